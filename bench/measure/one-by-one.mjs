@@ -1,0 +1,16 @@
+import { payloads } from './payloads.mjs'
+import { rateOf } from './time.mjs'
+
+/** Each dispatch waits for the one before it. */
+export async function measure({ open, folder, count }) {
+  const queue = await open(folder)
+  await addEach(queue, payloads(count / 10))
+  const work = payloads(count)
+  const rate = await rateOf(count, () => addEach(queue, work))
+  await queue.close()
+  return { rate }
+}
+
+async function addEach(queue, work) {
+  for (const payload of work) await queue.add(payload)
+}

@@ -1,0 +1,53 @@
+// The whole test: format, lint and types, then every test file. The last line is the count, and the exit code agrees with it.
+// Arguments go to vitest: `npm test -- test/core`.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { environmentOfThisNode, npm } from './npm.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+const checkFailed = npm(['run', '--silent', 'check'], { cwd: root }).status !== 0
+const { passed, failed, skipped, trouble } = runTests(process.argv.slice(2))
+const problems = [...(checkFailed ? ['format, lint or types: see the top of this output'] : []), ...trouble]
+for (const problem of problems) console.log(`FAILED ${problem}`)
+console.log(`${passed} passed, ${failed + problems.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+process.exitCode = failed + problems.length === 0 ? 0 : 1
+
+function runTests(args) {
+  const folder = mkdtempSync(join(tmpdir(), 'treadle-test-'))
+  try {
+    const report = join(folder, 'report.json')
+    // A forgotten `.only` would pass by leaving the rest out.
+    const options = ['--allowOnly=false', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+    const { status, signal } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...args], {
+      cwd: root,
+      stdio: 'inherit',
+      env: environmentOfThisNode(),
+    })
+    return countTests(report, signal ?? status)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function countTests(report, ending) {
+  let run
+  try {
+    run = JSON.parse(readFileSync(report, 'utf8'))
+  } catch {
+    return { passed: 0, failed: 0, skipped: 0, trouble: [`vitest ended with ${ending} and left no report`] }
+  }
+  // A file that can not be loaded fails without having a test in it.
+  const trouble = run.testResults.filter(failedAsAWhole).map((file) => `${file.name}: ${file.message.split('\n')[0]}`)
+  if (ending !== 0 && run.numFailedTests + trouble.length === 0)
+    trouble.push(`vitest ended with ${ending}: see its message above`)
+  const skipped = run.numPendingTests + run.numTodoTests
+  return { passed: run.numPassedTests, failed: run.numFailedTests, skipped, trouble }
+}
+
+function failedAsAWhole(file) {
+  return file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')
+}

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { TreadleError } from '../core/errors.ts'
+import { checkConfig, type TreadleConfig } from './config.ts'
+import { defaultExport, loadModule } from './module-loader.ts'
+import { Treadle } from './treadle.ts'
+
+export { loadJobFiles } from './job-files.ts'
+
+/** A config file says how to open the program, or gives a program that is set up already. */
+export type LoadedConfig = { readonly path: string; readonly folder: string } & (
+  | { readonly config: TreadleConfig }
+  | { readonly instance: Treadle }
+)
+
+export const configFileNames = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((ending) => `treadle.config.${ending}`)
+
+/** The config file in this folder, or in the nearest folder above that has one. */
+export function findConfigFile(from: string): string | null {
+  const folder = resolve(from)
+  const path = configFileNames.map((name) => join(folder, name)).find((candidate) => existsSync(candidate))
+  if (path !== undefined) return path
+  const parent = dirname(folder)
+  return parent === folder ? null : findConfigFile(parent)
+}
+
+/** Throws `CONFIG_NOT_FOUND`, `CONFIG_LOAD_FAILED` or `CONFIG_INVALID`, each with the path of the file. */
+export async function loadConfigFile(file: string): Promise<LoadedConfig> {
+  const path = resolve(file)
+  if (!existsSync(path)) throw new TreadleError('CONFIG_NOT_FOUND', `The config file ${path} does not exist`)
+  const value = defaultExport(await loadModule(path), path)
+  const folder = dirname(path)
+  if (value instanceof Treadle) return { path, folder, instance: value }
+  if (value === undefined) {
+    const message = `${path}: there is no default export. Write: export default defineConfig({ url: 'sqlite:treadle.db' })`
+    throw new TreadleError('CONFIG_INVALID', message)
+  }
+  return { path, folder, config: checkConfig(value, path) }
+}
+
+/** The folders and files with jobs that a config names, as absolute paths. */
+export function jobPaths(loaded: LoadedConfig): readonly string[] {
+  const named = 'config' in loaded ? loaded.config.jobs : undefined
+  const byDefault = join(loaded.folder, 'jobs')
+  if (named === undefined) return existsSync(byDefault) ? [byDefault] : []
+  return (typeof named === 'string' ? [named] : named).map((path) => resolve(loaded.folder, path))
+}

@@ -1,0 +1,81 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { basename, extname, join, resolve } from 'node:path'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import type { Handler } from '../definition/handler.ts'
+import { defaultExport, loadModule } from './module-loader.ts'
+import type { Treadle } from './treadle.ts'
+
+/** The part of the program that receives the jobs. */
+export type JobTarget = Pick<Treadle, 'define' | 'has'>
+
+/**
+ * Loads every job file of these folders and files, and throws once, with all that went wrong. A file defines its jobs itself, or
+ * has a handler as its default export, which is then defined under the file's name.
+ */
+export async function loadJobFiles(target: JobTarget, paths: readonly string[]): Promise<readonly string[]> {
+  const { files, problems } = await tryJobFiles(target, paths)
+  const [problem] = problems
+  if (problem === undefined) return files
+  if (problems.length === 1) throw problem
+  throw new TreadleError('CONFIG_LOAD_FAILED', problems.map((each) => each.message).join('; '), { cause: problem })
+}
+
+export interface LoadedJobFiles {
+  readonly files: readonly string[]
+  readonly problems: readonly TreadleError[]
+}
+
+/** The same for who wants to see every problem on its own. */
+export async function tryJobFiles(target: JobTarget, paths: readonly string[]): Promise<LoadedJobFiles> {
+  const { files, problems } = findJobFiles(paths)
+  const definedBy = new Map<string, string>()
+  for (const file of files) {
+    try {
+      await loadJobFile(target, file, definedBy)
+    } catch (thrown) {
+      problems.push(thrown instanceof TreadleError ? thrown : new TreadleError('CONFIG_LOAD_FAILED', messageOf(thrown)))
+    }
+  }
+  return { files, problems }
+}
+
+const jobExtensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
+const notJobs = /\.d\.[mc]?ts$|\.(?:test|spec)\.[mc]?[tj]s$/
+
+function findJobFiles(paths: readonly string[]): { files: readonly string[]; problems: TreadleError[] } {
+  const files = new Set<string>()
+  const problems: TreadleError[] = []
+  for (const path of paths.map((each) => resolve(each))) {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found === undefined) problems.push(new TreadleError('CONFIG_INVALID', `The jobs path ${path} does not exist`))
+    else for (const file of found.isDirectory() ? filesIn(path) : [path]) files.add(file)
+  }
+  return { files: [...files], problems }
+}
+
+function filesIn(folder: string): readonly string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return holdsJobs(entry) ? filesIn(path) : []
+    return jobExtensions.includes(extname(entry.name)) && !notJobs.test(entry.name) ? [path] : []
+  })
+}
+
+function holdsJobs(folder: Dirent): boolean {
+  return folder.name !== 'node_modules' && !folder.name.startsWith('.')
+}
+
+async function loadJobFile(target: JobTarget, file: string, definedBy: Map<string, string>): Promise<void> {
+  const handler = defaultExport(await loadModule(file), file)
+  if (typeof handler !== 'function') return
+  const job = basename(file, extname(file))
+  const other = definedBy.get(job)
+  if (other !== undefined) {
+    const message = `${file}: its default export would be the job "${job}", which is defined by ${other} already. Rename one of the files.`
+    throw new TreadleError('JOB_DUPLICATE', message)
+  }
+  if (target.has(job)) return
+  definedBy.set(job, file)
+  target.define(job, handler as Handler<unknown, unknown>)
+}

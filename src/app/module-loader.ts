@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createJiti, type Jiti, type JitiOptions } from 'jiti'
+import { messageOf, TreadleError } from '../core/errors.ts'
+
+/** Imports a JavaScript or TypeScript file; what goes wrong in it is one error that names the file, and the line where known. */
+export async function loadModule(path: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const loader = await loaderFor(dirname(path))
+    return Object(await loader.import(path))
+  } catch (thrown) {
+    const code = thrown instanceof TreadleError ? thrown.code : 'CONFIG_LOAD_FAILED'
+    throw new TreadleError(code, `${placeOf(thrown, path)}: ${plainMessage(thrown)}`, { cause: thrown })
+  }
+}
+
+/** A `module.exports` has no member `default`: there the whole of it is meant. */
+export function defaultExport(module: Readonly<Record<string, unknown>>, path: string): unknown {
+  return path.endsWith('.cjs') && !('default' in module) ? module : module.default
+}
+
+const extension = extname(fileURLToPath(import.meta.url))
+
+/** This package's own entry points, beside the main one. */
+const subpaths: Readonly<Record<string, string>> = {
+  'treadle/memory': 'backends/memory/index',
+  'treadle/sqlite': 'backends/sqlite/index',
+  'treadle/testing': 'testing/index',
+}
+
+/**
+ * What the file imports as `treadle` is this very copy of the library, wherever the project has it installed: with a second copy
+ * the jobs would be defined in a registry that nobody reads.
+ */
+async function loaderFor(folder: string): Promise<Jiti> {
+  const library: unknown = await import(/* @vite-ignore */ ownFile('index').href)
+  const aliases = Object.entries(subpaths).map(([name, file]) => [name, fileURLToPath(ownFile(file))])
+  const options: JitiOptions = {
+    interopDefault: false,
+    virtualModules: { treadle: library },
+    alias: Object.fromEntries(aliases),
+    fsCache: cacheFolder(folder) ?? false,
+  }
+  const beside = join(folder, 'treadle.config.ts')
+  try {
+    return createJiti(beside, { ...options, tsconfigPaths: true })
+  } catch {
+    // A tsconfig.json that can not be read is the compiler's business; only its path aliases are missed here.
+    return createJiti(beside, options)
+  }
+}
+
+function ownFile(path: string): URL {
+  return new URL(`../${path}${extension}`, import.meta.url)
+}
+
+/** Only inside the project: what lies in the system's temporary folder may have been put there by somebody else. */
+function cacheFolder(folder: string): string | undefined {
+  const modules = join(folder, 'node_modules')
+  if (existsSync(modules)) return join(modules, '.cache', 'jiti')
+  const parent = dirname(folder)
+  return parent === folder ? undefined : cacheFolder(parent)
+}
+
+/** `path:line` where the error tells the line, otherwise the path. */
+function placeOf(thrown: unknown, path: string): string {
+  if (!(thrown instanceof Error)) return path
+  const texts = [thrown.message, thrown.stack ?? '']
+  for (const text of texts) {
+    const at = text.indexOf(`${path}:`)
+    const line = at < 0 ? undefined : /^\d+/.exec(text.slice(at + path.length + 1))?.[0]
+    if (line !== undefined) return `${path}:${line}`
+  }
+  return path
+}
+
+/** The first line, without the marks of the loader: the rest repeats the place. */
+function plainMessage(thrown: unknown): string {
+  const [first = ''] = messageOf(thrown).split('\n')
+  return first.replace(/^ParseError: /, '').trim()
+}

@@ -1,0 +1,59 @@
+import { isAbsolute, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { QueueBackend } from '../backends/contract.ts'
+import { openMemory } from '../backends/memory/index.ts'
+import { openSqlite } from '../backends/sqlite/index.ts'
+import { openSync } from '../backends/sync/index.ts'
+import { workingFolder } from '../core/environment.ts'
+import { TreadleError } from '../core/errors.ts'
+import { keyRingFromFile } from '../envelope/key-file.ts'
+import type { KeyRing } from '../envelope/key-ring.ts'
+import type { Settings } from './options.ts'
+
+export interface OpenedBackend {
+  readonly backend: QueueBackend
+  readonly keys: KeyRing | null
+}
+
+/** Opens what the URL names, with the keys that its envelopes are signed with. */
+export async function openBackend(url: string, settings: Settings, folder: string = workingFolder()): Promise<OpenedBackend> {
+  const { clock, logger, migrate, keys } = settings
+  if (settings.backend !== null) return { backend: settings.backend, keys }
+  const scheme = url.slice(0, url.indexOf(':') + 1)
+  switch (scheme) {
+    case 'memory:':
+      return { backend: openMemory({ clock }), keys }
+    case 'sync:':
+      return { backend: openSync({ clock }), keys }
+    case 'sqlite:': {
+      const path = sqlitePath(url, folder)
+      const backend = await openSqlite({ path, clock, logger, migrate })
+      try {
+        return { backend, keys: keys ?? (settings.unsigned ? null : keyRingFromFile(`${path}.key`)) }
+      } catch (thrown) {
+        await backend[Symbol.asyncDispose]()
+        throw thrown
+      }
+    }
+    default:
+      throw new TreadleError(
+        'BACKEND_UNKNOWN',
+        `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, memory:, sync:`,
+      )
+  }
+}
+
+function sqlitePath(url: string, folder: string): string {
+  const rest = url.slice('sqlite:'.length)
+  const path = rest.startsWith('///') ? fileURLToPath(`file:${rest}`) : rest.replace(/^\/\/(?=[^/])/, '')
+  if (path === '' || path.includes('?') || path.includes(':memory:')) {
+    const message = `${JSON.stringify(url)} does not name a file. Write sqlite:jobs.db or sqlite:///folder/jobs.db; for a queue without a file, memory:`
+    throw new TreadleError('BACKEND_UNKNOWN', message)
+  }
+  return isAbsolute(path) ? path : resolve(folder, path)
+}
+
+/** A password in a URL does not belong in an error. */
+export function redacted(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//…@')
+}

@@ -1,0 +1,132 @@
+import type { QueueBackend } from '../backends/contract.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { environmentVariable } from '../core/environment.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { consoleLogger, type Logger } from '../core/logger.ts'
+import { unknownOptions } from '../core/options.ts'
+import type { KeepOptions } from '../definition/builder.ts'
+import type { Keep } from '../definition/definition.ts'
+import { KeyRing, type SigningKey } from '../envelope/key-ring.ts'
+
+export interface TreadleOptions {
+  readonly clock?: Clock
+  /** Warnings and errors go to the console by default. */
+  readonly logger?: Logger
+  /** Signs and verifies envelopes; the first of several signs. Default: TREADLE_SIGNING_KEY, else a key file beside the SQLite file. */
+  readonly signingKey?: string | SigningKey | readonly SigningKey[]
+  /** True sends and accepts envelopes without a signature. */
+  readonly unsigned?: boolean
+  /** How long ended jobs are kept. */
+  readonly keep?: KeepOptions
+  /** For each queue, the jobs that may run on it. Restricted handlers (`shell`, `command`) run only where they are listed. */
+  readonly allow?: Readonly<Record<string, readonly string[]>>
+  /** What `environments()` of definitions is compared with; NODE_ENV by default. */
+  readonly environment?: string
+  readonly maxPayloadBytes?: number
+  /** False refuses a database whose schema is not up to date instead of migrating it. */
+  readonly migrate?: boolean
+  /** An open backend, in place of a URL. */
+  readonly backend?: QueueBackend
+}
+
+export interface Settings {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly keys: KeyRing | null
+  readonly unsigned: boolean
+  readonly keep: Keep
+  readonly allow: Readonly<Record<string, readonly string[]>>
+  readonly environment: string | null
+  readonly maxPayloadBytes: number
+  readonly migrate: boolean
+  readonly backend: QueueBackend | null
+}
+
+const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
+  clock: true,
+  logger: true,
+  signingKey: true,
+  unsigned: true,
+  keep: true,
+  allow: true,
+  environment: true,
+  maxPayloadBytes: true,
+  migrate: true,
+  backend: true,
+}
+
+const defaultKeep: Readonly<Record<keyof Keep, Duration>> = { succeeded: '1d', dead: '30d', cancelled: '7d', skipped: '1d' }
+const defaultMaxPayloadBytes = 1024 * 1024
+
+/** Complete and checked; all problems are told at once. */
+export function settingsOf(options: TreadleOptions): Settings {
+  const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
+  const keep = keepOf(options.keep ?? {}, problems)
+  const { allow = {}, maxPayloadBytes = defaultMaxPayloadBytes } = options
+  if (!isAllowlist(allow)) problems.push('allow must be an object of queues, each with a list of job names')
+  if (!Number.isSafeInteger(maxPayloadBytes) || maxPayloadBytes < 1) {
+    problems.push(`maxPayloadBytes must be a whole number of at least 1, got ${maxPayloadBytes}`)
+  }
+  const { signingKey, clock, logger } = options
+  if (signingKey !== undefined && !isSigningKey(signingKey))
+    problems.push('signingKey must be a text, or { id, secret }, or a list of those')
+  if (clock !== undefined && !hasMethods(clock, ['now', 'random', 'timer']))
+    problems.push('clock must have now, random and timer')
+  if (logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error']))
+    problems.push('logger must have debug, info, warn and error')
+  if (options.unsigned === true && options.signingKey !== undefined) problems.push('give either signingKey or unsigned, not both')
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The options are invalid: ${problems.join('; ')}`)
+  return Object.freeze({
+    clock: options.clock ?? systemClock,
+    logger: options.logger ?? consoleLogger,
+    keys: keysOf(options),
+    unsigned: options.unsigned ?? false,
+    keep,
+    allow,
+    environment: options.environment ?? environmentVariable('NODE_ENV') ?? null,
+    maxPayloadBytes,
+    migrate: options.migrate ?? true,
+    backend: options.backend ?? null,
+  })
+}
+
+function keepOf(keep: KeepOptions, problems: string[]): Keep {
+  problems.push(...unknownOptions(keep, Object.keys(defaultKeep)).map((problem) => `keep: ${problem}`))
+  const outcomes = Object.keys(defaultKeep) as (keyof Keep)[]
+  const entries = outcomes.map((outcome) => {
+    try {
+      return [outcome, parseDuration(keep[outcome] ?? defaultKeep[outcome], `keep.${outcome}`)]
+    } catch (thrown) {
+      problems.push(messageOf(thrown))
+      return [outcome, 0]
+    }
+  })
+  return Object.fromEntries(entries) as Keep
+}
+
+function keysOf({ signingKey, unsigned }: TreadleOptions): KeyRing | null {
+  if (unsigned === true) return null
+  const given = signingKey ?? environmentVariable('TREADLE_SIGNING_KEY')
+  if (given === undefined) return null
+  if (typeof given === 'string') return new KeyRing([{ id: 'default', secret: given }])
+  return new KeyRing('secret' in given ? [given] : given)
+}
+
+function isSigningKey(value: unknown): boolean {
+  if (typeof value === 'string') return true
+  const keys: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return keys.every((key) => {
+    const { id, secret } = Object(key) as { id?: unknown; secret?: unknown }
+    return typeof id === 'string' && typeof secret === 'string'
+  })
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
+  return names.every((name) => typeof (Object(value) as Record<string, unknown>)[name] === 'function')
+}
+
+function isAllowlist(allow: unknown): boolean {
+  if (typeof allow !== 'object' || allow === null || Array.isArray(allow)) return false
+  return Object.values(allow).every((jobs) => Array.isArray(jobs) && jobs.every((job) => typeof job === 'string'))
+}

@@ -1,0 +1,92 @@
+import { isFinal, type JobRecord, type JobStore } from '../backends/store.ts'
+import type { Clock } from '../core/clock.ts'
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { TreadleError } from '../core/errors.ts'
+import { type Instant, parseInstant } from '../core/instant.ts'
+import type { Json } from '../core/json.ts'
+import type { Run } from '../definition/run.ts'
+
+/** What a handle needs of the program that made it. */
+export interface RunHandleDeps {
+  clock(): Promise<Clock>
+  store(): Promise<JobStore>
+  cancel(id: string): Promise<Awaited<ReturnType<JobStore['cancel']>>>
+  /** Resolves soon after this program saw the job end, or after `longestMs`. */
+  ended(id: string, clock: Clock, longestMs: number, signal: AbortSignal | undefined): Promise<void>
+}
+
+const firstLookMs = 20
+const longestLookMs = 1_000
+
+export class RunHandle implements Run<never> {
+  readonly id: string
+  readonly job: string
+  readonly created: boolean
+  readonly #deps: RunHandleDeps
+
+  constructor(id: string, job: string, created: boolean, deps: RunHandleDeps) {
+    this.id = id
+    this.job = job
+    this.created = created
+    this.#deps = deps
+  }
+
+  async state(): Promise<string> {
+    return (await this.#record()).state
+  }
+
+  async progress(): Promise<Json> {
+    const { progress } = await this.#record()
+    return progress === null ? null : (JSON.parse(progress) as Json)
+  }
+
+  async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<never> {
+    const clock = await this.#deps.clock()
+    const timeoutMs = options.timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.timeout, 'timeout')
+    const until = clock.now() + timeoutMs
+    for (let lookMs = firstLookMs; ; lookMs = Math.min(lookMs * 2, longestLookMs)) {
+      const record = await this.#record()
+      if (isFinal(record.state)) return resultOf(record)
+      options.signal?.throwIfAborted()
+      const leftMs = until - clock.now()
+      if (leftMs <= 0) {
+        const message = `Job "${record.job}" (${this.id}) is ${record.state} and did not end within ${timeoutMs} ms`
+        throw new TreadleError('WAIT_TIMEOUT', message)
+      }
+      await this.#deps.ended(this.id, clock, Math.min(lookMs, leftMs), options.signal)
+    }
+  }
+
+  async cancel(): Promise<boolean> {
+    const answer = await this.#deps.cancel(this.id)
+    if (answer === 'missing') throw this.#missing()
+    return answer !== 'ended'
+  }
+
+  async reschedule(at: Instant): Promise<void> {
+    const runAt = parseInstant(at, 'at')
+    const answer = await (await this.#deps.store()).reschedule(this.id, runAt)
+    if (answer === 'missing') throw this.#missing()
+    if (answer === 'moved') return
+    const why = answer === 'claimed' ? 'a worker has it already' : 'it has ended'
+    throw new TreadleError('RUN_ENDED', `Job ${this.id} can not be moved any more: ${why}`)
+  }
+
+  async #record(): Promise<JobRecord> {
+    const record = await (await this.#deps.store()).get(this.id)
+    if (record === null) throw this.#missing()
+    return record
+  }
+
+  #missing(): TreadleError {
+    const message = `There is no job ${this.id}. It never was, or it ended and was kept no longer (see the option keep).`
+    return new TreadleError('RUN_NOT_FOUND', message)
+  }
+}
+
+function resultOf(record: JobRecord): never {
+  if (record.state === 'succeeded') return (record.result === null ? undefined : JSON.parse(record.result)) as never
+  const last = record.errors.at(-1)?.message
+  const why = last ?? record.reason
+  throw new TreadleError('RUN_FAILED', `Job "${record.job}" (${record.id}) is ${record.state}${why === null ? '' : `: ${why}`}`)
+}

@@ -1,0 +1,120 @@
+import { parseDuration } from '../core/duration.ts'
+import { TreadleError } from '../core/errors.ts'
+import { parseInstant } from '../core/instant.ts'
+import { toJson } from '../core/json.ts'
+import { unknownOptions } from '../core/options.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import { type DispatchOptions, dispatchOptionNames } from '../definition/dispatch.ts'
+import { noPayload } from '../definition/draft.ts'
+import { type Meta, metaProblem, travellingMeta } from '../definition/meta.ts'
+import { keyProblem, queueProblem } from '../definition/names.ts'
+import { priorityNumber, priorityProblem } from '../definition/priority.ts'
+import { validate } from '../definition/schema.ts'
+import { type Envelope, sealEnvelope } from '../envelope/envelope.ts'
+import type { KeyRing } from '../envelope/key-ring.ts'
+
+export interface SealingDeps {
+  readonly now: () => number
+  readonly newId: () => string
+  readonly keys: KeyRing | null
+  readonly maxPayloadBytes: number
+}
+
+/** A payload that is checked and written down, with the keys made of it: nothing that follows can fail because of it. */
+export interface WrittenPayload {
+  readonly text: string
+  readonly uniqueKey: string | null
+  readonly idempotencyKey: string | null
+}
+
+export async function writePayload(plan: Plan, given: unknown, maxBytes: number): Promise<WrittenPayload> {
+  const { input, job, args, unique, idempotencyKey } = plan.definition.fields
+  const value = given === noPayload ? args : given
+  const text = toJson(value, { what: `payload of "${job}"`, maxBytes })
+  // Keys are made of what the handler will get: where a schema transforms, that is not what was given.
+  const checked = input === null ? value : await validate(input, JSON.parse(text), `payload of "${job}"`, 'PAYLOAD_INVALID')
+  return {
+    text,
+    uniqueKey: plan.unique ?? keyOf(unique, checked, job, 'unique'),
+    idempotencyKey: plan.idempotencyKey ?? keyOf(idempotencyKey, checked, job, 'idempotencyKey'),
+  }
+}
+
+/** What the definition and the options of one dispatch come to; the same for all payloads of a `dispatchMany`. */
+export interface Plan {
+  readonly definition: JobDefinition
+  readonly queue: string
+  readonly priority: number
+  readonly maxRetries: number
+  readonly timeoutMs: number | null
+  readonly meta: Meta
+  readonly runAt: number | null
+  readonly unique: string | undefined
+  readonly idempotencyKey: string | undefined
+}
+
+export function planDispatch(definition: JobDefinition, options: DispatchOptions, now: number): Plan {
+  const { fields } = definition
+  const { queue = fields.queue, priority = fields.priority, maxRetries = definition.maxRetries } = options
+  const timeoutMs = timeoutOf(options, fields.timeoutMs)
+  const meta = options.meta === undefined ? fields.meta : { ...fields.meta, ...options.meta }
+  const problems = [
+    ...unknownOptions(options, dispatchOptionNames),
+    queueProblem(queue),
+    priorityProblem(priority),
+    Number.isSafeInteger(maxRetries) && maxRetries >= 0 ? undefined : `maxRetries must be a whole number, got ${maxRetries}`,
+    timeoutMs === 0 ? 'timeout must be more than 0 ms' : undefined,
+    options.meta === undefined ? undefined : (metaProblem(options.meta) ?? metaProblem(meta)),
+    options.unique === undefined ? undefined : keyProblem(options.unique, 'unique'),
+    options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey, 'idempotencyKey'),
+    options.delay !== undefined && options.at !== undefined ? 'give either delay or at, not both' : undefined,
+  ].filter((problem) => problem !== undefined)
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Dispatch of "${definition.job}": ${problems.join('; ')}`)
+  return {
+    definition,
+    queue,
+    priority: priorityNumber(priority),
+    maxRetries,
+    timeoutMs,
+    meta: options.meta === undefined ? meta : travellingMeta(meta),
+    runAt: runAtOf(options, now),
+    unique: options.unique,
+    idempotencyKey: options.idempotencyKey,
+  }
+}
+
+export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps): Envelope {
+  const { fields } = plan.definition
+  const createdAt = deps.now()
+  const identity = {
+    id: deps.newId(),
+    job: fields.job,
+    name: fields.name,
+    queue: plan.queue,
+    priority: plan.priority,
+    maxRetries: plan.maxRetries,
+    timeoutMs: plan.timeoutMs,
+    singleInstance: plan.definition.singleInstance,
+    idempotencyKey: payload.idempotencyKey,
+    meta: plan.meta,
+  }
+  const { text, uniqueKey } = payload
+  return sealEnvelope(identity, text, { createdAt, runAt: plan.runAt ?? createdAt, uniqueKey }, deps.keys)
+}
+
+function keyOf(make: ((payload: never) => string | null) | null, payload: unknown, job: string, what: string): string | null {
+  const key = make?.(payload as never) ?? null
+  const problem = key === null ? undefined : keyProblem(key, what)
+  if (problem !== undefined) throw new TreadleError('CONFIG_INVALID', `Dispatch of "${job}": ${problem}`)
+  return key
+}
+
+function timeoutOf({ timeout }: DispatchOptions, definedMs: number | null): number | null {
+  if (timeout === undefined) return definedMs
+  return timeout === null ? null : parseDuration(timeout, 'timeout')
+}
+
+function runAtOf({ delay, at }: DispatchOptions, now: number): number | null {
+  if (delay !== undefined) return now + parseDuration(delay, 'delay')
+  return at === undefined ? null : parseInstant(at, 'at')
+}

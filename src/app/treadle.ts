@@ -1,0 +1,351 @@
+import type { QueueBackend, SendReceipt } from '../backends/contract.ts'
+import type { JobStore } from '../backends/store.ts'
+import { Batcher } from '../core/batcher.ts'
+import type { Duration } from '../core/duration.ts'
+import { workingFolder } from '../core/environment.ts'
+import { TreadleError } from '../core/errors.ts'
+import { Events } from '../core/events.ts'
+import { idMaker } from '../core/id.ts'
+import { consoleLogger } from '../core/logger.ts'
+import { JobBuilder, type Schemas } from '../definition/builder.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import type { DispatchArguments, Dispatcher, DispatchOptions } from '../definition/dispatch.ts'
+import { noPayload, PayloadDraft } from '../definition/draft.ts'
+import type { Handler, HandlerClass } from '../definition/handler.ts'
+import { Registry } from '../definition/registry.ts'
+import type { Run } from '../definition/run.ts'
+import { isSchema, type Schema } from '../definition/schema.ts'
+import type { Envelope } from '../envelope/envelope.ts'
+import type { TreadleEvents } from '../execution/events.ts'
+import type { RunOptions, WorkOptions } from '../worker/config.ts'
+import { prune } from '../worker/maintenance.ts'
+import type { RunReport } from '../worker/report.ts'
+import { type OpenedBackend, openBackend, redacted } from './open-backend.ts'
+import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
+import { RunHandle, type RunHandleDeps } from './run-handle.ts'
+import { RunWaiters } from './run-waiters.ts'
+import { planDispatch, type SealingDeps, sealJob, writePayload } from './sealing.ts'
+import { Working } from './working.ts'
+
+export type { TreadleOptions } from './options.ts'
+
+export const defaultUrl = 'sqlite:treadle.db'
+
+/** A queue and the jobs of this program. Nothing is opened before it is first used. */
+export function treadle(url: string = defaultUrl, options: TreadleOptions = {}): Treadle {
+  return new Treadle({ url, options, folder: workingFolder() })
+}
+
+/** Where the queue is and how it is used. `folder` is where relative file names begin. */
+export interface Place {
+  readonly url: string
+  readonly options: TreadleOptions
+  readonly folder: string
+}
+
+interface Opened extends OpenedBackend {
+  readonly settings: Settings
+  readonly sealing: SealingDeps
+  readonly sends: Batcher<Envelope, SendReceipt>
+}
+
+type InputOf<S extends Schema> = NonNullable<S['~standard']['types']>['input']
+type OutputOf<S extends Schema> = NonNullable<S['~standard']['types']>['output']
+
+const largestSend = 1_000
+
+export class Treadle implements AsyncDisposable {
+  readonly #place: () => Promise<Place>
+  #url: string
+  readonly #registry = new Registry()
+  readonly #events: Events<TreadleEvents>
+  readonly #waiters: RunWaiters
+  readonly #dispatcher: Dispatcher
+  readonly #handleDeps: RunHandleDeps
+  #opening: Promise<Opened> | undefined
+  #opened: Opened | undefined
+  #working: Promise<Working> | undefined
+  readonly #passes = new Set<Working>()
+  #closed = false
+
+  /** A place that is a function is asked when the queue is first used. */
+  constructor(place: Place | (() => Promise<Place>)) {
+    const isKnown = typeof place !== 'function'
+    const logger = isKnown ? settingsOf(place.options).logger : consoleLogger
+    this.#place = isKnown ? () => Promise.resolve(place) : place
+    this.#url = isKnown ? place.url : defaultUrl
+    this.#events = new Events((message) => (this.#opened?.settings.logger ?? logger).error(message))
+    this.#waiters = new RunWaiters(this.#events)
+    this.#dispatcher = {
+      dispatch: (definition, payload, options) => this.#dispatch(definition, payload, options),
+      dispatchMany: (definition, payloads, options) => this.#dispatchMany(definition, payloads, options),
+    }
+    this.#handleDeps = {
+      clock: async () => (await this.#open()).settings.clock,
+      store: () => this.store(),
+      cancel: (id) => this.#cancel(id),
+      ended: (id, clock, longestMs, signal) => this.#waiters.ended(id, clock, longestMs, signal),
+    }
+  }
+
+  /** Where the queue is, without passwords. The default instance knows it only after it was opened. */
+  get url(): string {
+    return redacted(this.#url)
+  }
+
+  /** Describes a job. The handler's types are those of every dispatch; a schema checks them at run time too. */
+  define<Payload = unknown, Result = unknown>(job: string, handler: Handler<Payload, Result>): JobBuilder<Payload, Result>
+  define<Input extends Schema, Result = unknown>(
+    job: string,
+    schemas: { readonly input: Input; readonly output?: Schema },
+    handler: Handler<OutputOf<Input>, Result>,
+  ): JobBuilder<InputOf<Input>, Result, OutputOf<Input>>
+  define<Payload = unknown, Result = unknown>(
+    job: string,
+    schemas: { readonly output: Schema<unknown, Result> },
+    handler: Handler<Payload, Result>,
+  ): JobBuilder<Payload, Result>
+  define(job: string, schemasOrHandler: Schemas | Handler<never, unknown>, handler?: Handler<never, unknown>): JobBuilder {
+    const hasSchemas = typeof schemasOrHandler === 'object' && schemasOrHandler !== null && handler !== undefined
+    const schemas = hasSchemas ? checkedSchemas(job, schemasOrHandler) : {}
+    const work = hasSchemas ? handler : schemasOrHandler
+    if (work === null)
+      throw new TreadleError('HANDLER_INVALID', `The handler of "${job}" is null. For a job of another program, use declare().`)
+    return this.#add(new JobBuilder(job, schemas, work as Handler<unknown, unknown>, this.#dispatcher))
+  }
+
+  /** Names a job that another program handles, so that this one can dispatch it. */
+  declare<Payload = unknown, Result = unknown>(job: string): JobBuilder<Payload, Result> {
+    return this.#add(new JobBuilder<Payload, Result>(job, {}, null, this.#dispatcher))
+  }
+
+  has(job: string): boolean {
+    return this.#registry.has(job)
+  }
+
+  /** All definitions; asking freezes them. */
+  definitions(): readonly JobDefinition[] {
+    return this.#registry.definitions()
+  }
+
+  /** Everything that is wrong with the definitions. */
+  problems(): readonly string[] {
+    return this.#registry.problems()
+  }
+
+  /**
+   * Puts a job into the queue; it is on disk when this resolves. The job is named by its builder, its name or its class. A
+   * function in place of the payload is the handler of a job that is defined on the way; a duration in place of the options is
+   * the delay.
+   */
+  dispatch<Input, Result>(job: JobBuilder<Input, Result, never>, ...args: DispatchArguments<Input>): Promise<Run<Awaited<Result>>>
+  dispatch<Payload, Result>(
+    job: HandlerClass<Payload, Result>,
+    payload?: Payload,
+    options?: DispatchOptions | Duration,
+  ): Promise<Run<Awaited<Result>>>
+  dispatch(job: string, payload?: unknown, options?: DispatchOptions | Duration): Promise<Run>
+  async dispatch(job: Named, ...args: readonly unknown[]): Promise<Run> {
+    const [given, optionsOrDelay] = args
+    const handler = typeof job === 'string' && typeof given === 'function' ? (given as Handler<unknown, unknown>) : undefined
+    const definition = this.#definitionOf(job, handler)
+    const payload = handler !== undefined || args.length === 0 ? noPayload : given
+    return this.#dispatch(definition, payload, dispatchOptions(optionsOrDelay))
+  }
+
+  /** Puts many jobs into the queue. Nothing is stored when one of the payloads is refused. */
+  dispatchMany<Input, Result>(
+    job: JobBuilder<Input, Result, never>,
+    payloads: readonly Input[],
+    options?: DispatchOptions,
+  ): Promise<readonly Run<Awaited<Result>>[]>
+  dispatchMany(job: string, payloads: readonly unknown[], options?: DispatchOptions): Promise<readonly Run[]>
+  async dispatchMany(job: Named, payloads: readonly unknown[], options: DispatchOptions = {}): Promise<readonly Run[]> {
+    return this.#dispatchMany(this.#definitionOf(job, undefined), payloads, options)
+  }
+
+  /** A payload for a job that is named later: `jobs.args(payload).delay('1h').dispatch('send-email')`. */
+  args(payload: unknown): PayloadDraft {
+    return new PayloadDraft({}, (job, options) => this.#dispatch(this.#registry.get(job), payload, options))
+  }
+
+  /** A handle of a job that is known by its id. */
+  handle(id: string, job = ''): Run {
+    return new RunHandle(id, job, false, this.#handleDeps)
+  }
+
+  /** Opens the queue now, and brings its schema up to date. */
+  async open(): Promise<QueueBackend> {
+    return (await this.#open()).backend
+  }
+
+  /** Looking into the queue; throws `CAPABILITY_MISSING` where the backend can not. */
+  async store(): Promise<JobStore> {
+    const { backend } = await this.#open()
+    if (backend.store !== undefined) return backend.store
+    throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend can not look into its queue`)
+  }
+
+  /** Works, and follows the schedules, until SIGTERM, SIGINT, `options.signal` or `stop()`. */
+  async work(options: WorkOptions = {}): Promise<RunReport> {
+    if (this.#working !== undefined) {
+      throw new TreadleError('WORKER_RUNNING', 'This instance works already. Call stop() first, or raise its concurrency.')
+    }
+    this.#working = this.#newWorking()
+    try {
+      return await (await this.#working).work(options)
+    } finally {
+      this.#working = undefined
+    }
+  }
+
+  /** One pass: stores the occurrences that are due, then runs everything that is due until nothing is left. */
+  async run(options: RunOptions = {}): Promise<RunReport> {
+    const pass = await this.#newWorking()
+    this.#passes.add(pass)
+    try {
+      return await pass.pass(options)
+    } finally {
+      this.#passes.delete(pass)
+    }
+  }
+
+  /** Ends `work()` and `run()` in stages: no new jobs, wait for the running ones, abort them, give back what is left. */
+  async stop(): Promise<void> {
+    const working = await this.#working?.catch(() => undefined)
+    await Promise.all([working, ...this.#passes].map((each) => each?.stop()))
+  }
+
+  /** Stops, and lets go of the database. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.stop()
+    const opened = await this.#opening?.catch(() => undefined)
+    await opened?.sends.idle()
+    await opened?.backend[Symbol.asyncDispose]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** Removes ended jobs that were kept long enough, now. */
+  async prune(): Promise<number> {
+    const { backend, settings } = await this.#open()
+    return prune(backend, settings.keep, settings.clock)
+  }
+
+  /** Gives the function that stops listening. */
+  on<Name extends keyof TreadleEvents>(name: Name, listener: (event: TreadleEvents[Name]) => void): () => void {
+    return this.#events.on(name, listener)
+  }
+
+  #add<Builder extends { readonly job: string; toDefinition(): JobDefinition }>(builder: Builder): Builder {
+    this.#registry.add(builder)
+    return builder
+  }
+
+  #definitionOf(job: Named, handler: Handler<unknown, unknown> | undefined): JobDefinition {
+    if (job instanceof JobBuilder) return job.toDefinition()
+    const name = typeof job === 'string' ? job : job.name
+    const work = typeof job === 'string' ? handler : (job as Handler<unknown, unknown>)
+    if (work !== undefined && !this.#registry.has(name)) this.define(name, work)
+    return this.#registry.get(name)
+  }
+
+  async #dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
+    const { settings, sealing, sends, backend } = this.#opened ?? (await this.#open())
+    const plan = planDispatch(definition, options, settings.clock.now())
+    const envelope = sealJob(plan, await writePayload(plan, payload, settings.maxPayloadBytes), sealing)
+    const receipt = await sends.add(envelope)
+    if (backend.kind === 'sync') await this.run({ scheduler: false })
+    return this.#runOf(definition, receipt)
+  }
+
+  async #dispatchMany(
+    definition: JobDefinition,
+    payloads: readonly unknown[],
+    options: DispatchOptions,
+  ): Promise<readonly Run[]> {
+    const { settings, sealing, backend } = await this.#open()
+    const plan = planDispatch(definition, options, settings.clock.now())
+    const written = await Promise.all(payloads.map((payload) => writePayload(plan, payload, settings.maxPayloadBytes)))
+    const receipts: SendReceipt[] = []
+    let sending: Promise<readonly SendReceipt[]> = Promise.resolve([])
+    for (let from = 0; from < written.length; from += largestSend) {
+      const envelopes = written.slice(from, from + largestSend).map((payload) => sealJob(plan, payload, sealing))
+      // Signing the next part goes on while the last one is being written.
+      receipts.push(...(await sending))
+      sending = backend.send(envelopes)
+    }
+    receipts.push(...(await sending))
+    if (backend.kind === 'sync') await this.run({ scheduler: false })
+    return receipts.map((receipt) => this.#runOf(definition, receipt))
+  }
+
+  #runOf(definition: JobDefinition, { id, stored }: SendReceipt): Run {
+    return new RunHandle(id, definition.job, stored, this.#handleDeps)
+  }
+
+  async #cancel(id: string): Promise<Awaited<ReturnType<JobStore['cancel']>>> {
+    const answer = await (await this.store()).cancel(id)
+    if (answer === 'requested') for (const each of [await this.#working, ...this.#passes]) each?.cancel(id)
+    return answer
+  }
+
+  async #newWorking(): Promise<Working> {
+    const { backend, keys, settings, sealing } = await this.#open()
+    return new Working({
+      backend,
+      keys,
+      settings,
+      events: this.#events,
+      registry: this.#registry,
+      envelope: async (definition, at) => {
+        const plan = { ...planDispatch(definition, {}, at), runAt: at }
+        return sealJob(plan, await writePayload(plan, noPayload, settings.maxPayloadBytes), sealing)
+      },
+    })
+  }
+
+  #open(): Promise<Opened> {
+    if (this.#closed) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Make a new one.'))
+    this.#opening ??= this.#openNow().catch((thrown: unknown) => {
+      // A database that was not there yet may be there at the next use.
+      this.#opening = undefined
+      throw thrown
+    })
+    return this.#opening
+  }
+
+  async #openNow(): Promise<Opened> {
+    const { url, options, folder } = await this.#place()
+    this.#url = url
+    const settings = settingsOf(options)
+    const opened = await openBackend(url, settings, folder)
+    const { backend, keys } = opened
+    const now = () => settings.clock.now()
+    const newUuid = idMaker(now)
+    const newId = backend.kind === 'sync' ? () => `sync-${newUuid()}` : newUuid
+    const sealing = { now, newId, keys, maxPayloadBytes: settings.maxPayloadBytes }
+    const sends = new Batcher((envelopes: readonly Envelope[]) => backend.send(envelopes), largestSend)
+    this.#opened = { ...opened, settings, sealing, sends }
+    return this.#opened
+  }
+}
+
+type Named = string | JobBuilder<never, unknown, never> | HandlerClass<never, unknown>
+
+function dispatchOptions(given: unknown): DispatchOptions {
+  if (given === undefined || given === null) return {}
+  return typeof given === 'object' ? (given as DispatchOptions) : { delay: given as Duration }
+}
+
+function checkedSchemas(job: string, schemas: object): Schemas {
+  for (const [name, schema] of Object.entries(schemas)) {
+    if ((name === 'input' || name === 'output') && isSchema(schema)) continue
+    const message = `Job "${job}": ${name} must be "input" or "output" with a Standard Schema (zod, valibot, arktype …)`
+    throw new TreadleError('DEFINITION_INVALID', message)
+  }
+  return schemas
+}

@@ -1,0 +1,110 @@
+import type { Envelope } from '../envelope/envelope.ts'
+import type { AttemptError, DeadReason } from './failure.ts'
+import type { JobStore } from './store.ts'
+
+export type { AttemptError, DeadReason } from './failure.ts'
+
+/**
+ * What a queue must do, and all that it must do. Every call takes and answers batches; answers stand in the order of the
+ * questions. An adapter translates and decides nothing: retries, limits, retention and logging are decided above it.
+ */
+export interface QueueBackend extends AsyncDisposable {
+  readonly kind: string
+  /** Durable when it resolves. */
+  send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]>
+  /** Claims due jobs, best first, and counts the attempt durably. Never blocks; also returns expired leases to the queue. */
+  lease(request: LeaseRequest): Promise<LeaseBatch>
+  /** Ends leases. Fenced by the token: a settlement of a lease that is no longer held is reported as `lost` and not applied. */
+  settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]>
+  /** Renews leases for `leaseMs` from now, or tells that they are lost. */
+  extend(tokens: readonly string[], leaseMs: number): Promise<readonly SettleReceipt[]>
+  /** Returns expired leases to the queue, or to `dead` after `maxRescues` of them. `lease` does the same on its way. */
+  reap(maxRescues: number): Promise<ReapReport>
+  /** Calls `wake` soon after work may have become ready for another process or this one. A hint: polling works without it. */
+  watch(wake: () => void): Watch
+  /** Looking into the queue and changing what waits in it. Absent where the engine can not look. */
+  readonly store?: JobStore
+  /** State shared between workers. Absent where the engine has none. */
+  readonly coordination?: Coordination
+}
+
+export interface SendReceipt {
+  /** The id of the stored job: another one's where the unique key was taken. */
+  readonly id: string
+  readonly stored: boolean
+}
+
+export interface LeaseRequest {
+  /** Only jobs with these keys are claimed. */
+  readonly jobs: readonly ClaimableJob[]
+  /** Only from these queues; null is all of them. Paused queues are left alone either way. */
+  readonly queues: readonly string[] | null
+  readonly limit: number
+  readonly leaseMs: number
+  /** The worker that asks: shown to people, and the address of cancellations. */
+  readonly owner: string
+  readonly maxRescues: number
+}
+
+export interface ClaimableJob {
+  readonly job: string
+  /** At most so many jobs with this key run at once, over all workers; null is unlimited. The rest wait and burn no attempt. */
+  readonly concurrency: number | null
+}
+
+/** A worker's claim on one envelope. It ends at `expiresAt` unless extended. */
+export interface Lease {
+  readonly token: string
+  readonly envelope: Envelope
+  /** 1 for the first run. */
+  readonly attempt: number
+  readonly expiresAt: number
+}
+
+export interface LeaseBatch {
+  readonly leases: readonly Lease[]
+  /** When the next waiting job falls due or the next lease expires, as far as the backend knows. */
+  readonly nextAt: number | null
+  /** Tokens of this owner's leases whose jobs were asked to stop. */
+  readonly cancelled: readonly string[]
+}
+
+/** How a lease ends. */
+export type Settlement = { readonly token: string } & (
+  | { readonly kind: 'done'; readonly result: string | null; readonly keep: boolean; readonly once?: OnceMark }
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly error: AttemptError }
+  /** Back to the queue without burning the attempt; without a delay, to the place that it had. */
+  | { readonly kind: 'snooze'; readonly delayMs: number }
+  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: AttemptError; readonly keep: boolean }
+  | { readonly kind: 'cancelled'; readonly keep: boolean }
+  /** Ended without a run, and so without an attempt. */
+  | { readonly kind: 'skipped'; readonly why: string; readonly keep: boolean }
+)
+
+export type SettleReceipt = 'applied' | 'lost'
+
+export interface ReapReport {
+  readonly returned: number
+  readonly poisoned: number
+}
+
+export interface Watch {
+  close(): void
+}
+
+export interface Coordination {
+  /**
+   * Asks whether this job may run under its idempotency key. Only a finished run suppresses another one: the key belongs to
+   * the claiming job while that job runs, is kept by a `done` settlement that carries it, and is free otherwise.
+   */
+  claimOnce(key: string, jobId: string): Promise<OnceClaim>
+  /** Forgets keys whose time is over, at most `limit`; gives their number. */
+  sweepOnce(limit: number): Promise<number>
+}
+
+export type OnceClaim = 'claimed' | 'busy' | 'done'
+
+export interface OnceMark {
+  readonly key: string
+  readonly keepMs: number
+}

@@ -1,0 +1,104 @@
+import type { Clock } from '../../core/clock.ts'
+import { TreadleError } from '../../core/errors.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import type {
+  Coordination,
+  LeaseBatch,
+  LeaseRequest,
+  OnceClaim,
+  QueueBackend,
+  ReapReport,
+  SendReceipt,
+  Settlement,
+  SettleReceipt,
+  Watch,
+} from '../contract.ts'
+import { Jobs } from './jobs.ts'
+import { Leases } from './leases.ts'
+import { OnceKeys } from './once-keys.ts'
+import { MemorySchedules } from './schedules.ts'
+import { MemoryStore } from './store.ts'
+import { Watchers } from './watchers.ts'
+
+/** Everything of the contract, in this process's memory: for tests, and for work that may be lost when the process ends. */
+export class MemoryBackend implements QueueBackend {
+  readonly kind = 'memory'
+  readonly store: MemoryStore
+  readonly coordination: Coordination
+  readonly #clock: Clock
+  readonly #jobs = new Jobs()
+  readonly #once = new OnceKeys()
+  readonly #leases = new Leases(this.#jobs, this.#once)
+  readonly #watchers = new Watchers()
+  readonly #paused = new Set<string>()
+  #closed = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    const shared = { clock, jobs: this.#jobs, watchers: this.#watchers, checkOpen: () => this.#checkOpen() }
+    const schedules = new MemorySchedules(shared)
+    this.store = new MemoryStore({ ...shared, leases: this.#leases, paused: this.#paused, schedules })
+    this.coordination = { claimOnce: (key, jobId) => this.#claimOnce(key, jobId), sweepOnce: (limit) => this.#sweepOnce(limit) }
+  }
+
+  async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
+    this.#checkOpen()
+    const now = this.#clock.now()
+    const plannedAt = this.#jobs.scheduled.peek()?.runAt ?? Number.POSITIVE_INFINITY
+    const receipts = envelopes.map((envelope) => this.#jobs.insert(envelope, now, null))
+    // A worker sleeps until what it was told falls due next: it must hear of anything that comes before that.
+    if (envelopes.some(({ runAt }, index) => receipts[index]?.stored && (runAt <= now || runAt < plannedAt)))
+      this.#watchers.notify()
+    return receipts
+  }
+
+  async lease(request: LeaseRequest): Promise<LeaseBatch> {
+    this.#checkOpen()
+    return this.#leases.lease(request, this.#paused, this.#clock.now())
+  }
+
+  async settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
+    this.#checkOpen()
+    const now = this.#clock.now()
+    const settled = settlements.map((settlement) => this.#leases.settle(settlement, now))
+    if (settled.some(({ mayWake }) => mayWake)) this.#watchers.notify()
+    return settled.map(({ receipt }) => receipt)
+  }
+
+  async extend(tokens: readonly string[], leaseMs: number): Promise<readonly SettleReceipt[]> {
+    this.#checkOpen()
+    const now = this.#clock.now()
+    return tokens.map((token) => this.#leases.extend(token, leaseMs, now))
+  }
+
+  async reap(maxRescues: number): Promise<ReapReport> {
+    this.#checkOpen()
+    const report = this.#leases.reap(maxRescues, this.#clock.now())
+    if (report.returned > 0) this.#watchers.notify()
+    return report
+  }
+
+  watch(wake: () => void): Watch {
+    this.#checkOpen()
+    return this.#watchers.watch(wake)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    this.#watchers.close()
+  }
+
+  async #claimOnce(key: string, jobId: string): Promise<OnceClaim> {
+    this.#checkOpen()
+    return this.#once.claim(key, this.#jobs.get(jobId), this.#clock.now())
+  }
+
+  async #sweepOnce(limit: number): Promise<number> {
+    this.#checkOpen()
+    return this.#once.sweep(limit, this.#clock.now())
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new TreadleError('BACKEND_CLOSED', 'The memory backend is closed. Open a new one to go on.')
+  }
+}

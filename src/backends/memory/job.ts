@@ -1,0 +1,91 @@
+import { type Envelope, parseIdentity } from '../../envelope/envelope.ts'
+import type { AttemptError } from '../contract.ts'
+import type { JobRecord, JobState } from '../store.ts'
+import type { Slotted } from './heap.ts'
+
+/** A job as the memory backend holds it. A job is in one heap at most (ready, scheduled or leased), and `slot` is its place there. */
+export interface MemoryJob extends Slotted {
+  readonly envelope: Envelope
+  /** Rises with every stored job: the order of arrival. */
+  readonly arrival: number
+  readonly schedule: string | null
+  state: JobState
+  runAt: number
+  attempts: number
+  rescues: number
+  token: string | null
+  owner: string | null
+  leaseExpiresAt: number
+  cancelRequested: boolean
+  result: string | null
+  progress: string | null
+  reason: string | null
+  errors: readonly AttemptError[]
+  startedAt: number | null
+  finishedAt: number | null
+  /** Deleted, but still in the list of arrivals until that is tidied. */
+  removed: boolean
+}
+
+export function newJob(envelope: Envelope, arrival: number, schedule: string | null): MemoryJob {
+  return {
+    envelope,
+    arrival,
+    schedule,
+    state: 'ready',
+    runAt: envelope.runAt,
+    attempts: 0,
+    rescues: 0,
+    token: null,
+    owner: null,
+    leaseExpiresAt: 0,
+    cancelRequested: false,
+    result: null,
+    progress: null,
+    reason: null,
+    errors: [],
+    startedAt: null,
+    finishedAt: null,
+    removed: false,
+    slot: -1,
+  }
+}
+
+const maxErrors = 20
+
+export function withError(job: MemoryJob, error: AttemptError): readonly AttemptError[] {
+  return [...job.errors, error].slice(-maxErrors)
+}
+
+/** What people see of it. An envelope whose identity can not be read is shown by its routing fields alone. */
+export function recordOf(job: MemoryJob): JobRecord {
+  const { envelope } = job
+  const identity = parseIdentity(envelope.identity)
+  return {
+    id: envelope.id,
+    job: envelope.job,
+    name: identity?.name ?? envelope.job,
+    queue: envelope.queue,
+    priority: envelope.priority,
+    state: job.state,
+    payload: envelope.payload,
+    result: job.result,
+    progress: job.progress,
+    meta: identity?.meta ?? {},
+    attempts: job.attempts,
+    maxRetries: identity?.maxRetries ?? 0,
+    rescues: job.rescues,
+    uniqueKey: envelope.uniqueKey,
+    idempotencyKey: identity?.idempotencyKey ?? null,
+    schedule: job.schedule,
+    reason: job.reason,
+    errors: job.errors,
+    createdAt: envelope.createdAt,
+    runAt: job.runAt,
+    startedAt: job.startedAt,
+    finishedAt: job.finishedAt,
+    owner: job.owner,
+    leaseExpiresAt: job.token === null ? null : job.leaseExpiresAt,
+    cancelRequested: job.cancelRequested,
+  }
+}

@@ -1,0 +1,120 @@
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../contract.ts'
+import { type FinalState, finalStates, isFinal, type JobState } from '../store.ts'
+import { Arrivals } from './arrivals.ts'
+import { Counters } from './counters.ts'
+import { Heap } from './heap.ts'
+import { type MemoryJob, newJob } from './job.ts'
+import { Lanes, runsFirst } from './lanes.ts'
+
+/** What a move may change of a job on its way. */
+export type Changes = Partial<Omit<MemoryJob, 'envelope' | 'arrival' | 'schedule' | 'state' | 'slot' | 'removed'>>
+
+/**
+ * All jobs, each in the place that its state asks for: ready ones in lanes, scheduled ones by time, running ones by the end of
+ * their lease, ended ones in the order of their end. `move` is the only way from one place to another.
+ */
+export class Jobs {
+  readonly lanes = new Lanes()
+  readonly scheduled = new Heap<MemoryJob>(runsFirst)
+  readonly leased = new Heap<MemoryJob>((a, b) => a.leaseExpiresAt < b.leaseExpiresAt)
+  readonly counters = new Counters()
+  readonly arrivals = new Arrivals()
+  readonly #byId = new Map<string, MemoryJob>()
+  readonly #byToken = new Map<string, MemoryJob>()
+  readonly #byUniqueKey = new Map<string, MemoryJob>()
+  readonly #running = new Map<string, number>()
+  readonly #ended = new Map<FinalState, Set<MemoryJob>>(finalStates.map((state) => [state, new Set()]))
+  #arrived = 0
+
+  get(id: string): MemoryJob | undefined {
+    return this.#byId.get(id)
+  }
+
+  byToken(token: string): MemoryJob | undefined {
+    return this.#byToken.get(token)
+  }
+
+  runningOf(job: string): number {
+    return this.#running.get(job) ?? 0
+  }
+
+  /** In the order of their end. */
+  ended(state: FinalState): Iterable<MemoryJob> {
+    return this.#ended.get(state) as Set<MemoryJob>
+  }
+
+  /** The job that holds this envelope's unique key, if one does. */
+  holderOf(envelope: Envelope): MemoryJob | undefined {
+    return envelope.uniqueKey === null ? undefined : this.#byUniqueKey.get(uniqueIndex(envelope.job, envelope.uniqueKey))
+  }
+
+  insert(envelope: Envelope, now: number, schedule: string | null): SendReceipt {
+    const existing = this.#byId.get(envelope.id) ?? this.holderOf(envelope)
+    if (existing !== undefined) return { id: existing.envelope.id, stored: false }
+    const job = newJob(envelope, this.#arrived++, schedule)
+    job.state = job.runAt > now ? 'scheduled' : 'ready'
+    this.#byId.set(envelope.id, job)
+    this.arrivals.add(job)
+    this.#enter(job)
+    return { id: envelope.id, stored: true }
+  }
+
+  move(job: MemoryJob, state: JobState, changes: Changes = {}): void {
+    this.#leave(job)
+    Object.assign(job, changes)
+    job.state = state
+    this.#enter(job)
+  }
+
+  delete(job: MemoryJob): void {
+    this.#leave(job)
+    this.#byId.delete(job.envelope.id)
+    this.arrivals.remove(job)
+  }
+
+  #enter(job: MemoryJob): void {
+    const { envelope, state } = job
+    this.counters.add(envelope.queue, envelope.job, state, 1)
+    if (isFinal(state)) {
+      this.#ended.get(state)?.add(job)
+      return
+    }
+    if (envelope.uniqueKey !== null) this.#byUniqueKey.set(uniqueIndex(envelope.job, envelope.uniqueKey), job)
+    if (state === 'ready') this.lanes.add(job)
+    else if (state === 'scheduled') this.scheduled.add(job)
+    else if (state === 'running') this.#enterRunning(job)
+  }
+
+  #leave(job: MemoryJob): void {
+    const { envelope, state } = job
+    this.counters.add(envelope.queue, envelope.job, state, -1)
+    if (isFinal(state)) {
+      this.#ended.get(state)?.delete(job)
+      return
+    }
+    if (envelope.uniqueKey !== null) this.#byUniqueKey.delete(uniqueIndex(envelope.job, envelope.uniqueKey))
+    if (state === 'ready') this.lanes.remove(job)
+    else if (state === 'scheduled') this.scheduled.remove(job)
+    else if (state === 'running') this.#leaveRunning(job)
+  }
+
+  #enterRunning(job: MemoryJob): void {
+    this.leased.add(job)
+    this.#byToken.set(job.token as string, job)
+    this.#running.set(job.envelope.job, this.runningOf(job.envelope.job) + 1)
+  }
+
+  #leaveRunning(job: MemoryJob): void {
+    this.leased.remove(job)
+    this.#byToken.delete(job.token as string)
+    const rest = this.runningOf(job.envelope.job) - 1
+    if (rest > 0) this.#running.set(job.envelope.job, rest)
+    else this.#running.delete(job.envelope.job)
+  }
+}
+
+/** The length keeps pairs apart whatever characters they have. */
+function uniqueIndex(job: string, key: string): string {
+  return `${job.length}:${job}:${key}`
+}

@@ -1,0 +1,168 @@
+import { randomToken } from '../../core/id.ts'
+import type { Lease, LeaseBatch, LeaseRequest, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
+import type { FinalState } from '../store.ts'
+import type { Heap } from './heap.ts'
+import { type MemoryJob, withError } from './job.ts'
+import type { Changes, Jobs } from './jobs.ts'
+import { type Lane, lanesByBestJob } from './lanes.ts'
+import type { OnceKeys } from './once-keys.ts'
+
+/** Claims, and every way in which a claim ends. */
+export class Leases {
+  readonly #jobs: Jobs
+  readonly #once: OnceKeys
+  readonly #cancelRequested = new Set<MemoryJob>()
+  /** Job keys of which ready work was left because its limit was reached: when a run of theirs ends, somebody should look. */
+  readonly #atLimit = new Set<string>()
+
+  constructor(jobs: Jobs, once: OnceKeys) {
+    this.#jobs = jobs
+    this.#once = once
+  }
+
+  lease(request: LeaseRequest, paused: ReadonlySet<string>, now: number): LeaseBatch {
+    this.reap(request.maxRescues, now)
+    this.#promote(now)
+    const leases = this.#claim(request, paused, now)
+    return { leases, nextAt: this.#nextAt(), cancelled: this.#cancelledOf(request.owner) }
+  }
+
+  reap(maxRescues: number, now: number): ReapReport {
+    let returned = 0
+    let poisoned = 0
+    for (let job = this.#jobs.leased.peek(); job !== undefined && job.leaseExpiresAt <= now; job = this.#jobs.leased.peek()) {
+      if (this.#rescue(job, maxRescues, now)) returned++
+      else if (job.state === 'dead') poisoned++
+    }
+    return { returned, poisoned }
+  }
+
+  extend(token: string, leaseMs: number, now: number): SettleReceipt {
+    const job = this.#jobs.byToken(token)
+    if (job === undefined) return 'lost'
+    this.#jobs.leased.remove(job)
+    job.leaseExpiresAt = now + leaseMs
+    this.#jobs.leased.add(job)
+    return 'applied'
+  }
+
+  requestCancel(job: MemoryJob): void {
+    job.cancelRequested = true
+    this.#cancelRequested.add(job)
+  }
+
+  /** `mayWake` tells that the settlement made work claimable for somebody. */
+  settle(settlement: Settlement, now: number): { receipt: SettleReceipt; mayWake: boolean } {
+    const job = this.#jobs.byToken(settlement.token)
+    if (job === undefined) return { receipt: 'lost', mayWake: false }
+    this.#apply(job, settlement, now)
+    return { receipt: 'applied', mayWake: job.state === 'ready' || this.#atLimit.delete(job.envelope.job) }
+  }
+
+  #apply(job: MemoryJob, settlement: Settlement, now: number): void {
+    switch (settlement.kind) {
+      case 'done':
+        this.#end(job, 'succeeded', settlement.keep, now, { result: settlement.result })
+        if (settlement.once !== undefined) this.#once.keep(settlement.once, now)
+        break
+      case 'retry':
+        this.#putBack(job, now + settlement.delayMs, now, { errors: withError(job, settlement.error) })
+        break
+      case 'snooze':
+        this.#putBack(job, settlement.delayMs > 0 ? now + settlement.delayMs : job.runAt, now, { attempts: job.attempts - 1 })
+        break
+      case 'dead':
+        this.#end(job, 'dead', settlement.keep, now, { reason: settlement.reason, errors: withError(job, settlement.error) })
+        break
+      case 'cancelled':
+        this.#end(job, 'cancelled', settlement.keep, now, {})
+        break
+      case 'skipped':
+        this.#end(job, 'skipped', settlement.keep, now, { reason: settlement.why, attempts: job.attempts - 1 })
+    }
+  }
+
+  #claim(request: LeaseRequest, paused: ReadonlySet<string>, now: number): readonly Lease[] {
+    const limits = new Map(request.jobs.map(({ job, concurrency }) => [job, concurrency ?? Number.POSITIVE_INFINITY]))
+    const lanes = this.#openLanes(limits, request.queues === null ? null : new Set(request.queues), paused)
+    const leases: Lease[] = []
+    for (let lane = lanes.peek(); lane !== undefined && leases.length < request.limit; lane = lanes.peek()) {
+      lanes.remove(lane)
+      if (this.#isAtLimit(lane, limits)) continue
+      leases.push(this.#start(lane.jobs.peek() as MemoryJob, request, now))
+      if (lane.jobs.size > 0) lanes.add(lane)
+    }
+    return leases
+  }
+
+  #openLanes(limits: Map<string, number>, queues: ReadonlySet<string> | null, paused: ReadonlySet<string>): Heap<Lane> {
+    const lanes = lanesByBestJob()
+    for (const [job, limit] of limits) {
+      for (const lane of this.#jobs.lanes.of(job)) {
+        if ((queues !== null && !queues.has(lane.queue)) || paused.has(lane.queue)) continue
+        lanes.add(lane)
+        // One job that must run alone makes the whole key wait for its turn.
+        if (lane.singleInstance) limits.set(job, Math.min(limit, 1))
+      }
+    }
+    return lanes
+  }
+
+  #isAtLimit(lane: Lane, limits: ReadonlyMap<string, number>): boolean {
+    if (this.#jobs.runningOf(lane.job) < (limits.get(lane.job) as number)) return false
+    this.#atLimit.add(lane.job)
+    return true
+  }
+
+  #start(job: MemoryJob, { owner, leaseMs }: LeaseRequest, now: number): Lease {
+    const token = randomToken()
+    const expiresAt = now + leaseMs
+    const attempt = job.attempts + 1
+    this.#jobs.move(job, 'running', { token, owner, leaseExpiresAt: expiresAt, attempts: attempt, startedAt: now })
+    return { token, envelope: job.envelope, attempt, expiresAt }
+  }
+
+  #promote(now: number): void {
+    const { scheduled } = this.#jobs
+    for (let job = scheduled.peek(); job !== undefined && job.runAt <= now; job = scheduled.peek()) this.#jobs.move(job, 'ready')
+  }
+
+  /** The attempt is given back: it was the worker that failed, not the job. False when the job ended instead. */
+  #rescue(job: MemoryJob, maxRescues: number, now: number): boolean {
+    const rescues = job.rescues + 1
+    if (job.cancelRequested) this.#end(job, 'cancelled', true, now, { rescues })
+    else if (rescues > maxRescues) {
+      const message = `Its worker died or hung ${rescues} times, the last one was ${job.owner}`
+      const errors = withError(job, { attempt: job.attempts, at: now, message })
+      this.#end(job, 'dead', true, now, { rescues, reason: 'poisoned', errors })
+    } else this.#endLease(job, 'ready', { rescues, attempts: job.attempts - 1 })
+    return job.state === 'ready'
+  }
+
+  /** A job that was asked to stop has stopped now, and does not come back. */
+  #putBack(job: MemoryJob, runAt: number, now: number, changes: Changes): void {
+    if (job.cancelRequested) this.#end(job, 'cancelled', true, now, changes)
+    else this.#endLease(job, runAt > now ? 'scheduled' : 'ready', { ...changes, runAt })
+  }
+
+  #end(job: MemoryJob, state: FinalState, keep: boolean, now: number, changes: Changes): void {
+    this.#endLease(job, state, { ...changes, finishedAt: now })
+    if (!keep) this.#jobs.delete(job)
+  }
+
+  #endLease(job: MemoryJob, state: FinalState | 'ready' | 'scheduled', changes: Changes): void {
+    this.#once.release(job)
+    this.#cancelRequested.delete(job)
+    this.#jobs.move(job, state, { ...changes, token: null })
+  }
+
+  #nextAt(): number | null {
+    const due = this.#jobs.scheduled.peek()?.runAt
+    const expiry = this.#jobs.leased.peek()?.leaseExpiresAt
+    return due === undefined || expiry === undefined ? (due ?? expiry ?? null) : Math.min(due, expiry)
+  }
+
+  #cancelledOf(owner: string): readonly string[] {
+    return [...this.#cancelRequested].filter((job) => job.owner === owner).map((job) => job.token as string)
+  }
+}

@@ -1,0 +1,175 @@
+import type { Clock } from '../../core/clock.ts'
+import { isFinal, type JobFilter, type JobRecord, type JobStore, type ProgressReport, type RemoveFilter } from '../store.ts'
+import { type MemoryJob, recordOf } from './job.ts'
+import type { Jobs } from './jobs.ts'
+import type { Leases } from './leases.ts'
+import type { MemorySchedules } from './schedules.ts'
+import type { Watchers } from './watchers.ts'
+
+export interface MemoryStoreParts {
+  readonly clock: Clock
+  readonly jobs: Jobs
+  readonly leases: Leases
+  readonly paused: Set<string>
+  readonly watchers: Watchers
+  readonly schedules: MemorySchedules
+  /** Throws when the backend is closed. */
+  readonly checkOpen: () => void
+}
+
+export class MemoryStore implements JobStore {
+  readonly schedules: MemorySchedules
+  readonly #parts: MemoryStoreParts
+
+  constructor(parts: MemoryStoreParts) {
+    this.schedules = parts.schedules
+    this.#parts = parts
+  }
+
+  async get(id: string): Promise<JobRecord | null> {
+    const job = this.#open().jobs.get(id)
+    return job === undefined ? null : recordOf(job)
+  }
+
+  async list(filter: JobFilter): Promise<readonly JobRecord[]> {
+    const { jobs } = this.#open()
+    const found: JobRecord[] = []
+    if (filter.limit <= 0) return found
+    for (const job of olderThan(filter.before, jobs)) {
+      if (!matches(job, filter)) continue
+      found.push(recordOf(job))
+      if (found.length === filter.limit) break
+    }
+    return found
+  }
+
+  async counts() {
+    return this.#open().jobs.counters.all()
+  }
+
+  async cancel(id: string) {
+    const { jobs, leases, clock, watchers } = this.#open()
+    const job = jobs.get(id)
+    if (job === undefined) return 'missing'
+    if (isFinal(job.state)) return 'ended'
+    watchers.notify()
+    if (job.state === 'running') {
+      leases.requestCancel(job)
+      return 'requested'
+    }
+    jobs.move(job, 'cancelled', { finishedAt: clock.now() })
+    return 'cancelled'
+  }
+
+  async reschedule(id: string, runAt: number) {
+    const { jobs, clock, watchers } = this.#open()
+    const job = jobs.get(id)
+    if (job === undefined) return 'missing'
+    if (isFinal(job.state)) return 'ended'
+    if (job.state === 'running') return 'claimed'
+    jobs.move(job, runAt > clock.now() ? 'scheduled' : 'ready', { runAt })
+    watchers.notify()
+    return 'moved'
+  }
+
+  async retry(ids: readonly string[]) {
+    const { watchers } = this.#open()
+    watchers.notify()
+    return ids.map((id) => this.#retryOne(id))
+  }
+
+  async remove(filter: RemoveFilter): Promise<number> {
+    const { jobs } = this.#open()
+    const doomed: MemoryJob[] = []
+    for (const job of removalCandidates(filter, jobs)) {
+      if (doomed.length >= filter.limit) break
+      if (matches(job, filter) && endedBefore(job, filter.finishedBefore)) doomed.push(job)
+    }
+    for (const job of doomed) jobs.delete(job)
+    return doomed.length
+  }
+
+  async report(reports: readonly ProgressReport[]): Promise<void> {
+    const { jobs } = this.#open()
+    for (const { token, progress } of reports) {
+      const job = jobs.byToken(token)
+      if (job !== undefined) job.progress = progress
+    }
+  }
+
+  async pause(queue: string): Promise<void> {
+    this.#open().paused.add(queue)
+  }
+
+  async resume(queue: string): Promise<void> {
+    const { paused, watchers } = this.#open()
+    if (paused.delete(queue)) watchers.notify()
+  }
+
+  async pausedQueues(): Promise<readonly string[]> {
+    return [...this.#open().paused].sort()
+  }
+
+  #retryOne(id: string) {
+    const { jobs, clock } = this.#parts
+    const job = jobs.get(id)
+    if (job === undefined) return 'missing'
+    if (!isFinal(job.state)) return 'active'
+    if (jobs.holderOf(job.envelope) !== undefined) return 'conflict'
+    jobs.move(job, 'ready', {
+      runAt: clock.now(),
+      attempts: 0,
+      rescues: 0,
+      cancelRequested: false,
+      result: null,
+      progress: null,
+      reason: null,
+      startedAt: null,
+      finishedAt: null,
+    })
+    return 'requeued'
+  }
+
+  #open(): MemoryStoreParts {
+    this.#parts.checkOpen()
+    return this.#parts
+  }
+}
+
+function olderThan(before: string | undefined, jobs: Jobs): Iterable<MemoryJob> {
+  if (before === undefined) return jobs.arrivals.before(Number.POSITIVE_INFINITY)
+  const last = jobs.get(before)
+  return last === undefined ? olderById(before, jobs) : jobs.arrivals.before(last.arrival)
+}
+
+/** The job that ended the last page may be gone by now; ids sort by the time of their making. */
+function* olderById(before: string, jobs: Jobs): Iterable<MemoryJob> {
+  for (const job of jobs.arrivals.before(Number.POSITIVE_INFINITY)) if (job.envelope.id < before) yield job
+}
+
+function matches({ state, envelope }: MemoryJob, filter: Pick<JobFilter, 'state' | 'queue' | 'job'>): boolean {
+  return (
+    (filter.state === undefined || filter.state === state) &&
+    (filter.queue === undefined || filter.queue === envelope.queue) &&
+    (filter.job === undefined || filter.job === envelope.job)
+  )
+}
+
+/** Those that ended first come first, so a limited removal takes the oldest. */
+function* removalCandidates({ state, ids, finishedBefore }: RemoveFilter, jobs: Jobs): Iterable<MemoryJob> {
+  if (ids !== undefined) {
+    for (const id of new Set(ids)) {
+      const job = jobs.get(id)
+      if (job !== undefined) yield job
+    }
+    return
+  }
+  for (const job of jobs.ended(state)) {
+    if (!endedBefore(job, finishedBefore)) return
+    yield job
+  }
+}
+
+function endedBefore(job: MemoryJob, instant: number | undefined): boolean {
+  return instant === undefined || (job.finishedAt ?? 0) < instant
+}

@@ -1,0 +1,113 @@
+import { type Clock, stopwatch } from '../../core/clock.ts'
+import { TreadleError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import { loadDriver } from './driver.ts'
+import { type Engine, openEngine } from './engine.ts'
+import { type EngineMethod, ThreadClient } from './thread-client.ts'
+
+export interface AccessOptions {
+  readonly path: string
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly migrate: boolean
+}
+
+/** How long a transaction waits for those of other processes before it is an error. */
+const patienceMs = 30_000
+/** Commits that take longer than this (a busy disk, a spinning one) are left to the thread. */
+const slowCommitMs = 5
+/** After so many calls through the thread the disk is tried again. */
+const callsUntilRetry = 1_000
+
+/**
+ * Two ways to one file. A small call is made right here while nothing else is under way, because a hop to another thread costs
+ * as much as half a commit; everything else, and whatever would have to wait, goes to the database's thread.
+ */
+export class Access {
+  readonly #inline: Engine
+  readonly #options: AccessOptions
+  #opening: Promise<ThreadClient | undefined> | undefined
+  #thread: ThreadClient | undefined
+  #callsUntilInline = 0
+  #closed = false
+
+  /** Opens and migrates the file in this thread, so that whatever is wrong with it is told at once. */
+  static async open(options: AccessOptions): Promise<Access> {
+    const Driver = await loadDriver()
+    const engine = openEngine(Driver, { ...options, busyMs: patienceMs, now: options.clock.now() })
+    engine.setPatience(0)
+    return new Access(engine, options)
+  }
+
+  private constructor(inline: Engine, options: AccessOptions) {
+    this.#inline = inline
+    this.#options = options
+  }
+
+  async call<Method extends EngineMethod>(method: Method, args: Parameters<Engine[Method]>): Promise<ReturnType<Engine[Method]>> {
+    this.#refuseClosed()
+    const thread = this.#usable() ?? (await this.#openThread())
+    return thread === undefined ? this.#here(method, args) : thread.call(method, args)
+  }
+
+  /** For calls of well under a millisecond. */
+  async callInline<Method extends EngineMethod>(
+    method: Method,
+    args: Parameters<Engine[Method]>,
+  ): Promise<ReturnType<Engine[Method]>> {
+    this.#refuseClosed()
+    if (this.#callsUntilInline > 0) this.#callsUntilInline--
+    const busy = this.#callsUntilInline > 0 || (this.#thread !== undefined && !this.#thread.idle)
+    if (busy) return this.call(method, args)
+    const elapsedMs = stopwatch()
+    try {
+      return this.#here(method, args)
+    } catch (thrown) {
+      if (thrown instanceof TreadleError && thrown.code === 'DATABASE_BUSY') return this.call(method, args)
+      throw thrown
+    } finally {
+      if (elapsedMs() > slowCommitMs) this.#callsUntilInline = callsUntilRetry
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    const thread = await this.#opening
+    if (thread !== undefined && !thread.broken) await thread.close()
+    this.#inline.close()
+  }
+
+  #here<Method extends EngineMethod>(method: Method, args: Parameters<Engine[Method]>): ReturnType<Engine[Method]> {
+    const work = this.#inline[method] as (...args: Parameters<Engine[Method]>) => ReturnType<Engine[Method]>
+    return work(...args)
+  }
+
+  #usable(): ThreadClient | undefined {
+    if (this.#thread?.broken !== true) return this.#thread
+    this.#thread = undefined
+    this.#opening = undefined
+    return undefined
+  }
+
+  #openThread(): Promise<ThreadClient | undefined> {
+    this.#opening ??= this.#startThread()
+    return this.#opening
+  }
+
+  async #startThread(): Promise<ThreadClient | undefined> {
+    const { path, migrate, clock, logger } = this.#options
+    const thread = new ThreadClient({ path, busyMs: patienceMs, migrate, now: clock.now() })
+    if (await thread.started()) {
+      this.#thread = thread
+      return thread
+    }
+    logger.warn('the database thread could not be started (bundled without its file?): SQLite works in the main thread instead')
+    this.#inline.setPatience(patienceMs)
+    return undefined
+  }
+
+  #refuseClosed(): void {
+    if (this.#closed) throw new TreadleError('BACKEND_CLOSED', `${this.#options.path} was closed. Open a new instance.`)
+  }
+}

@@ -1,0 +1,120 @@
+import type { Clock } from '../../core/clock.ts'
+import { TreadleError } from '../../core/errors.ts'
+import { randomToken } from '../../core/id.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Coordination, LeaseBatch, QueueBackend, SendReceipt } from '../contract.ts'
+import type { JobStore } from '../store.ts'
+import { Access } from './access.ts'
+import type { Claimed, ClaimedRow } from './claiming.ts'
+import type { Engine } from './engine.ts'
+import { recordOf } from './record.ts'
+import { flatten, unscopedKey } from './sending.ts'
+import { writeToken } from './token.ts'
+import { WakeFile } from './wake-file.ts'
+
+export interface SqliteOptions {
+  readonly path: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /** False refuses a file whose schema is older than this version's. */
+  readonly migrate?: boolean
+}
+
+/** Opens the file (makes it where there is none) and checks its schema. */
+export async function openSqlite({ path, clock, logger, migrate = true }: SqliteOptions): Promise<QueueBackend> {
+  const access = await Access.open({ path, clock, logger, migrate })
+  return sqliteBackend(access, new WakeFile(`${path}.wake`), clock)
+}
+
+/** More than this many envelopes are not worth blocking the event loop for. */
+const inlineEnvelopes = 16
+
+function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueBackend {
+  const coordination: Coordination = {
+    claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, clock.now()]),
+    sweepOnce: (limit) => access.call('sweepOnce', [limit, clock.now()]),
+  }
+  return {
+    kind: 'sqlite',
+    store: jobStore(access, wakeFile, clock),
+    coordination,
+    async send(envelopes) {
+      const args: Parameters<Engine['send']> = [flatten(envelopes), clock.now()]
+      const taken = await (envelopes.length <= inlineEnvelopes ? access.callInline('send', args) : access.call('send', args))
+      wakeFile.touch()
+      const receipts: SendReceipt[] = envelopes.map(({ id }) => ({ id, stored: true }))
+      for (const [index, receipt] of taken) receipts[index] = receipt
+      return receipts
+    },
+    async lease(request) {
+      const now = clock.now()
+      return leaseBatch(await access.call('lease', [request, randomToken(), now]), now + request.leaseMs)
+    },
+    settle: (settlements) => access.call('settle', [settlements, clock.now()]),
+    extend: (tokens, leaseMs) => access.call('extend', [tokens, clock.now() + leaseMs]),
+    reap: (maxRescues) => access.call('reap', [maxRescues, clock.now()]),
+    watch: (wake) => wakeFile.listen(wake),
+    async [Symbol.asyncDispose]() {
+      wakeFile.close()
+      await access.close()
+    },
+  }
+}
+
+function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
+  async function waking<Answer>(work: Promise<Answer>): Promise<Answer> {
+    const answer = await work
+    wakeFile.touch()
+    return answer
+  }
+  return {
+    async get(id) {
+      const row = await access.callInline('get', [id])
+      return row === null ? null : recordOf(row)
+    },
+    list: async (filter) => (await access.call('list', [filter])).map(recordOf),
+    counts: () => access.callInline('counts', []),
+    cancel: (id) => waking(access.callInline('cancel', [id, clock.now()])),
+    reschedule: (id, runAt) => waking(access.callInline('reschedule', [id, runAt, clock.now()])),
+    retry: (ids) => waking(access.call('retry', [ids, clock.now()])),
+    remove: (filter) => access.call('remove', [filter]),
+    report: (reports) => access.call('report', [reports]),
+    pause: (queue) => access.callInline('pause', [queue]),
+    resume: (queue) => waking(access.callInline('resume', [queue])),
+    pausedQueues: () => access.callInline('pausedQueues', []),
+    schedules: {
+      register: (entries) => access.call('registerSchedules', [entries, clock.now()]),
+      enqueue(occurrences) {
+        const flat = occurrences.map(({ schedule, at, envelope }) => ({ schedule, at, envelope: flatten([envelope]) }))
+        return waking(access.call('enqueueOccurrences', [flat, clock.now()]))
+      },
+      list: () => access.call('listSchedules', [clock.now()]),
+      forget: (before, limit) => access.call('forgetOccurrences', [before, limit]),
+    },
+  }
+}
+
+function leaseBatch(claimed: Claimed, expiresAt: number): LeaseBatch {
+  const rows = JSON.parse(claimed.rows) as ClaimedRow[]
+  const lanes = new Map(claimed.lanes.map((lane) => [lane.lane, lane]))
+  const leases = rows.map(([seq, laneNumber, id, identity, payload, signature, uniqueKey, createdAt, runAt, attempt]) => {
+    const lane = lanes.get(laneNumber)
+    if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `Job ${id} stands in a lane that does not exist`)
+    const { queue, job, priority } = lane
+    const envelope = {
+      id,
+      job,
+      queue,
+      priority,
+      singleInstance: lane.single === 1,
+      identity,
+      payload,
+      signature,
+      createdAt,
+      runAt,
+      uniqueKey: uniqueKey === null ? null : unscopedKey(uniqueKey),
+    }
+    return { token: writeToken(seq, laneNumber, claimed.claim), envelope, attempt, expiresAt }
+  })
+  return { leases, nextAt: claimed.nextAt, cancelled: claimed.cancelled }
+}

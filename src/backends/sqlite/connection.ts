@@ -1,0 +1,113 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import type { SqliteDatabase, SqliteDriver, SqliteStatement } from './driver.ts'
+
+export interface ConnectionOptions {
+  readonly path: string
+  /** How long a statement waits for another process's transaction; 0 gives up at once with `DATABASE_BUSY`. */
+  readonly busyMs: number
+}
+
+/** One open database file. All its methods are synchronous. */
+export class Connection {
+  readonly #database: SqliteDatabase
+  readonly #path: string
+  readonly #begin: SqliteStatement
+  readonly #commit: SqliteStatement
+  readonly #rollback: SqliteStatement
+
+  constructor(Driver: SqliteDriver, options: ConnectionOptions) {
+    this.#path = options.path
+    this.#database = this.#guarded(() => openFile(Driver, options))
+    this.#begin = this.prepare('BEGIN IMMEDIATE')
+    this.#commit = this.prepare('COMMIT')
+    this.#rollback = this.prepare('ROLLBACK')
+  }
+
+  prepare(sql: string): SqliteStatement {
+    return this.#guarded(() => this.#database.prepare(sql))
+  }
+
+  exec(sql: string): void {
+    this.#guarded(() => this.#database.exec(sql))
+  }
+
+  /** Takes the write lock before it reads: a transaction that had to take it later could only fail. */
+  transaction<Answer>(work: () => Answer): Answer {
+    return this.#guarded(() => {
+      this.#begin.run()
+      try {
+        const answer = work()
+        this.#commit.run()
+        return answer
+      } catch (thrown) {
+        this.#rollback.run()
+        throw thrown
+      }
+    })
+  }
+
+  /** For statements that stand alone. */
+  read<Answer>(work: () => Answer): Answer {
+    return this.#guarded(work)
+  }
+
+  setBusyMs(busyMs: number): void {
+    this.exec(`PRAGMA busy_timeout = ${busyMs}`)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #guarded<Answer>(work: () => Answer): Answer {
+    try {
+      return work()
+    } catch (thrown) {
+      throw thrown instanceof TreadleError ? thrown : sqliteError(thrown, this.#path)
+    }
+  }
+}
+
+/** Durable before it is acknowledged: with WAL, only FULL syncs on each commit. */
+function openFile(Driver: SqliteDriver, { path, busyMs }: ConnectionOptions): SqliteDatabase {
+  const database = new Driver(path)
+  database.exec(`PRAGMA busy_timeout = ${Math.max(busyMs, openBusyMs)}`)
+  database.exec('PRAGMA journal_mode = WAL')
+  database.exec('PRAGMA synchronous = FULL')
+  database.exec('PRAGMA temp_store = MEMORY')
+  database.exec('PRAGMA cache_size = -16000')
+  database.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
+  database.exec(`PRAGMA busy_timeout = ${busyMs}`)
+  return database
+}
+
+// Switching a new file to WAL needs it alone for a moment, whatever the caller's patience is later.
+const openBusyMs = 15_000
+
+const busyCodes: readonly number[] = [5, 6]
+const corruptCodes: readonly number[] = [11, 26]
+const unwritableCodes: readonly number[] = [8, 14, 23]
+
+function sqliteError(thrown: unknown, path: string): TreadleError {
+  const code = primaryCode(thrown)
+  const options = { cause: thrown }
+  if (busyCodes.includes(code)) {
+    return new TreadleError('DATABASE_BUSY', `Another process holds ${path} locked for too long. Try again.`, options)
+  }
+  if (corruptCodes.includes(code)) {
+    const message = `${path} is not a sound SQLite database (${messageOf(thrown)}). Restore it from a backup, or name another file.`
+    return new TreadleError('DATABASE_CORRUPT', message, options)
+  }
+  if (unwritableCodes.includes(code)) {
+    const message = `${path} can not be opened for writing (${messageOf(thrown)}). Check that its folder exists and may be written to.`
+    return new TreadleError('DATABASE_UNWRITABLE', message, options)
+  }
+  return new TreadleError('DATABASE_FAILED', `SQLite refused on ${path}: ${messageOf(thrown)}`, options)
+}
+
+/** SQLite's result code without its extension; 0 when the error came from elsewhere. */
+function primaryCode(thrown: unknown): number {
+  const { errcode, code } = (thrown ?? {}) as { errcode?: unknown; code?: unknown }
+  if (typeof errcode === 'number') return errcode & 0xff
+  return typeof code === 'number' ? code & 0xff : 0
+}

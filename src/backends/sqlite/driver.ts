@@ -1,0 +1,39 @@
+import { withoutExperimentalWarning } from '../../core/environment.ts'
+import { TreadleError } from '../../core/errors.ts'
+
+/** The part of `DatabaseSync` that this backend uses: the same in `node:sqlite` and in `@photostructure/sqlite`. */
+export interface SqliteDatabase {
+  exec(sql: string): void
+  prepare(sql: string): SqliteStatement
+  close(): void
+}
+
+export interface SqliteStatement {
+  run(...values: readonly SqliteValue[]): { readonly changes: number | bigint }
+  get(...values: readonly SqliteValue[]): unknown
+  all(...values: readonly SqliteValue[]): unknown[]
+}
+
+export type SqliteValue = null | number | string
+
+export type SqliteDriver = new (path: string) => SqliteDatabase
+
+/** Node's own SQLite where this Node has it, else the package that brings the same for older ones. */
+export async function loadDriver(): Promise<SqliteDriver> {
+  try {
+    const builtIn = 'node:sqlite'
+    return await withoutExperimentalWarning(async () => ((await import(builtIn)) as { DatabaseSync: SqliteDriver }).DatabaseSync)
+  } catch {
+    return loadPackage()
+  }
+}
+
+async function loadPackage(): Promise<SqliteDriver> {
+  const name = '@photostructure/sqlite'
+  try {
+    return ((await import(name)) as { DatabaseSync: SqliteDriver }).DatabaseSync
+  } catch (cause) {
+    const message = `This Node has no built-in SQLite. Run: npm install ${name} (or use Node 22.13 or newer)`
+    throw new TreadleError('DRIVER_MISSING', message, { cause })
+  }
+}

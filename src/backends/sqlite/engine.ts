@@ -1,0 +1,127 @@
+import type { LeaseRequest, OnceClaim, ReapReport, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
+import type { JobCount, JobFilter, JobStore, ProgressReport, RemoveFilter, ScheduleEntry, ScheduleRecord } from '../store.ts'
+import { Changing } from './changing.ts'
+import { type Claimed, Claiming } from './claiming.ts'
+import { Connection, type ConnectionOptions } from './connection.ts'
+import type { SqliteDriver } from './driver.ts'
+import { Lanes } from './lanes.ts'
+import { Looking } from './looking.ts'
+import { Once } from './once.ts'
+import type { JobRow } from './record.ts'
+import { type FlatOccurrence, Recurring } from './recurring.ts'
+import { migrate } from './schema.ts'
+import { type FlatEnvelopes, Sending } from './sending.ts'
+import { Settling } from './settling.ts'
+
+/** Only what differs from the ordinary crosses back: the receipts of envelopes that were there already. */
+export type TakenReceipts = readonly (readonly [index: number, receipt: SendReceipt])[]
+
+/**
+ * The whole queue on one connection, synchronous. It runs in the program's thread and in the database's thread alike, so it
+ * takes and gives only what can be cloned, and has no time or chance of its own.
+ */
+export interface Engine {
+  send(flat: FlatEnvelopes, now: number): TakenReceipts
+  lease(request: LeaseRequest, claim: string, now: number): Claimed
+  settle(settlements: readonly Settlement[], now: number): readonly SettleReceipt[]
+  extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
+  reap(maxRescues: number, now: number): ReapReport
+  claimOnce(key: string, jobId: string, now: number): OnceClaim
+  sweepOnce(limit: number, now: number): number
+  get(id: string): JobRow | null
+  list(filter: JobFilter): readonly JobRow[]
+  counts(): readonly JobCount[]
+  cancel(id: string, now: number): Awaited<ReturnType<JobStore['cancel']>>
+  reschedule(id: string, runAt: number, now: number): Awaited<ReturnType<JobStore['reschedule']>>
+  retry(ids: readonly string[], now: number): Awaited<ReturnType<JobStore['retry']>>
+  remove(filter: RemoveFilter): number
+  report(reports: readonly ProgressReport[]): void
+  pause(queue: string): void
+  resume(queue: string): void
+  pausedQueues(): readonly string[]
+  registerSchedules(entries: readonly ScheduleEntry[], now: number): void
+  enqueueOccurrences(occurrences: readonly FlatOccurrence[], now: number): readonly boolean[]
+  listSchedules(now: number): readonly ScheduleRecord[]
+  forgetOccurrences(before: number, limit: number): number
+  /** How long a transaction waits for those of other processes. */
+  setPatience(ms: number): void
+  close(): void
+}
+
+export interface EngineOptions extends ConnectionOptions {
+  readonly migrate: boolean
+  readonly now: number
+}
+
+export function openEngine(Driver: SqliteDriver, options: EngineOptions): Engine {
+  const connection = new Connection(Driver, options)
+  try {
+    migrate(connection, options.path, options.now, options.migrate)
+    return engineOn(connection)
+  } catch (thrown) {
+    connection.close()
+    throw thrown
+  }
+}
+
+function engineOn(connection: Connection): Engine {
+  const lanes = new Lanes(connection)
+  const sending = new Sending(connection, lanes)
+  const claiming = new Claiming(connection, lanes)
+  const settling = new Settling(connection, lanes)
+  const looking = new Looking(connection, lanes)
+  const changing = new Changing(connection, lanes)
+  const once = new Once(connection)
+  const recurring = new Recurring(connection, lanes, sending)
+
+  function write<Answer>(work: () => Answer): Answer {
+    try {
+      return connection.transaction(() => {
+        const answer = work()
+        lanes.writeCounts()
+        return answer
+      })
+    } catch (thrown) {
+      lanes.forget()
+      throw thrown
+    }
+  }
+  const read = <Answer>(work: () => Answer): Answer => connection.read(work)
+
+  return {
+    send: (flat, now) => write(() => sending.send(flat, now)),
+    lease(request, claim, now) {
+      const idle = read(() => !settling.anythingDue(now) && !claiming.anythingReady(request))
+      if (idle) return read(() => claiming.claim({ ...request, limit: 0 }, claim, now))
+      return write(() => {
+        settling.rescue(request.maxRescues, now)
+        settling.promote(now)
+        // A job must see its lane's count as it is after the rescue, or a freed slot would be missed.
+        lanes.writeCounts()
+        return claiming.claim(request, claim, now)
+      })
+    },
+    settle: (settlements, now) => write(() => settling.settle(settlements, now)),
+    extend: (tokens, until) => write(() => settling.extend(tokens, until)),
+    reap: (maxRescues, now) => write(() => settling.rescue(maxRescues, now)),
+    claimOnce: (key, jobId, now) => write(() => once.claim(key, jobId, now)),
+    sweepOnce: (limit, now) => write(() => once.sweep(now, limit)),
+    get: (id) => read(() => looking.get(id)),
+    list: (filter) => read(() => looking.list(filter)),
+    counts: () => read(() => looking.counts()),
+    cancel: (id, now) => write(() => changing.cancel(id, now)),
+    reschedule: (id, runAt, now) => write(() => changing.reschedule(id, runAt, now)),
+    retry: (ids, now) => write(() => changing.retry(ids, now)),
+    remove: (filter) => write(() => looking.remove(filter)),
+    report: (reports) => write(() => changing.report(reports)),
+    pause: (queue) => write(() => changing.pause(queue)),
+    resume: (queue) => write(() => changing.resume(queue)),
+    pausedQueues: () => read(() => changing.pausedQueues()),
+    registerSchedules: (entries, now) => write(() => recurring.register(entries, now)),
+    enqueueOccurrences: (occurrences, now) => write(() => recurring.enqueue(occurrences, now)),
+    listSchedules: (now) => read(() => recurring.list(now)),
+    forgetOccurrences: (before, limit) => write(() => recurring.forget(before, limit)),
+    setPatience: (ms) => connection.setBusyMs(ms),
+    close: () => connection.close(),
+  }
+}

@@ -1,0 +1,108 @@
+import type { FinalState, JobCount, JobFilter, JobState, RemoveFilter } from '../store.ts'
+import { isFinal, jobStates } from '../store.ts'
+import type { Connection } from './connection.ts'
+import type { SqliteStatement, SqliteValue } from './driver.ts'
+import type { Lanes } from './lanes.ts'
+import type { JobRow } from './record.ts'
+import { stateNumber } from './schema.ts'
+
+const select =
+  'SELECT jobs.*, lanes.queue, lanes.job, lanes.priority FROM treadle_jobs AS jobs JOIN treadle_lanes AS lanes USING (lane)'
+
+// Below this many jobs in a state it is cheaper to sort them than to walk all rows from the newest.
+const sortedAtMost = 50_000
+
+/** Reads jobs and counts, and removes what has ended. */
+export class Looking {
+  readonly #connection: Connection
+  readonly #lanes: Lanes
+  readonly #get: SqliteStatement
+
+  constructor(connection: Connection, lanes: Lanes) {
+    this.#connection = connection
+    this.#lanes = lanes
+    this.#get = connection.prepare(`${select} WHERE id = ?`)
+  }
+
+  get(id: string): JobRow | null {
+    return (this.#get.get(id) as JobRow | undefined) ?? null
+  }
+
+  list(filter: JobFilter): readonly JobRow[] {
+    const { state } = filter
+    const conditions: string[] = []
+    const values: SqliteValue[] = []
+    if (state !== undefined)
+      conditions.push(this.#countOf(state) <= sortedAtMost ? `jobs.seq IN (${seqsOf(state)})` : `jobs.${inState(state)}`)
+    if (filter.queue !== undefined) {
+      conditions.push('lanes.queue = ?')
+      values.push(filter.queue)
+    }
+    if (filter.job !== undefined) {
+      conditions.push('lanes.job = ?')
+      values.push(filter.job)
+    }
+    if (filter.before !== undefined) {
+      conditions.push('jobs.seq < (SELECT seq FROM treadle_jobs WHERE id = ?)')
+      values.push(filter.before)
+    }
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+    const statement = this.#connection.prepare(`${select} ${where} ORDER BY jobs.seq DESC LIMIT ?`)
+    return statement.all(...values, filter.limit) as JobRow[]
+  }
+
+  counts(): readonly JobCount[] {
+    const byJob = new Map<string, JobCount & { readonly counts: Record<JobState, number> }>()
+    for (const lane of this.#lanes.all()) {
+      const key = `${lane.queue}\n${lane.job}`
+      const entry = byJob.get(key) ?? { queue: lane.queue, job: lane.job, counts: zeroCounts() }
+      for (const state of jobStates) entry.counts[state] += lane[state]
+      byJob.set(key, entry)
+    }
+    return [...byJob.values()]
+  }
+
+  remove(filter: RemoveFilter): number {
+    // The planner takes the partial index only where its own condition is said word by word.
+    const conditions = [inState(filter.state), 'state >= 4']
+    const values: SqliteValue[] = []
+    if (filter.finishedBefore !== undefined) {
+      conditions.push('finished_at < ?')
+      values.push(filter.finishedBefore)
+    }
+    if (filter.ids !== undefined) {
+      conditions.push('id IN (SELECT value FROM json_each(?))')
+      values.push(JSON.stringify(filter.ids))
+    }
+    for (const column of ['queue', 'job'] as const) {
+      const wanted = filter[column]
+      if (wanted === undefined) continue
+      conditions.push(`lane IN (SELECT lane FROM treadle_lanes WHERE ${column} = ?)`)
+      values.push(wanted)
+    }
+    const statement = this.#connection.prepare(
+      `DELETE FROM treadle_jobs WHERE seq IN (SELECT seq FROM treadle_jobs WHERE ${conditions.join(' AND ')} LIMIT ?) RETURNING lane`,
+    )
+    const removed = statement.all(...values, filter.limit) as { lane: number }[]
+    for (const { lane } of removed) this.#lanes.add(lane, stateNumber[filter.state as FinalState], -1)
+    return removed.length
+  }
+
+  #countOf(state: JobState): number {
+    return this.#lanes.all().reduce((sum, lane) => sum + lane[state], 0)
+  }
+}
+
+function inState(state: JobState): string {
+  return `state = ${stateNumber[state]}`
+}
+
+/** The jobs of a state, from the index that holds only them. */
+function seqsOf(state: JobState): string {
+  const ended = isFinal(state) ? 'AND state >= 4' : ''
+  return `SELECT seq FROM treadle_jobs WHERE ${inState(state)} ${ended}`
+}
+
+function zeroCounts(): Record<JobState, number> {
+  return { ready: 0, scheduled: 0, blocked: 0, running: 0, succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
+}

@@ -1,0 +1,62 @@
+import { parseIdentity } from '../../envelope/envelope.ts'
+import type { AttemptError } from '../contract.ts'
+import { type JobRecord, jobStates } from '../store.ts'
+import { unscopedKey } from './sending.ts'
+
+/** A job's row, with its lane's fields. */
+export interface JobRow {
+  readonly id: string
+  readonly job: string
+  readonly queue: string
+  readonly priority: number
+  readonly state: number
+  readonly run_at: number
+  readonly created_at: number
+  readonly identity: string
+  readonly payload: string
+  readonly unique_key: string | null
+  readonly schedule: string | null
+  readonly attempts: number
+  readonly rescues: number
+  readonly owner: string | null
+  readonly lease_until: number | null
+  readonly started_at: number | null
+  readonly cancel: number
+  readonly finished_at: number | null
+  readonly result: string | null
+  readonly progress: string | null
+  readonly reason: string | null
+  readonly errors: string | null
+}
+
+/** A row as people and programs see it. A refused envelope is shown too, with what its row says of it. */
+export function recordOf(row: JobRow): JobRecord {
+  const identity = parseIdentity(row.identity)
+  return {
+    id: row.id,
+    job: row.job,
+    name: identity?.name ?? row.job,
+    queue: row.queue,
+    priority: row.priority,
+    state: jobStates[row.state] as JobRecord['state'],
+    payload: row.payload,
+    result: row.result,
+    progress: row.progress,
+    meta: identity?.meta ?? {},
+    attempts: row.attempts,
+    maxRetries: identity?.maxRetries ?? 0,
+    rescues: row.rescues,
+    uniqueKey: row.unique_key === null ? null : unscopedKey(row.unique_key),
+    idempotencyKey: identity?.idempotencyKey ?? null,
+    schedule: row.schedule,
+    reason: row.reason,
+    errors: row.errors === null ? [] : (JSON.parse(row.errors) as AttemptError[]),
+    createdAt: row.created_at,
+    runAt: row.run_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    owner: row.owner,
+    leaseExpiresAt: row.lease_until,
+    cancelRequested: row.cancel === 1,
+  }
+}

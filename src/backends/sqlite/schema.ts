@@ -1,0 +1,121 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Connection } from './connection.ts'
+
+/** Numbers of the states as stored. Below 4 a job is alive. */
+export const stateNumber = {
+  ready: 0,
+  scheduled: 1,
+  blocked: 2,
+  running: 3,
+  succeeded: 4,
+  dead: 5,
+  cancelled: 6,
+  skipped: 7,
+} as const
+
+/**
+ * One row a job, with an index of its own for each thing that is looked for: a claim reads only the index of ready jobs, and
+ * neither scheduled nor finished ones are in it. A lane is all jobs of one queue, key and priority; it carries their counts.
+ */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE treadle_lanes (
+    lane INTEGER PRIMARY KEY,
+    queue TEXT NOT NULL,
+    job TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    single INTEGER NOT NULL,
+    ready INTEGER NOT NULL DEFAULT 0,
+    scheduled INTEGER NOT NULL DEFAULT 0,
+    blocked INTEGER NOT NULL DEFAULT 0,
+    running INTEGER NOT NULL DEFAULT 0,
+    succeeded INTEGER NOT NULL DEFAULT 0,
+    dead INTEGER NOT NULL DEFAULT 0,
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    skipped INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (queue, job, priority, single)
+  );
+  CREATE INDEX treadle_lanes_ready ON treadle_lanes (priority DESC) WHERE ready > 0;
+  CREATE INDEX treadle_lanes_job ON treadle_lanes (job);
+
+  CREATE TABLE treadle_jobs (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    lane INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    run_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    identity TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    signature TEXT,
+    unique_key TEXT,
+    schedule TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    rescues INTEGER NOT NULL DEFAULT 0,
+    token TEXT,
+    owner TEXT,
+    lease_until INTEGER,
+    started_at INTEGER,
+    cancel INTEGER NOT NULL DEFAULT 0,
+    finished_at INTEGER,
+    result TEXT,
+    progress TEXT,
+    reason TEXT,
+    errors TEXT
+  );
+  CREATE INDEX treadle_jobs_ready ON treadle_jobs (lane, run_at) WHERE state = 0;
+  CREATE INDEX treadle_jobs_scheduled ON treadle_jobs (run_at) WHERE state = 1;
+  CREATE INDEX treadle_jobs_running ON treadle_jobs (lease_until) WHERE state = 3;
+  CREATE INDEX treadle_jobs_ended ON treadle_jobs (state, finished_at) WHERE state >= 4;
+  CREATE INDEX treadle_jobs_cancelling ON treadle_jobs (owner) WHERE cancel = 1;
+  CREATE INDEX treadle_jobs_recurring ON treadle_jobs (schedule, run_at) WHERE schedule IS NOT NULL AND state = 1;
+  CREATE UNIQUE INDEX treadle_jobs_unique ON treadle_jobs (unique_key) WHERE unique_key IS NOT NULL AND state < 4;
+
+  CREATE TABLE treadle_paused (queue TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE treadle_once (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, done_until INTEGER) WITHOUT ROWID;
+  CREATE INDEX treadle_once_done ON treadle_once (done_until) WHERE done_until IS NOT NULL;
+  CREATE TABLE treadle_schedules (name TEXT PRIMARY KEY, expression TEXT NOT NULL, timezone TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE treadle_occurrences (
+    schedule TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    job_id TEXT NOT NULL,
+    PRIMARY KEY (schedule, at)
+  ) WITHOUT ROWID;
+  CREATE INDEX treadle_occurrences_at ON treadle_occurrences (at);
+  `,
+]
+
+export const latestVersion = migrations.length
+
+/** Brings the file to the newest schema. Several processes may start at once: the first does it, the others find it done. */
+export function migrate(connection: Connection, path: string, now: number, allowed: boolean): void {
+  const found = schemaVersion(connection)
+  if (found > latestVersion) {
+    throw new TreadleError(
+      'SCHEMA_TOO_NEW',
+      `${path} has schema version ${found}, written by a newer Treadle; this one knows up to ${latestVersion}. Update the package.`,
+    )
+  }
+  if (found === latestVersion) return
+  if (!allowed) {
+    throw new TreadleError(
+      'SCHEMA_OUTDATED',
+      `${path} has schema version ${found}, this Treadle needs ${latestVersion}. Run: npx treadle migrate`,
+    )
+  }
+  connection.transaction(() => {
+    connection.exec('CREATE TABLE IF NOT EXISTS treadle_schema (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)')
+    const record = connection.prepare('INSERT INTO treadle_schema (version, applied_at) VALUES (?, ?)')
+    for (let version = schemaVersion(connection) + 1; version <= latestVersion; version++) {
+      connection.exec(migrations[version - 1] as string)
+      record.run(version, now)
+    }
+  })
+}
+
+function schemaVersion(connection: Connection): number {
+  const table = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'treadle_schema'")
+  if (connection.read(() => table.get()) === undefined) return 0
+  const newest = connection.prepare('SELECT coalesce(max(version), 0) AS version FROM treadle_schema')
+  return connection.read(() => (newest.get() as { version: number }).version)
+}

@@ -1,0 +1,133 @@
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../contract.ts'
+import type { Connection } from './connection.ts'
+import type { SqliteStatement, SqliteValue } from './driver.ts'
+import type { Lanes } from './lanes.ts'
+import { stateNumber } from './schema.ts'
+
+/** Envelopes as one flat list of values: what crosses into the database's thread at the least cost. */
+export type FlatEnvelopes = readonly (string | number | boolean | null)[]
+
+const fieldCount = 11
+
+export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
+  const flat: (string | number | boolean | null)[] = []
+  for (const {
+    id,
+    job,
+    queue,
+    priority,
+    singleInstance,
+    identity,
+    payload,
+    signature,
+    createdAt,
+    runAt,
+    uniqueKey,
+  } of envelopes) {
+    flat.push(id, job, queue, priority, singleInstance, identity, payload, signature, createdAt, runAt, uniqueKey)
+  }
+  return flat
+}
+
+const columns = 'id, lane, state, run_at, created_at, identity, payload, signature, unique_key, schedule'
+const valueCount = 10
+const rowsPerStatement = 50
+
+/** Writes envelopes as rows. */
+export class Sending {
+  readonly #lanes: Lanes
+  readonly #insertMany: SqliteStatement
+  readonly #insertOne: SqliteStatement
+  readonly #existing: SqliteStatement
+
+  constructor(connection: Connection, lanes: Lanes) {
+    this.#lanes = lanes
+    const row = `(${new Array(valueCount).fill('?').join(', ')})`
+    const rows = new Array(rowsPerStatement).fill(row).join(', ')
+    this.#insertMany = connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${rows}`)
+    this.#insertOne = connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${row} ON CONFLICT DO NOTHING`)
+    this.#existing = connection.prepare(
+      'SELECT id FROM treadle_jobs WHERE id = ?1 UNION ALL SELECT id FROM treadle_jobs WHERE unique_key = ?2 AND state < 4 LIMIT 1',
+    )
+  }
+
+  /** Receipts only for those that were there already; the rest were stored. */
+  send(
+    flat: FlatEnvelopes,
+    now: number,
+    schedule: string | null = null,
+  ): readonly (readonly [index: number, receipt: SendReceipt])[] {
+    const taken: (readonly [number, SendReceipt])[] = []
+    const count = flat.length / fieldCount
+    let index = 0
+    while (count - index >= rowsPerStatement) {
+      if (!this.#storeMany(flat, index, now, schedule))
+        this.#storeEach(flat, index, index + rowsPerStatement, now, schedule, taken)
+      index += rowsPerStatement
+    }
+    this.#storeEach(flat, index, count, now, schedule, taken)
+    return taken
+  }
+
+  /** False, and nothing stored, when one of the rows is there already. */
+  #storeMany(flat: FlatEnvelopes, from: number, now: number, schedule: string | null): boolean {
+    const values: SqliteValue[] = []
+    for (let index = from; index < from + rowsPerStatement; index++) this.#push(values, flat, index, now, schedule)
+    try {
+      this.#insertMany.run(...values)
+    } catch {
+      return false
+    }
+    for (let at = 0; at < values.length; at += valueCount) this.#lanes.add(values[at + 1] as number, values[at + 2] as number, 1)
+    return true
+  }
+
+  #storeEach(
+    flat: FlatEnvelopes,
+    from: number,
+    to: number,
+    now: number,
+    schedule: string | null,
+    taken: (readonly [number, SendReceipt])[],
+  ): void {
+    for (let index = from; index < to; index++) {
+      const values: SqliteValue[] = []
+      this.#push(values, flat, index, now, schedule)
+      if (Number(this.#insertOne.run(...values).changes) === 1) {
+        this.#lanes.add(values[1] as number, values[2] as number, 1)
+      } else {
+        const existing = this.#existing.get(values[0] as string, values[8] as string) as { id: string }
+        taken.push([index, { id: existing.id, stored: false }])
+      }
+    }
+  }
+
+  #push(values: SqliteValue[], flat: FlatEnvelopes, index: number, now: number, schedule: string | null): void {
+    const at = index * fieldCount
+    const job = flat[at + 1] as string
+    const runAt = flat[at + 9] as number
+    const uniqueKey = flat[at + 10] as string | null
+    values.push(
+      flat[at] as string,
+      this.#lanes.numberOf(flat[at + 2] as string, job, flat[at + 3] as number, flat[at + 4] as boolean),
+      runAt <= now ? stateNumber.ready : stateNumber.scheduled,
+      runAt,
+      flat[at + 8] as number,
+      flat[at + 5] as string,
+      flat[at + 6] as string,
+      flat[at + 7] as string | null,
+      uniqueKey === null ? null : scopedKey(job, uniqueKey),
+      schedule,
+    )
+  }
+}
+
+/** Two jobs may use the same key without meeting. Neither text can hold a line feed at the seam: job names have none. */
+function scopedKey(job: string, uniqueKey: string): string {
+  return `${job}\n${uniqueKey}`
+}
+
+export function unscopedKey(scoped: string): string {
+  return scoped.slice(scoped.indexOf('\n') + 1)
+}

@@ -1,0 +1,192 @@
+import type { AttemptError, OnceMark, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
+import type { Connection } from './connection.ts'
+import type { SqliteStatement } from './driver.ts'
+import type { Lanes } from './lanes.ts'
+import { stateNumber } from './schema.ts'
+import { readToken, type Token } from './token.ts'
+
+const keptErrors = 20
+const rescuesPerCall = 1_000
+const promotionsPerCall = 1_000
+
+const free = 'token = NULL, lease_until = NULL, cancel = 0'
+const held = 'WHERE seq = ? AND token = ? AND state = 3'
+/** The history with one more error at its end, and its oldest dropped where there are too many. */
+const appended = `CASE WHEN json_array_length(coalesce(errors, '[]')) >= ${keptErrors}
+  THEN json_insert(json_remove(errors, '$[0]'), '$[#]', json(?))
+  ELSE json_insert(coalesce(errors, '[]'), '$[#]', json(?)) END`
+
+/** Ends leases: by their owner's word, or because their time is over. */
+export class Settling {
+  readonly #lanes: Lanes
+  readonly #end: SqliteStatement
+  readonly #endFailed: SqliteStatement
+  readonly #endUnrun: SqliteStatement
+  readonly #delete: SqliteStatement
+  readonly #retry: SqliteStatement
+  readonly #snooze: SqliteStatement
+  readonly #endAsked: SqliteStatement
+  readonly #extend: SqliteStatement
+  readonly #markOnce: SqliteStatement
+  readonly #expired: SqliteStatement
+  readonly #rescue: SqliteStatement
+  readonly #poison: SqliteStatement
+  readonly #promote: SqliteStatement
+  readonly #anyDue: SqliteStatement
+
+  constructor(connection: Connection, lanes: Lanes) {
+    this.#lanes = lanes
+    const update = (changes: string) => connection.prepare(`UPDATE treadle_jobs SET ${changes} ${held}`)
+    this.#end = update(`state = ?, finished_at = ?, result = ?, ${free}`)
+    this.#endFailed = update(`state = 5, finished_at = ?, reason = ?, errors = ${appended}, ${free}`)
+    this.#endUnrun = update(`state = 7, finished_at = ?, reason = ?, attempts = attempts - 1, ${free}`)
+    this.#delete = connection.prepare(`DELETE FROM treadle_jobs ${held}`)
+    this.#retry = update(`state = ?, run_at = ?, errors = ${appended}, token = NULL, lease_until = NULL`)
+    this.#snooze = update('state = ?, run_at = coalesce(?, run_at), attempts = attempts - 1, token = NULL, lease_until = NULL')
+    this.#endAsked = connection.prepare(
+      'UPDATE treadle_jobs SET state = 6, finished_at = ?, cancel = 0 WHERE seq = ? AND cancel = 1',
+    )
+    this.#extend = update('lease_until = ?')
+    this.#markOnce = connection.prepare(
+      `INSERT INTO treadle_once (key, job_id, done_until) VALUES (?1, '', ?2)
+       ON CONFLICT (key) DO UPDATE SET done_until = excluded.done_until`,
+    )
+    this.#expired = connection.prepare(
+      'SELECT seq, lane, attempts, rescues, cancel, token, owner FROM treadle_jobs WHERE state = 3 AND lease_until <= ? ORDER BY lease_until LIMIT ?',
+    )
+    this.#rescue = update(`state = 0, attempts = attempts - 1, rescues = rescues + 1, ${free}`)
+    this.#poison = update(`state = 5, finished_at = ?, reason = 'poisoned', rescues = rescues + 1, errors = ${appended}, ${free}`)
+    this.#promote = connection.prepare(
+      `UPDATE treadle_jobs SET state = 0 WHERE seq IN (
+         SELECT seq FROM treadle_jobs WHERE state = 1 AND run_at <= ? ORDER BY run_at LIMIT ?) RETURNING lane`,
+    )
+    this.#anyDue = connection.prepare(
+      `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM treadle_jobs WHERE state = 1 AND run_at <= ?1)
+         OR EXISTS (SELECT 1 FROM treadle_jobs WHERE state = 3 AND lease_until <= ?1)`,
+    )
+  }
+
+  settle(settlements: readonly Settlement[], now: number): readonly SettleReceipt[] {
+    return settlements.map((settlement) => {
+      const token = readToken(settlement.token)
+      return token !== undefined && this.#apply(token, settlement, now) ? 'applied' : 'lost'
+    })
+  }
+
+  extend(tokens: readonly string[], until: number): readonly SettleReceipt[] {
+    return tokens.map((text) => {
+      const token = readToken(text)
+      return token !== undefined && changed(this.#extend.run(until, token.seq, token.claim)) ? 'applied' : 'lost'
+    })
+  }
+
+  /** True when a lease has expired or a scheduled job fallen due. */
+  anythingDue(now: number): boolean {
+    return this.#anyDue.get(now) !== undefined
+  }
+
+  /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */
+  rescue(maxRescues: number, now: number): ReapReport {
+    const report = { returned: 0, poisoned: 0 }
+    for (const row of this.#expired.all(now, rescuesPerCall) as ExpiredRow[]) {
+      const token: Token = { seq: row.seq, lane: row.lane, claim: row.token }
+      if (row.cancel === 1) {
+        this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, token.seq, token.claim))
+      } else if (row.rescues >= maxRescues) {
+        const error = JSON.stringify(poisonError(row, now))
+        this.#finish(token, stateNumber.dead, this.#poison.run(now, error, error, token.seq, token.claim))
+        report.poisoned++
+      } else {
+        this.#rescue.run(token.seq, token.claim)
+        this.#lanes.move(row.lane, stateNumber.running, stateNumber.ready)
+        report.returned++
+      }
+    }
+    return report
+  }
+
+  promote(now: number): void {
+    for (const { lane } of this.#promote.all(now, promotionsPerCall) as { lane: number }[]) {
+      this.#lanes.move(lane, stateNumber.scheduled, stateNumber.ready)
+    }
+  }
+
+  #apply(token: Token, settlement: Settlement, now: number): boolean {
+    const { seq, claim } = token
+    if ('keep' in settlement && !settlement.keep) return this.#remove(token, settlement, now)
+    switch (settlement.kind) {
+      case 'done': {
+        const done = this.#end.run(stateNumber.succeeded, now, settlement.result, seq, claim)
+        if (!this.#finish(token, stateNumber.succeeded, done)) return false
+        this.#remember(settlement.once, now)
+        return true
+      }
+      case 'dead': {
+        const error = JSON.stringify(settlement.error)
+        return this.#finish(token, stateNumber.dead, this.#endFailed.run(now, settlement.reason, error, error, seq, claim))
+      }
+      case 'cancelled':
+        return this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, seq, claim))
+      case 'skipped':
+        return this.#finish(token, stateNumber.skipped, this.#endUnrun.run(now, settlement.why, seq, claim))
+      case 'retry': {
+        const state = waiting(settlement.delayMs)
+        const error = JSON.stringify(settlement.error)
+        return this.#putBack(token, state, this.#retry.run(state, now + settlement.delayMs, error, error, seq, claim), now)
+      }
+      case 'snooze': {
+        const state = waiting(settlement.delayMs)
+        const runAt = settlement.delayMs > 0 ? now + settlement.delayMs : null
+        return this.#putBack(token, state, this.#snooze.run(state, runAt, seq, claim), now)
+      }
+    }
+  }
+
+  /** A job that was asked to stop does not come back. */
+  #putBack(token: Token, state: number, outcome: { readonly changes: number | bigint }, now: number): boolean {
+    if (!changed(outcome)) return false
+    const asked = changed(this.#endAsked.run(now, token.seq))
+    this.#lanes.move(token.lane, stateNumber.running, asked ? stateNumber.cancelled : state)
+    return true
+  }
+
+  #finish(token: Token, state: number, outcome: { readonly changes: number | bigint }): boolean {
+    if (!changed(outcome)) return false
+    this.#lanes.move(token.lane, stateNumber.running, state)
+    return true
+  }
+
+  #remove(token: Token, settlement: Settlement, now: number): boolean {
+    if (!changed(this.#delete.run(token.seq, token.claim))) return false
+    this.#lanes.add(token.lane, stateNumber.running, -1)
+    if (settlement.kind === 'done') this.#remember(settlement.once, now)
+    return true
+  }
+
+  #remember(once: OnceMark | undefined, now: number): void {
+    if (once !== undefined) this.#markOnce.run(once.key, now + once.keepMs)
+  }
+}
+
+interface ExpiredRow {
+  readonly seq: number
+  readonly lane: number
+  readonly attempts: number
+  readonly rescues: number
+  readonly cancel: number
+  readonly token: string
+  readonly owner: string
+}
+
+function changed(outcome: { readonly changes: number | bigint }): boolean {
+  return Number(outcome.changes) === 1
+}
+
+function waiting(delayMs: number): number {
+  return delayMs > 0 ? stateNumber.scheduled : stateNumber.ready
+}
+
+function poisonError(row: ExpiredRow, now: number): AttemptError {
+  const message = `Its worker died or hung ${row.rescues + 1} times, the last one was ${row.owner}`
+  return { attempt: row.attempts, at: now, message }
+}

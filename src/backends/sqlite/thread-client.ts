@@ -1,0 +1,91 @@
+import { Worker } from 'node:worker_threads'
+import { type ErrorCode, TreadleError } from '../../core/errors.ts'
+import type { Engine, EngineOptions } from './engine.ts'
+
+export type EngineMethod = keyof Engine
+
+export interface ThreadCall {
+  readonly id: number
+  readonly method: EngineMethod
+  readonly args: readonly unknown[]
+}
+
+export interface ThreadError {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+export type ThreadAnswer = { readonly id: number } & ({ readonly answer: unknown } | { readonly error: ThreadError })
+
+/** The thread's first word. */
+export const threadStarted = 'started'
+
+interface Pending {
+  resolve(answer: unknown): void
+  reject(error: TreadleError): void
+}
+
+/** Calls the engine in the database's thread. The thread keeps the process alive only while a call is under way. */
+export class ThreadClient {
+  readonly #thread: Worker
+  readonly #pending = new Map<number, Pending>()
+  readonly #started: Promise<boolean>
+  #lastId = 0
+  #broken: TreadleError | undefined
+
+  constructor(options: EngineOptions) {
+    this.#thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: options, name: 'treadle-sqlite' })
+    this.#started = new Promise((resolve) => {
+      this.#thread.once('message', () => resolve(true))
+      this.#thread.once('exit', () => resolve(false))
+    })
+    this.#thread.on('message', (message: ThreadAnswer | typeof threadStarted) => this.#settle(message))
+    this.#thread.on('error', (cause) => this.#fail('The database thread failed', cause))
+    this.#thread.on('exit', () => this.#fail('The database thread has ended'))
+  }
+
+  /** False when the thread could not be loaded: a bundler may have left its file behind. */
+  async started(): Promise<boolean> {
+    const started = await this.#started
+    if (this.#pending.size === 0) this.#thread.unref()
+    return started
+  }
+
+  get idle(): boolean {
+    return this.#pending.size === 0
+  }
+
+  get broken(): boolean {
+    return this.#broken !== undefined
+  }
+
+  call<Method extends EngineMethod>(method: Method, args: Parameters<Engine[Method]>): Promise<ReturnType<Engine[Method]>> {
+    if (this.#broken !== undefined) return Promise.reject(this.#broken)
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      if (this.#pending.size === 0) this.#thread.ref()
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject })
+      this.#thread.postMessage({ id, method, args } satisfies ThreadCall)
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.call('close', [])
+    await this.#thread.terminate()
+  }
+
+  #settle(answer: ThreadAnswer | typeof threadStarted): void {
+    if (answer === threadStarted) return
+    const pending = this.#pending.get(answer.id)
+    this.#pending.delete(answer.id)
+    if (this.#pending.size === 0) this.#thread.unref()
+    if ('error' in answer) pending?.reject(new TreadleError(answer.error.code, answer.error.message))
+    else pending?.resolve(answer.answer)
+  }
+
+  #fail(what: string, cause?: Error): void {
+    this.#broken ??= new TreadleError('DATABASE_FAILED', cause === undefined ? what : `${what}: ${cause.message}`, { cause })
+    for (const { reject } of this.#pending.values()) reject(this.#broken)
+    this.#pending.clear()
+  }
+}

@@ -1,0 +1,37 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { TreadleError } from '../../core/errors.ts'
+import { loadDriver } from './driver.ts'
+import { type Engine, type EngineOptions, openEngine } from './engine.ts'
+import { type ThreadAnswer, type ThreadCall, type ThreadError, threadStarted } from './thread-client.ts'
+
+/**
+ * The database's own thread: commits wait for the disk and for other processes here, and never in the program's event loop.
+ */
+if (parentPort !== null) {
+  const port = parentPort
+  const opening = loadDriver().then((Driver) => openEngine(Driver, workerData as EngineOptions))
+  // Reported by the first call, which awaits the same promise.
+  opening.catch(() => {})
+  port.postMessage(threadStarted)
+  port.on('message', (call: ThreadCall) => {
+    opening.then(
+      (engine) => port.postMessage(answerOf(engine, call)),
+      (thrown) => port.postMessage({ id: call.id, error: errorOf(thrown) } satisfies ThreadAnswer),
+    )
+  })
+}
+
+function answerOf(engine: Engine, { id, method, args }: ThreadCall): ThreadAnswer {
+  try {
+    const work = engine[method] as (...args: readonly unknown[]) => unknown
+    return { id, answer: work(...args) }
+  } catch (thrown) {
+    return { id, error: errorOf(thrown) }
+  }
+}
+
+function errorOf(thrown: unknown): ThreadError {
+  if (thrown instanceof TreadleError) return { code: thrown.code, message: thrown.message }
+  const message = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+  return { code: 'DATABASE_FAILED', message }
+}

@@ -1,0 +1,20 @@
+import type { Clock } from '../../core/clock.ts'
+import type { QueueBackend } from '../contract.ts'
+import { openMemory } from '../memory/index.ts'
+
+/**
+ * A queue for programs that run each job where it is dispatched: it holds nothing back. A delayed job and a retry are due at
+ * once; only a handler that snoozes really waits.
+ */
+export function openSync({ clock }: { readonly clock: Clock }): QueueBackend {
+  const memory = openMemory({ clock })
+  return {
+    ...memory,
+    kind: 'sync',
+    send: (envelopes) =>
+      memory.send(envelopes.map((envelope) => ({ ...envelope, runAt: Math.min(envelope.runAt, clock.now()) }))),
+    settle: (settlements) =>
+      memory.settle(settlements.map((settlement) => (settlement.kind === 'retry' ? { ...settlement, delayMs: 0 } : settlement))),
+    [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+import { checkProject } from '../check.ts'
+import { examples } from '../examples.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { checkText } from '../output/check.ts'
+import { type GlobalOptions, withOutput } from '../session.ts'
+
+export function addCheck(program: Command): void {
+  program
+    .command('check')
+    .summary('check the config and all jobs')
+    .description(
+      'Loads the config and all job files, and prints everything that is wrong with them. It does not touch the database.',
+    )
+    .addHelpText('after', examples(['check', ''], ['check --json', ''], ['check && treadle work', 'start only what is sound']))
+    .action((_: unknown, command: Command) =>
+      withOutput(command, async ({ out, now }) => {
+        const report = await checkProject(command.optsWithGlobals<GlobalOptions>(), process.cwd(), now)
+        out.answer(report, () => checkText(report, out, now))
+        return report.problems.length === 0 ? exitCodes.ok : exitCodes.failed
+      }),
+    )
+}

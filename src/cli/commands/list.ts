@@ -1,0 +1,57 @@
+import type { Command } from 'commander'
+import type { JobFilter, JobState } from '../../backends/store.ts'
+import { examples } from '../examples.ts'
+import { jobJson, jobTable } from '../output/jobs.ts'
+import { withStore } from '../session.ts'
+import { queue, state, wholeNumber } from '../values.ts'
+import { findJob } from './show.ts'
+
+export interface ListOptions {
+  readonly state?: JobState
+  readonly queue?: string
+  readonly job?: string
+  readonly before?: string
+  readonly limit: number
+}
+
+export function addList(program: Command): void {
+  listOptions(program.command('list'))
+    .summary('list jobs, newest first')
+    .option('--state <state>', 'ready, scheduled, blocked, running, succeeded, dead, cancelled or skipped', state)
+    .addHelpText(
+      'after',
+      examples(
+        ['list', 'the newest 20 jobs'],
+        ['list --state running', 'what runs now, and where'],
+        ['list --job send-email --limit 100', ''],
+        ['list --before 0190d1a2-…', 'the page after the job with this id'],
+      ),
+    )
+    .action((options: ListOptions, command: Command) => printJobs(command, options))
+}
+
+/** The options that every list of jobs has. */
+export function listOptions(command: Command): Command {
+  return command
+    .option('--queue <queue>', 'only of this queue', queue)
+    .option('--job <job>', 'only with this key')
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 20)
+    .option('--before <id>', 'only older than the job with this id')
+}
+
+export async function printJobs(command: Command, options: ListOptions): Promise<void> {
+  await withStore(command, async ({ store, out, now }) => {
+    const { job, before, limit } = options
+    const filter: JobFilter = {
+      limit,
+      ...(options.state && { state: options.state }),
+      ...(options.queue && { queue: options.queue }),
+      ...(job && { job }),
+      ...(before && { before }),
+    }
+    if (before) await findJob(store, before)
+    const jobs = await store.list(filter)
+    out.answer(jobs.map(jobJson), () => (jobs.length === 0 ? 'no jobs' : jobTable(jobs, out, now)))
+    if (!out.json && jobs.length === limit) out.note(`older ones: --before ${jobs.at(-1)?.id}`)
+  })
+}

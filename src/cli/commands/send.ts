@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { messageOf } from '../../core/errors.ts'
+import type { DispatchOptions } from '../../definition/dispatch.ts'
+import { noPayload } from '../../definition/draft.ts'
+import type { Priority } from '../../definition/priority.ts'
+import type { Run } from '../../definition/run.ts'
+import { examples } from '../examples.ts'
+import { UsageError } from '../failure.ts'
+import { parseJsonText } from '../json-text.ts'
+import { refuseUnknownJobs } from '../known-jobs.ts'
+import { withJobs } from '../session.ts'
+import { duration, instant, priority, queue } from '../values.ts'
+
+interface SendOptions {
+  readonly payloadFile?: string
+  readonly delay?: string
+  readonly at?: Date
+  readonly queue?: string
+  readonly priority?: Priority
+  readonly unique?: string
+  readonly key?: string
+  readonly wait?: string | true
+  readonly force?: boolean
+}
+
+export function addSend(program: Command): void {
+  program
+    .command('send')
+    .summary('put a job into the queue')
+    .argument('<job>', 'the key of the job')
+    .argument('[payload]', 'its payload as JSON, or - to read it from the standard input')
+    .option('--payload-file <file>', 'read the payload from a file')
+    .option('--delay <duration>', 'not before this much time has passed', duration)
+    .option('--at <time>', 'not before this time, such as 2026-06-10T09:00:00Z', instant)
+    .option('--queue <queue>', "in place of the job's own queue", queue)
+    .option('--priority <priority>', 'a whole number (higher is sooner), or low, normal, high, critical', priority)
+    .option('--unique <key>', 'do nothing while a job with this key waits or runs')
+    .option('--key <key>', 'idempotency key: skip the run once a job with this key has succeeded')
+    .option('--wait [timeout]', 'wait for the end and print the result', (text: string) => duration(text))
+    .option('--force', 'send it although no job with this key is defined here')
+    .addHelpText(
+      'after',
+      examples(
+        [`send send-email '{"to":"ada@example.com"}'`, ''],
+        ['send report --delay 10m', ''],
+        ['send report - < payload.json', ''],
+        [`send add '{"a":1,"b":2}' --wait 30s`, 'prints the result'],
+      ),
+    )
+    .action((job: string, payload: string | undefined, options: SendOptions, command: Command) => {
+      if (options.delay !== undefined && options.at !== undefined) throw new UsageError('give either --delay or --at')
+      const given = readPayload(payload, options.payloadFile)
+      return withJobs(command, async ({ jobs, out }) => {
+        if (options.force && !jobs.has(job)) jobs.declare(job)
+        refuseUnknownJobs(jobs, [job], ' Use --force to send it for another program.')
+        const run = await jobs.dispatch(job, given, dispatchOptions(options))
+        if (options.wait === undefined) return out.answer({ id: run.id, job: run.job, created: run.created }, () => sentText(run))
+        if (!out.json) out.note(sentText(run))
+        const result = await run.result(options.wait === true ? {} : { timeout: options.wait })
+        out.answer({ id: run.id, job: run.job, created: run.created, result }, () => JSON.stringify(result ?? null, null, 2))
+      })
+    })
+}
+
+function readPayload(argument: string | undefined, file: string | undefined): unknown {
+  if (argument !== undefined && file !== undefined)
+    throw new UsageError('give the payload either as an argument or with --payload-file')
+  if (file !== undefined) return parseJsonText(readText(file, file), `the payload in ${file}`)
+  if (argument === '-')
+    return parseJsonText(readText(process.stdin.fd, 'the standard input'), 'the payload on the standard input')
+  return argument === undefined ? noPayload : parseJsonText(argument, 'the payload')
+}
+
+function readText(source: string | number, name: string): string {
+  try {
+    return readFileSync(source, 'utf8')
+  } catch (thrown) {
+    throw new UsageError(`the payload can not be read from ${name}: ${messageOf(thrown)}`)
+  }
+}
+
+function dispatchOptions({ delay, at, queue, priority, unique, key }: SendOptions): DispatchOptions {
+  return {
+    ...(delay && { delay }),
+    ...(at && { at }),
+    ...(queue && { queue }),
+    ...(priority !== undefined && { priority }),
+    ...(unique && { unique }),
+    ...(key && { idempotencyKey: key }),
+  }
+}
+
+function sentText(run: Run): string {
+  return run.created
+    ? `sent ${run.job} ${run.id}`
+    : `not sent: ${run.job} ${run.id} with the same unique key waits or runs already`
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import type { JobRecord, JobStore } from '../../backends/store.ts'
+import { TreadleError } from '../../core/errors.ts'
+import { examples } from '../examples.ts'
+import { jobDetails } from '../output/job-details.ts'
+import { jobJson } from '../output/jobs.ts'
+import { withStore } from '../session.ts'
+
+export function addShow(program: Command): void {
+  program
+    .command('show')
+    .summary('show everything about a job')
+    .argument('<id>', 'the id of the job')
+    .description('Shows payload, result, progress, times, and all errors with their stacks.')
+    .addHelpText('after', examples(['show 0190d1a2-…', ''], ['show 0190d1a2-… --json', 'for programs']))
+    .action((id: string, _: unknown, command: Command) => printJob(command, id))
+}
+
+export async function printJob(command: Command, id: string): Promise<void> {
+  await withStore(command, async ({ store, out, now }) => {
+    const job = await findJob(store, id)
+    out.answer(jobJson(job), () => jobDetails(job, out, now))
+  })
+}
+
+export async function findJob(store: JobStore, id: string): Promise<JobRecord> {
+  const job = await store.get(id)
+  if (job !== null) return job
+  throw new TreadleError(
+    'RUN_NOT_FOUND',
+    `There is no job with the id "${id}". It may have ended and been deleted; "treadle list" shows what there is.`,
+  )
+}

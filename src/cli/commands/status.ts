@@ -1,0 +1,21 @@
+import type { Command } from 'commander'
+import { examples } from '../examples.ts'
+import { statusText } from '../output/status.ts'
+import { withStore } from '../session.ts'
+import { readStatus } from '../status.ts'
+
+export function addStatus(program: Command): void {
+  program
+    .command('status')
+    .summary('what waits, runs and failed, by queue')
+    .description('Counts by queue and state, jobs that nobody here can run, and when schedules run next.')
+    .addHelpText('after', examples(['status', ''], ['status --json', 'for monitoring']))
+    .action((_: unknown, command: Command) =>
+      withStore(command, async ({ project, store, out, now }) => {
+        const { problems } = await project.loadJobs()
+        for (const { message } of problems) out.note(`note: ${message}`)
+        const status = await readStatus(project, store, now, problems.length === 0)
+        out.answer(status, () => statusText(status, out, now))
+      }),
+    )
+}

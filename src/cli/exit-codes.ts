@@ -1,0 +1,19 @@
+export const exitCodes = {
+  ok: 0,
+  /** The command failed, or found a problem. */
+  failed: 1,
+  usage: 2,
+  /** Only with `--fail-on-dead`. */
+  deadJobs: 3,
+  notFound: 4,
+  interrupted: 130,
+} as const
+
+export const exitCodesHelp = `
+Exit codes:
+  0    it worked
+  1    it failed, or a problem was found
+  2    wrong usage: an unknown command or option, or a value that can not be read
+  3    jobs died in this pass, with --fail-on-dead
+  4    there is no such job
+  130  interrupted`

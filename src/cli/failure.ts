@@ -1,0 +1,55 @@
+import { CommanderError } from 'commander'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { exitCodes } from './exit-codes.ts'
+import { visible } from './output/text.ts'
+
+/** A mistake in how the command was called. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** The user pressed Ctrl-C. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+  override readonly message = 'interrupted'
+}
+
+export interface Failure {
+  readonly code: string
+  readonly message: string
+  readonly exitCode: number
+}
+
+/** What the user is told of anything that was thrown, and how the program ends. */
+export function failureOf(thrown: unknown): Failure {
+  const message = messageOf(thrown)
+  if (thrown instanceof UsageError) return { code: 'USAGE', message, exitCode: exitCodes.usage }
+  if (thrown instanceof CommanderError) return { code: 'USAGE', message: withoutPrefix(message), exitCode: exitCodes.usage }
+  if (thrown instanceof Interrupted) return { code: 'INTERRUPTED', message, exitCode: exitCodes.interrupted }
+  if (thrown instanceof TreadleError) {
+    return { code: thrown.code, message, exitCode: thrown.code === 'RUN_NOT_FOUND' ? exitCodes.notFound : exitCodes.failed }
+  }
+  return { code: codeOf(thrown) ?? 'FAILED', message, exitCode: exitCodes.failed }
+}
+
+export function failureText(
+  failure: Failure,
+  thrown: unknown,
+  options: { readonly json: boolean; readonly verbose: boolean },
+): string {
+  const { code, message } = failure
+  const stack = options.verbose && thrown instanceof Error ? thrown.stack : undefined
+  if (options.json) return JSON.stringify({ error: { code, message, ...(stack === undefined ? {} : { stack }) } })
+  const line = `treadle: ${visible(message).replaceAll(/\s*\n\s*/g, ' ')} [${code}]`
+  return stack === undefined ? line : `${line}\n${visible(stack)}`
+}
+
+function withoutPrefix(message: string): string {
+  return message.replace(/^error: /, '')
+}
+
+/** Node's own errors, such as ENOENT, carry a code. */
+function codeOf(thrown: unknown): string | undefined {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+  return typeof code === 'string' ? code : undefined
+}

@@ -1,0 +1,81 @@
+import type { AttemptError } from '../../backends/contract.ts'
+import type { JobRecord } from '../../backends/store.ts'
+import { formatDuration } from '../../core/duration.ts'
+import { opened, stateColour } from './jobs.ts'
+import type { Output } from './output.ts'
+import { plural, visible } from './text.ts'
+import { timeAndAge } from './time.ts'
+
+/** Everything about one job, for a person. */
+export function jobDetails(job: JobRecord, out: Output, now: number): string {
+  const { colours } = out
+  const time = (ms: number | null) => (ms === null ? undefined : timeAndAge(ms, now))
+  const state = [job.state, job.reason && `(${visible(job.reason)})`, job.cancelRequested && '(asked to stop)'].filter(
+    (part) => part,
+  )
+  const lines: readonly (readonly [label: string, value: string | undefined])[] = [
+    ['job', job.name === job.job ? visible(job.job) : visible(`${job.job} (${job.name})`)],
+    ['state', stateColour(colours, job.state)(state.join(' '))],
+    ['queue', visible(job.queue)],
+    ['priority', String(job.priority)],
+    ['attempts', `${job.attempts} of ${job.maxRetries + 1}`],
+    ['rescues', job.rescues === 0 ? undefined : `${job.rescues}, from workers that died`],
+    ['created', time(job.createdAt)],
+    ['due', job.runAt === job.createdAt ? undefined : time(job.runAt)],
+    ['started', time(job.startedAt)],
+    ['ended', time(job.finishedAt)],
+    ['took', tookOf(job)],
+    ['worker', job.owner === null ? undefined : visible(job.owner)],
+    ['lease until', time(job.leaseExpiresAt)],
+    ['schedule', job.schedule === null ? undefined : visible(job.schedule)],
+    ['unique key', job.uniqueKey === null ? undefined : visible(job.uniqueKey)],
+    ['idempotency', job.idempotencyKey === null ? undefined : visible(job.idempotencyKey)],
+    ['progress', job.progress === null ? undefined : progressText(opened(job.progress))],
+    ['meta', Object.keys(job.meta).length === 0 ? undefined : block(job.meta)],
+    ['payload', block(opened(job.payload))],
+    ['result', job.result === null ? undefined : block(opened(job.result))],
+  ]
+  const known = lines.filter((line): line is readonly [string, string] => line[1] !== undefined)
+  return [
+    colours.bold(visible(job.id)),
+    ...known.map(([label, value]) => `  ${colours.dim(label.padEnd(labelWidth))}${value}`),
+    ...errorLines(job.errors, out, now),
+  ].join('\n')
+}
+
+const labelWidth = 13
+
+function tookOf(job: JobRecord): string | undefined {
+  if (job.startedAt === null || job.finishedAt === null || job.finishedAt < job.startedAt) return undefined
+  return formatDuration(job.finishedAt - job.startedAt)
+}
+
+function progressText(progress: unknown): string {
+  return typeof progress === 'number' && progress >= 0 && progress <= 1 ? `${Math.round(progress * 100)} %` : block(progress)
+}
+
+/** Pretty JSON, its further lines under the first. */
+function block(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value, null, 2)
+  return visible(text).replaceAll('\n', `\n${' '.repeat(labelWidth + 2)}`)
+}
+
+function errorLines(errors: readonly AttemptError[], { colours }: Output, now: number): readonly string[] {
+  if (errors.length === 0) return []
+  return [
+    '',
+    `  ${plural(errors.length, 'error')}`,
+    ...errors.flatMap((error) => [
+      `  ${colours.red(`attempt ${error.attempt}`)} ${colours.dim(timeAndAge(error.at, now))}${error.code ? ` [${visible(error.code)}]` : ''}`,
+      ...indented(
+        visible(
+          error.stack?.includes(error.message) ? error.stack : [error.message, error.stack].filter((part) => part).join('\n'),
+        ),
+      ),
+    ]),
+  ]
+}
+
+function indented(text: string): readonly string[] {
+  return text.split('\n').map((line) => `    ${line}`)
+}

@@ -1,0 +1,90 @@
+import type { JobRecord, JobState } from '../../backends/store.ts'
+import type { Colours, Output } from './output.ts'
+import { relativeTime } from './time.ts'
+
+/** Jobs as a table: what a person needs to choose one. */
+export function jobTable(jobs: readonly JobRecord[], out: Output, now: number): string {
+  return out.table(
+    [
+      { head: 'ID', cell: (job) => job.id, whole: true },
+      { head: 'JOB', cell: (job) => job.job },
+      { head: 'STATE', cell: (job) => job.state, style: (text, job) => stateColour(out.colours, job.state)(text), whole: true },
+      { head: 'QUEUE', cell: (job) => job.queue },
+      { head: 'TRIES', cell: (job) => `${job.attempts}/${job.maxRetries + 1}`, align: 'right', whole: true },
+      { head: 'WHEN', cell: (job) => whenOf(job, now) },
+      { head: 'NOTE', cell: noteOf, style: (text) => out.colours.dim(text) },
+    ],
+    jobs,
+  )
+}
+
+/** A job for programs: JSON texts are opened, instants are ISO 8601. */
+export function jobJson(job: JobRecord): object {
+  return {
+    ...job,
+    payload: opened(job.payload),
+    result: opened(job.result),
+    progress: opened(job.progress),
+    errors: job.errors.map((error) => ({ ...error, at: iso(error.at) })),
+    createdAt: iso(job.createdAt),
+    runAt: iso(job.runAt),
+    startedAt: iso(job.startedAt),
+    finishedAt: iso(job.finishedAt),
+    leaseExpiresAt: iso(job.leaseExpiresAt),
+  }
+}
+
+export function stateColour(colours: Colours, state: JobState): (text: string) => string {
+  switch (state) {
+    case 'succeeded':
+      return colours.green
+    case 'dead':
+      return colours.red
+    case 'running':
+      return colours.cyan
+    case 'blocked':
+    case 'scheduled':
+      return colours.yellow
+    case 'cancelled':
+    case 'skipped':
+      return colours.dim
+    case 'ready':
+      return (text) => text
+  }
+}
+
+export function iso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}
+
+/** The value of a JSON text, or the text itself where something else was written there. */
+export function opened(text: string | null): unknown {
+  if (text === null) return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function whenOf(job: JobRecord, now: number): string {
+  switch (job.state) {
+    case 'running':
+      return `started ${relativeTime(job.startedAt ?? job.createdAt, now)}`
+    case 'scheduled':
+      return `due ${relativeTime(job.runAt, now)}`
+    case 'ready':
+    case 'blocked':
+      return `waits since ${relativeTime(job.runAt, now)}`
+    default:
+      return `ended ${relativeTime(job.finishedAt ?? job.createdAt, now)}`
+  }
+}
+
+function noteOf(job: JobRecord): string {
+  if (job.cancelRequested && job.state === 'running') return 'asked to stop'
+  const last = job.errors.at(-1)?.message
+  if (job.state === 'dead') return [job.reason, last].filter((part) => part).join(': ')
+  if (job.state === 'skipped') return job.reason ?? ''
+  return last !== undefined && job.state !== 'succeeded' ? `last error: ${last}` : ''
+}

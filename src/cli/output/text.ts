@@ -1,0 +1,34 @@
+/** Text from jobs may hold control characters, which could move the cursor or rename the terminal: they are shown, not sent. */
+export function visible(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, (character) => {
+    const code = character.charCodeAt(0)
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'
+  })
+}
+
+/** One line of it. */
+export function visibleLine(text: string): string {
+  return visible(text).replaceAll(/\s*[\n\t]\s*/g, ' ')
+}
+
+const wide =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
+const none = /\p{Mn}|\p{Me}|\p{Cf}/u
+
+/** Columns that a text without colours takes on a terminal. */
+export function displayWidth(text: string): number {
+  let width = 0
+  for (const character of text) width += none.test(character) ? 0 : wide.test(character) ? 2 : 1
+  return width
+}
+
+/** The password of a URL is nobody's business on a screen. */
+export function withoutPassword(url: string): string {
+  return url
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#]*?):[^/?#]*@/i, '$1:***@')
+    .replaceAll(/([?&;](?:password|sharedaccesskey|token|secret)=)[^&;]*/gi, '$1***')
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}

@@ -1,0 +1,94 @@
+import { formatDuration } from '../../core/duration.ts'
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
+import type { RunReport } from '../../worker/report.ts'
+import { iso } from './jobs.ts'
+import type { Colours } from './output.ts'
+import { visibleLine } from './text.ts'
+import { localTime, roughly } from './time.ts'
+
+type LoggedEvent = Exclude<keyof TreadleEvents, 'job:started' | 'worker:error' | 'worker:stalled'>
+type Writers = { readonly [Name in LoggedEvent]: (event: TreadleEvents[Name], colours: Colours) => string }
+
+/** Errors and stalls of the worker itself are not among them: those are told by the logger. */
+export const loggedEvents: readonly LoggedEvent[] = [
+  'job:succeeded',
+  'job:failed',
+  'job:dead',
+  'job:cancelled',
+  'job:skipped',
+  'job:snoozed',
+  'job:released',
+  'job:lost',
+  'job:abandoned',
+  'schedule:enqueued',
+]
+
+const trouble: readonly LoggedEvent[] = ['job:failed', 'job:dead', 'job:lost', 'job:abandoned']
+
+export function isTrouble(name: LoggedEvent): boolean {
+  return trouble.includes(name)
+}
+
+/** One line for a person, such as `✓ send-email 0190d1a2-… 12ms`. */
+export function eventLine<Name extends LoggedEvent>(name: Name, event: TreadleEvents[Name], colours: Colours): string {
+  return writers[name](event, colours)
+}
+
+/** The same for a program: one JSON object. */
+export function eventJson<Name extends LoggedEvent>(name: Name, event: TreadleEvents[Name], now: number): string {
+  const error = 'error' in event ? { error: errorJson(event.error) } : {}
+  const at = 'at' in event ? { due: iso(event.at) } : {}
+  return JSON.stringify({ event: name, ...event, ...error, ...at, at: iso(now) })
+}
+
+/** `3 succeeded, 1 dead`; only what happened. */
+export function reportText(report: RunReport): string {
+  const counts = Object.entries(reportWording).map(([key, word]) => [report[key as keyof RunReport], word] as const)
+  const parts = counts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
+  return parts.join(', ')
+}
+
+const writers: Writers = {
+  'job:succeeded': (event, colours) =>
+    `${colours.green('✓')} ${runText(event, colours)} ${colours.dim(formatDuration(event.durationMs))}`,
+  'job:failed': (event, colours) => {
+    const again = event.retryInMs < 1 ? 'retried at once' : `retried in ${roughly(event.retryInMs)}`
+    return `${colours.yellow('↻')} ${runText(event, colours)} attempt ${event.attempt}: ${errorText(event.error)} ${colours.dim(`(${again})`)}`
+  },
+  'job:dead': (event, colours) =>
+    `${colours.red('✗')} ${runText(event, colours)} dead (${event.reason}) at attempt ${event.attempt}: ${errorText(event.error)}`,
+  'job:cancelled': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} cancelled`,
+  'job:skipped': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} skipped: ${visibleLine(event.why)}`,
+  'job:snoozed': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} snoozed for ${roughly(event.delayMs)}`,
+  'job:released': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} given back unfinished`,
+  'job:lost': (event, colours) => `${colours.yellow('!')} ${runText(event, colours)} lost to another worker: it may run twice`,
+  'job:abandoned': (event, colours) =>
+    `${colours.yellow('!')} ${runText(event, colours)} did not stop when it was told to, and was left behind`,
+  'schedule:enqueued': (event, colours) =>
+    `${colours.dim('+')} ${visibleLine(event.schedule)} ${colours.dim(`due ${localTime(event.at)}`)}`,
+}
+
+const reportWording: Readonly<Record<keyof RunReport, string>> = {
+  enqueued: 'put into the queue by schedules',
+  succeeded: 'succeeded',
+  retried: 'to be retried',
+  snoozed: 'snoozed',
+  dead: 'dead',
+  cancelled: 'cancelled',
+  skipped: 'skipped',
+  lost: 'lost to other workers',
+  released: 'given back',
+}
+
+function runText({ name, id }: RunEvent, colours: Colours): string {
+  return `${visibleLine(name)} ${colours.dim(id)}`
+}
+
+function errorText(error: unknown): string {
+  return visibleLine(messageOf(error))
+}
+
+function errorJson(error: unknown): object {
+  return { message: messageOf(error), ...(error instanceof TreadleError && { code: error.code }) }
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander'
+import type { Treadle, TreadleOptions } from '../app/treadle.ts'
+import type { JobStore } from '../backends/store.ts'
+import { systemClock } from '../core/clock.ts'
+import { TreadleError } from '../core/errors.ts'
+import { Output } from './output/output.ts'
+import { openProject, type Project, type ProjectOptions } from './project.ts'
+
+export interface GlobalOptions extends ProjectOptions {
+  readonly json?: boolean
+  readonly color?: boolean
+  readonly verbose?: boolean
+}
+
+/** What every command gets. */
+export interface Session {
+  readonly out: Output
+  readonly now: number
+}
+
+export interface ProjectSession extends Session {
+  readonly project: Project
+  readonly jobs: Treadle
+}
+
+export interface StoreSession extends ProjectSession {
+  readonly store: JobStore
+}
+
+type Answer = Promise<number | void>
+
+/** Runs a command that needs no project. What it returns is the exit code. */
+export async function withOutput(command: Command, run: (session: Session) => Answer): Promise<void> {
+  process.exitCode = (await run({ out: outputOf(command), now: systemClock.now() })) ?? 0
+}
+
+/** Runs a command with the project's config, its job files not loaded. */
+export async function withProject(
+  command: Command,
+  run: (session: ProjectSession) => Answer,
+  changes: TreadleOptions = {},
+): Promise<void> {
+  await withOutput(command, async (session) => {
+    const project = await openProject(command.optsWithGlobals<GlobalOptions>(), process.cwd(), changes)
+    try {
+      return await run({ ...session, project, jobs: project.jobs })
+    } finally {
+      await project.jobs.close()
+    }
+  })
+}
+
+/** Runs a command that looks into the queue. It works also while a job file is broken. */
+export async function withStore(command: Command, run: (session: StoreSession) => Answer): Promise<void> {
+  await withProject(command, async (session) => run({ ...session, store: await session.jobs.store() }))
+}
+
+/** Runs a command that needs all jobs of the project: one file that can not be loaded stops it. */
+export async function withJobs(command: Command, run: (session: ProjectSession) => Answer): Promise<void> {
+  await withProject(command, async (session) => {
+    const { problems } = await session.project.loadJobs()
+    const messages = [...problems.map((problem) => problem.message), ...session.jobs.problems()]
+    if (messages.length === 0) return run(session)
+    const code = problems[0]?.code ?? 'DEFINITION_INVALID'
+    throw new TreadleError(code, messages.join('; '), { cause: problems[0] })
+  })
+}
+
+function outputOf(command: Command): Output {
+  const { json = false, color = true } = command.optsWithGlobals<GlobalOptions>()
+  const colour = color && !process.env.NO_COLOR
+  return new Output({ json, colour, stdout: process.stdout, stderr: process.stderr })
+}

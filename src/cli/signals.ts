@@ -1,0 +1,44 @@
+import { exitCodes } from './exit-codes.ts'
+
+const closed = new AbortController()
+let onSignal: (name: NodeJS.Signals) => void = () => process.exit(exitCodes.interrupted)
+
+/** Until a command says otherwise, Ctrl-C ends the program with the code that scripts know. */
+export function exitOnInterrupt(): void {
+  process.on('SIGINT', (name) => onSignal(name))
+}
+
+/** A reader that goes away (`treadle list | head`) is no error. */
+export function tolerateClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') process.exit(exitCodes.failed)
+      closed.abort()
+    })
+  }
+}
+
+export interface StopRequest {
+  readonly signal: AbortSignal
+  /** The signal of the system that asked, or null while none did. */
+  name(): NodeJS.Signals | null
+}
+
+/**
+ * For a command that ends in an orderly way: the first Ctrl-C, SIGTERM, SIGHUP or closed output aborts the signal, and `again`
+ * is called for those that follow.
+ */
+export function stopRequest(first: (name: NodeJS.Signals) => void, again: (name: NodeJS.Signals) => void): StopRequest {
+  const controller = new AbortController()
+  let received: NodeJS.Signals | null = null
+  onSignal = (name) => {
+    if (received !== null) return again(name)
+    received = name
+    first(name)
+    controller.abort()
+  }
+  process.on('SIGTERM', (name) => onSignal(name))
+  process.on('SIGHUP', (name) => onSignal(name))
+  closed.signal.addEventListener('abort', () => controller.abort())
+  return { signal: controller.signal, name: () => received }
+}

@@ -1,0 +1,68 @@
+import { InvalidArgumentError } from 'commander'
+import { type JobState, jobStates } from '../backends/store.ts'
+import { parseDuration } from '../core/duration.ts'
+import { parseInstant } from '../core/instant.ts'
+import { queueProblem } from '../definition/names.ts'
+import { type Priority, priorityLevels, priorityProblem } from '../definition/priority.ts'
+
+// The values of options, read strictly: what is not accepted is refused with the accepted forms, and never becomes NaN.
+
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const number = /^[+-]?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    if (number >= least && number <= most) return number
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`)
+  }
+}
+
+/** The text itself, once it is known to be a duration. A bare number would leave the unit to guessing. */
+export function duration(text: string): string {
+  try {
+    parseDuration(text, 'it')
+    return text
+  } catch {
+    throw new InvalidArgumentError("It must be a duration with its unit, such as '250ms', '30s', '5m', '1h30m', '2d' or '1w'.")
+  }
+}
+
+export function instant(text: string): Date {
+  try {
+    return new Date(parseInstant(text, 'it'))
+  } catch {
+    throw new InvalidArgumentError("It must be an ISO 8601 time with its offset, such as '2026-06-10T09:00:00Z'.")
+  }
+}
+
+export function priority(text: string): Priority {
+  const value = Object.hasOwn(priorityLevels, text) ? (text as Priority) : /^[+-]?\d{1,5}$/.test(text) ? Number(text) : text
+  const problem = priorityProblem(value)
+  if (problem !== undefined) throw new InvalidArgumentError(sentence(problem))
+  return value as Priority
+}
+
+export function state(text: string): JobState {
+  if ((jobStates as readonly string[]).includes(text)) return text as JobState
+  throw new InvalidArgumentError(`It must be one of ${jobStates.join(', ')}.`)
+}
+
+export function queue(text: string): string {
+  const problem = queueProblem(text)
+  if (problem !== undefined) throw new InvalidArgumentError(sentence(problem))
+  return text
+}
+
+export function queues(text: string, before: readonly string[] = []): readonly string[] {
+  return collect(text, before).map(queue)
+}
+
+/** For an option that may be given several times, each time with one value or more separated by commas. */
+export function collect(text: string, before: readonly string[] = []): readonly string[] {
+  const values = text.split(',').map((value) => value.trim())
+  if (values.includes('')) throw new InvalidArgumentError('It must not be empty.')
+  return [...before, ...values]
+}
+
+function sentence(problem: string): string {
+  return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`
+}

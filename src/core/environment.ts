@@ -1,0 +1,51 @@
+import { hostname } from 'node:os'
+
+/** The only place where the library touches the process that it runs in; signals are in `worker/signals.ts`. */
+
+export function environmentVariable(name: string): string | undefined {
+  const value = process.env[name]
+  return value === undefined || value === '' ? undefined : value
+}
+
+export function workingFolder(): string {
+  return process.cwd()
+}
+
+export function processId(): number {
+  return process.pid
+}
+
+/** The program that runs this very process, for handlers that start another Node. */
+export function nodeBinary(): string {
+  return process.execPath
+}
+
+/** Keeps Node from warning its user of a built-in module that Treadle chose and tests. */
+export async function withoutExperimentalWarning<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
+  const { emitWarning } = process
+  process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
+    const isExperimental = (rest[0] as unknown) === 'ExperimentalWarning'
+    if (!isExperimental) emitWarning.call(process, warning, ...rest)
+  }) as typeof process.emitWarning
+  try {
+    return await load()
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+/**
+ * Sends the signal to every process of the group that `pid` leads; signal 0 only asks whether there is one. False when nothing was
+ * reached. Windows has no process groups: there it reaches the leader alone.
+ */
+export function signalProcessGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(process.platform === 'win32' ? pid : -pid, signal)
+  } catch {
+    return false
+  }
+}
+
+export function hostName(): string {
+  return hostname()
+}

@@ -1,0 +1,71 @@
+/** Every reason for which Treadle throws. `docs/errors.md` explains each; a code never changes its meaning. */
+export const errorCodes = [
+  'BACKEND_CLOSED',
+  'BACKEND_UNKNOWN',
+  'CAPABILITY_MISSING',
+  'CONFIG_INVALID',
+  'CONFIG_LOAD_FAILED',
+  'CONFIG_NOT_FOUND',
+  'DATABASE_BUSY',
+  'DATABASE_CORRUPT',
+  'DATABASE_FAILED',
+  'DATABASE_UNWRITABLE',
+  'DEFINITION_FROZEN',
+  'DEFINITION_INVALID',
+  'DRIVER_MISSING',
+  'DURATION_INVALID',
+  'ENVELOPE_MALFORMED',
+  'HANDLER_DENIED',
+  'HANDLER_INVALID',
+  'INSTANT_INVALID',
+  'JOB_DUPLICATE',
+  'JOB_UNKNOWN',
+  'KEY_INVALID',
+  'PAYLOAD_INVALID',
+  'PAYLOAD_NOT_JSON',
+  'PAYLOAD_TOO_LARGE',
+  'PROGRAM_FAILED',
+  'REQUEST_FAILED',
+  'RESULT_INVALID',
+  'RUN_ENDED',
+  'RUN_FAILED',
+  'RUN_NOT_FOUND',
+  'SCHEDULE_INVALID',
+  'SCHEMA_OUTDATED',
+  'SCHEMA_TOO_NEW',
+  'SIGNATURE_INVALID',
+  'SIGNATURE_MISSING',
+  'STOPPED',
+  'TIMEOUT',
+  'URL_REFUSED',
+  'WAIT_TIMEOUT',
+  'WORKER_RUNNING',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** The one error class of the library: a stable `code`, a message that says what to do, and the cause where there is one. */
+export class TreadleError extends Error {
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'TreadleError'
+    this.code = code
+  }
+}
+
+/** Thrown by a handler for a failure that another attempt can not mend: the job goes to `dead` at once. */
+export class PermanentError extends Error {
+  override readonly name = 'PermanentError'
+}
+
+/** The message of anything that was thrown, `Error` or not. It never throws, whatever a program throws at it. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return String(thrown.message || thrown.name)
+    return typeof thrown === 'string' ? thrown : `thrown: ${String(thrown)}`
+  } catch {
+    return `thrown: a value of type ${typeof thrown} that has no text`
+  }
+}

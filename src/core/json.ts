@@ -1,0 +1,87 @@
+import { type ErrorCode, TreadleError } from './errors.ts'
+
+/** Anything that survives JSON unchanged. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+const maxDepth = 100
+
+export interface JsonLimits {
+  /** What is being written, for the error: `payload of "send-email"`. */
+  readonly what: string
+  readonly maxBytes: number
+  readonly invalid?: ErrorCode
+}
+
+/**
+ * The JSON text of a value, or a `TreadleError` that names the part that JSON would drop or change in silence:
+ * a function, a BigInt, NaN, a Map, an Error, a circle. Properties that are `undefined` are left out, as JSON does.
+ */
+export function toJson(value: unknown, limits: JsonLimits): string {
+  const problem = problemOf(value, '', 0)
+  if (problem !== undefined) {
+    throw new TreadleError(limits.invalid ?? 'PAYLOAD_NOT_JSON', `The ${limits.what} is not JSON: ${problem}`)
+  }
+  const text = JSON.stringify(value)
+  if (text.length * 3 > limits.maxBytes && Buffer.byteLength(text) > limits.maxBytes) {
+    const message = `The ${limits.what} takes ${Buffer.byteLength(text)} bytes, more than the ${limits.maxBytes} allowed. Store it elsewhere and pass a reference.`
+    throw new TreadleError('PAYLOAD_TOO_LARGE', message)
+  }
+  return text
+}
+
+function problemOf(value: unknown, path: string, depth: number): string | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return undefined
+    case 'number':
+      return Number.isFinite(value) ? undefined : `${at(path)} is ${value}`
+    case 'object':
+      return value === null ? undefined : objectProblem(value, path, depth)
+    default:
+      return `${at(path)} is ${typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`}`
+  }
+}
+
+function objectProblem(value: object, path: string, depth: number): string | undefined {
+  if (depth >= maxDepth) return `${at(path)} is circular or nested deeper than ${maxDepth} levels`
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const problem = problemOf(value[index], `${path}[${index}]`, depth + 1)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+  if ('toJSON' in value && typeof value.toJSON === 'function') return jsonFormProblem(value as Jsonable, path, depth)
+  if (holdsMoreThanMembers(value)) return `${at(path)} is a ${value.constructor?.name}`
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key]
+    if (member === undefined) continue
+    if (typeof member === 'string' || typeof member === 'boolean') continue
+    const problem = problemOf(member, path === '' ? key : `${path}.${key}`, depth + 1)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const opaque = [Map, Set, WeakMap, WeakSet, WeakRef, Promise, Error, RegExp, ArrayBuffer, SharedArrayBuffer] as const
+
+/** JSON would write only the members of these, and leave out what they are about. */
+function holdsMoreThanMembers(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return false
+  return ArrayBuffer.isView(value) || opaque.some((kind) => value instanceof kind)
+}
+
+interface Jsonable {
+  toJSON(): unknown
+}
+
+function jsonFormProblem(value: Jsonable, path: string, depth: number): string | undefined {
+  if (value instanceof Date && Number.isNaN(value.getTime())) return `${at(path)} is an invalid Date`
+  return problemOf(value.toJSON(), path, depth + 1)
+}
+
+function at(path: string): string {
+  return path === '' ? 'it' : `"${path}"`
+}

@@ -1,0 +1,19 @@
+/** The part of a logger that Treadle uses: pino, winston and `console` all have it. */
+export interface Logger {
+  debug(message: string): void
+  info(message: string): void
+  warn(message: string): void
+  error(message: string): void
+}
+
+const ignore = () => {}
+
+export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+/** What a program sees that configured no logger: trouble, and nothing else. */
+export const consoleLogger: Logger = {
+  debug: ignore,
+  info: ignore,
+  warn: (message) => console.warn(`treadle: ${message}`),
+  error: (message) => console.error(`treadle: ${message}`),
+}

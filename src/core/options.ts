@@ -1,0 +1,30 @@
+import { TreadleError } from './errors.ts'
+
+/** Refuses options that nobody reads: a misspelt one must not be a silent default. */
+export function refuseUnknownOptions(options: object, known: readonly string[], what: string): void {
+  const problems = unknownOptions(options, known)
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `${what}: ${problems.join('; ')}`)
+}
+
+export function unknownOptions(options: object, known: readonly string[]): readonly string[] {
+  return Object.keys(options)
+    .filter((key) => !known.includes(key))
+    .map((key) => `unknown option "${key}"${suggestion(key, known)}`)
+}
+
+function suggestion(key: string, known: readonly string[]): string {
+  const near = known.find((candidate) => isNear(key.toLowerCase(), candidate.toLowerCase()))
+  return near === undefined ? ` (known: ${known.join(', ')})` : `, did you mean "${near}"?`
+}
+
+/** One letter more, less or other, two swapped, or one the beginning of the other. */
+function isNear(a: string, b: string): boolean {
+  if (a === b || (a.length >= 3 && b.startsWith(a)) || (b.length >= 3 && a.startsWith(b))) return true
+  if (Math.abs(a.length - b.length) > 1) return false
+  let start = 0
+  while (start < a.length && a[start] === b[start]) start++
+  const restA = a.slice(start)
+  const restB = b.slice(start)
+  const swapped = restA[0] === restB[1] && restA[1] === restB[0] && restA.slice(2) === restB.slice(2)
+  return restA.slice(1) === restB || restA === restB.slice(1) || restA.slice(1) === restB.slice(1) || swapped
+}

@@ -1,0 +1,26 @@
+import type { Duration } from '../core/duration.ts'
+import type { Json } from '../core/json.ts'
+import type { Logger } from '../core/logger.ts'
+
+/** What a handler sees of the run that it is part of. */
+export interface JobContext<Payload = unknown> {
+  readonly id: string
+  readonly job: string
+  readonly name: string
+  readonly queue: string
+  readonly payload: Payload
+  /** 1 for the first run. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly meta: Readonly<Record<string, Json>>
+  /** Aborted when the run is over its timeout, cancelled, lost to another worker, or cut off by a shutdown. */
+  readonly signal: AbortSignal
+  /** Prefixes every line with the job's name and id. */
+  readonly logger: Logger
+  /** Records how far the run is: a share between 0 and 1, or any JSON value. */
+  progress(value: Json): Promise<void>
+  /** Renews the lease now. False when the job was lost to another worker; the signal is aborted then. */
+  heartbeat(): Promise<boolean>
+  /** Leaves the run and puts the job back for later. No attempt is burnt and no hook but `finally` is called. */
+  snooze(delay: Duration): never
+}

@@ -1,0 +1,44 @@
+import type { Duration } from '../core/duration.ts'
+import type { Instant } from '../core/instant.ts'
+import type { Json } from '../core/json.ts'
+import type { JobDefinition } from './definition.ts'
+import type { Priority } from './priority.ts'
+import type { Run } from './run.ts'
+
+/** What may differ from one dispatch to the next. Nothing here changes the definition. */
+export interface DispatchOptions {
+  readonly delay?: Duration
+  readonly at?: Instant
+  readonly queue?: string
+  readonly priority?: Priority
+  readonly maxRetries?: number
+  readonly timeout?: Duration | null
+  /** While a job with this key waits or runs, another one is not stored. */
+  readonly unique?: string
+  /** Once a job with this key has succeeded, another one is skipped instead of run. */
+  readonly idempotencyKey?: string
+  readonly meta?: Readonly<Record<string, Json>>
+}
+
+export const dispatchOptionNames = [
+  'delay',
+  'at',
+  'queue',
+  'priority',
+  'maxRetries',
+  'timeout',
+  'unique',
+  'idempotencyKey',
+  'meta',
+] as const satisfies readonly (keyof DispatchOptions)[]
+
+/** A payload may be left out where the handler takes none. */
+export type DispatchArguments<Input> = undefined extends Input
+  ? [payload?: Input, options?: DispatchOptions]
+  : [payload: Input, options?: DispatchOptions]
+
+/** What a builder needs of the program that it belongs to. */
+export interface Dispatcher {
+  dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run>
+  dispatchMany(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Promise<readonly Run[]>
+}

@@ -1,0 +1,80 @@
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { TreadleError } from '../core/errors.ts'
+
+/** How long to wait before the next attempt. All strategies but `none` clamp to `maxMs` after the jitter. */
+export interface RetryPolicy {
+  readonly strategy: 'none' | 'fixed' | 'exponential'
+  readonly baseMs: number
+  readonly factor: number
+  readonly maxMs: number
+  /** `full`: anywhere up to the delay; `equal`: between half of it and all; a number: so much of it more or less. */
+  readonly jitter: 'none' | 'full' | 'equal' | number
+}
+
+export interface RetryOptions {
+  readonly strategy?: RetryPolicy['strategy']
+  readonly base?: Duration
+  readonly factor?: number
+  readonly max?: Duration
+  readonly jitter?: RetryPolicy['jitter']
+}
+
+export const defaultRetryPolicy: RetryPolicy = Object.freeze({
+  strategy: 'exponential',
+  baseMs: 1_000,
+  factor: 2,
+  maxMs: 60_000,
+  jitter: 'full',
+})
+
+/** Retries leave at once, with a fixed pause, or with a pause that doubles to five minutes and varies by 15 %. */
+export const retryPresets = {
+  immediate: { strategy: 'none' },
+  fixed: { strategy: 'fixed', base: '5s', jitter: 0.15, max: '5m' },
+  gentle: { strategy: 'exponential', base: '5s', factor: 2, max: '5m', jitter: 0.15 },
+} as const satisfies Record<string, RetryOptions>
+
+export function retryPolicy(options: RetryOptions): RetryPolicy {
+  const policy: RetryPolicy = {
+    strategy: options.strategy ?? defaultRetryPolicy.strategy,
+    baseMs: options.base === undefined ? defaultRetryPolicy.baseMs : parseDuration(options.base, 'backoff base'),
+    factor: options.factor ?? defaultRetryPolicy.factor,
+    maxMs: options.max === undefined ? defaultRetryPolicy.maxMs : parseDuration(options.max, 'backoff max'),
+    jitter: options.jitter ?? defaultRetryPolicy.jitter,
+  }
+  const { strategy, factor, jitter } = policy
+  const problems = [
+    ...(['none', 'fixed', 'exponential'].includes(strategy)
+      ? []
+      : [`strategy must be none, fixed or exponential, got ${JSON.stringify(strategy)}`]),
+    ...(Number.isFinite(factor) && factor >= 1 ? [] : [`factor must be at least 1, got ${factor}`]),
+    ...(jitterIsSound(jitter) ? [] : [`jitter must be none, full, equal or a number from 0 to 1, got ${JSON.stringify(jitter)}`]),
+  ]
+  if (problems.length > 0) throw new TreadleError('DEFINITION_INVALID', `The backoff is invalid: ${problems.join('; ')}`)
+  return Object.freeze(policy)
+}
+
+/** The pause after the attempt with this number (1 for the first) failed. */
+export function retryDelayMs(policy: RetryPolicy, attempt: number, random: () => number): number {
+  if (policy.strategy === 'none') return 0
+  const growth = policy.strategy === 'exponential' ? policy.factor ** (attempt - 1) : 1
+  const delayMs = Math.min(policy.baseMs * growth, policy.maxMs)
+  return Math.round(Math.min(jittered(delayMs, policy.jitter, random), policy.maxMs))
+}
+
+function jittered(delayMs: number, jitter: RetryPolicy['jitter'], random: () => number): number {
+  switch (jitter) {
+    case 'none':
+      return delayMs
+    case 'full':
+      return delayMs * random()
+    case 'equal':
+      return delayMs * (0.5 + random() / 2)
+    default:
+      return delayMs * (1 + jitter * (2 * random() - 1))
+  }
+}
+
+function jitterIsSound(jitter: unknown): boolean {
+  return typeof jitter === 'number' ? jitter >= 0 && jitter <= 1 : ['none', 'full', 'equal'].includes(jitter as string)
+}

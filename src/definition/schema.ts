@@ -1,0 +1,22 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { type ErrorCode, TreadleError } from '../core/errors.ts'
+
+/** Any schema of the Standard Schema specification: zod, valibot, arktype and others. */
+export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
+
+/** What the schema makes of the value, or a `TreadleError` that lists every issue with its path. */
+export async function validate(schema: Schema, value: unknown, what: string, code: ErrorCode): Promise<unknown> {
+  const outcome = await schema['~standard'].validate(value)
+  if (outcome.issues === undefined) return outcome.value
+  throw new TreadleError(code, `The ${what} does not fit its schema: ${outcome.issues.map(issueText).join('; ')}`)
+}
+
+export function isSchema(value: unknown): value is Schema {
+  const standard = (value as { '~standard'?: { validate?: unknown } } | undefined)?.['~standard']
+  return typeof standard?.validate === 'function'
+}
+
+function issueText(issue: StandardSchemaV1.Issue): string {
+  const path = issue.path?.map((segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.')
+  return path ? `${path}: ${issue.message}` : issue.message
+}

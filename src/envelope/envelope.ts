@@ -1,0 +1,147 @@
+import { TreadleError } from '../core/errors.ts'
+import type { Json } from '../core/json.ts'
+import type { KeyRing } from './key-ring.ts'
+
+/**
+ * A job as it travels. `identity` and `payload` are JSON texts that are made once, stored verbatim and signed as those bytes;
+ * the other fields repeat what a backend needs for routing, and are not trusted by whoever runs the job.
+ */
+export interface Envelope {
+  readonly id: string
+  /** The key of the definition that handles it. */
+  readonly job: string
+  readonly queue: string
+  /** Higher is sooner. */
+  readonly priority: number
+  readonly singleInstance: boolean
+  readonly identity: string
+  readonly payload: string
+  readonly signature: string | null
+  readonly createdAt: number
+  /** Not to be run before this instant (UTC milliseconds). */
+  readonly runAt: number
+  /** While a job with this key and the same `job` has not ended, a second one is not stored. */
+  readonly uniqueKey: string | null
+}
+
+/** What the signature vouches for, beside the payload. Nothing in it changes during the life of a job. */
+export interface Identity {
+  readonly id: string
+  readonly job: string
+  /** What people read in lists and logs; the job's key unless the definition names it. */
+  readonly name: string
+  readonly queue: string
+  readonly priority: number
+  readonly maxRetries: number
+  readonly timeoutMs: number | null
+  readonly singleInstance: boolean
+  readonly idempotencyKey: string | null
+  readonly meta: Readonly<Record<string, Json>>
+}
+
+export const envelopeVersion = 1
+
+export interface Delivery {
+  readonly createdAt: number
+  readonly runAt: number
+  readonly uniqueKey: string | null
+}
+
+/** Makes and signs an envelope. Without a key ring it travels unsigned. */
+export function sealEnvelope(identity: Identity, payload: string, delivery: Delivery, keys: KeyRing | null): Envelope {
+  const text = identityText(identity)
+  return {
+    id: identity.id,
+    job: identity.job,
+    queue: identity.queue,
+    priority: identity.priority,
+    singleInstance: identity.singleInstance,
+    identity: text,
+    payload,
+    signature: keys === null ? null : keys.sign(text, payload),
+    createdAt: delivery.createdAt,
+    runAt: delivery.runAt,
+    uniqueKey: delivery.uniqueKey,
+  }
+}
+
+/** The parts of an envelope that opening it looks at. */
+export type Sealed = Pick<Envelope, 'id' | 'job' | 'queue' | 'priority' | 'identity' | 'payload' | 'signature'>
+
+export interface Opened {
+  readonly identity: Identity
+  readonly payload: unknown
+}
+
+/** Verifies and parses an envelope; throws `SIGNATURE_MISSING`, `SIGNATURE_INVALID` or `ENVELOPE_MALFORMED`. */
+export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
+  keys?.verify(sealed.identity, sealed.payload, sealed.signature)
+  const identity = parseIdentity(sealed.identity)
+  if (identity === undefined) throw malformed(sealed.id, 'its identity is not one that this version of Treadle writes')
+  for (const field of ['id', 'job', 'queue', 'priority'] as const) {
+    if (identity[field] !== sealed[field]) throw malformed(sealed.id, `its ${field} was changed after it was sealed`)
+  }
+  try {
+    return { identity, payload: JSON.parse(sealed.payload) }
+  } catch (cause) {
+    throw malformed(sealed.id, 'its payload is not JSON', cause)
+  }
+}
+
+/** The identity that a text holds, or undefined when it holds none. */
+export function parseIdentity(text: string): Identity | undefined {
+  const fields = parseArray(text)
+  if (fields === undefined || fields.length !== 11 || fields[0] !== envelopeVersion) return undefined
+  const [, id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta] = fields
+  const sound =
+    typeof id === 'string' &&
+    typeof job === 'string' &&
+    typeof name === 'string' &&
+    typeof queue === 'string' &&
+    typeof priority === 'number' &&
+    typeof maxRetries === 'number' &&
+    (timeoutMs === null || typeof timeoutMs === 'number') &&
+    typeof singleInstance === 'boolean' &&
+    (idempotencyKey === null || typeof idempotencyKey === 'string') &&
+    (meta === null || (typeof meta === 'object' && !Array.isArray(meta)))
+  if (!sound) return undefined
+  const parsedMeta = (meta ?? {}) as Readonly<Record<string, Json>>
+  return { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta }
+}
+
+/** The deterministic form: an array in fixed order. An empty `meta` travels as null. */
+function identityText(identity: Identity): string {
+  const { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta } = identity
+  const travellingMeta = hasMembers(meta) ? meta : null
+  return JSON.stringify([
+    envelopeVersion,
+    id,
+    job,
+    name,
+    queue,
+    priority,
+    maxRetries,
+    timeoutMs,
+    singleInstance,
+    idempotencyKey,
+    travellingMeta,
+  ])
+}
+
+function hasMembers(meta: object): boolean {
+  for (const _ in meta) return true
+  return false
+}
+
+function parseArray(text: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function malformed(id: string, why: string, cause?: unknown): TreadleError {
+  return new TreadleError('ENVELOPE_MALFORMED', `The envelope of job ${id} is refused: ${why}`, { cause })
+}

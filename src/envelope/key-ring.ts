@@ -1,0 +1,61 @@
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { TreadleError } from '../core/errors.ts'
+
+/** A signing key: the id that travels with each signature, and at least 16 bytes of secret. */
+export interface SigningKey {
+  readonly id: string
+  readonly secret: string
+}
+
+/**
+ * Signs with its first key and accepts the signatures of all of them: to rotate, put a new key in front, and take the old one
+ * out when the jobs that it signed are gone.
+ */
+export class KeyRing {
+  readonly #current: string
+  readonly #keys: ReadonlyMap<string, KeyObject>
+
+  constructor(keys: readonly SigningKey[]) {
+    const [current] = keys
+    if (current === undefined) throw new TreadleError('KEY_INVALID', 'A key ring needs at least one signing key')
+    for (const key of keys) checkKey(key)
+    this.#current = current.id
+    this.#keys = new Map(keys.map((key) => [key.id, createSecretKey(Buffer.from(key.secret))]))
+    if (this.#keys.size !== keys.length) throw new TreadleError('KEY_INVALID', 'Two signing keys have the same id')
+  }
+
+  /** `kid.signature`, over the identity and the payload as they travel. */
+  sign(identity: string, payload: string): string {
+    return `${this.#current}.${digest(this.#keys.get(this.#current) as KeyObject, identity, payload).toString('base64url')}`
+  }
+
+  verify(identity: string, payload: string, signature: string | null): void {
+    if (signature === null) throw new TreadleError('SIGNATURE_MISSING', 'The envelope is not signed')
+    const dot = signature.indexOf('.')
+    const key = this.#keys.get(signature.slice(0, dot))
+    if (dot < 1 || key === undefined) {
+      throw new TreadleError('SIGNATURE_INVALID', 'The envelope is signed with a key that is not in the key ring')
+    }
+    const claimed = Buffer.from(signature.slice(dot + 1), 'base64url')
+    const actual = digest(key, identity, payload)
+    if (claimed.length !== actual.length || !timingSafeEqual(claimed, actual)) {
+      throw new TreadleError('SIGNATURE_INVALID', 'The envelope was changed after it was signed')
+    }
+  }
+}
+
+// Both parts are JSON texts, so neither can hold a raw line feed: the separator makes the pair unambiguous.
+function digest(key: KeyObject, identity: string, payload: string): Buffer {
+  return createHmac('sha256', key).update(`${identity}\n${payload}`).digest()
+}
+
+const minSecretBytes = 16
+
+function checkKey({ id, secret }: SigningKey): void {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) {
+    throw new TreadleError('KEY_INVALID', `A signing key's id must be 1 to 64 letters, digits, "_" or "-", got "${id}"`)
+  }
+  if (Buffer.byteLength(secret) < minSecretBytes) {
+    throw new TreadleError('KEY_INVALID', `The secret of signing key "${id}" must have at least ${minSecretBytes} bytes`)
+  }
+}

@@ -1,0 +1,99 @@
+import type { Lease } from '../backends/contract.ts'
+import type { Clock, Timer } from '../core/clock.ts'
+import { TreadleError } from '../core/errors.ts'
+import type { RunEvent } from './events.ts'
+
+/** Why a run is to stop before its handler ended. */
+export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lost'
+
+/** How long a handler may go on after its signal was aborted, before its job is settled without it. */
+export const abortGraceMs = 5_000
+
+/** One lease that is being run: what the worker's loops need in order to stop it. */
+export class ActiveRun {
+  readonly lease: Lease
+  /** What people call it: known once the envelope is open. */
+  name: string
+  /** The first reason counts. */
+  stopReason: StopReason | null = null
+  /** The handler was left behind: it ignored its signal. */
+  abandoned = false
+  readonly #clock: Clock
+  #controller: AbortController | undefined
+  #graceTimer: Timer | undefined
+  #onAbandoned: (() => void) | undefined
+
+  constructor(lease: Lease, clock: Clock) {
+    this.lease = lease
+    this.name = lease.envelope.job
+    this.#clock = clock
+  }
+
+  get event(): RunEvent {
+    const { envelope, attempt } = this.lease
+    return { id: envelope.id, job: envelope.job, name: this.name, queue: envelope.queue, attempt }
+  }
+
+  /** Made when it is first asked for: most handlers never do. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.stopReason !== null) this.#controller.abort(stopError(this.stopReason, this.lease))
+    }
+    return this.#controller.signal
+  }
+
+  stop(reason: StopReason): void {
+    if (this.stopReason !== null) return
+    this.stopReason = reason
+    this.#controller?.abort(stopError(reason, this.lease))
+    this.#startGrace()
+  }
+
+  /** Settles like the handler, or rejects when the handler does not end in time after it was told to stop. */
+  guard<Result>(handler: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        this.#onAbandoned = undefined
+        this.#graceTimer?.cancel()
+      }
+      this.#onAbandoned = () => {
+        this.abandoned = true
+        reject(new AbandonedError())
+      }
+      this.#startGrace()
+      handler.then(
+        (result) => {
+          end()
+          resolve(result)
+        },
+        (thrown) => {
+          end()
+          reject(thrown)
+        },
+      )
+    })
+  }
+
+  #startGrace(): void {
+    if (this.stopReason === null || this.#onAbandoned === undefined) return
+    this.#graceTimer ??= this.#clock.timer(abortGraceMs, () => this.#onAbandoned?.())
+  }
+}
+
+/** The handler ignored its signal. */
+export class AbandonedError extends Error {}
+
+export function stopError(reason: StopReason, lease: Lease): TreadleError {
+  const { job, id } = lease.envelope
+  switch (reason) {
+    case 'timeout':
+      return new TreadleError('TIMEOUT', `Job "${job}" (${id}) was over its timeout`)
+    case 'cancelled':
+      return new TreadleError('STOPPED', `Job "${job}" (${id}) was cancelled`)
+    case 'shutdown':
+      return new TreadleError('STOPPED', `The worker shuts down: job "${job}" (${id}) goes back to its queue`)
+    case 'lost':
+      return new TreadleError('STOPPED', `The lease of job "${job}" (${id}) has passed to another worker`)
+  }
+}

@@ -1,0 +1,33 @@
+import type { DeadReason } from '../backends/contract.ts'
+
+/** Which run an event is about. */
+export interface RunEvent {
+  readonly id: string
+  readonly job: string
+  readonly name: string
+  readonly queue: string
+  readonly attempt: number
+}
+
+/** Everything that can be listened to. */
+export interface TreadleEvents {
+  'job:started': RunEvent
+  'job:succeeded': RunEvent & { readonly durationMs: number }
+  /** An attempt failed and another one follows. */
+  'job:failed': RunEvent & { readonly error: unknown; readonly retryInMs: number }
+  'job:dead': RunEvent & { readonly reason: DeadReason; readonly error: unknown }
+  'job:cancelled': RunEvent
+  'job:skipped': RunEvent & { readonly why: string }
+  'job:snoozed': RunEvent & { readonly delayMs: number }
+  /** Given back unfinished by a shutdown; no attempt is burnt. */
+  'job:released': RunEvent
+  /** The lease had passed to another worker: what this run did may be done again. */
+  'job:lost': RunEvent
+  /** The handler did not end after its signal was aborted; its job was settled without it. */
+  'job:abandoned': RunEvent
+  /** A loop of the worker failed and goes on by itself. */
+  'worker:error': { readonly error: unknown }
+  /** The event loop stood still for so long that leases were in danger. */
+  'worker:stalled': { readonly stalledMs: number; readonly running: readonly RunEvent[] }
+  'schedule:enqueued': { readonly schedule: string; readonly at: number }
+}

@@ -1,0 +1,203 @@
+import type { Coordination, OnceClaim, OnceMark } from '../backends/contract.ts'
+import type { Clock } from '../core/clock.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { toJson } from '../core/json.ts'
+import type { JobContext } from '../definition/context.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import { type Schema, validate } from '../definition/schema.ts'
+import { type Opened, openEnvelope } from '../envelope/envelope.ts'
+import type { KeyRing } from '../envelope/key-ring.ts'
+import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
+import { SnoozeSignal } from './control.ts'
+import { type Outcome, outcomeOfFailure } from './outcome.ts'
+import { RunContext, type RunServices } from './run-context.ts'
+
+export interface ExecutionDeps {
+  readonly find: (job: string) => JobDefinition | undefined
+  readonly keys: KeyRing | null
+  readonly coordination: Coordination | undefined
+  readonly clock: Clock
+  readonly services: RunServices
+  /** The job keys that each queue admits; a queue that is not named admits all but restricted handlers. */
+  readonly allow: Readonly<Record<string, readonly string[]>>
+  readonly maxResultBytes: number
+}
+
+/** Runs one leased job, one attempt, and says what must happen to it. It never throws. */
+export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+  let admitted: Admitted
+  try {
+    admitted = admit(run, deps)
+  } catch (error) {
+    return { kind: 'dead', reason: 'rejected', error }
+  }
+  try {
+    return await runAdmitted(admitted, run, deps)
+  } catch (error) {
+    const { definition } = admitted
+    const { clock } = deps
+    const maxAttempts = admitted.opened.identity.maxRetries + 1
+    return outcomeOfFailure(error, { definition, attempt: run.lease.attempt, maxAttempts, random: () => clock.random() })
+  }
+}
+
+interface Admitted {
+  readonly definition: JobDefinition
+  readonly opened: Opened
+}
+
+/** What fails here would fail for ever: a forged envelope, a handler that this queue does not admit. */
+function admit(run: ActiveRun, deps: ExecutionDeps): Admitted {
+  const opened = openEnvelope(run.lease.envelope, deps.keys)
+  const { job, queue } = opened.identity
+  run.name = opened.identity.name
+  const definition = deps.find(job)
+  if (definition === undefined || definition.fields.handler === null)
+    throw new TreadleError('JOB_UNKNOWN', `This worker has no handler for "${job}"`)
+  const allowed = Object.hasOwn(deps.allow, queue) ? deps.allow[queue] : undefined
+  if (allowed === undefined ? definition.fields.restricted : !allowed.includes(job)) {
+    throw new TreadleError('HANDLER_DENIED', `Queue "${queue}" does not admit "${job}". List it in the option allow["${queue}"].`)
+  }
+  return { definition, opened }
+}
+
+// While another job holds the same idempotency key, this one looks again after so long.
+const onceRetryMs = 1_000
+
+async function runAdmitted({ definition, opened }: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+  const { identity } = opened
+  const { fields } = definition
+  if (identity.idempotencyKey !== null) {
+    const claim = await claimOnce(identity.idempotencyKey, identity.id, deps)
+    if (claim === 'unknown') return { kind: 'snooze', delayMs: onceRetryMs }
+    if (claim === 'done')
+      return { kind: 'skipped', why: `a job with the idempotency key "${identity.idempotencyKey}" has succeeded` }
+    if (claim === 'busy') return { kind: 'snooze', delayMs: onceRetryMs }
+  }
+  let { payload } = opened
+  if (fields.input !== null) {
+    try {
+      payload = await validate(fields.input, payload, `payload of "${identity.job}"`, 'PAYLOAD_INVALID')
+    } catch (error) {
+      return { kind: 'dead', reason: 'rejected', error }
+    }
+  }
+  const context = new RunContext(identity, payload, run, deps.services)
+  if (fields.when.length > 0 || fields.skip.length > 0) {
+    const why = await filteredBy(definition, payload, context)
+    if (why !== null) return { kind: 'skipped', why }
+  }
+  if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+  deps.services.started(run)
+  const once: OnceMark | null =
+    identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
+  return attempt(definition, context, run, identity.timeoutMs, once, deps)
+}
+
+/** A database that does not answer is no failure of the job: `unknown` asks again later. */
+async function claimOnce(key: string, jobId: string, { coordination, services }: ExecutionDeps): Promise<OnceClaim | 'unknown'> {
+  if (coordination === undefined) {
+    throw new TreadleError('CAPABILITY_MISSING', 'Idempotency keys need a backend that workers can share state in')
+  }
+  try {
+    return await coordination.claimOnce(key, jobId)
+  } catch (thrown) {
+    services.logger.error(`the idempotency key "${key}" could not be looked up: ${messageOf(thrown)}; trying again`)
+    return 'unknown'
+  }
+}
+
+/** Why the job is not to run, or null when all filters let it pass. */
+async function filteredBy({ fields }: JobDefinition, payload: unknown, context: JobContext): Promise<string | null> {
+  for (const filter of fields.when) if (!(await filter(payload as never, context))) return 'a when() filter said no'
+  for (const filter of fields.skip) if (await filter(payload as never, context)) return 'a skip() filter said yes'
+  return null
+}
+
+async function attempt(
+  definition: JobDefinition,
+  context: RunContext,
+  run: ActiveRun,
+  timeoutMs: number | null,
+  once: OnceMark | null,
+  deps: ExecutionDeps,
+): Promise<Outcome> {
+  const { fields } = definition
+  const { payload } = context
+  const deadline = timeoutMs === null ? null : deps.clock.timer(timeoutMs, () => run.stop('timeout'))
+  let outcome: Outcome
+  try {
+    const result = await run.guard(invoke(definition, context, run))
+    if (run.stopReason === 'timeout') throw stopError('timeout', run.lease)
+    const checked = fields.output === null ? result : await checkedResult(fields.output, result, fields.job)
+    outcome = { kind: 'done', result: resultText(checked, fields.job, deps), once }
+    for (const hook of fields.onSuccess) await quietly(() => hook(result as never, payload, context), context)
+  } catch (thrown) {
+    outcome = await failed(thrown, definition, context, run, deps)
+  } finally {
+    deadline?.cancel()
+  }
+  for (const hook of fields.finally) await quietly(() => hook(payload, context), context)
+  return outcome
+}
+
+async function invoke({ fields }: JobDefinition, context: RunContext, run: ActiveRun): Promise<unknown> {
+  for (const before of fields.before) await before(context.payload, context)
+  if (run.stopReason !== null) throw stopError(run.stopReason, run.lease)
+  return fields.handler?.(context.payload, context)
+}
+
+function isCalledOff(reason: StopReason | null): reason is Exclude<StopReason, 'timeout'> {
+  return reason !== null && reason !== 'timeout'
+}
+
+function calledOff(reason: Exclude<StopReason, 'timeout'>): Outcome {
+  switch (reason) {
+    case 'lost':
+      return { kind: 'lost' }
+    case 'cancelled':
+      return { kind: 'cancelled' }
+    case 'shutdown':
+      return { kind: 'release' }
+  }
+}
+
+/** What a run that threw comes to: whoever told it to stop has the first word, then the handler's own wish, then the policy. */
+async function failed(
+  thrown: unknown,
+  definition: JobDefinition,
+  context: RunContext,
+  run: ActiveRun,
+  deps: ExecutionDeps,
+): Promise<Outcome> {
+  if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+  if (thrown instanceof SnoozeSignal) return { kind: 'snooze', delayMs: thrown.delayMs }
+  const error = run.stopReason === 'timeout' || thrown instanceof AbandonedError ? stopError('timeout', run.lease) : thrown
+  for (const hook of definition.fields.onError) await quietly(() => hook(error, context.payload, context), context)
+  const { attempt, maxAttempts } = context
+  return outcomeOfFailure(error, { definition, attempt, maxAttempts, random: () => deps.clock.random() })
+}
+
+function checkedResult(output: Schema, result: unknown, job: string): Promise<unknown> {
+  return validate(output, result, `result of "${job}"`, 'RESULT_INVALID')
+}
+
+/** A result that is not JSON is no reason to do the work again: it is left out, and said. */
+function resultText(result: unknown, job: string, { services, maxResultBytes }: ExecutionDeps): string | null {
+  if (result === undefined || result === null) return null
+  try {
+    return toJson(result, { what: `result of "${job}"`, maxBytes: maxResultBytes })
+  } catch (thrown) {
+    services.logger.warn(`${messageOf(thrown)}; it is not stored`)
+    return null
+  }
+}
+
+/** Hooks after the handler watch; they can not change what happened. */
+async function quietly(hook: () => unknown, context: RunContext): Promise<void> {
+  try {
+    await hook()
+  } catch (thrown) {
+    context.logger.error(`a hook threw: ${messageOf(thrown)}`)
+  }
+}

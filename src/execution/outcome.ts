@@ -1,0 +1,81 @@
+import type { AttemptError, DeadReason, OnceMark, Settlement } from '../backends/contract.ts'
+import { messageOf, PermanentError, TreadleError } from '../core/errors.ts'
+import type { JobDefinition, Keep } from '../definition/definition.ts'
+import { retryDelayMs } from '../definition/retry.ts'
+
+/** How a run ended, and what must happen to its job. */
+export type Outcome =
+  | { readonly kind: 'done'; readonly result: string | null; readonly once: OnceMark | null }
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly error: unknown }
+  | { readonly kind: 'snooze'; readonly delayMs: number }
+  | { readonly kind: 'release' }
+  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'skipped'; readonly why: string }
+  /** Another worker has the job now: there is nothing left to settle. */
+  | { readonly kind: 'lost' }
+
+export interface FailedAttempt {
+  readonly definition: JobDefinition
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly random: () => number
+}
+
+/** Another attempt, or the end: the only place where that is decided. */
+export function outcomeOfFailure(error: unknown, { definition, attempt, maxAttempts, random }: FailedAttempt): Outcome {
+  const { retry, retryIf } = definition.fields
+  if (error instanceof PermanentError || isRefused(error, retryIf)) return { kind: 'dead', reason: 'permanent', error }
+  if (attempt >= maxAttempts) return { kind: 'dead', reason: 'exhausted', error }
+  return { kind: 'retry', delayMs: retryDelayMs(retry, attempt, random), error }
+}
+
+/** A decision that throws is none: the error is retried as if nobody had been asked. */
+function isRefused(error: unknown, retryIf: JobDefinition['fields']['retryIf']): boolean {
+  try {
+    return retryIf?.(error) === false
+  } catch {
+    return false
+  }
+}
+
+/** What the backend is told; null when it must be told nothing. */
+export function settlementOf(outcome: Outcome, token: string, attempt: number, now: number, keep: Keep): Settlement | null {
+  switch (outcome.kind) {
+    case 'done': {
+      const settled = { token, kind: 'done', result: outcome.result, keep: keep.succeeded > 0 } as const
+      return outcome.once === null ? settled : { ...settled, once: outcome.once }
+    }
+    case 'retry':
+      return { token, kind: 'retry', delayMs: outcome.delayMs, error: attemptError(outcome.error, attempt, now) }
+    case 'snooze':
+      return { token, kind: 'snooze', delayMs: outcome.delayMs }
+    case 'release':
+      return { token, kind: 'snooze', delayMs: 0 }
+    case 'dead': {
+      const error = attemptError(outcome.error, attempt, now)
+      return { token, kind: 'dead', reason: outcome.reason, error, keep: keep.dead > 0 }
+    }
+    case 'cancelled':
+      return { token, kind: 'cancelled', keep: keep.cancelled > 0 }
+    case 'skipped':
+      return { token, kind: 'skipped', why: outcome.why, keep: keep.skipped > 0 }
+    case 'lost':
+      return null
+  }
+}
+
+const maxMessageLength = 2_000
+const maxStackLength = 8_000
+
+function attemptError(error: unknown, attempt: number, at: number): AttemptError {
+  const message = messageOf(error).slice(0, maxMessageLength)
+  const stack = error instanceof Error && typeof error.stack === 'string' ? { stack: error.stack.slice(0, maxStackLength) } : {}
+  return { attempt, at, message, ...codeOf(error), ...stack }
+}
+
+function codeOf(error: unknown): { readonly code?: string } {
+  if (error instanceof TreadleError) return { code: error.code }
+  const code = (error as { code?: unknown } | null | undefined)?.code
+  return typeof code === 'string' ? { code: code.slice(0, 100) } : {}
+}

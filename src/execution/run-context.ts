@@ -1,0 +1,100 @@
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { type Json, toJson } from '../core/json.ts'
+import type { Logger } from '../core/logger.ts'
+import type { JobContext } from '../definition/context.ts'
+import type { Identity } from '../envelope/envelope.ts'
+import type { ActiveRun } from './active-run.ts'
+import { SnoozeSignal } from './control.ts'
+
+/** What a run may ask of the worker that it runs in. */
+export interface RunServices {
+  readonly logger: Logger
+  /** The handler is about to be called. */
+  started(run: ActiveRun): void
+  /** Writes the progress of a lease. */
+  report(token: string, progress: string): Promise<void>
+  /** Renews a lease; false when it is lost. */
+  extend(token: string): Promise<boolean>
+}
+
+const maxProgressBytes = 64 * 1024
+
+/** The context of one run. Its costly parts are made when they are first asked for. */
+export class RunContext implements JobContext<never> {
+  /** Of the type that the definition promises: the schema, or the dispatch's types, vouch for it. */
+  readonly payload: never
+  readonly attempt: number
+  readonly #identity: Identity
+  readonly #run: ActiveRun
+  readonly #services: RunServices
+
+  constructor(identity: Identity, payload: unknown, run: ActiveRun, services: RunServices) {
+    this.payload = payload as never
+    this.attempt = run.lease.attempt
+    this.#identity = identity
+    this.#run = run
+    this.#services = services
+  }
+
+  get id(): string {
+    return this.#identity.id
+  }
+
+  get job(): string {
+    return this.#identity.job
+  }
+
+  get name(): string {
+    return this.#identity.name
+  }
+
+  get queue(): string {
+    return this.#identity.queue
+  }
+
+  get maxAttempts(): number {
+    return this.#identity.maxRetries + 1
+  }
+
+  get meta(): Readonly<Record<string, Json>> {
+    return this.#identity.meta
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal
+  }
+
+  get logger(): Logger {
+    const { logger } = this.#services
+    const prefix = `[${this.name} ${this.id}]`
+    return {
+      debug: (message) => logger.debug(`${prefix} ${message}`),
+      info: (message) => logger.info(`${prefix} ${message}`),
+      warn: (message) => logger.warn(`${prefix} ${message}`),
+      error: (message) => logger.error(`${prefix} ${message}`),
+    }
+  }
+
+  // The methods are made where they are asked for, so that a handler may take them apart: `(mail, { signal, progress }) => …`.
+
+  get progress(): (value: Json) => Promise<void> {
+    return async (value) => {
+      const text = toJson(value, { what: `progress of "${this.name}"`, maxBytes: maxProgressBytes })
+      await this.#services.report(this.#run.lease.token, text)
+    }
+  }
+
+  get heartbeat(): () => Promise<boolean> {
+    return async () => {
+      const held = await this.#services.extend(this.#run.lease.token)
+      if (!held) this.#run.stop('lost')
+      return held
+    }
+  }
+
+  get snooze(): (delay: Duration) => never {
+    return (delay) => {
+      throw new SnoozeSignal(parseDuration(delay, 'snooze'))
+    }
+  }
+}

@@ -1,0 +1,6 @@
+export { closure } from './closure.ts'
+export { command } from './command.ts'
+export { type EventEmitterLike, type EventOptions, type EventPayload, type EventResult, event } from './event.ts'
+export { type Argv, ProgramError, type ProgramHandler, type ProgramOptions, type ProgramResult } from './program.ts'
+export { shell } from './shell.ts'
+export { RequestError, type UrlMethod, type UrlOptions, type UrlResult, type UrlTarget, url } from './url.ts'

@@ -1,0 +1,127 @@
+import { resolve } from 'node:path'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { environmentVariable, workingFolder } from '../core/environment.ts'
+import { TreadleError } from '../core/errors.ts'
+import { refuseUnknownOptions } from '../core/options.ts'
+import { type HandlerFunction, restricted } from '../definition/handler.ts'
+import { type ChildExit, type ChildSettings, runChild } from './child.ts'
+import { permanent } from './permanent.ts'
+
+/** A program and its arguments, or how to make them from the payload. */
+export type Argv<Payload> = readonly string[] | ((payload: Payload) => readonly string[])
+
+export interface ProgramOptions {
+  readonly cwd?: string
+  /** Added to the few variables that the program gets of the worker's environment: PATH, HOME, LANG, TZ and TMPDIR. */
+  readonly env?: Readonly<Record<string, string>>
+  /** `'payload'` writes the payload as JSON to the program's standard input, which is empty otherwise. */
+  readonly input?: 'payload'
+  /** How many bytes are kept of each of stdout and stderr: the last ones. 64 KiB by default. */
+  readonly maxOutput?: number
+  /** How long an aborted program may take to end by itself before it is killed. 5 seconds by default. */
+  readonly killAfter?: Duration
+  readonly clock?: Clock
+}
+
+export interface ProgramResult {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type ProgramHandler<Payload> = HandlerFunction<Payload, ProgramResult> & { readonly [restricted]: true }
+
+/** A program that ran and failed. The message ends with the last lines of its stderr. */
+export class ProgramError extends TreadleError {
+  /** Null when a signal ended the program. */
+  readonly exitCode: number | null
+  readonly stderr: string
+
+  constructor(program: string, exit: ChildExit) {
+    const how = exit.exitCode === null ? `was ended by ${exit.signal}` : `exited with code ${exit.exitCode}`
+    const lastWords = exit.stderr.trim().slice(-maxQuoted)
+    super('PROGRAM_FAILED', `"${program}" ${how}${lastWords === '' ? '' : `: ${lastWords}`}`)
+    this.name = 'ProgramError'
+    this.exitCode = exit.exitCode
+    this.stderr = exit.stderr
+  }
+}
+
+const maxQuoted = 1_000
+const inherited = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR']
+
+/** The handler that `shell` and `command` are made of; `toRun` turns what the user wrote into what is started. */
+export function programHandler<Payload>(
+  what: string,
+  argv: Argv<Payload>,
+  options: ProgramOptions,
+  toRun: (argv: readonly string[], cwd: string) => readonly string[] | Promise<readonly string[]>,
+): ProgramHandler<Payload> {
+  const settings = settingsOf(what, options)
+  const argvOf =
+    typeof argv === 'function' ? (payload: Payload) => madeArgv(what, argv(payload)) : constantly(checkedArgv(what, argv))
+  const handler: HandlerFunction<Payload, ProgramResult> = async (payload, context) => {
+    const given = argvOf(payload)
+    const input = options.input === 'payload' ? JSON.stringify(payload ?? null) : ''
+    const exit = await runChild(await toRun(given, settings.cwd), input, settings, context.signal)
+    if (exit.exitCode !== 0) throw new ProgramError(given[0] as string, exit)
+    return { exitCode: exit.exitCode, stdout: exit.stdout, stderr: exit.stderr }
+  }
+  return Object.assign(handler, { [restricted]: true } as const)
+}
+
+function settingsOf(what: string, options: ProgramOptions): ChildSettings {
+  refuseUnknownOptions(options, ['cwd', 'env', 'input', 'maxOutput', 'killAfter', 'clock'], what)
+  const { cwd = '', env = {}, input, maxOutput = 65_536, killAfter = '5s', clock = systemClock } = options
+  const problems = [
+    ...(isText(cwd) ? [] : ['cwd must be the path of a folder']),
+    ...environmentProblems(env),
+    ...(input === undefined || input === 'payload' ? [] : [`input must be 'payload' or left out, got ${JSON.stringify(input)}`]),
+    ...(Number.isSafeInteger(maxOutput) && maxOutput >= 1
+      ? []
+      : [`maxOutput must be a whole number of at least 1, got ${maxOutput}`]),
+  ]
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `${what}: ${problems.join('; ')}`)
+  const killAfterMs = parseDuration(killAfter, `${what}: killAfter`)
+  return { cwd: resolve(workingFolder(), cwd), env: { ...inheritedEnvironment(), ...env }, maxOutput, killAfterMs, clock }
+}
+
+function environmentProblems(env: unknown): readonly string[] {
+  if (typeof env !== 'object' || env === null) return ['env must be an object of texts']
+  return Object.entries(env)
+    .filter(([name, value]) => name === '' || name.includes('=') || !isText(name) || !isText(value))
+    .map(([name]) => `env: ${JSON.stringify(name)} is not a variable with a text as its value`)
+}
+
+function inheritedEnvironment(): Record<string, string> {
+  const environment: Record<string, string> = {}
+  for (const name of inherited) {
+    const value = environmentVariable(name)
+    if (value !== undefined) environment[name] = value
+  }
+  return environment
+}
+
+/** Another attempt would get the same payload and make the same arguments. */
+function madeArgv(what: string, argv: unknown): readonly string[] {
+  try {
+    return checkedArgv(what, argv)
+  } catch (thrown) {
+    throw thrown instanceof TreadleError ? permanent(thrown) : thrown
+  }
+}
+
+function checkedArgv(what: string, argv: unknown): readonly string[] {
+  if (Array.isArray(argv) && argv.every(isText) && argv.length > 0 && argv[0] !== '') return [...argv]
+  const wanted = 'a list of texts without NUL characters that begins with the program'
+  throw new TreadleError('HANDLER_INVALID', `${what} needs ${wanted}, such as ['gzip', 'report.csv']`)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0')
+}
+
+function constantly<Value>(value: Value): () => Value {
+  return () => value
+}

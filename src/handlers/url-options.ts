@@ -1,0 +1,100 @@
+import { isIP } from 'node:net'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { refuseUnknownOptions } from '../core/options.ts'
+import { addressProblem, hostAndPort, refused } from './public-agent.ts'
+
+export type UrlTarget<Payload> = string | URL | ((payload: Payload) => string | URL)
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
+
+export type UrlMethod = (typeof methods)[number]
+
+export interface UrlOptions<Payload = unknown> {
+  /** POST by default. */
+  readonly method?: UrlMethod
+  readonly headers?: Readonly<Record<string, string>>
+  /** `'payload'` sends the payload as JSON, as POST, PUT and PATCH do by default; what a function gives is sent as it is. */
+  readonly body?: 'payload' | ((payload: Payload) => string | Uint8Array)
+  /** How many bytes of the answer are kept: the first ones. 64 KiB by default. */
+  readonly maxResponse?: number
+  /** Hosts that may be reached although their addresses are not public, each with its port: `'localhost:3000'`. */
+  readonly allowHosts?: readonly string[]
+}
+
+export interface UrlSettings<Payload> {
+  readonly method: UrlMethod
+  readonly headers: Record<string, string>
+  bodyOf(payload: Payload): string | Uint8Array | null
+  readonly maxResponse: number
+  readonly allowed: ReadonlySet<string>
+}
+
+/** The options, complete and checked. */
+export function urlSettings<Payload>(options: UrlOptions<Payload>): UrlSettings<Payload> {
+  refuseUnknownOptions(options, ['method', 'headers', 'body', 'maxResponse', 'allowHosts'], 'url')
+  const { method = 'POST', body = defaultBody(method), maxResponse = 65_536, allowHosts = [] } = options
+  const hosts = Array.isArray(allowHosts) ? allowHosts.map(allowedHost) : [allowedHost(undefined)]
+  const problems = [
+    ...(methods.includes(method) ? [] : [`method must be one of ${methods.join(', ')}, got ${JSON.stringify(method)}`]),
+    ...(body === null || body === 'payload' || typeof body === 'function' ? [] : ["body must be 'payload' or a function"]),
+    ...(body !== null && ['GET', 'HEAD'].includes(method) ? [`${method} sends no body`] : []),
+    ...(Number.isSafeInteger(maxResponse) && maxResponse >= 1 ? [] : [`maxResponse must be at least 1, got ${maxResponse}`]),
+    ...hosts.filter((host) => 'problem' in host).map(({ problem }) => problem),
+  ]
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `url: ${problems.join('; ')}`)
+  const allowed = new Set(hosts.flatMap((host) => ('name' in host ? [host.name] : [])))
+  return { method, headers: requestHeaders(options.headers, body), bodyOf: bodyMaker(body), maxResponse, allowed }
+}
+
+/** A fixed target is checked now, one that depends on the payload for each run. */
+export function addressMaker<Payload>(target: UrlTarget<Payload>, allowed: ReadonlySet<string>): (payload: Payload) => URL {
+  if (typeof target === 'function') return (payload) => checkedUrl(target(payload), allowed)
+  const fixed = checkedUrl(target, allowed)
+  return () => fixed
+}
+
+/** The URL, if it is one that may be asked for. Names are looked up, and checked, only when the connection is made. */
+function checkedUrl(target: string | URL, allowed: ReadonlySet<string>): URL {
+  const address = URL.canParse(String(target)) ? new URL(target) : undefined
+  if (address === undefined) throw new TreadleError('URL_REFUSED', 'url needs an absolute http or https URL')
+  if (address.protocol !== 'http:' && address.protocol !== 'https:') {
+    throw new TreadleError('URL_REFUSED', `url sends only to http and https, not to ${address.protocol}`)
+  }
+  if (address.username !== '' || address.password !== '') {
+    throw new TreadleError('URL_REFUSED', 'url takes no user and password in the URL: set the header "authorization"')
+  }
+  const literal = address.hostname.replace(/^\[|\]$/g, '')
+  const problem = isIP(literal) === 0 || allowed.has(hostAndPort(address)) ? undefined : addressProblem(literal)
+  if (problem !== undefined) throw refused(address.host, problem)
+  return address
+}
+
+function defaultBody(method: UrlMethod): 'payload' | null {
+  return ['POST', 'PUT', 'PATCH'].includes(method) ? 'payload' : null
+}
+
+/** Spelt as a URL spells it, so that `LOCALHOST:3000` and `[0::1]:3000` are what they mean. */
+function allowedHost(text: unknown): { readonly name: string } | { readonly problem: string } {
+  const [, host, port] = /^([^/?#@\\\s]+):(\d{1,5})$/.exec(String(text)) ?? []
+  if (host !== undefined && port !== undefined && URL.canParse(`http://${host}:${port}/`)) {
+    return { name: `${new URL(`http://${host}/`).hostname}:${Number(port)}` }
+  }
+  return { problem: `allowHosts takes texts such as 'localhost:3000', got ${JSON.stringify(text)}` }
+}
+
+function requestHeaders(given: UrlOptions['headers'], body: unknown): Record<string, string> {
+  try {
+    const headers = new Headers(given)
+    if (body === 'payload' && !headers.has('content-type')) headers.set('content-type', 'application/json')
+    if (!headers.has('user-agent')) headers.set('user-agent', 'treadle')
+    return Object.fromEntries(headers)
+  } catch (thrown) {
+    throw new TreadleError('CONFIG_INVALID', `url: headers must be names with texts: ${messageOf(thrown)}`, { cause: thrown })
+  }
+}
+
+function bodyMaker<Payload>(body: UrlOptions<Payload>['body'] | null): UrlSettings<Payload>['bodyOf'] {
+  if (body === undefined || body === null) return () => null
+  if (body === 'payload') return (payload) => JSON.stringify(payload ?? null)
+  return body
+}

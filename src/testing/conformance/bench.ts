@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import type {
+  AttemptError,
+  Coordination,
+  Lease,
+  LeaseBatch,
+  LeaseRequest,
+  QueueBackend,
+  Settlement,
+} from '../../backends/contract.ts'
+import type { JobRecord, JobStore } from '../../backends/store.ts'
+import { systemClock } from '../../core/clock.ts'
+import { idMaker } from '../../core/id.ts'
+import { type Delivery, type Envelope, type Identity, sealEnvelope } from '../../envelope/envelope.ts'
+import type { ManualClock } from '../manual-clock.ts'
+
+/** What a test says of an envelope; the rest is ordinary. */
+export type Wanted = Partial<Identity & Delivery & { readonly payload: string; readonly delayMs: number }>
+
+/** One fresh backend and the words that the tests speak to it with. */
+export class Bench {
+  readonly clock: ManualClock
+  readonly backend: QueueBackend
+  readonly #nextId: () => string
+
+  constructor(backend: QueueBackend, clock: ManualClock) {
+    this.backend = backend
+    this.clock = clock
+    this.#nextId = idMaker(() => clock.now())
+  }
+
+  get store(): JobStore {
+    assert.ok(this.backend.store, 'the backend has no store: declare a gap for this group')
+    return this.backend.store
+  }
+
+  get coordination(): Coordination {
+    assert.ok(this.backend.coordination, 'the backend has no coordination: declare a gap for this group')
+    return this.backend.coordination
+  }
+
+  envelope(wanted: Wanted = {}): Envelope {
+    const now = this.clock.now()
+    const { payload = '{"n":1}', delayMs = 0, createdAt = now, runAt = now + delayMs, uniqueKey = null, ...identity } = wanted
+    return sealEnvelope(this.#identity(identity), payload, { createdAt, runAt, uniqueKey }, null)
+  }
+
+  /** Sends one batch, asserts that all of it was stored, and answers with the ids. */
+  async send(...wanted: readonly Wanted[]): Promise<readonly string[]> {
+    const receipts = await this.backend.send(wanted.map((each) => this.envelope(each)))
+    assert.ok(
+      receipts.every(({ stored }) => stored),
+      'every envelope should have been stored',
+    )
+    return receipts.map(({ id }) => id)
+  }
+
+  async sendOne(wanted: Wanted = {}): Promise<string> {
+    return (await this.send(wanted))[0] as string
+  }
+
+  lease(request: Partial<LeaseRequest> = {}): Promise<LeaseBatch> {
+    return this.backend.lease({
+      jobs: unlimited('work'),
+      queues: null,
+      limit: 100,
+      leaseMs: 30_000,
+      owner: 'worker-1',
+      maxRescues: 3,
+      ...request,
+    })
+  }
+
+  async claim(request: Partial<LeaseRequest> = {}): Promise<readonly Lease[]> {
+    return (await this.lease(request)).leases
+  }
+
+  async claimedIds(request: Partial<LeaseRequest> = {}): Promise<readonly string[]> {
+    return (await this.claim(request)).map(({ envelope }) => envelope.id)
+  }
+
+  /** The one job that can be claimed. */
+  async claimOne(request: Partial<LeaseRequest> = {}): Promise<Lease> {
+    const leases = await this.claim(request)
+    assert.equal(leases.length, 1, 'exactly one job should have been claimable')
+    return leases[0] as Lease
+  }
+
+  async assertNothingClaimable(request: Partial<LeaseRequest> = {}): Promise<void> {
+    assert.deepEqual(await this.claimedIds(request), [], 'nothing should have been claimable')
+  }
+
+  /** Settles and asserts that it was applied. */
+  async settle(...settlements: readonly Settlement[]): Promise<void> {
+    const receipts = await this.backend.settle(settlements)
+    assert.deepEqual(
+      receipts,
+      settlements.map(() => 'applied'),
+    )
+  }
+
+  async record(id: string): Promise<JobRecord> {
+    const record = await this.store.get(id)
+    assert.ok(record, `job ${id} should be stored`)
+    return record
+  }
+
+  error(attempt: number, message = 'it broke'): AttemptError {
+    return { attempt, at: this.clock.now(), message }
+  }
+
+  done(lease: Lease, more: Partial<Extract<Settlement, { kind: 'done' }>> = {}): Settlement {
+    return { token: lease.token, kind: 'done', result: null, keep: false, ...more }
+  }
+
+  retry(lease: Lease, delayMs = 0): Settlement {
+    return { token: lease.token, kind: 'retry', delayMs, error: this.error(lease.attempt) }
+  }
+
+  snooze(lease: Lease, delayMs = 0): Settlement {
+    return { token: lease.token, kind: 'snooze', delayMs }
+  }
+
+  dead(lease: Lease, keep = true): Settlement {
+    return { token: lease.token, kind: 'dead', reason: 'exhausted', error: this.error(lease.attempt), keep }
+  }
+
+  cancelled(lease: Lease, keep = true): Settlement {
+    return { token: lease.token, kind: 'cancelled', keep }
+  }
+
+  skipped(lease: Lease, keep = true): Settlement {
+    return { token: lease.token, kind: 'skipped', why: 'the filter said no', keep }
+  }
+
+  /** Every way in which a job can end by a settlement. */
+  endings(): readonly ((lease: Lease) => Settlement)[] {
+    return [
+      (lease) => this.done(lease, { keep: true }),
+      (lease) => this.done(lease),
+      (lease) => this.dead(lease),
+      (lease) => this.cancelled(lease),
+      (lease) => this.skipped(lease),
+    ]
+  }
+
+  #identity(wanted: Partial<Identity>): Identity {
+    const job = wanted.job ?? 'work'
+    return {
+      id: this.#nextId(),
+      job,
+      name: job,
+      queue: 'default',
+      priority: 5,
+      maxRetries: 3,
+      timeoutMs: null,
+      singleInstance: false,
+      idempotencyKey: null,
+      meta: {},
+      ...wanted,
+    }
+  }
+}
+
+export function unlimited(...jobs: readonly string[]): LeaseRequest['jobs'] {
+  return jobs.map((job) => ({ job, concurrency: null }))
+}
+
+export function limited(job: string, concurrency: number): LeaseRequest['jobs'] {
+  return [{ job, concurrency }]
+}
+
+export function times<Made>(count: number, make: (index: number) => Made): Made[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}
+
+const patienceMs = 10_000
+
+/** Waits for a state. Engines that push from another thread or machine need real turns of the event loop, but no fixed time. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const giveUpAt = systemClock.now() + patienceMs
+  while (!condition()) {
+    assert.ok(systemClock.now() < giveUpAt, `waited in vain until ${what}`)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,63 @@
+import { cancelling } from './cancelling.ts'
+import { claiming } from './claiming.ts'
+import { closing } from './closing.ts'
+import { leases } from './leases.ts'
+import { limits } from './limits.ts'
+import { listing } from './listing.ts'
+import { onceKeys } from './once-keys.ts'
+import { pausing } from './pausing.ts'
+import { randomized } from './randomized.ts'
+import { records } from './records.ts'
+import { removing } from './removing.ts'
+import { replaying } from './replaying.ts'
+import { schedules } from './schedules.ts'
+import { sending } from './sending.ts'
+import { settling } from './settling.ts'
+import { type ConformanceOptions, type Part, runGroups, type TestRunner } from './suite.ts'
+import { timing } from './timing.ts'
+import { uniqueKeys } from './unique-keys.ts'
+import { watching, watchingChanges } from './watching.ts'
+
+export type { ConformanceOptions, TestRunner } from './suite.ts'
+
+/**
+ * Checks a backend against everything that the contract promises: one fresh backend for each test, time moved by hand.
+ * `runner` is the test framework's own `describe` and `it`.
+ */
+export function backendConformance(runner: TestRunner, name: string, options: ConformanceOptions): void {
+  runGroups(runner, name, groups, options)
+}
+
+const groups = [
+  sending,
+  timing,
+  claiming,
+  limits,
+  settling,
+  leases,
+  uniqueKeys,
+  watching,
+  closing,
+  records,
+  listing,
+  cancelling,
+  replaying,
+  removing,
+  pausing,
+  watchingChanges,
+  schedules,
+  onceKeys,
+  randomized,
+]
+
+export interface ConformanceTitle {
+  readonly group: string
+  readonly title: string
+  /** The optional parts of the contract that it needs. */
+  readonly needs: readonly Part[]
+}
+
+/** Every test of the suite, for a table of what each backend can do. */
+export const conformanceTitles: readonly ConformanceTitle[] = groups.flatMap(({ title: group, needs, tests }) =>
+  Object.keys(tests).map((title) => ({ group, title, needs })),
+)

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { times } from './bench.ts'
+import type { Group } from './suite.ts'
+
+export const leases: Group = {
+  title: 'leases that run out',
+  needs: [],
+  tests: {
+    'a lease that is not renewed comes back at its end, to one owner (J35)': async (bench) => {
+      const id = await bench.sendOne()
+      await bench.claimOne({ leaseMs: 1_000 })
+      await bench.clock.advance(999)
+      await bench.assertNothingClaimable({ owner: 'worker-2' })
+      await bench.clock.advance(1)
+      const claims = await Promise.all(['worker-2', 'worker-3'].map((owner) => bench.claimedIds({ owner })))
+      assert.deepEqual(claims.flat(), [id])
+    },
+    'a rescue gives the attempt back: the worker failed, not the job (X3)': async (bench) => {
+      await bench.send({})
+      await bench.settle(bench.retry(await bench.claimOne()))
+      assert.equal((await bench.claimOne({ leaseMs: 1_000 })).attempt, 2)
+      await bench.clock.advance(1_000)
+      assert.equal((await bench.claimOne()).attempt, 2)
+    },
+    'a lease that is renewed stays with its owner': async (bench) => {
+      await bench.send({})
+      const lease = await bench.claimOne({ leaseMs: 1_000 })
+      for (let beat = 0; beat < 5; beat++) {
+        await bench.clock.advance(900)
+        assert.deepEqual(await bench.backend.extend([lease.token], 1_000), ['applied'])
+        await bench.assertNothingClaimable({ owner: 'worker-2' })
+      }
+      await bench.clock.advance(999)
+      await bench.assertNothingClaimable({ owner: 'worker-2' })
+      await bench.clock.advance(1)
+      assert.equal((await bench.claimOne({ owner: 'worker-2' })).envelope.id, lease.envelope.id)
+    },
+    'a renewal counts from now, and may also shorten': async (bench) => {
+      await bench.send({})
+      const lease = await bench.claimOne({ leaseMs: 60_000 })
+      assert.deepEqual(await bench.backend.extend([lease.token], 500), ['applied'])
+      assert.equal((await bench.lease()).nextAt, bench.clock.now() + 500)
+    },
+    'renewals are answered in order, lost ones among them': async (bench) => {
+      await bench.send({}, {})
+      const [ended, alive] = await bench.claim()
+      assert.ok(ended && alive)
+      await bench.settle(bench.done(ended))
+      assert.deepEqual(await bench.backend.extend([alive.token, ended.token], 1_000), ['applied', 'lost'])
+    },
+    'an owner that lost its lease can neither settle nor renew the next owner’s': async (bench) => {
+      await bench.send({})
+      const stale = await bench.claimOne({ owner: 'worker-1', leaseMs: 1_000 })
+      await bench.clock.advance(1_000)
+      const current = await bench.claimOne({ owner: 'worker-2', leaseMs: 10_000 })
+      for (const end of [...bench.endings(), bench.retry.bind(bench), bench.snooze.bind(bench)]) {
+        assert.deepEqual(await bench.backend.settle([end(stale)]), ['lost'])
+      }
+      assert.deepEqual(await bench.backend.extend([stale.token], 60_000), ['lost'])
+      assert.deepEqual(await bench.backend.extend([current.token], 10_000), ['applied'])
+      await bench.settle(bench.done(current))
+    },
+    'an owner that lost its lease to nobody yet is lost too, once the job was returned': async (bench) => {
+      await bench.send({})
+      const stale = await bench.claimOne({ leaseMs: 1_000 })
+      await bench.clock.advance(1_000)
+      assert.deepEqual(await bench.backend.reap(3), { returned: 1, poisoned: 0 })
+      assert.deepEqual(await bench.backend.settle([bench.done(stale)]), ['lost'])
+      assert.equal((await bench.claimOne()).attempt, 1)
+    },
+    'an owner may settle or renew late as long as nobody returned its job': async (bench) => {
+      await bench.send({}, {})
+      const [one, two] = await bench.claim({ leaseMs: 1_000 })
+      assert.ok(one && two)
+      await bench.clock.advance(5_000)
+      await bench.settle(bench.done(one))
+      assert.deepEqual(await bench.backend.extend([two.token], 1_000), ['applied'])
+      await bench.assertNothingClaimable({ owner: 'worker-2' })
+    },
+    'returning expired leases leaves live ones alone and counts what it did': async (bench) => {
+      await bench.send({}, {}, {})
+      await bench.claim({ limit: 2, leaseMs: 1_000 })
+      await bench.claim({ limit: 1, leaseMs: 5_000 })
+      await bench.clock.advance(1_000)
+      assert.deepEqual(await bench.backend.reap(3), { returned: 2, poisoned: 0 })
+      assert.deepEqual(await bench.backend.reap(3), { returned: 0, poisoned: 0 })
+      assert.equal((await bench.claim()).length, 2)
+    },
+    'a job whose workers keep dying is given up after so many rescues': async (bench) => {
+      await bench.send({})
+      for (let death = 0; death < 3; death++) {
+        await bench.claimOne({ leaseMs: 1_000, maxRescues: 2 })
+        await bench.clock.advance(1_000)
+      }
+      await bench.assertNothingClaimable({ maxRescues: 2 })
+      await bench.clock.advance(86_400_000)
+      await bench.assertNothingClaimable({ maxRescues: 2 })
+    },
+    'giving up is reported, and zero allowed rescues give up at the first': async (bench) => {
+      await bench.send({}, {})
+      await bench.claim({ leaseMs: 1_000 })
+      await bench.clock.advance(1_000)
+      assert.deepEqual(await bench.backend.reap(0), { returned: 0, poisoned: 2 })
+      await bench.assertNothingClaimable()
+    },
+    'a thousand leases that run out together all come back': async (bench) => {
+      const ids = await bench.send(...times(1_000, () => ({})))
+      await bench.claim({ limit: 1_000, leaseMs: 1_000 })
+      await bench.clock.advance(1_000)
+      assert.deepEqual([...(await bench.claimedIds({ limit: 1_000 }))].sort(), [...ids].sort())
+    },
+  },
+}

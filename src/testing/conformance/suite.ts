@@ -1,0 +1,61 @@
+import type { QueueBackend } from '../../backends/contract.ts'
+import type { Clock } from '../../core/clock.ts'
+import { TreadleError } from '../../core/errors.ts'
+import { ManualClock } from '../manual-clock.ts'
+import { Bench } from './bench.ts'
+
+/** The part of a test framework that the suite uses: vitest and `node:test` both have it. */
+export interface TestRunner {
+  describe(title: string, define: () => void): unknown
+  readonly it: ((title: string, run: () => Promise<void>) => unknown) & {
+    readonly skip?: (title: string, run: () => Promise<void>) => unknown
+  }
+}
+
+export interface ConformanceOptions {
+  /** Opens a backend that holds nothing, on this clock. The suite closes it. */
+  readonly open: (clock: Clock) => Promise<QueueBackend>
+  /** What the backend can not do, by the exact title of a test or of a whole group, and why not. */
+  readonly gaps?: Readonly<Record<string, string>>
+}
+
+/** The optional part of the contract that a group of tests needs. */
+export type Part = 'store' | 'coordination'
+
+export interface Group {
+  readonly title: string
+  readonly needs: readonly Part[]
+  readonly tests: Readonly<Record<string, (bench: Bench) => Promise<void>>>
+}
+
+export function runGroups(runner: TestRunner, name: string, groups: readonly Group[], options: ConformanceOptions): void {
+  const gaps = new Map(Object.entries(options.gaps ?? {}))
+  refuseUnknownGaps(gaps, groups)
+  runner.describe(`the ${name} backend`, () => {
+    for (const group of groups) {
+      runner.describe(group.title, () => {
+        for (const [title, test] of Object.entries(group.tests)) {
+          const gap = gaps.get(group.title) ?? gaps.get(title)
+          const run = () => runOnFreshBackend(test, options.open)
+          if (gap === undefined) runner.it(title, run)
+          else runner.it.skip?.(`${title} (gap: ${gap})`, run)
+        }
+      })
+    }
+  })
+}
+
+async function runOnFreshBackend(test: (bench: Bench) => Promise<void>, open: ConformanceOptions['open']): Promise<void> {
+  const clock = new ManualClock()
+  await using backend = await open(clock)
+  await test(new Bench(backend, clock))
+}
+
+/** A gap that names nothing would hide that its test was renamed, or mended. */
+function refuseUnknownGaps(gaps: ReadonlyMap<string, string>, groups: readonly Group[]): void {
+  const known = new Set(groups.flatMap((group) => [group.title, ...Object.keys(group.tests)]))
+  const unknown = [...gaps.keys()].filter((title) => !known.has(title))
+  if (unknown.length > 0) {
+    throw new TreadleError('CONFIG_INVALID', `These gaps name no test of the conformance suite: ${unknown.join('; ')}`)
+  }
+}

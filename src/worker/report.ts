@@ -1,0 +1,37 @@
+import type { Outcome } from '../execution/outcome.ts'
+
+/** What a worker did. */
+export interface RunReport {
+  /** Occurrences of schedules that were put into the queue. */
+  readonly enqueued: number
+  readonly succeeded: number
+  readonly retried: number
+  readonly snoozed: number
+  readonly dead: number
+  readonly cancelled: number
+  readonly skipped: number
+  readonly lost: number
+  /** Given back unfinished. */
+  readonly released: number
+}
+
+export type Tally = { -readonly [Count in keyof RunReport]: RunReport[Count] }
+
+export function emptyTally(): Tally {
+  return { enqueued: 0, succeeded: 0, retried: 0, snoozed: 0, dead: 0, cancelled: 0, skipped: 0, lost: 0, released: 0 }
+}
+
+const countOf = {
+  done: 'succeeded',
+  retry: 'retried',
+  snooze: 'snoozed',
+  release: 'released',
+  dead: 'dead',
+  cancelled: 'cancelled',
+  skipped: 'skipped',
+  lost: 'lost',
+} as const satisfies Record<Outcome['kind'], keyof RunReport>
+
+export function count(tally: Tally, outcome: Outcome['kind']): void {
+  tally[countOf[outcome]]++
+}

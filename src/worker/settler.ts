@@ -1,0 +1,41 @@
+import type { QueueBackend, Settlement, SettleReceipt } from '../backends/contract.ts'
+import { Batcher } from '../core/batcher.ts'
+import type { Clock } from '../core/clock.ts'
+import { persistently } from './persistent.ts'
+
+const largestBatch = 1_000
+
+/** Settles in natural batches and does not give up while the worker lives: a job that was done must not be done again. */
+export class Settler {
+  readonly #batcher: Batcher<Settlement, SettleReceipt>
+  readonly #tokens = new Set<string>()
+  readonly #giveUp = new AbortController()
+
+  constructor(backend: QueueBackend, clock: Clock, onError: (error: unknown) => void) {
+    const options = { clock, signal: this.#giveUp.signal, onError }
+    this.#batcher = new Batcher((settlements) => persistently(() => backend.settle(settlements), options), largestBatch)
+  }
+
+  /** Leases whose end is on its way: they are still held, and still renewed. */
+  get tokens(): Iterable<string> {
+    return this.#tokens
+  }
+
+  get size(): number {
+    return this.#tokens.size
+  }
+
+  async settle(settlement: Settlement): Promise<SettleReceipt> {
+    this.#tokens.add(settlement.token)
+    try {
+      return await this.#batcher.add(settlement)
+    } finally {
+      this.#tokens.delete(settlement.token)
+    }
+  }
+
+  /** From here on a failure is final. */
+  giveUp(): void {
+    this.#giveUp.abort()
+  }
+}

@@ -1,0 +1,334 @@
+import type { Lease, LeaseBatch, QueueBackend } from '../backends/contract.ts'
+import { type Clock, stopwatch } from '../core/clock.ts'
+import { messageOf } from '../core/errors.ts'
+import type { Events } from '../core/events.ts'
+import type { Logger } from '../core/logger.ts'
+import type { JobDefinition, Keep } from '../definition/definition.ts'
+import { ActiveRun, abortGraceMs } from '../execution/active-run.ts'
+import type { TreadleEvents } from '../execution/events.ts'
+import { type ExecutionDeps, execute } from '../execution/execute.ts'
+import { type Outcome, settlementOf } from '../execution/outcome.ts'
+import { announce } from './announce.ts'
+import type { WorkerConfig } from './config.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { persistently } from './persistent.ts'
+import { Prefetch } from './prefetch.ts'
+import { count, emptyTally, type RunReport } from './report.ts'
+import { Settler } from './settler.ts'
+
+export interface WorkerDeps extends Omit<ExecutionDeps, 'services'> {
+  readonly backend: QueueBackend
+  readonly definitions: () => readonly JobDefinition[]
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly events: Events<TreadleEvents>
+  readonly keepOf: (job: string) => Keep
+  /** Who works, for people: `host:pid:number`. */
+  readonly owner: string
+}
+
+/** So many settlements may be on their way before no more jobs are leased. */
+const mostUnsettled = 5_000
+/** How long a shutdown waits, after it aborted what ran, for handlers that do not end and a database that does not answer. */
+const lastWaitMs = 2 * abortGraceMs
+
+/**
+ * Leases jobs and runs them, several at once. Its loop asks for as many as it can start soon, sleeps until something wakes it,
+ * and never ends because a call failed.
+ */
+export class Worker {
+  readonly #config: WorkerConfig
+  readonly #deps: WorkerDeps
+  readonly #execution: ExecutionDeps
+  readonly #settler: Settler
+  readonly #heartbeat: Heartbeat
+  readonly #prefetch: Prefetch
+  readonly #tally = emptyTally()
+  readonly #active = new Map<string, ActiveRun>()
+  readonly #stopping = new AbortController()
+  #buffer: Lease[] = []
+  /** How many more jobs may be started, for a pass with a limit. */
+  #allowance = Number.POSITIVE_INFINITY
+  #woken = false
+  #saturated = false
+  #wakeSleeper: (() => void) | undefined
+  #looping: Promise<void> = Promise.resolve()
+  #idleWaiters: (() => void)[] = []
+  #shutdown: Promise<void> | undefined
+
+  constructor(config: WorkerConfig, deps: WorkerDeps) {
+    const { backend, clock, logger } = deps
+    this.#config = config
+    this.#deps = deps
+    this.#prefetch = new Prefetch(config.concurrency)
+    this.#settler = new Settler(backend, clock, (error) => this.#report(error))
+    this.#heartbeat = new Heartbeat({
+      backend,
+      clock,
+      leaseMs: config.leaseMs,
+      held: () => [...this.#active.keys(), ...this.#buffer.map(({ token }) => token), ...this.#settler.tokens],
+      onLost: (token) => this.#lose(token),
+      onError: (error) => this.#report(error),
+      onStall: (stalledMs) => this.#stalled(stalledMs),
+    })
+    this.#execution = {
+      ...deps,
+      services: {
+        logger,
+        started: (run) => {
+          if (deps.events.has('job:started')) deps.events.emit('job:started', run.event)
+        },
+        report: async (token, progress) => backend.store?.report([{ token, progress }]),
+        extend: async (token) => (await backend.extend([token], config.leaseMs))[0] === 'applied',
+      },
+    }
+  }
+
+  get report(): RunReport {
+    return { ...this.#tally }
+  }
+
+  /** Works until `stop` is called. */
+  async work(): Promise<void> {
+    const watch = this.#deps.backend.watch(() => this.#wake())
+    try {
+      await this.#startLoop(() => false)
+    } finally {
+      watch.close()
+    }
+  }
+
+  /** Works until nothing is due any more, or `limit` jobs were started. */
+  async drain(limit = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#allowance = limit
+    await this.#startLoop((idle) => idle || (this.#allowance <= 0 && this.#outstanding === 0))
+    await this.stop()
+  }
+
+  /** In stages: claim no more, give back what has not begun, wait, abort what is left, wait for it, settle. */
+  stop(): Promise<void> {
+    this.#shutdown ??= this.#stop()
+    return this.#shutdown
+  }
+
+  /** Skips the wait of a shutdown. */
+  abort(): void {
+    for (const run of this.#active.values()) run.stop('shutdown')
+  }
+
+  /** Stops a job of this worker; false when it has none with this id. */
+  cancel(id: string): boolean {
+    return this.#cancel(({ envelope }) => envelope.id === id)
+  }
+
+  #startLoop(finished: (idle: boolean) => boolean): Promise<void> {
+    this.#heartbeat.start()
+    this.#looping = this.#loop(finished)
+    return this.#looping
+  }
+
+  async #loop(finished: (idle: boolean) => boolean): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      if (this.#prefetch.overdue) this.#returnUnstarted()
+      const limit = this.#capacity()
+      const nothingUnderWay = this.#outstanding === 0
+      const batch = await this.#lease(limit)
+      if (batch === undefined) return
+      this.#take(batch, limit)
+      if (finished(nothingUnderWay && batch.leases.length === 0)) return
+      const more = limit > 0 && batch.leases.length >= limit
+      if (!more || this.#capacity() === 0) await this.#sleep(this.#sleepMs(batch, more || limit === 0), more || limit === 0)
+    }
+  }
+
+  /** How many jobs to ask for: none while enough are at hand, so that they are asked for in batches. */
+  #capacity(): number {
+    const { ahead } = this.#prefetch
+    if (this.#buffer.length > ahead / 2 || this.#settler.size > mostUnsettled) return 0
+    const free = this.#config.concurrency - this.#active.size
+    return Math.max(0, Math.min(free + ahead - this.#buffer.length, this.#allowance))
+  }
+
+  async #lease(limit: number): Promise<LeaseBatch | undefined> {
+    const { backend, clock, owner, definitions } = this.#deps
+    const { queues, leaseMs, maxRescues } = this.#config
+    const { signal } = this.#stopping
+    const lease = async () => {
+      const jobs = claimable(definitions(), this.#config.jobs)
+      return backend.lease({ jobs, queues, limit, leaseMs, owner, maxRescues })
+    }
+    try {
+      return await persistently(lease, { clock, signal, onError: (error) => this.#report(error) })
+    } catch (error) {
+      if (!signal.aborted) throw error
+      return undefined
+    }
+  }
+
+  #take({ leases, cancelled }: LeaseBatch, limit: number): void {
+    for (const each of cancelled) this.#cancel(({ token }) => token === each)
+    if (leases.length === 0) return
+    this.#allowance -= leases.length
+    this.#buffer = this.#buffer.length === 0 ? [...leases] : [...this.#buffer, ...leases]
+    if (leases.length >= limit) this.#prefetch.filled()
+    this.#startBuffered()
+  }
+
+  #startBuffered(): void {
+    if (this.#buffer.length === 0) return
+    let started = 0
+    while (started < this.#buffer.length && this.#active.size < this.#config.concurrency && !this.#stopping.signal.aborted) {
+      this.#start(new ActiveRun(this.#buffer[started++] as Lease, this.#deps.clock))
+    }
+    this.#buffer.splice(0, started)
+    if (this.#buffer.length === 0) this.#prefetch.emptied()
+  }
+
+  #start(run: ActiveRun): void {
+    this.#active.set(run.lease.token, run)
+    void this.#run(run)
+  }
+
+  #cancel(isMeant: (lease: Lease) => boolean): boolean {
+    const active = [...this.#active.values()].find(({ lease }) => isMeant(lease))
+    active?.stop('cancelled')
+    const waiting = this.#buffer.find(isMeant)
+    if (waiting !== undefined) this.#startStopped(waiting)
+    return active !== undefined || waiting !== undefined
+  }
+
+  /** So that a job that waits here ends like any other, but its handler is not called. */
+  #startStopped(lease: Lease): void {
+    this.#buffer = this.#buffer.filter((each) => each !== lease)
+    const run = new ActiveRun(lease, this.#deps.clock)
+    run.stop('cancelled')
+    this.#start(run)
+  }
+
+  async #run(run: ActiveRun): Promise<void> {
+    const elapsedMs = stopwatch()
+    const outcome = await execute(run, this.#execution)
+    const durationMs = elapsedMs()
+    this.#active.delete(run.lease.token)
+    this.#startBuffered()
+    await this.#settle(run, outcome, durationMs)
+    if (this.#capacity() > 0 || this.#outstanding === 0) this.#wakeSleeper?.()
+    this.#noticeIdle()
+  }
+
+  async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
+    const { token, attempt, envelope } = run.lease
+    const settlement = settlementOf(outcome, token, attempt, this.#deps.clock.now(), this.#deps.keepOf(envelope.job))
+    let receipt: 'applied' | 'lost' = 'lost'
+    try {
+      if (settlement !== null) receipt = await this.#settler.settle(settlement)
+    } catch (error) {
+      this.#report(error)
+    }
+    const settled: Outcome = receipt === 'lost' ? { kind: 'lost' } : outcome
+    count(this.#tally, settled.kind)
+    announce(this.#deps.events, run, settled, durationMs)
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#wakeSleeper?.()
+    await this.#looping.catch(() => {})
+    this.#returnUnstarted()
+    await this.#untilIdle(this.#config.graceMs)
+    this.abort()
+    const patience = this.#deps.clock.timer(lastWaitMs / 2, () => this.#settler.giveUp())
+    await this.#untilIdle(lastWaitMs)
+    patience.cancel()
+    this.#heartbeat.stop()
+  }
+
+  /** Another worker may be idle: what waits here for too long goes back to its place in the queue. */
+  #returnUnstarted(): void {
+    for (const lease of this.#buffer.splice(0)) void this.#release(lease)
+    this.#prefetch.reset()
+  }
+
+  async #release({ token }: Lease): Promise<void> {
+    try {
+      if ((await this.#settler.settle({ token, kind: 'snooze', delayMs: 0 })) === 'applied') this.#tally.released++
+    } catch (error) {
+      this.#report(error)
+    }
+    this.#noticeIdle()
+  }
+
+  #noticeIdle(): void {
+    if (this.#outstanding === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
+  }
+
+  get #outstanding(): number {
+    return this.#active.size + this.#buffer.length + this.#settler.size
+  }
+
+  #untilIdle(longestMs: number): Promise<void> {
+    if (this.#outstanding === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const end = () => {
+        timer.cancel()
+        resolve()
+      }
+      const timer = this.#deps.clock.timer(longestMs, end)
+      this.#idleWaiters.push(end)
+    })
+  }
+
+  #sleepMs(batch: LeaseBatch, saturated: boolean): number {
+    const { pollMs } = this.#config
+    if (saturated || batch.nextAt === null) return pollMs
+    return Math.min(pollMs, Math.max(1, batch.nextAt - this.#deps.clock.now()))
+  }
+
+  #wake(): void {
+    this.#woken = true
+    // With all hands full there is nothing to wake for: a job that ends ends the sleep.
+    if (!this.#saturated) this.#wakeSleeper?.()
+  }
+
+  #sleep(ms: number, saturated: boolean): Promise<void> {
+    if (this.#stopping.signal.aborted) return Promise.resolve()
+    this.#saturated = saturated
+    if (this.#woken && !saturated) {
+      this.#woken = false
+      return Promise.resolve()
+    }
+    return new Promise((resolve) => {
+      const end = () => {
+        timer.cancel()
+        this.#wakeSleeper = undefined
+        if (!saturated) this.#woken = false
+        resolve()
+      }
+      this.#wakeSleeper = end
+      const timer = this.#deps.clock.timer(ms, end)
+    })
+  }
+
+  #lose(token: string): void {
+    this.#active.get(token)?.stop('lost')
+    this.#buffer = this.#buffer.filter((lease) => lease.token !== token)
+  }
+
+  #stalled(stalledMs: number): void {
+    const running = [...this.#active.values()].map((run) => run.event)
+    if (running.length === 0) return
+    const names = [...new Set(running.map(({ job }) => job))].join(', ')
+    this.#deps.logger.warn(`the event loop stood still for ${Math.round(stalledMs)} ms while these jobs ran: ${names}`)
+    this.#deps.events.emit('worker:stalled', { stalledMs, running })
+  }
+
+  #report(error: unknown): void {
+    this.#deps.logger.error(`${messageOf(error)}; trying again`)
+    this.#deps.events.emit('worker:error', { error })
+  }
+}
+
+function claimable(definitions: readonly JobDefinition[], only: readonly string[] | null) {
+  const wanted = definitions.filter(({ job, fields }) => fields.handler !== null && (only === null || only.includes(job)))
+  return wanted.map(({ job, fields }) => ({ job, concurrency: fields.concurrency }))
+}

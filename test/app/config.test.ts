@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { checkConfig, configProblems, defineConfig } from '../../src/app/config.ts'
+
+describe('a config', () => {
+  it('is given back as it is', () => {
+    const config = { url: 'sqlite:jobs.db', jobs: ['jobs', 'more/jobs.ts'], worker: { concurrency: 3 } }
+    expect(defineConfig(config)).toBe(config)
+    expect(checkConfig(config, 'treadle.config.ts')).toBe(config)
+  })
+
+  it('is refused with everything that is wrong with it, and the file', () => {
+    const wrong = { url: 7, jobs: [1], worker: { concurency: 3 }, loger: console }
+    expect(() => checkConfig(wrong, '/app/treadle.config.ts')).toThrow(
+      `/app/treadle.config.ts: unknown option "loger", did you mean "logger"?; url must be a text such as 'sqlite:jobs.db', got a number; jobs must be a path or a list of paths, got a list; worker: unknown option "concurency", did you mean "concurrency"?`,
+    )
+  })
+
+  it.each([
+    [null, 'null'],
+    [undefined, 'undefined'],
+    ['sqlite:x.db', 'a string'],
+    [[], 'a list'],
+    [() => ({}), 'a function'],
+  ])('is an object and not %s', (value, name) => {
+    expect(configProblems(value)).toEqual([`the config must be an object with options, got ${name}`])
+  })
+
+  it('names a url or a backend, not both', () => {
+    expect(configProblems({ url: 'sqlite:x.db', backend: {} })).toEqual(['give either url or backend, not both'])
+  })
+})

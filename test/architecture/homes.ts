@@ -1,0 +1,99 @@
+import type { Import, Source } from './source.ts'
+
+/** Something that only some files may use. A home that ends in `/` is a folder, one that ends in `*` a beginning, else a file. */
+export interface Home {
+  readonly what: string
+  readonly homes: readonly string[]
+  readonly globals?: readonly string[]
+  readonly modules?: readonly string[]
+  /** Of these modules, only these names are bound to the home; importing all at once counts as well. */
+  readonly names?: readonly string[]
+}
+
+export const homes: readonly Home[] = [
+  {
+    what: 'time and chance',
+    homes: ['core/clock.ts', 'testing/'],
+    globals: [
+      'Date.now',
+      'Date()',
+      'new Date()',
+      'Math.random',
+      'setTimeout',
+      'setInterval',
+      'setImmediate',
+      'performance',
+      'AbortSignal.timeout',
+    ],
+    modules: ['node:timers', 'node:timers/promises', 'node:perf_hooks'],
+  },
+  {
+    what: 'secret randomness',
+    homes: ['core/id.ts', 'envelope/key*'],
+    globals: ['crypto'],
+    modules: ['node:crypto'],
+    names: [
+      'randomBytes',
+      'randomFill',
+      'randomFillSync',
+      'randomInt',
+      'randomUUID',
+      'getRandomValues',
+      'generateKey',
+      'generateKeySync',
+      'generateKeyPair',
+      'generateKeyPairSync',
+      'webcrypto',
+    ],
+  },
+  {
+    what: 'the process',
+    homes: ['core/environment.ts', 'worker/signals.ts', 'cli/'],
+    globals: ['process'],
+    modules: ['node:process'],
+  },
+  { what: 'the console', homes: ['core/logger.ts', 'cli/'], globals: ['console'], modules: ['node:console'] },
+  {
+    what: 'a SQLite driver',
+    homes: ['backends/sqlite/'],
+    modules: ['node:sqlite', '@photostructure/sqlite', 'better-sqlite3'],
+  },
+  { what: 'worker threads', homes: ['backends/sqlite/'], modules: ['node:worker_threads'] },
+  { what: 'child processes', homes: ['handlers/', 'cli/'], modules: ['node:child_process'] },
+  { what: 'outgoing requests', homes: ['handlers/'], globals: ['fetch'], modules: ['undici', 'ipaddr.js'] },
+  { what: 'the cron library', homes: ['scheduling/'], modules: ['croner'] },
+  { what: 'the terminal', homes: ['cli/'], modules: ['commander', 'cli-table3', 'picocolors'] },
+  { what: 'loading of TypeScript files', homes: ['cli/', 'app/'], modules: ['jiti'] },
+]
+
+export function homeProblems(sources: readonly Source[], rules: readonly Home[] = homes): readonly string[] {
+  return rules.flatMap((rule) =>
+    sources
+      .filter(({ path }) => !isAtHome(path, rule))
+      .flatMap((source) => usesOf(rule, source).map((use) => `${use}: ${rule.what} belongs to ${rule.homes.join(', ')}`)),
+  )
+}
+
+function isAtHome(path: string, { homes }: Home): boolean {
+  return homes.some((home) => (/[/*]$/.test(home) ? path.startsWith(home.replace('*', '')) : path === home))
+}
+
+function usesOf(rule: Home, { path, globals, imports }: Source): readonly string[] {
+  return [
+    ...globals
+      .filter((use) => (rule.globals ?? []).some((name) => isUseOf(use.name, name)))
+      .map((use) => `${path}:${use.line} uses ${use.name}`),
+    ...imports
+      .filter((found) => bindsToHome(rule, found))
+      .map((found) => `${path}:${found.line} imports ${found.names.join(', ')} from ${found.target}`),
+  ]
+}
+
+function isUseOf(use: string, name: string): boolean {
+  return use === name || use === `${name}()` || use.startsWith(`${name}.`)
+}
+
+function bindsToHome({ modules = [], names }: Home, found: Import): boolean {
+  if (!modules.includes(found.target)) return false
+  return names === undefined || found.names.some((name) => name === '*' || names.includes(name))
+}

@@ -1,0 +1,5 @@
+import { describe, it } from 'vitest'
+import { openMemory } from '../../src/backends/memory/index.ts'
+import { backendConformance } from '../../src/testing/conformance/index.ts'
+
+backendConformance({ describe, it }, 'memory', { open: async (clock) => openMemory({ clock }) })

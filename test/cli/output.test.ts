@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { Output } from '../../src/cli/output/output.ts'
+import { type Column, tableText } from '../../src/cli/output/table.ts'
+import { displayWidth, visible, visibleLine, withoutPassword } from '../../src/cli/output/text.ts'
+import { localTime, relativeTime, roughly } from '../../src/cli/output/time.ts'
+
+interface Row {
+  readonly id: string
+  readonly name: string
+  readonly note: string
+}
+
+const columns: readonly Column<Row>[] = [
+  { head: 'ID', cell: ({ id }) => id, whole: true },
+  { head: 'NAME', cell: ({ name }) => name },
+  { head: 'NOTE', cell: ({ note }) => note },
+]
+const plain = (text: string) => text
+const id = '01900000-0000-7000-8000-000000000000'
+
+describe('a table', () => {
+  it('takes the room that its cells need', () => {
+    const text = tableText(columns, [{ id: '1', name: 'send-email', note: 'ok' }], Number.POSITIVE_INFINITY, plain)
+    expect(text).toBe('ID  NAME        NOTE\n1   send-email  ok')
+  })
+
+  it('is never wider than the terminal, and never cuts an id', () => {
+    const rows = [{ id, name: 'a-rather-long-name-of-a-job', note: 'and an error message that goes on and on'.repeat(20) }]
+    for (const width of [120, 80, 60, 50, 40, 36]) {
+      const lines = tableText(columns, rows, width, plain).split('\n')
+      expect(lines.length).toBe(2)
+      expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width)
+      expect(lines[1]).toContain(id)
+    }
+  })
+
+  it('counts wide characters as the terminal does', () => {
+    const rows = [{ id: '1', name: '日本語のジョブ', note: 'x' }]
+    expect(tableText(columns, rows, Number.POSITIVE_INFINITY, plain)).toBe('ID  NAME            NOTE\n1   日本語のジョブ  x')
+    for (const line of tableText(columns, rows, 16, plain).split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(16)
+  })
+
+  it('keeps each row on one line and sends no control characters to the terminal', () => {
+    const rows = [{ id: '1', name: 'two\nlines', note: '\u001b[31mred\u0007' }]
+    expect(tableText(columns, rows, Number.POSITIVE_INFINITY, plain)).toBe('ID  NAME       NOTE\n1   two lines  ␛[31mred␇')
+  })
+})
+
+describe('text', () => {
+  it('shows control characters and keeps line breaks', () => {
+    expect(visible('a\u0000b\u009bc\nd\te\u007f')).toBe('a␀b\ufffdc\nd\te␡')
+    expect(visibleLine('a\n  b\tc')).toBe('a b c')
+  })
+
+  it.each([
+    ['postgres://ada:secret@db/app', 'postgres://ada:***@db/app'],
+    ['postgres://ada:se:c@ret@db/app', 'postgres://ada:***@db/app'],
+    ['redis://:secret@db', 'redis://:***@db'],
+    ['postgres://db/app?user=ada&password=secret&x=1', 'postgres://db/app?user=ada&password=***&x=1'],
+    ['sqlite:jobs.db', 'sqlite:jobs.db'],
+  ])('hides the password of %s', (url, shown) => {
+    expect(withoutPassword(url)).toBe(shown)
+  })
+})
+
+describe('times', () => {
+  const now = new Date(2026, 5, 10, 9, 0, 0).getTime()
+
+  it('are local', () => {
+    expect(localTime(now)).toBe('2026-06-10 09:00:00')
+  })
+
+  it('are told from now', () => {
+    expect(relativeTime(now, now)).toBe('now')
+    expect(relativeTime(now - 90_500, now)).toBe('1m30s ago')
+    expect(relativeTime(now + 2 * 3_600_000, now)).toBe('in 2h')
+  })
+
+  it('lose what nobody needs to know', () => {
+    expect(roughly(12)).toBe('12ms')
+    expect(roughly(3_600_000 + 61_000)).toBe('1h1m')
+    expect(roughly(86_400_000 + 3_600_000 + 60_000)).toBe('1d1h')
+    expect(roughly(40 * 86_400_000 + 3_600_000)).toBe('40d')
+  })
+})
+
+describe('output', () => {
+  function capture(options: { json?: boolean; tty?: boolean; colour?: boolean }) {
+    const written = { out: '', err: '' }
+    const stream = (name: 'out' | 'err') => ({
+      write: (text: string) => {
+        written[name] += text
+      },
+      isTTY: options.tty ?? false,
+      columns: 100,
+    })
+    const { json = false, colour = true } = options
+    return { written, out: new Output({ json, colour, stdout: stream('out'), stderr: stream('err') }) }
+  }
+
+  it('has colours on a terminal only', () => {
+    expect(capture({ tty: true }).out.colours.red('x')).not.toBe('x')
+    expect(capture({ tty: false }).out.colours.red('x')).toBe('x')
+    expect(capture({ tty: true, colour: false }).out.colours.red('x')).toBe('x')
+    expect(capture({ tty: true, json: true }).out.colours.red('x')).toBe('x')
+  })
+
+  it('answers as text or as JSON', () => {
+    const text = capture({})
+    text.out.answer({ a: 1 }, () => 'one')
+    expect(text.written).toEqual({ out: 'one\n', err: '' })
+    const json = capture({ json: true })
+    json.out.answer({ a: 1 }, () => 'one')
+    expect(json.written).toEqual({ out: '{"a":1}\n', err: '' })
+  })
+
+  it('shows progress to a person who watches, and takes it away before the next line', () => {
+    const watched = capture({ tty: true })
+    watched.out.progress('1 of 2')
+    watched.out.line('done')
+    expect(watched.written).toEqual({ out: 'done\n', err: '\r\u001b[2K1 of 2\r\u001b[2K' })
+    const piped = capture({ tty: false })
+    piped.out.progress('1 of 2')
+    expect(piped.written.err).toBe('')
+  })
+})

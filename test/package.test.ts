@@ -1,0 +1,170 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { npm } from '../scripts/npm.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const folder = mkdtempSync(join(tmpdir(), 'treadle-package-'))
+const project = join(folder, 'project')
+const entries = ['treadle', 'treadle/testing', 'treadle/sqlite', 'treadle/memory']
+
+interface Tarball {
+  readonly path: string
+  readonly files: readonly string[]
+}
+let tarball: Tarball
+
+beforeAll(() => {
+  tarball = pack()
+  install(tarball)
+}, 300_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the tarball', () => {
+  test('holds the built files, the documents and nothing else', () => {
+    const known =
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w./-]+\.(md|png|svg)|dist\/[\w./-]+\.(js|js\.map|d\.ts))$/
+    expect(tarball.files.filter((path) => !known.test(path))).toEqual([])
+    expect(tarball.files.filter((path) => /(^|\/)(test|tests|__tests__)\/|\.test\./.test(path))).toEqual([])
+    expect(tarball.files).toEqual(
+      expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/index.js']),
+    )
+  })
+
+  test('holds no built file whose source is gone', () => {
+    const stale = tarball.files.filter((path) => path.startsWith('dist/') && !existsSync(join(root, sourceOf(path))))
+    expect(stale).toEqual([])
+  })
+
+  test('satisfies publint in its strict form', async () => {
+    const bytes = new Uint8Array(readFileSync(tarball.path))
+    const { messages, pkg } = await publint({ pack: { tarball: bytes.buffer }, strict: true })
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
+  })
+
+  test('has types that every kind of ESM resolution finds', () => {
+    const checked = node([
+      join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js'),
+      tarball.path,
+      '--profile',
+      'esm-only',
+      '--no-color',
+    ])
+    expect(checked, checked.output).toMatchObject({ status: 0 })
+  })
+})
+
+describe('a program that installed it', () => {
+  test.each(entries)('imports %s as a module', (entry) => {
+    const loaded = node(['--input-type=module', '-e', `console.log(Object.keys(await import('${entry}')).length)`])
+    expect(loaded, loaded.output).toMatchObject({ status: 0, output: expect.stringMatching(/^[1-9]/m) })
+  })
+
+  test.each(entries)('requires %s from CommonJS', (entry) => {
+    const loaded = node(['--input-type=commonjs', '-e', `console.log(Object.keys(require('${entry}')).length)`])
+    expect(loaded, loaded.output).toMatchObject({ status: 0, output: expect.stringMatching(/^[1-9]/m) })
+  })
+
+  test('gets the same classes both ways', () => {
+    const script = `import('treadle').then((module) => console.log(module.TreadleError === require('treadle').TreadleError))`
+    const loaded = node(['--input-type=commonjs', '-e', script])
+    expect(loaded, loaded.output).toMatchObject({ status: 0, output: expect.stringMatching(/^true$/m) })
+  })
+
+  test('can not reach past the exports', () => {
+    const loaded = node(['--input-type=module', '-e', `await import('treadle/dist/index.js')`])
+    expect(loaded.output).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED')
+  })
+
+  test('asks the command line for its version and its help', () => {
+    const version = runNpm(['exec', '--no', '--', 'treadle', '--version'], project)
+    expect(version.stdout.trim(), version.output).toBe(manifest.version)
+    const help = runNpm(['exec', '--no', '--', 'treadle', '--help'], project)
+    expect(help, help.output).toMatchObject({ status: 0, stdout: expect.stringContaining('treadle') })
+  })
+})
+
+describe('a program in TypeScript', () => {
+  const dispatch = (payload: string) => `
+    const jobs = treadle('memory:')
+    const sendEmail = jobs.define('send-email', async (mail: { to: string }) => mail.to.length)
+    void sendEmail.dispatch(${payload})`
+
+  test('compiles against all declarations, libraries included, from ESM and from CommonJS', () => {
+    const all = entries.map((entry, index) => `import * as entry${index} from '${entry}'\nvoid entry${index}`).join('\n')
+    const problems = compile({
+      'all.ts': all,
+      'right.mts': `import { treadle } from 'treadle'\n${dispatch(`{ to: 'ada@example.com' }`)}`,
+      'right.cts': `import { treadle } from 'treadle'\n${dispatch(`{ to: 'ada@example.com' }`)}`,
+    })
+    expect(problems).toEqual([])
+  })
+
+  test('does not compile with a payload of the wrong type', () => {
+    const problems = compile({ 'wrong.mts': `import { treadle } from 'treadle'\n${dispatch('{ to: 1 }')}` })
+    expect(problems).toEqual([expect.stringMatching(/^wrong\.mts:5 TS2322: Type 'number' is not assignable to type 'string'/)])
+  })
+})
+
+/** Without scripts: a build would take dist/ away from the tests that run beside this one. */
+function pack(): Tarball {
+  const packed = runNpm(['pack', '--ignore-scripts', '--json', '--pack-destination', folder], root)
+  if (packed.status !== 0) throw new Error(`npm pack failed:\n${packed.output}`)
+  const [{ filename, files }] = JSON.parse(packed.stdout)
+  return { path: join(folder, filename), files: files.map((file: { path: string }) => file.path) }
+}
+
+function install({ path }: Tarball): void {
+  mkdirSync(project)
+  writeFileSync(join(project, 'package.json'), '{ "name": "project", "private": true }')
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock']
+  const installed = runNpm(['install', ...flags, path], project)
+  if (installed.status !== 0) throw new Error(`npm install failed:\n${installed.output}`)
+  mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
+  symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'), 'junction')
+}
+
+function sourceOf(built: string): string {
+  return built.replace(/^dist\//, 'src/').replace(/(\.d\.ts|\.js\.map|\.js)$/, '.ts')
+}
+
+/** The errors of these files and of every declaration that they reach. */
+function compile(files: Readonly<Record<string, string>>): readonly string[] {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text)
+  const program = ts.createProgram({
+    rootNames: Object.keys(files).map((name) => join(project, name)),
+    options: {
+      module: ts.ModuleKind.NodeNext,
+      target: ts.ScriptTarget.ES2022,
+      types: ['node'],
+      typeRoots: [join(project, 'node_modules/@types')],
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+    },
+  })
+  return ts.getPreEmitDiagnostics(program).map((problem) => {
+    const text = ts.flattenDiagnosticMessageText(problem.messageText, ' ')
+    if (problem.file === undefined) return `TS${problem.code}: ${text}`
+    const { line } = problem.file.getLineAndCharacterOfPosition(problem.start ?? 0)
+    return `${problem.file.fileName.replace(`${project}/`, '')}:${line + 1} TS${problem.code}: ${text}`
+  })
+}
+
+function node(args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' })
+  return { status, output: `${stdout}${stderr}` }
+}
+
+function runNpm(args: string[], cwd: string) {
+  const { status, stdout, stderr } = npm(args, { cwd, stdio: 'pipe' })
+  return { status, stdout: `${stdout}`, output: `${stdout}${stderr}` }
+}

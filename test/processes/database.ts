@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The part of the driver that tests look into a file with, past Treadle. */
+interface Database {
+  exec(sql: string): void
+  prepare(sql: string): { all(...values: readonly (string | number)[]): unknown[] }
+  close(): void
+}
+
+type Driver = new (path: string) => Database
+
+const Driver = await loadDriver()
+
+export function scratchFolder(): { readonly path: string; file(name: string): string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'treadle-'))
+  return { path, file: (name) => join(path, name), remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** The rows that a statement gives, read by a connection of its own. */
+export function query<Row>(path: string, sql: string, ...values: readonly (string | number)[]): Row[] {
+  const database = new Driver(path)
+  try {
+    database.exec('PRAGMA busy_timeout = 30000')
+    return database.prepare(sql).all(...values) as Row[]
+  } finally {
+    database.close()
+  }
+}
+
+export function execute(path: string, sql: string): void {
+  const database = new Driver(path)
+  try {
+    database.exec('PRAGMA busy_timeout = 30000')
+    database.exec(sql)
+  } finally {
+    database.close()
+  }
+}
+
+/** A connection that stays open, for a lock that is to be held. */
+export function connect(path: string): Database {
+  return new Driver(path)
+}
+
+const states = ['ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
+
+/** What is wrong with the file: damage, counts that are not those of the rows, rows without all that a job needs. */
+export function faultsOf(path: string): readonly string[] {
+  const damage = query<{ integrity_check: string }>(path, 'PRAGMA integrity_check').map((row) => row.integrity_check)
+  return [...damage.filter((message) => message !== 'ok'), ...countFaults(path), ...rowFaults(path)]
+}
+
+export function rowsIn(path: string): number {
+  return query<{ rows: number }>(path, 'SELECT count(*) AS rows FROM treadle_jobs')[0]!.rows
+}
+
+function countFaults(path: string): string[] {
+  const columns = states.map((state, number) => `sum(jobs.state = ${number}) AS ${state}`).join(', ')
+  const counted = query<Record<string, number>>(path, `SELECT lane, ${columns} FROM treadle_jobs AS jobs GROUP BY lane`)
+  const kept = query<Record<string, number>>(path, 'SELECT * FROM treadle_lanes')
+  const faults = counted.filter(({ lane }) => !kept.some((row) => row.lane === lane)).map(({ lane }) => `no lane ${lane}`)
+  for (const lane of kept) {
+    const rows = counted.find((row) => row.lane === lane.lane)
+    for (const state of states) {
+      const real = rows?.[state] ?? 0
+      if (lane[state] !== real) faults.push(`lane ${lane.lane} keeps ${lane[state]} ${state}, there are ${real}`)
+    }
+  }
+  return faults
+}
+
+function rowFaults(path: string): string[] {
+  const half = query<{ id: string }>(
+    path,
+    `SELECT id FROM treadle_jobs
+     WHERE NOT json_valid(identity) OR json_extract(identity, '$[1]') IS NOT id OR NOT json_valid(payload)
+       OR signature IS NULL OR (state = 3) <> (token IS NOT NULL) OR (state = 3) <> (lease_until IS NOT NULL)
+       OR (state >= 4) <> (finished_at IS NOT NULL)`,
+  )
+  return half.map(({ id }) => `job ${id} is not complete`)
+}
+
+async function loadDriver(): Promise<Driver> {
+  for (const name of ['node:sqlite', '@photostructure/sqlite']) {
+    try {
+      return ((await import(/* @vite-ignore */ name)) as { DatabaseSync: Driver }).DatabaseSync
+    } catch {
+      // The next one.
+    }
+  }
+  throw new Error('No SQLite driver to test with')
+}

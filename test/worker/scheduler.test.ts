@@ -1,0 +1,454 @@
+import { describe, expect, test } from 'vitest'
+import type { Occurrence, ScheduleEntry, ScheduleStore } from '../../src/backends/store.ts'
+import { TreadleError } from '../../src/core/errors.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { type DefinitionFields, definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
+import { type Envelope, sealEnvelope } from '../../src/envelope/envelope.ts'
+import { parseCron } from '../../src/scheduling/cron.ts'
+import { ManualClock } from '../../src/testing/manual-clock.ts'
+import { Scheduler, type SchedulerOptions } from '../../src/worker/scheduler.ts'
+
+const startMs = Date.parse('2026-01-01T00:00:00Z')
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+describe('a tick', () => {
+  test('J20: stores the current and the next occurrence', async () => {
+    const { scheduler, store } = world({ definitions: [job('report', '30 2 * * *')], nowMs: at('02:30:20') })
+    expect(await scheduler.tick()).toEqual({ enqueued: 2, nextAt: at('02:30:00') + day })
+    expect(store.times('report')).toEqual([at('02:30:00'), at('02:30:00') + day])
+  })
+
+  test('stores only the next occurrence where none is current', async () => {
+    const { scheduler, store } = world({ definitions: [job('report', '30 2 * * *')], nowMs: at('02:31:00') })
+    expect(await scheduler.tick()).toEqual({ enqueued: 1, nextAt: at('02:30:00') + day })
+    expect(store.times('report')).toEqual([at('02:30:00') + day])
+  })
+
+  test('gives each occurrence an envelope with the arguments of its definition and its own instant', async () => {
+    const { scheduler, store } = world({
+      definitions: [job('report', '0 * * * *', { args: { kind: 'short' } })],
+      nowMs: at('00:10:00'),
+    })
+    await scheduler.tick()
+    const [occurrence] = store.rows.values()
+    expect(occurrence?.envelope).toMatchObject({ job: 'report', payload: '{"kind":"short"}', runAt: at('01:00:00') })
+  })
+
+  test('registers all schedules in one call, once, under the keys of their jobs', async () => {
+    const definitions = [
+      job('report', '30 2 * * *'),
+      job('digest', '0 6 * * *', { timezone: 'Europe/Paris', name: 'Daily digest' }),
+    ]
+    const { scheduler, store, clock } = world({ definitions })
+    await scheduler.tick()
+    await clock.advance(day)
+    await scheduler.tick()
+    expect(store.registered).toEqual([
+      [
+        { name: 'report', expression: '0 30 2 * * *', timezone: 'UTC' },
+        { name: 'digest', expression: '0 0 6 * * *', timezone: 'Europe/Paris' },
+      ],
+    ])
+  })
+
+  test('registers a schedule again that changed, and stores its occurrences', async () => {
+    const definitions = [job('report', '30 2 * * *'), job('digest', '0 6 * * *')]
+    const { scheduler, store } = world({ definitions })
+    await scheduler.tick()
+    definitions[0] = job('report', '45 3 * * *')
+    expect(await scheduler.tick()).toMatchObject({ enqueued: 1 })
+    expect(store.registered[1]).toEqual([{ name: 'report', expression: '0 45 3 * * *', timezone: 'UTC' }])
+    expect(store.times('report')).toContain(at('03:45:00'))
+  })
+
+  test('stores an occurrence again that the old and the changed schedule share, since changing withdrew it', async () => {
+    const definitions = [job('report', '*/5 * * * *')]
+    const { scheduler, store } = world({ definitions, nowMs: at('00:06:00') })
+    await scheduler.tick()
+    definitions[0] = job('report', '*/10 * * * *')
+    await scheduler.tick()
+    expect(store.enqueued).toEqual([[at('00:10:00')], [at('00:10:00')]])
+  })
+
+  test('stores all occurrences in one call', async () => {
+    const { scheduler, store } = world({ definitions: [job('a', '* * * * *'), job('b', '* * * * *'), job('c', '0 5 * * *')] })
+    expect(await scheduler.tick()).toEqual({ enqueued: 5, nextAt: startMs + minute })
+    expect(store.calls).toEqual(['register', 'enqueue', 'forget'])
+  })
+
+  test('does not call the store where there is nothing new', async () => {
+    const { scheduler, store, clock } = world({ definitions: [job('report', '*/5 * * * *')] })
+    await scheduler.tick()
+    store.calls.length = 0
+    await clock.advance(minute)
+    expect(await scheduler.tick()).toEqual({ enqueued: 0, nextAt: startMs + 5 * minute })
+    expect(store.calls).toEqual([])
+  })
+
+  test('stores only the occurrence that is new', async () => {
+    const { scheduler, store, clock } = world({ definitions: [job('report', '*/5 * * * *')] })
+    await scheduler.tick()
+    await clock.advance(5 * minute)
+    expect(await scheduler.tick()).toEqual({ enqueued: 1, nextAt: startMs + 10 * minute })
+    expect(store.enqueued.at(-1)).toEqual([startMs + 10 * minute])
+  })
+
+  test('tells of occurrences that it stored, and not of those that were there', async () => {
+    const told: [string, number][] = []
+    const store = new MemorySchedules()
+    const definitions = [job('report', '0 * * * *')]
+    await world({ definitions, store }).scheduler.tick()
+    const { scheduler, clock } = world({ definitions, store, onEnqueued: (schedule, instant) => told.push([schedule, instant]) })
+    expect(await scheduler.tick()).toMatchObject({ enqueued: 0 })
+    expect(told).toEqual([])
+    await clock.advance(hour)
+    await scheduler.tick()
+    expect(told).toEqual([['report', startMs + 2 * hour]])
+  })
+
+  test('leaves out what is disabled, has no schedule or belongs to another environment', async () => {
+    const definitions = [
+      job('disabled', '* * * * *', { enabled: false }),
+      job('unscheduled', null),
+      job('elsewhere', '* * * * *', { environments: ['staging'] }),
+      job('here', '* * * * *', { environments: ['staging', 'production'] }),
+      job('everywhere', '* * * * *'),
+    ]
+    const { scheduler, store } = world({ definitions, environment: 'production' })
+    await scheduler.tick()
+    expect(store.names()).toEqual(['everywhere', 'here'])
+    expect(store.registered.flat().map(({ name }) => name)).toEqual(['here', 'everywhere'])
+  })
+
+  test('leaves out what names environments where the program has none', async () => {
+    const definitions = [job('elsewhere', '* * * * *', { environments: ['staging'] })]
+    const { scheduler, store } = world({ definitions, environment: null })
+    expect(await scheduler.tick()).toEqual({ enqueued: 0, nextAt: null })
+    expect(store.calls).toEqual([])
+  })
+
+  test('goes on where one definition fails, says so once for each occurrence, and tries again', async () => {
+    let isBroken = true
+    const { scheduler, store, errors, clock } = world({
+      definitions: [job('broken', '0 * * * *'), job('sound', '* * * * *')],
+      envelope: async (definition, instant) => {
+        if (definition.job === 'broken' && isBroken) throw new TreadleError('PAYLOAD_INVALID', 'to must be a text')
+        return envelopeOf(definition, instant)
+      },
+    })
+    await clock.advance(10 * minute)
+    for (let ticks = 0; ticks < 3; ticks++) {
+      await scheduler.tick()
+      await clock.advance(minute)
+    }
+    expect(store.names()).toEqual(['sound'])
+    expect(errors).toMatchObject([{ code: 'PAYLOAD_INVALID', message: expect.stringMatching(/"broken".*to must be a text/) }])
+    isBroken = false
+    await scheduler.tick()
+    expect(store.times('broken')).toEqual([at('01:00:00')])
+  })
+
+  test('goes on where one schedule throws', async () => {
+    const broken = job('broken', '* * * * *').withSchedule({
+      ...parseCron('* * * * *', 'UTC'),
+      next: () => {
+        throw new Error('no time')
+      },
+    })
+    const { scheduler, store, errors } = world({ definitions: [broken, job('sound', '* * * * *')] })
+    await scheduler.tick()
+    await scheduler.tick()
+    expect(store.names()).toEqual(['sound'])
+    expect(errors).toMatchObject([{ message: expect.stringContaining('no time') }])
+  })
+
+  test('rejects where the store fails, and stores everything the next time', async () => {
+    const { scheduler, store } = world({ definitions: [job('report', '* * * * *')] })
+    store.failures = 1
+    await expect(scheduler.tick()).rejects.toThrow('the disk is full')
+    expect(await scheduler.tick()).toMatchObject({ enqueued: 2 })
+  })
+
+  test('goes back with a clock that was set back', async () => {
+    const clock = new ManualClock(startMs + 365 * day)
+    const { scheduler, store } = world({ definitions: [job('report', '* * * * *')], clock })
+    await scheduler.tick()
+    clock.now = () => startMs
+    expect(await scheduler.tick()).toEqual({ enqueued: 2, nextAt: startMs + minute })
+    expect(store.times('report')).toContain(startMs)
+  })
+})
+
+describe('forgetting', () => {
+  test('takes occurrences older than eight days, at most once an hour', async () => {
+    const { scheduler, store, clock } = world({ definitions: [job('report', '* * * * *')] })
+    for (let ticks = 0; ticks < 120; ticks++) {
+      await scheduler.tick()
+      await clock.advance(minute)
+    }
+    expect(store.forgotten).toEqual([startMs - 8 * day, startMs + hour - 8 * day])
+  })
+
+  test('goes on in batches until all are gone', async () => {
+    const { scheduler, store } = world({ definitions: [job('report', '0 0 * * *')] })
+    for (let second = 1; second <= 2_500; second++) {
+      const instant = startMs - 9 * day - second * 1_000
+      store.rows.set(`old|${instant}`, { schedule: 'old', at: instant, envelope: envelopeOf(job('old', null), instant) })
+    }
+    await scheduler.tick()
+    expect(store.names()).toEqual(['report'])
+    expect(store.forgotten).toHaveLength(3)
+  })
+
+  test('that fails is reported and does not fail the tick', async () => {
+    const { scheduler, store, errors } = world({ definitions: [job('report', '0 0 * * *')] })
+    store.forget = () => Promise.reject(new Error('busy'))
+    expect(await scheduler.tick()).toMatchObject({ enqueued: 2 })
+    expect(errors).toMatchObject([{ message: 'busy' }])
+  })
+})
+
+describe('X37: two schedulers on one store', () => {
+  test('never store an occurrence twice and leave none out', async () => {
+    const clock = new ManualClock(startMs)
+    const store = new MemorySchedules()
+    const told: string[] = []
+    const onEnqueued = (schedule: string, instant: number) => told.push(`${schedule}|${instant}`)
+    const definitions = [job('minutely', '* * * * *'), job('often', '*/20 * * * * *')]
+    const schedulers = [1, 2].map(() => world({ definitions, store, clock, onEnqueued }).scheduler)
+    for (const scheduler of schedulers) scheduler.start()
+    await clock.advance(hour)
+    await Promise.all(schedulers.map((scheduler) => scheduler.stop()))
+    expect(new Set(told).size).toBe(told.length)
+    expect(store.times('minutely')).toEqual(steps(startMs, startMs + hour + minute, minute))
+    expect(store.times('often')).toEqual(steps(startMs, startMs + hour + 20_000, 20_000))
+  })
+})
+
+describe('the loop', () => {
+  test('is free of drift over a day', async () => {
+    const { scheduler, store, clock } = world({ definitions: [job('minutely', '* * * * *')], nowMs: startMs + 12_345 })
+    const wakes: number[] = []
+    store.beforeEnqueue = async () => {
+      wakes.push(clock.now())
+      // Every call takes its time, which must not add up.
+      await new Promise<void>((resolve) => clock.timer(137, resolve))
+    }
+    scheduler.start()
+    await clock.advance(day)
+    await scheduler.stop()
+    expect(store.times('minutely')).toEqual(steps(startMs, startMs + day + minute, minute))
+    expect(wakes.slice(1).every((wake) => wake % minute === 0)).toBe(true)
+  })
+
+  test('sleeps until the next occurrence, and at most 30 seconds', async () => {
+    const { scheduler, clock } = world({ definitions: [job('daily', '0 0 * * *')], nowMs: at('23:59:10') })
+    scheduler.start()
+    await clock.advance(0)
+    expect(clock.nextTimerAt).toBe(at('23:59:40'))
+    await clock.advance(30_000)
+    expect(clock.nextTimerAt).toBe(startMs + day)
+    await scheduler.stop()
+  })
+
+  test('looks for new definitions where there are none', async () => {
+    const definitions: JobDefinition[] = []
+    const { scheduler, store, clock } = world({ definitions })
+    scheduler.start()
+    await clock.advance(0)
+    definitions.push(job('late', '0 0 * * *'))
+    await clock.advance(30_000)
+    await scheduler.stop()
+    expect(store.names()).toEqual(['late'])
+  })
+
+  test('reports a failing store, tries again with growing pauses, and recovers', async () => {
+    const { scheduler, store, errors, clock } = world({ definitions: [job('report', '* * * * *')] })
+    const tries: number[] = []
+    store.failures = 7
+    store.beforeRegister = () => void tries.push(clock.now() - startMs)
+    scheduler.start()
+    await clock.advance(5 * minute)
+    await scheduler.stop()
+    // Three quarters of 2, 4, 8, 16, 30, 30 and 30 seconds, since chance is one half.
+    const pauses = tries.slice(1).map((time, index) => time - (tries[index] as number))
+    expect(pauses).toEqual([1_500, 3_000, 6_000, 12_000, 22_500, 22_500, 22_500])
+    expect(errors).toHaveLength(7)
+    expect(store.times('report').at(-1)).toBe(startMs + 6 * minute)
+  })
+
+  test.each([0, 0.999])('pauses between one second and thirty where chance is %d', async (chance) => {
+    const { scheduler, store, clock } = world({ definitions: [job('report', '* * * * *')] })
+    clock.setRandom(() => chance)
+    store.failures = Number.POSITIVE_INFINITY
+    scheduler.start()
+    for (let tries = 0; tries < 10; tries++) {
+      await clock.advance(0)
+      const pauseMs = (clock.nextTimerAt as number) - clock.now()
+      expect(pauseMs).toBeGreaterThanOrEqual(1_000)
+      expect(pauseMs).toBeLessThanOrEqual(30_000)
+      await clock.advance(pauseMs)
+    }
+    await scheduler.stop()
+  })
+
+  test('starts once, stops twice, and starts again', async () => {
+    const { scheduler, store, clock } = world({ definitions: [job('report', '* * * * *')] })
+    scheduler.start()
+    scheduler.start()
+    await clock.advance(0)
+    expect(store.calls.filter((call) => call === 'enqueue')).toHaveLength(1)
+    await Promise.all([scheduler.stop(), scheduler.stop()])
+    await scheduler.stop()
+    expect(clock.nextTimerAt).toBeNull()
+    await clock.advance(10 * minute)
+    expect(store.times('report')).toHaveLength(2)
+    scheduler.start()
+    await clock.advance(0)
+    expect(store.times('report').at(-1)).toBe(startMs + 11 * minute)
+    await scheduler.stop()
+  })
+
+  test('starts again where it is told to while it stops', async () => {
+    const { scheduler, clock } = world({ definitions: [job('report', '* * * * *')] })
+    scheduler.start()
+    await clock.advance(0)
+    const stopped = scheduler.stop()
+    scheduler.start()
+    await stopped
+    await clock.advance(0)
+    expect(clock.nextTimerAt).not.toBeNull()
+    await scheduler.stop()
+  })
+
+  test('stops after the tick under way', async () => {
+    const { scheduler, store, clock } = world({ definitions: [job('report', '* * * * *')] })
+    let finish = () => {}
+    store.beforeEnqueue = () =>
+      new Promise((resolve) => {
+        finish = resolve
+      })
+    scheduler.start()
+    await clock.advance(0)
+    let isStopped = false
+    const stopped = scheduler.stop().then(() => {
+      isStopped = true
+    })
+    await clock.advance(0)
+    expect(isStopped).toBe(false)
+    finish()
+    await stopped
+    expect(store.times('report')).toHaveLength(2)
+  })
+
+  test('may be stopped before it was started', async () => {
+    const { scheduler, store } = world({ definitions: [job('report', '* * * * *')] })
+    await scheduler.stop()
+    expect(store.calls).toEqual([])
+  })
+})
+
+interface World {
+  readonly definitions: readonly JobDefinition[]
+  readonly nowMs?: number
+  readonly clock?: ManualClock
+  readonly store?: MemorySchedules
+  readonly environment?: string | null
+  readonly envelope?: SchedulerOptions['envelope']
+  readonly onEnqueued?: (schedule: string, at: number) => void
+}
+
+function world(given: World) {
+  const { clock = new ManualClock(given.nowMs ?? startMs), store = new MemorySchedules() } = given
+  const errors: unknown[] = []
+  const scheduler = new Scheduler({
+    definitions: () => given.definitions,
+    schedules: store,
+    envelope: given.envelope ?? (async (definition, instant) => envelopeOf(definition, instant)),
+    clock,
+    environment: given.environment ?? null,
+    logger: silentLogger,
+    onError: (error) => errors.push(error),
+    ...(given.onEnqueued === undefined ? {} : { onEnqueued: given.onEnqueued }),
+  })
+  return { scheduler, store, clock, errors }
+}
+
+/** Keeps occurrences as the contract says, and notes how it was called. */
+class MemorySchedules implements ScheduleStore {
+  readonly rows = new Map<string, Occurrence>()
+  readonly calls: string[] = []
+  readonly registered: (readonly ScheduleEntry[])[] = []
+  readonly enqueued: number[][] = []
+  readonly forgotten: number[] = []
+  /** So many calls of `register` fail. */
+  failures = 0
+  beforeRegister: () => void = () => {}
+  beforeEnqueue: () => Promise<void> = async () => {}
+
+  async register(schedules: readonly ScheduleEntry[]): Promise<void> {
+    this.calls.push('register')
+    this.beforeRegister()
+    if (this.failures-- > 0) throw new Error('the disk is full')
+    this.registered.push(schedules)
+  }
+
+  async enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]> {
+    this.calls.push('enqueue')
+    await this.beforeEnqueue()
+    this.enqueued.push(occurrences.map((occurrence) => occurrence.at))
+    return occurrences.map((occurrence) => {
+      const key = `${occurrence.schedule}|${occurrence.at}`
+      const isNew = !this.rows.has(key)
+      if (isNew) this.rows.set(key, occurrence)
+      return isNew
+    })
+  }
+
+  async list(): Promise<never[]> {
+    return []
+  }
+
+  async forget(before: number, limit: number): Promise<number> {
+    this.calls.push('forget')
+    this.forgotten.push(before)
+    const old = [...this.rows].filter(([, occurrence]) => occurrence.at < before).slice(0, limit)
+    for (const [key] of old) this.rows.delete(key)
+    return old.length
+  }
+
+  names(): string[] {
+    return [...new Set([...this.rows.values()].map(({ schedule }) => schedule))].sort()
+  }
+
+  times(name: string): number[] {
+    return [...this.rows.values()]
+      .filter(({ schedule }) => schedule === name)
+      .map((occurrence) => occurrence.at)
+      .sort((a, b) => a - b)
+  }
+}
+
+function job(name: string, cron: string | null, more: Partial<DefinitionFields> & { timezone?: string } = {}): JobDefinition {
+  const { timezone = 'UTC', ...fields } = more
+  const schedule = cron === null ? null : parseCron(cron, timezone)
+  return new JobDefinition({ ...definitionDefaults, job: name, name, handler: () => null, schedule, ...fields })
+}
+
+function envelopeOf(definition: JobDefinition, instant: number): Envelope {
+  const { job: key, name, queue, priority, meta, args } = definition.fields
+  const identity = { id: `${key}-${instant}`, job: key, name, queue, priority, meta, maxRetries: 0 }
+  const rest = { timeoutMs: null, singleInstance: false, idempotencyKey: null }
+  const delivery = { createdAt: startMs, runAt: instant, uniqueKey: null }
+  return sealEnvelope({ ...identity, ...rest }, JSON.stringify(args), delivery, null)
+}
+
+function at(time: string): number {
+  return Date.parse(`2026-01-01T${time}Z`)
+}
+
+function steps(from: number, to: number, by: number): number[] {
+  return Array.from({ length: (to - from) / by + 1 }, (_, index) => from + index * by)
+}
