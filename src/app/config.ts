@@ -1,7 +1,7 @@
-import { TreadleError } from '../core/errors.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
-import type { WorkOptions } from '../worker/config.ts'
-import type { TreadleOptions } from './treadle.ts'
+import { type WorkOptions, workerConfig } from '../worker/config.ts'
+import { settingsOf, type TreadleOptions } from './options.ts'
 
 /** What `treadle.config.ts` says. */
 export interface TreadleConfig extends TreadleOptions {
@@ -18,29 +18,31 @@ export function defineConfig(config: TreadleConfig): TreadleConfig {
   return config
 }
 
-/** Throws one `CONFIG_INVALID` with everything that is wrong. `where` is the file that says it. */
+/** Throws one `CONFIG_INVALID` with everything that is wrong; its cause holds the problems one by one. `where` is the file. */
 export function checkConfig(value: unknown, where: string): TreadleConfig {
   const problems = configProblems(value)
-  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `${where}: ${problems.join('; ')}`)
-  return value as TreadleConfig
+  if (problems.length === 0) return value as TreadleConfig
+  const errors = problems.map((problem) => new TreadleError('CONFIG_INVALID', `${where}: ${problem}`))
+  throw new TreadleError('CONFIG_INVALID', `${where}: ${problems.join('; ')}`, { cause: new AggregateError(errors) })
 }
 
-/** Everything that is wrong with a config, at once. The values of options are read in full when the program is opened. */
+/** Everything that is wrong with a config, at once. */
 export function configProblems(value: unknown): readonly string[] {
   if (!isPlainObject(value)) return [`the config must be an object with options, got ${nameOf(value)}`]
-  const { url, jobs, worker } = value
+  const { url, jobs, worker = {}, ...options } = value
   return [
-    ...unknownOptions(value, Object.keys(configOptions)),
     ...(url === undefined || isText(url) ? [] : [`url must be a text such as 'sqlite:jobs.db', got ${nameOf(url)}`]),
     ...(url !== undefined && value.backend !== undefined ? ['give either url or backend, not both'] : []),
     ...(jobs === undefined || isText(jobs) || isTexts(jobs)
       ? []
       : [`jobs must be a path or a list of paths, got ${nameOf(jobs)}`]),
-    ...workerProblems(worker),
+    ...unknownOptions(options, Object.keys(configOptions)),
+    ...problemsOf('', () => settingsOf(known(options))),
+    ...(isPlainObject(worker) ? workerProblems(worker) : [`worker must be an object with options, got ${nameOf(worker)}`]),
   ]
 }
 
-// Written as records, so that the compiler asks for an entry when an option is added.
+// Written as a record, so that the compiler asks for an entry when an option is added.
 const configOptions: Readonly<Record<keyof TreadleConfig, true>> = {
   url: true,
   jobs: true,
@@ -57,23 +59,22 @@ const configOptions: Readonly<Record<keyof TreadleConfig, true>> = {
   backend: true,
 }
 
-const workerOptions: Readonly<Record<keyof WorkOptions, true>> = {
-  concurrency: true,
-  queues: true,
-  jobs: true,
-  lease: true,
-  poll: true,
-  scheduler: true,
-  signals: true,
-  grace: true,
-  maxRescues: true,
-  signal: true,
+function known(options: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(configOptions, name)))
 }
 
-function workerProblems(worker: unknown): readonly string[] {
-  if (worker === undefined) return []
-  if (!isPlainObject(worker)) return [`worker must be an object with options, got ${nameOf(worker)}`]
-  return unknownOptions(worker, Object.keys(workerOptions)).map((problem) => `worker: ${problem}`)
+function workerProblems(worker: Record<string, unknown>): readonly string[] {
+  return problemsOf('worker: ', () => workerConfig(worker, 'work'))
+}
+
+/** What a check throws, without the words that introduce it. */
+function problemsOf(subject: string, check: () => unknown): readonly string[] {
+  try {
+    check()
+    return []
+  } catch (thrown) {
+    return [`${subject}${messageOf(thrown).replace(/^[^:;]* options are invalid: /, '')}`]
+  }
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -17,14 +17,17 @@ export function configure(config: TreadleConfig, folder: string = workingFolder(
 }
 
 async function place(): Promise<Place> {
-  if (configured !== undefined) return placeOf(configured.config, configured.folder)
+  if (configured !== undefined) {
+    const { config, folder } = configured
+    return placeOf(config, config.url ?? environmentVariable('TREADLE_URL'), folder)
+  }
   const path = findConfigFile(workingFolder())
-  if (path === null) return placeOf({}, workingFolder())
-  const loaded = await loadConfigFile(path)
-  return placeOf('config' in loaded ? loaded.config : {}, loaded.folder)
+  const loaded = path === null ? null : await loadConfigFile(path)
+  const config = loaded !== null && 'config' in loaded ? loaded.config : {}
+  return placeOf(config, environmentVariable('TREADLE_URL') ?? config.url, loaded?.folder ?? workingFolder())
 }
 
-function placeOf(config: TreadleConfig, folder: string): Place {
-  const { url, jobs: _jobs, worker: _worker, ...options } = config
-  return { url: environmentVariable('TREADLE_URL') ?? url ?? defaultUrl, options, folder }
+function placeOf(config: TreadleConfig, url: string | undefined, folder: string): Place {
+  const { url: _url, jobs: _jobs, worker: _worker, ...options } = config
+  return { url: url ?? defaultUrl, options, folder }
 }

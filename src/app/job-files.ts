@@ -77,5 +77,10 @@ async function loadJobFile(target: JobTarget, file: string, definedBy: Map<strin
   }
   if (target.has(job)) return
   definedBy.set(job, file)
-  target.define(job, handler as Handler<unknown, unknown>)
+  try {
+    target.define(job, handler as Handler<unknown, unknown>)
+  } catch (thrown) {
+    const code = thrown instanceof TreadleError ? thrown.code : 'CONFIG_LOAD_FAILED'
+    throw new TreadleError(code, `${file}: ${messageOf(thrown)}`, { cause: thrown })
+  }
 }

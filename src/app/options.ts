@@ -68,14 +68,7 @@ export function settingsOf(options: TreadleOptions): Settings {
   if (!Number.isSafeInteger(maxPayloadBytes) || maxPayloadBytes < 1) {
     problems.push(`maxPayloadBytes must be a whole number of at least 1, got ${maxPayloadBytes}`)
   }
-  const { signingKey, clock, logger } = options
-  if (signingKey !== undefined && !isSigningKey(signingKey))
-    problems.push('signingKey must be a text, or { id, secret }, or a list of those')
-  if (clock !== undefined && !hasMethods(clock, ['now', 'random', 'timer']))
-    problems.push('clock must have now, random and timer')
-  if (logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error']))
-    problems.push('logger must have debug, info, warn and error')
-  if (options.unsigned === true && options.signingKey !== undefined) problems.push('give either signingKey or unsigned, not both')
+  problems.push(...partProblems(options))
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The options are invalid: ${problems.join('; ')}`)
   return Object.freeze({
     clock: options.clock ?? systemClock,
@@ -89,6 +82,18 @@ export function settingsOf(options: TreadleOptions): Settings {
     migrate: options.migrate ?? true,
     backend: options.backend ?? null,
   })
+}
+
+function partProblems({ signingKey, unsigned, clock, logger }: TreadleOptions): readonly string[] {
+  const isWrongKey = signingKey !== undefined && !isSigningKey(signingKey)
+  const isWrongClock = clock !== undefined && !hasMethods(clock, ['now', 'random', 'timer'])
+  const isWrongLogger = logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error'])
+  return [
+    ...(isWrongKey ? ['signingKey must be a text, or { id, secret }, or a list of those'] : []),
+    ...(isWrongClock ? ['clock must have now, random and timer'] : []),
+    ...(isWrongLogger ? ['logger must have debug, info, warn and error'] : []),
+    ...(unsigned === true && signingKey !== undefined ? ['give either signingKey or unsigned, not both'] : []),
+  ]
 }
 
 function keepOf(keep: KeepOptions, problems: string[]): Keep {

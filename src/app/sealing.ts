@@ -9,7 +9,7 @@ import { noPayload } from '../definition/draft.ts'
 import { type Meta, metaProblem, travellingMeta } from '../definition/meta.ts'
 import { keyProblem, queueProblem } from '../definition/names.ts'
 import { priorityNumber, priorityProblem } from '../definition/priority.ts'
-import { validate } from '../definition/schema.ts'
+import { type Schema, validate } from '../definition/schema.ts'
 import { type Envelope, sealEnvelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 
@@ -27,16 +27,25 @@ export interface WrittenPayload {
   readonly idempotencyKey: string | null
 }
 
-export async function writePayload(plan: Plan, given: unknown, maxBytes: number): Promise<WrittenPayload> {
-  const { input, job, args, unique, idempotencyKey } = plan.definition.fields
+/** Checked by the schema where the definition has one; only then is there anything to wait for. */
+export function writePayload(plan: Plan, given: unknown, maxBytes: number): WrittenPayload | Promise<WrittenPayload> {
+  const { input, job, args } = plan.definition.fields
   const value = given === noPayload ? args : given
   const text = toJson(value, { what: `payload of "${job}"`, maxBytes })
-  // Keys are made of what the handler will get: where a schema transforms, that is not what was given.
-  const checked = input === null ? value : await validate(input, JSON.parse(text), `payload of "${job}"`, 'PAYLOAD_INVALID')
+  return input === null ? withKeys(plan, value, text) : checkedPayload(plan, input, value, text)
+}
+
+async function checkedPayload(plan: Plan, input: Schema, value: unknown, text: string): Promise<WrittenPayload> {
+  await validate(input, JSON.parse(text), `payload of "${plan.definition.job}"`, 'PAYLOAD_INVALID')
+  return withKeys(plan, value, text)
+}
+
+function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {
+  const { job, unique, idempotencyKey } = plan.definition.fields
   return {
     text,
-    uniqueKey: plan.unique ?? keyOf(unique, checked, job, 'unique'),
-    idempotencyKey: plan.idempotencyKey ?? keyOf(idempotencyKey, checked, job, 'idempotencyKey'),
+    uniqueKey: plan.unique ?? keyOf(unique, value, job, 'unique'),
+    idempotencyKey: plan.idempotencyKey ?? keyOf(idempotencyKey, value, job, 'idempotencyKey'),
   }
 }
 

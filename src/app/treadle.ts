@@ -24,7 +24,7 @@ import { type OpenedBackend, openBackend, redacted } from './open-backend.ts'
 import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
 import { RunHandle, type RunHandleDeps } from './run-handle.ts'
 import { RunWaiters } from './run-waiters.ts'
-import { planDispatch, type SealingDeps, sealJob, writePayload } from './sealing.ts'
+import { planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
 import { Working } from './working.ts'
 
 export type { TreadleOptions } from './options.ts'
@@ -138,7 +138,10 @@ export class Treadle implements AsyncDisposable {
    * function in place of the payload is the handler of a job that is defined on the way; a duration in place of the options is
    * the delay.
    */
-  dispatch<Input, Result>(job: JobBuilder<Input, Result, never>, ...args: DispatchArguments<Input>): Promise<Run<Awaited<Result>>>
+  dispatch<Input, Result, Payload>(
+    job: JobBuilder<Input, Result, Payload>,
+    ...args: DispatchArguments<Input>
+  ): Promise<Run<Awaited<Result>>>
   dispatch<Payload, Result>(
     job: HandlerClass<Payload, Result>,
     payload?: Payload,
@@ -154,9 +157,9 @@ export class Treadle implements AsyncDisposable {
   }
 
   /** Puts many jobs into the queue. Nothing is stored when one of the payloads is refused. */
-  dispatchMany<Input, Result>(
-    job: JobBuilder<Input, Result, never>,
-    payloads: readonly Input[],
+  dispatchMany<Input, Result, Payload>(
+    job: JobBuilder<Input, Result, Payload>,
+    payloads: readonly NoInfer<Input>[],
     options?: DispatchOptions,
   ): Promise<readonly Run<Awaited<Result>>[]>
   dispatchMany(job: string, payloads: readonly unknown[], options?: DispatchOptions): Promise<readonly Run[]>
@@ -246,17 +249,25 @@ export class Treadle implements AsyncDisposable {
   }
 
   #definitionOf(job: Named, handler: Handler<unknown, unknown> | undefined): JobDefinition {
-    if (job instanceof JobBuilder) return job.toDefinition()
+    if (typeof job !== 'string' && 'toDefinition' in job) return job.toDefinition()
     const name = typeof job === 'string' ? job : job.name
     const work = typeof job === 'string' ? handler : (job as Handler<unknown, unknown>)
-    if (work !== undefined && !this.#registry.has(name)) this.define(name, work)
+    if (work !== undefined && !this.#registry.has(name)) this.#defineOnTheWay(name, work)
     return this.#registry.get(name)
+  }
+
+  /** Refused before it is known: nobody could mend it afterwards. */
+  #defineOnTheWay(job: string, handler: Handler<unknown, unknown>): void {
+    const builder = new JobBuilder(job, {}, handler, this.#dispatcher)
+    builder.toDefinition()
+    this.#add(builder)
   }
 
   async #dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
     const { settings, sealing, sends, backend } = this.#opened ?? (await this.#open())
     const plan = planDispatch(definition, options, settings.clock.now())
-    const envelope = sealJob(plan, await writePayload(plan, payload, settings.maxPayloadBytes), sealing)
+    const writing = writePayload(plan, payload, settings.maxPayloadBytes)
+    const envelope = sealJob(plan, writing instanceof Promise ? await writing : writing, sealing)
     const receipt = await sends.add(envelope)
     if (backend.kind === 'sync') await this.run({ scheduler: false })
     return this.#runOf(definition, receipt)
@@ -269,7 +280,8 @@ export class Treadle implements AsyncDisposable {
   ): Promise<readonly Run[]> {
     const { settings, sealing, backend } = await this.#open()
     const plan = planDispatch(definition, options, settings.clock.now())
-    const written = await Promise.all(payloads.map((payload) => writePayload(plan, payload, settings.maxPayloadBytes)))
+    const writing = payloads.map((payload) => writePayload(plan, payload, settings.maxPayloadBytes))
+    const written = definition.fields.input === null ? (writing as WrittenPayload[]) : await Promise.all(writing)
     const receipts: SendReceipt[] = []
     let sending: Promise<readonly SendReceipt[]> = Promise.resolve([])
     for (let from = 0; from < written.length; from += largestSend) {
@@ -334,7 +346,7 @@ export class Treadle implements AsyncDisposable {
   }
 }
 
-type Named = string | JobBuilder<never, unknown, never> | HandlerClass<never, unknown>
+type Named = string | Pick<JobBuilder, 'toDefinition'> | HandlerClass<never, unknown>
 
 function dispatchOptions(given: unknown): DispatchOptions {
   if (given === undefined || given === null) return {}

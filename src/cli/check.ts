@@ -1,4 +1,4 @@
-import { TreadleError } from '../core/errors.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { iso } from './output/jobs.ts'
 import { openProject, type Project, type ProjectOptions } from './project.ts'
@@ -24,12 +24,13 @@ export interface CheckedJob {
 
 /** Everything that is wrong with the config, the job files and the jobs, at once. Opens no database. */
 export async function checkProject(options: ProjectOptions, folder: string, now: number): Promise<CheckReport> {
-  const nothing = { config: null, url: null, files: [], jobs: [] }
   try {
     return await checkOpened(await openProject(options, folder), now)
   } catch (thrown) {
     if (!(thrown instanceof TreadleError)) throw thrown
-    return { ...nothing, problems: [thrown.message] }
+    const { cause } = thrown
+    const problems = cause instanceof AggregateError ? cause.errors.map(messageOf) : [thrown.message]
+    return { config: null, url: null, files: [], jobs: [], problems }
   }
 }
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -38,7 +39,7 @@ export function failureText(
   options: { readonly json: boolean; readonly verbose: boolean },
 ): string {
   const { code, message } = failure
-  const stack = options.verbose && thrown instanceof Error ? thrown.stack : undefined
+  const stack = options.verbose ? inspect(thrown) : undefined
   if (options.json) return JSON.stringify({ error: { code, message, ...(stack === undefined ? {} : { stack }) } })
   const line = `treadle: ${visible(message).replaceAll(/\s*\n\s*/g, ' ')} [${code}]`
   return stack === undefined ? line : `${line}\n${visible(stack)}`

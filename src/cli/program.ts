@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { addCancel } from './commands/cancel.ts'
 import { addCheck } from './commands/check.ts'
 import { addDead } from './commands/dead.ts'
+import { addHelp } from './commands/help.ts'
 import { addInit } from './commands/init.ts'
 import { addList } from './commands/list.ts'
 import { addMigrate } from './commands/migrate.ts'
@@ -32,7 +33,7 @@ export function treadleProgram(): Command {
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .showSuggestionAfterError()
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(false)
   for (const add of commands) add(program)
   return program.addHelpText('after', `${overview}\n${exitCodesHelp}`)
 }
@@ -53,6 +54,7 @@ const commands = [
   addResume,
   addPrune,
   addMigrate,
+  addHelp,
 ]
 
 const overview = examples(

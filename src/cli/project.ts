@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { TreadleConfig } from '../app/config.ts'
 import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile } from '../app/config-file.ts'
 import { configure, jobs } from '../app/default-instance.ts'
@@ -46,14 +47,24 @@ export async function openProject(options: ProjectOptions, folder: string, chang
 }
 
 async function findConfig(options: ProjectOptions, folder: string): Promise<LoadedConfig | null> {
-  if (options.config !== undefined) return loadConfigFile(resolve(folder, options.config))
-  const path = findConfigFile(folder)
-  if (path !== null) return loadConfigFile(path)
+  const path = options.config === undefined ? findConfigFile(folder) : resolve(folder, options.config)
+  if (path !== null) return loadFrom(path)
   if (options.url !== undefined || environmentVariable('TREADLE_URL') !== undefined) return null
   throw new TreadleError(
     'CONFIG_NOT_FOUND',
     `No treadle.config.ts was found in ${folder} or above it. Run "treadle init" to make one, or give --config FILE or --url URL.`,
   )
+}
+
+/** A program that is made in the config file finds its relative files from where that is, as it does when it runs by itself. */
+async function loadFrom(path: string): Promise<LoadedConfig> {
+  const before = process.cwd()
+  if (existsSync(path)) process.chdir(dirname(path))
+  try {
+    return await loadConfigFile(path)
+  } finally {
+    process.chdir(before)
+  }
 }
 
 function configWith(config: TreadleConfig, url: string | undefined): TreadleConfig {

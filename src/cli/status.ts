@@ -1,5 +1,5 @@
-import type { Treadle } from '../app/treadle.ts'
 import { type JobCount, type JobState, type JobStore, jobStates } from '../backends/store.ts'
+import type { JobDefinition } from '../definition/definition.ts'
 import { iso } from './output/jobs.ts'
 import type { Project } from './project.ts'
 
@@ -38,7 +38,7 @@ export interface ScheduleStatus {
   readonly nextAt: string | null
 }
 
-/** What the store knows, from kept counters. `complete` is false when not all job files could be loaded. */
+/** What the store knows, from kept counters. `complete` is false when something is wrong with the jobs of this program. */
 export async function readStatus(project: Project, store: JobStore, now: number, complete: boolean): Promise<Status> {
   const { jobs } = project
   const counts = (await store.counts()).toSorted((a, b) => compare(a.queue, b.queue) || compare(a.job, b.job))
@@ -48,7 +48,7 @@ export async function readStatus(project: Project, store: JobStore, now: number,
     url: project.url,
     queues: await Promise.all(queues.map((queue) => queueStatus(store, queue, counts, paused))),
     jobs: counts.map(({ job, queue, counts }) => ({ job, queue, handled: jobs.has(job) || (complete ? false : null), counts })),
-    schedules: await scheduleStatus(jobs, store, now),
+    schedules: await scheduleStatus(complete ? jobs.definitions() : [], store, now),
   }
 }
 
@@ -72,16 +72,20 @@ function sumOf(counts: readonly Counts[]): Counts {
 }
 
 /** What was recorded by schedulers, and what the code says that no scheduler has seen yet. */
-async function scheduleStatus(jobs: Treadle, store: JobStore, now: number): Promise<readonly ScheduleStatus[]> {
+async function scheduleStatus(
+  definitions: readonly JobDefinition[],
+  store: JobStore,
+  now: number,
+): Promise<readonly ScheduleStatus[]> {
   const recorded = await store.schedules.list()
   const known = new Set(recorded.map(({ name }) => name))
-  const fromCode = jobs.definitions().flatMap(({ job, fields: { schedule } }) => {
+  const fromCode = definitions.flatMap(({ job, fields: { schedule } }) => {
     if (schedule === null || known.has(job)) return []
     const { expression, timezone } = schedule
     return [{ schedule: job, expression, timezone, lastAt: null, nextAt: iso(schedule.next(now)) }]
   })
   const fromStore = recorded.map(({ name, expression, timezone, lastAt, nextAt }) => {
-    const code = jobs.definitions().find(({ job }) => job === name)?.fields.schedule
+    const code = definitions.find(({ job }) => job === name)?.fields.schedule
     return { schedule: name, expression, timezone, lastAt: iso(lastAt), nextAt: iso(nextAt ?? code?.next(now) ?? null) }
   })
   return [...fromStore, ...fromCode].toSorted((a, b) => compare(a.schedule, b.schedule))

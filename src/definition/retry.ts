@@ -57,7 +57,8 @@ export function retryPolicy(options: RetryOptions): RetryPolicy {
 /** The pause after the attempt with this number (1 for the first) failed. */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, random: () => number): number {
   if (policy.strategy === 'none') return 0
-  const growth = policy.strategy === 'exponential' ? policy.factor ** (attempt - 1) : 1
+  // Bounded, since an infinite growth of no pause at all is not a number.
+  const growth = policy.strategy === 'exponential' ? Math.min(policy.factor ** (attempt - 1), Number.MAX_SAFE_INTEGER) : 1
   const delayMs = Math.min(policy.baseMs * growth, policy.maxMs)
   return Math.round(Math.min(jittered(delayMs, policy.jitter, random), policy.maxMs))
 }

@@ -66,7 +66,10 @@ export function sealEnvelope(identity: Identity, payload: string, delivery: Deli
 }
 
 /** The parts of an envelope that opening it looks at. */
-export type Sealed = Pick<Envelope, 'id' | 'job' | 'queue' | 'priority' | 'identity' | 'payload' | 'signature'>
+export type Sealed = Pick<Envelope, (typeof repeated)[number] | 'identity' | 'payload' | 'signature'>
+
+/** Fields of the identity that stand outside of it too, for the backend. */
+const repeated = ['id', 'job', 'queue', 'priority', 'singleInstance'] as const
 
 export interface Opened {
   readonly identity: Identity
@@ -78,7 +81,7 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
   keys?.verify(sealed.identity, sealed.payload, sealed.signature)
   const identity = parseIdentity(sealed.identity)
   if (identity === undefined) throw malformed(sealed.id, 'its identity is not one that this version of Treadle writes')
-  for (const field of ['id', 'job', 'queue', 'priority'] as const) {
+  for (const field of repeated) {
     if (identity[field] !== sealed[field]) throw malformed(sealed.id, `its ${field} was changed after it was sealed`)
   }
   try {

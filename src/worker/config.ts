@@ -58,6 +58,9 @@ const minLeaseMs = 1_000
 const maxLeaseMs = 86_400_000
 
 export function workerConfig(options: WorkOptions | RunOptions, kind: 'work' | 'run'): WorkerConfig {
+  if (typeof options !== 'object' || options === null) {
+    throw new TreadleError('CONFIG_INVALID', `The worker's options must be an object, got ${JSON.stringify(options)}`)
+  }
   const { concurrency = 10, queues = null, jobs = null, maxRescues = 3 } = options
   const { poll = 1_000, grace = 30_000 } = options as WorkOptions
   const leaseMs = parseDuration(options.lease ?? 30_000, 'lease')
@@ -75,6 +78,8 @@ export function workerConfig(options: WorkOptions | RunOptions, kind: 'work' | '
     ...(limit === undefined || isWithin(limit, 1, Number.MAX_SAFE_INTEGER)
       ? []
       : [`limit must be a whole number of at least 1, got ${limit}`]),
+    ...switchProblems(options, ['scheduler', 'signals']),
+    ...(options.signal === undefined || options.signal instanceof AbortSignal ? [] : ['signal must be an AbortSignal']),
     ...listProblems(queues, 'queues'),
     ...listProblems(jobs, 'jobs'),
   ]
@@ -84,6 +89,11 @@ export function workerConfig(options: WorkOptions | RunOptions, kind: 'work' | '
 
 function isWithin(value: number, least: number, most: number): boolean {
   return Number.isSafeInteger(value) && value >= least && value <= most
+}
+
+function switchProblems(options: WorkOptions, names: readonly ('scheduler' | 'signals')[]): readonly string[] {
+  const wrong = names.filter((name) => options[name] !== undefined && typeof options[name] !== 'boolean')
+  return wrong.map((name) => `${name} must be true or false, got ${JSON.stringify(options[name])}`)
 }
 
 function listProblems(list: unknown, what: string): readonly string[] {

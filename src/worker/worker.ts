@@ -29,6 +29,8 @@ export interface WorkerDeps extends Omit<ExecutionDeps, 'services'> {
 
 /** So many settlements may be on their way before no more jobs are leased. */
 const mostUnsettled = 5_000
+/** With all hands full nothing wakes the worker: so often it looks for jobs that were asked to stop, whatever `poll` says. */
+const busyLookMs = 1_000
 /** How long a shutdown waits, after it aborted what ran, for handlers that do not end and a database that does not answer. */
 const lastWaitMs = 2 * abortGraceMs
 
@@ -280,7 +282,8 @@ export class Worker {
 
   #sleepMs(batch: LeaseBatch, saturated: boolean): number {
     const { pollMs } = this.#config
-    if (saturated || batch.nextAt === null) return pollMs
+    if (saturated) return Math.min(pollMs, busyLookMs)
+    if (batch.nextAt === null) return pollMs
     return Math.min(pollMs, Math.max(1, batch.nextAt - this.#deps.clock.now()))
   }
 

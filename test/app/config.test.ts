@@ -11,7 +11,7 @@ describe('a config', () => {
   it('is refused with everything that is wrong with it, and the file', () => {
     const wrong = { url: 7, jobs: [1], worker: { concurency: 3 }, loger: console }
     expect(() => checkConfig(wrong, '/app/treadle.config.ts')).toThrow(
-      `/app/treadle.config.ts: unknown option "loger", did you mean "logger"?; url must be a text such as 'sqlite:jobs.db', got a number; jobs must be a path or a list of paths, got a list; worker: unknown option "concurency", did you mean "concurrency"?`,
+      `/app/treadle.config.ts: url must be a text such as 'sqlite:jobs.db', got a number; jobs must be a path or a list of paths, got a list; unknown option "loger", did you mean "logger"?; worker: unknown option "concurency", did you mean "concurrency"?`,
     )
   })
 
@@ -23,6 +23,23 @@ describe('a config', () => {
     [() => ({}), 'a function'],
   ])('is an object and not %s', (value, name) => {
     expect(configProblems(value)).toEqual([`the config must be an object with options, got ${name}`])
+  })
+
+  it('has values that can be read', () => {
+    expect(configProblems({ keep: { dead: 'long' }, worker: { lease: '1ms', concurrency: 0 } })).toEqual([
+      expect.stringContaining('keep.dead must be a number of milliseconds or a text such as'),
+      'worker: concurrency must be a whole number from 1 to 10000, got 0; lease must be from 1s to 1d, got 1 ms',
+    ])
+  })
+
+  it('is refused with each problem on its own in the cause', () => {
+    const refused = expect(() => checkConfig({ ulr: 'x', worker: 3 }, 'a.ts'))
+    refused.toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        cause: expect.objectContaining({ errors: [expect.anything(), expect.anything()] }),
+      }),
+    )
   })
 
   it('names a url or a backend, not both', () => {

@@ -21,7 +21,9 @@ describe('a producer that is killed', () => {
       await producer.line('enough')
       await producer.kill()
       // What was written to the pipe before the kill was said after its commit.
-      acknowledged.push(...producer.lines.filter((line) => line.startsWith('stored ')).map((line) => line.slice('stored '.length)))
+      acknowledged.push(
+        ...producer.lines.filter((line) => line.startsWith('stored ')).map((line) => line.slice('stored '.length)),
+      )
     }
     const stored = new Set(query<{ id: string }>(path, 'SELECT id FROM treadle_jobs').map(({ id }) => id))
     expect(acknowledged.length).toBeGreaterThan(3 * 50)

@@ -11,14 +11,15 @@ interface StartOptions {
   readonly cwd?: string
   /** In front of the program's own command line, such as a shell that sets a limit first. */
   readonly prefix?: readonly string[]
+  readonly nodeArgs?: readonly string[]
 }
 
 const running = new Set<Program>()
 
 /** Starts one of `programs/*.mjs` as a process of its own. It gets its options as JSON and speaks in lines. */
-export function startProgram(name: string, options: object, { cwd, prefix = [] }: StartOptions = {}): Program {
+export function startProgram(name: string, options: object, { cwd, prefix = [], nodeArgs = [] }: StartOptions = {}): Program {
   const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url))
-  const [command, ...args] = [...prefix, process.execPath, file, JSON.stringify(options)] as [string, ...string[]]
+  const [command, ...args] = [...prefix, process.execPath, ...nodeArgs, file, JSON.stringify(options)] as [string, ...string[]]
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...(cwd === undefined ? {} : { cwd }) })
   const program = new Program(name, child)
   running.add(program)

@@ -30,7 +30,11 @@ describe('several processes on one file', () => {
     expect(query(path, "SELECT DISTINCT unique_key FROM treadle_jobs WHERE unique_key LIKE 'unique%'")).toHaveLength(keys)
     expect(rowsIn(path)).toBe(names.length * count * 2 + keys)
     expect(faultsOf(path)).toEqual([])
-    const runs = names.flatMap((name) => readFileSync(folder.file(`${name}.log`), 'utf8').trimEnd().split('\n'))
+    const runs = names.flatMap((name) =>
+      readFileSync(folder.file(`${name}.log`), 'utf8')
+        .trimEnd()
+        .split('\n'),
+    )
     expect(runs).toHaveLength(names.length * count * 2)
     expect(new Set(runs).size).toBe(runs.length)
     const jobs = treadle(`sqlite:${path}`)

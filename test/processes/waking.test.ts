@@ -61,10 +61,10 @@ describe('a worker in another process that looks only every ten minutes', () => 
     await worker.line(`aborted ${run.id} STOPPED`)
   })
 
-  test('hears of it also with all hands full', async () => {
-    const runs = await jobs.dispatchMany('until-aborted', [1, 2])
-    await Promise.all(runs.map((run) => worker.line(`started ${run.id}`)))
+  test('hears of it also with all hands full and more jobs at hand', async () => {
+    const runs = await jobs.dispatchMany('until-aborted', [1, 2, 3, 4, 5, 6])
     for (const run of runs) {
+      await worker.line(`started ${run.id}`)
       await run.cancel()
       await worker.line(`aborted ${run.id} STOPPED`)
     }

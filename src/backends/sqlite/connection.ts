@@ -15,12 +15,22 @@ export class Connection {
   readonly #commit: SqliteStatement
   readonly #rollback: SqliteStatement
 
+  /** Changes nothing in the file yet, so that one that is not for this version stays as it is. */
   constructor(Driver: SqliteDriver, options: ConnectionOptions) {
     this.#path = options.path
     this.#database = this.#guarded(() => openFile(Driver, options))
     this.#begin = this.prepare('BEGIN IMMEDIATE')
     this.#commit = this.prepare('COMMIT')
     this.#rollback = this.prepare('ROLLBACK')
+  }
+
+  /** Durable before it is acknowledged: with WAL, only FULL syncs on each commit. */
+  makeDurable(): void {
+    this.exec('PRAGMA journal_mode = WAL')
+    this.exec('PRAGMA synchronous = FULL')
+    this.exec('PRAGMA temp_store = MEMORY')
+    this.exec('PRAGMA cache_size = -16000')
+    this.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
   }
 
   prepare(sql: string): SqliteStatement {
@@ -40,7 +50,7 @@ export class Connection {
         this.#commit.run()
         return answer
       } catch (thrown) {
-        this.#rollback.run()
+        this.#undo()
         throw thrown
       }
     })
@@ -59,6 +69,14 @@ export class Connection {
     this.#database.close()
   }
 
+  #undo(): void {
+    try {
+      this.#rollback.run()
+    } catch {
+      // After a failed write SQLite has rolled back by itself; what counts is why.
+    }
+  }
+
   #guarded<Answer>(work: () => Answer): Answer {
     try {
       return work()
@@ -68,17 +86,16 @@ export class Connection {
   }
 }
 
-/** Durable before it is acknowledged: with WAL, only FULL syncs on each commit. */
+/** Reads the file's first page, so that one that is no database is closed again right here. */
 function openFile(Driver: SqliteDriver, { path, busyMs }: ConnectionOptions): SqliteDatabase {
   const database = new Driver(path)
-  database.exec(`PRAGMA busy_timeout = ${Math.max(busyMs, openBusyMs)}`)
-  database.exec('PRAGMA journal_mode = WAL')
-  database.exec('PRAGMA synchronous = FULL')
-  database.exec('PRAGMA temp_store = MEMORY')
-  database.exec('PRAGMA cache_size = -16000')
-  database.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
-  database.exec(`PRAGMA busy_timeout = ${busyMs}`)
-  return database
+  try {
+    database.exec(`PRAGMA busy_timeout = ${Math.max(busyMs, openBusyMs)}; PRAGMA schema_version`)
+    return database
+  } catch (thrown) {
+    database.close()
+    throw thrown
+  }
 }
 
 // Switching a new file to WAL needs it alone for a moment, whatever the caller's patience is later.
@@ -87,6 +104,13 @@ const openBusyMs = 15_000
 const busyCodes: readonly number[] = [5, 6]
 const corruptCodes: readonly number[] = [11, 26]
 const unwritableCodes: readonly number[] = [8, 14, 23]
+const diskCodes: readonly number[] = [10, 13]
+const constraintCode = 19
+
+/** True when a row was refused because there is one like it already. */
+export function isConflict(thrown: unknown): boolean {
+  return primaryCode(thrown) === constraintCode
+}
 
 function sqliteError(thrown: unknown, path: string): TreadleError {
   const code = primaryCode(thrown)
@@ -100,6 +124,10 @@ function sqliteError(thrown: unknown, path: string): TreadleError {
   }
   if (unwritableCodes.includes(code)) {
     const message = `${path} can not be opened for writing (${messageOf(thrown)}). Check that its folder exists and may be written to.`
+    return new TreadleError('DATABASE_UNWRITABLE', message, options)
+  }
+  if (diskCodes.includes(code)) {
+    const message = `${path} can not be written (${messageOf(thrown)}). Free space on its disk, or check that the disk works.`
     return new TreadleError('DATABASE_UNWRITABLE', message, options)
   }
   return new TreadleError('DATABASE_FAILED', `SQLite refused on ${path}: ${messageOf(thrown)}`, options)

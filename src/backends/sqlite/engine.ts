@@ -9,7 +9,7 @@ import { Looking } from './looking.ts'
 import { Once } from './once.ts'
 import type { JobRow } from './record.ts'
 import { type FlatOccurrence, Recurring } from './recurring.ts'
-import { migrate } from './schema.ts'
+import { checkSchema, migrate } from './schema.ts'
 import { type FlatEnvelopes, Sending } from './sending.ts'
 import { Settling } from './settling.ts'
 
@@ -56,7 +56,10 @@ export interface EngineOptions extends ConnectionOptions {
 export function openEngine(Driver: SqliteDriver, options: EngineOptions): Engine {
   const connection = new Connection(Driver, options)
   try {
-    migrate(connection, options.path, options.now, options.migrate)
+    checkSchema(connection, options.path, options.migrate)
+    connection.makeDurable()
+    migrate(connection, options.now)
+    connection.setBusyMs(options.busyMs)
     return engineOn(connection)
   } catch (thrown) {
     connection.close()

@@ -87,8 +87,8 @@ const migrations: readonly string[] = [
 
 export const latestVersion = migrations.length
 
-/** Brings the file to the newest schema. Several processes may start at once: the first does it, the others find it done. */
-export function migrate(connection: Connection, path: string, now: number, allowed: boolean): void {
+/** Refuses a file that is not for this version, before anything in it is changed. */
+export function checkSchema(connection: Connection, path: string, mayMigrate: boolean): void {
   const found = schemaVersion(connection)
   if (found > latestVersion) {
     throw new TreadleError(
@@ -96,13 +96,17 @@ export function migrate(connection: Connection, path: string, now: number, allow
       `${path} has schema version ${found}, written by a newer Treadle; this one knows up to ${latestVersion}. Update the package.`,
     )
   }
-  if (found === latestVersion) return
-  if (!allowed) {
+  if (found < latestVersion && !mayMigrate) {
     throw new TreadleError(
       'SCHEMA_OUTDATED',
       `${path} has schema version ${found}, this Treadle needs ${latestVersion}. Run: npx treadle migrate`,
     )
   }
+}
+
+/** Brings the file to the newest schema. Several processes may start at once: the first does it, the others find it done. */
+export function migrate(connection: Connection, now: number): void {
+  if (schemaVersion(connection) === latestVersion) return
   connection.transaction(() => {
     connection.exec('CREATE TABLE IF NOT EXISTS treadle_schema (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)')
     const record = connection.prepare('INSERT INTO treadle_schema (version, applied_at) VALUES (?, ?)')

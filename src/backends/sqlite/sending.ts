@@ -1,6 +1,6 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, isConflict } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'
 import type { Lanes } from './lanes.ts'
 import { stateNumber } from './schema.ts'
@@ -76,8 +76,10 @@ export class Sending {
     for (let index = from; index < from + rowsPerStatement; index++) this.#push(values, flat, index, now, schedule)
     try {
       this.#insertMany.run(...values)
-    } catch {
-      return false
+    } catch (thrown) {
+      // Any other failure may have ended the transaction: rows that followed would be stored one by one, and not be counted.
+      if (isConflict(thrown)) return false
+      throw thrown
     }
     for (let at = 0; at < values.length; at += valueCount) this.#lanes.add(values[at + 1] as number, values[at + 2] as number, 1)
     return true

@@ -9,12 +9,17 @@ import { openMemory } from '../memory/index.ts'
 export function openSync({ clock }: { readonly clock: Clock }): QueueBackend {
   const memory = openMemory({ clock })
   return {
-    ...memory,
     kind: 'sync',
+    store: memory.store,
+    coordination: memory.coordination,
     send: (envelopes) =>
       memory.send(envelopes.map((envelope) => ({ ...envelope, runAt: Math.min(envelope.runAt, clock.now()) }))),
+    lease: (request) => memory.lease(request),
     settle: (settlements) =>
       memory.settle(settlements.map((settlement) => (settlement.kind === 'retry' ? { ...settlement, delayMs: 0 } : settlement))),
+    extend: (tokens, leaseMs) => memory.extend(tokens, leaseMs),
+    reap: (maxRescues) => memory.reap(maxRescues),
+    watch: (wake) => memory.watch(wake),
     [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
   }
 }

@@ -37,7 +37,7 @@ export function addRun(program: Command): void {
     .action((options: RunCommandOptions, command: Command) =>
       withJobs(command, async ({ jobs, out }) => {
         const stop = stopRequest(
-          () => out.note('stopping'),
+          () => out.note('stopping: waiting for running jobs; once more ends at once'),
           () => process.exit(exitCodes.interrupted),
         )
         const report = await jobs.run({ ...runOptions(options), signal: stop.signal })

@@ -1,4 +1,4 @@
-import { type JobState, jobStates } from '../../backends/store.ts'
+import type { JobState } from '../../backends/store.ts'
 import type { JobStatus, QueueStatus, ScheduleStatus, Status } from '../status.ts'
 import { stateColour } from './jobs.ts'
 import type { Output } from './output.ts'
@@ -10,29 +10,29 @@ export function statusText(status: Status, out: Output, now: number): string {
   const { queues, jobs, schedules } = status
   const parts = [
     out.colours.dim(status.url),
-    queues.length === 0 ? 'no jobs yet' : out.table(queueColumns(out, now), queues),
-    ...(jobs.length === 0 ? [] : [out.table(jobColumns(out), jobs)]),
+    queues.length === 0 ? 'no jobs yet' : out.table(queueColumns(queues, out, now), queues),
+    ...(jobs.length === 0 ? [] : [out.table(jobColumns(jobs, out), jobs)]),
     ...(schedules.length === 0 ? [] : [out.table(scheduleColumns(now), schedules)]),
     ...unhandledNotes(jobs, out),
   ]
   return parts.join('\n\n')
 }
 
-function queueColumns(out: Output, now: number): readonly Column<QueueStatus>[] {
+function queueColumns(queues: readonly QueueStatus[], out: Output, now: number): readonly Column<QueueStatus>[] {
   return [
     { head: 'QUEUE', cell: ({ queue }) => queue },
-    { head: '', cell: ({ paused }) => (paused ? 'paused' : ''), style: (text) => out.colours.yellow(text) },
-    ...countColumns(out),
+    ...(queues.some(({ paused }) => paused) ? [pausedColumn(out)] : []),
+    ...countColumns(queues, out),
     { head: 'OLDEST WAITS', cell: (queue) => oldestText(queue, now) },
   ]
 }
 
-function jobColumns(out: Output): readonly Column<JobStatus>[] {
+function jobColumns(jobs: readonly JobStatus[], out: Output): readonly Column<JobStatus>[] {
   return [
     { head: 'JOB', cell: ({ job }) => job },
     { head: 'QUEUE', cell: ({ queue }) => queue },
-    ...countColumns(out),
-    { head: '', cell: ({ handled }) => (handled === false ? 'no handler here' : ''), style: (text) => out.colours.yellow(text) },
+    ...countColumns(jobs, out),
+    ...(jobs.some(({ handled }) => handled === false) ? [handlerColumn(out)] : []),
   ]
 }
 
@@ -47,21 +47,38 @@ function scheduleColumns(now: number): readonly Column<ScheduleStatus>[] {
   ]
 }
 
-/** The states that people wait for first, then how jobs ended. */
-const shortHeads: Readonly<Record<JobState, string>> = {
-  ready: 'READY',
-  scheduled: 'LATER',
-  blocked: 'BLOCKED',
-  running: 'RUNNING',
-  succeeded: 'DONE',
-  dead: 'DEAD',
-  cancelled: 'CANCELLED',
-  skipped: 'SKIPPED',
+function pausedColumn(out: Output): Column<QueueStatus> {
+  return { head: '', cell: ({ paused }) => (paused ? 'paused' : ''), style: (text) => out.colours.yellow(text), whole: true }
 }
 
-function countColumns(out: Output): readonly Column<{ readonly counts: Readonly<Record<JobState, number>> }>[] {
-  return jobStates.map((state) => ({
-    head: shortHeads[state],
+function handlerColumn(out: Output): Column<JobStatus> {
+  return {
+    head: '',
+    cell: ({ handled }) => (handled === false ? 'no handler here' : ''),
+    style: (text) => out.colours.yellow(text),
+  }
+}
+
+interface Counted {
+  readonly counts: Readonly<Record<JobState, number>>
+}
+
+/** In the order of interest, for a narrow terminal has no room for the last. The rare ones are shown only where there are any. */
+const countHeads: readonly { readonly state: JobState; readonly head: string; readonly rare?: boolean }[] = [
+  { state: 'ready', head: 'READY' },
+  { state: 'running', head: 'RUNNING' },
+  { state: 'dead', head: 'DEAD' },
+  { state: 'scheduled', head: 'LATER' },
+  { state: 'succeeded', head: 'DONE' },
+  { state: 'blocked', head: 'BLOCKED', rare: true },
+  { state: 'cancelled', head: 'CANCELLED', rare: true },
+  { state: 'skipped', head: 'SKIPPED', rare: true },
+]
+
+function countColumns(rows: readonly Counted[], out: Output): readonly Column<Counted>[] {
+  const shown = countHeads.filter(({ state, rare }) => !rare || rows.some(({ counts }) => counts[state] > 0))
+  return shown.map(({ state, head }) => ({
+    head,
     cell: ({ counts }) => String(counts[state]),
     style: (text, { counts }) => (counts[state] === 0 ? out.colours.dim(text) : stateColour(out.colours, state)(text)),
     align: 'right',

@@ -5,12 +5,12 @@ import type { RunReport } from '../../worker/report.ts'
 import { iso } from './jobs.ts'
 import type { Colours } from './output.ts'
 import { visibleLine } from './text.ts'
-import { localTime, roughly } from './time.ts'
+import { roughly } from './time.ts'
 
-type LoggedEvent = Exclude<keyof TreadleEvents, 'job:started' | 'worker:error' | 'worker:stalled'>
+type LoggedEvent = Exclude<keyof TreadleEvents, 'job:started' | 'worker:error' | 'worker:stalled' | 'schedule:enqueued'>
 type Writers = { readonly [Name in LoggedEvent]: (event: TreadleEvents[Name], colours: Colours) => string }
 
-/** Errors and stalls of the worker itself are not among them: those are told by the logger. */
+/** How jobs end. Errors and stalls of the worker itself are told by the logger. */
 export const loggedEvents: readonly LoggedEvent[] = [
   'job:succeeded',
   'job:failed',
@@ -21,7 +21,6 @@ export const loggedEvents: readonly LoggedEvent[] = [
   'job:released',
   'job:lost',
   'job:abandoned',
-  'schedule:enqueued',
 ]
 
 const trouble: readonly LoggedEvent[] = ['job:failed', 'job:dead', 'job:lost', 'job:abandoned']
@@ -38,8 +37,8 @@ export function eventLine<Name extends LoggedEvent>(name: Name, event: TreadleEv
 /** The same for a program: one JSON object. */
 export function eventJson<Name extends LoggedEvent>(name: Name, event: TreadleEvents[Name], now: number): string {
   const error = 'error' in event ? { error: errorJson(event.error) } : {}
-  const at = 'at' in event ? { due: iso(event.at) } : {}
-  return JSON.stringify({ event: name, ...event, ...error, ...at, at: iso(now) })
+  const took = 'durationMs' in event ? { durationMs: Math.round(event.durationMs * 1_000) / 1_000 } : {}
+  return JSON.stringify({ event: name, ...event, ...error, ...took, at: iso(now) })
 }
 
 /** `3 succeeded, 1 dead`; only what happened. */
@@ -65,8 +64,6 @@ const writers: Writers = {
   'job:lost': (event, colours) => `${colours.yellow('!')} ${runText(event, colours)} lost to another worker: it may run twice`,
   'job:abandoned': (event, colours) =>
     `${colours.yellow('!')} ${runText(event, colours)} did not stop when it was told to, and was left behind`,
-  'schedule:enqueued': (event, colours) =>
-    `${colours.dim('+')} ${visibleLine(event.schedule)} ${colours.dim(`due ${localTime(event.at)}`)}`,
 }
 
 const reportWording: Readonly<Record<keyof RunReport, string>> = {
@@ -82,7 +79,7 @@ const reportWording: Readonly<Record<keyof RunReport, string>> = {
 }
 
 function runText({ name, id }: RunEvent, colours: Colours): string {
-  return `${visibleLine(name)} ${colours.dim(id)}`
+  return `${visibleLine(name)} ${colours.dim(visibleLine(id))}`
 }
 
 function errorText(error: unknown): string {

@@ -23,19 +23,18 @@ describe('a worker that stops while its database is slow', () => {
 
   test('X20: gives back the jobs of a claim that was under way, also while others still run', async () => {
     const claim = gate()
-    let claims = 0
+    let started = 0
     const slow: QueueBackend = {
       ...backend,
       async lease(request) {
         const batch = await backend.lease(request)
-        // The first claim starts a job, the second one comes back after the worker was told to stop.
-        if (++claims === 2) await claim.passed
+        // One job runs already; what is claimed then comes back after the worker was told to stop.
+        if (started === 1 && batch.leases.length > 0) await claim.passed
         return batch
       },
     }
     const jobs = treadle('', { backend: slow, signingKey, logger: silent })
     const handler = gate()
-    let started = 0
     const job = jobs.define('count', async () => {
       started++
       await handler.passed
@@ -43,15 +42,17 @@ describe('a worker that stops while its database is slow', () => {
     await job.dispatch(1)
     const working = jobs.work({ concurrency: 2, signals: false, poll: '10ms' })
     await eventually('the first job runs', () => started === 1)
-    await job.dispatchMany([2, 3])
+    await job.dispatchMany([2, 3, 4])
     await eventually('the second claim is under way', () => runningRows() > 1)
     const stopped = jobs.stop()
     claim.open()
     handler.open()
     await stopped
-    expect(await working).toMatchObject({ succeeded: 1, released: 1, lost: 0 })
+    const report = await working
+    expect(report).toMatchObject({ succeeded: 1, lost: 0 })
+    expect(report.released).toBeGreaterThan(0)
     expect(started).toBe(1)
-    expect(states()).toEqual([4, 0, 0])
+    expect(states()).toEqual([4, 0, 0, 0])
     expect(faultsOf(path)).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 // Looks by itself only every ten minutes: whatever it does sooner, it was woken for.
-import { writeSync } from 'node:fs'
+
 import { once } from 'node:events'
+import { writeSync } from 'node:fs'
 import { treadle } from 'treadle'
 
 const { path, concurrency } = JSON.parse(process.argv[2])

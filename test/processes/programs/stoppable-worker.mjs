@@ -1,6 +1,6 @@
 // A worker to be stopped by signals. "finishes" jobs end when the file `go` is there, "stubborn" ones never do.
 import { existsSync, writeSync } from 'node:fs'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { treadle } from 'treadle'
 
 const { path, go, options } = JSON.parse(process.argv[2])

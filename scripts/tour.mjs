@@ -1,0 +1,148 @@
+// Runs the example project in examples/tour on a new SQLite file, and tells what happens. `npm start` is this script.
+//   --folder DIR   keeps the database there instead of in a new temporary folder
+//   --once         ends by itself when the samples are through, as it does where nobody watches
+import { mkdirSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { jobPaths, loadConfigFile, loadJobFiles } from '../dist/app/config-file.js'
+import { configure, jobs } from '../dist/index.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const configFile = join(root, 'examples/tour/treadle.config.ts')
+const nameWidth = 14
+const startedAt = performance.now()
+const { once, folder } = options()
+const url = `sqlite:${join(folder, 'tour.db')}`
+
+await loadProject()
+const runs = await dispatchSamples()
+const stopTelling = tellEvents()
+const working = jobs.work({ signals: false, grace: '10s' })
+stopOnSignal()
+await Promise.race([samplesThrough(), working])
+if (once) await jobs.stop()
+else say('tour', 'that was it. The heartbeat goes on every 3 seconds; Ctrl-C ends the tour in an orderly way.')
+const report = await working
+stopTelling()
+await tellSummary(report)
+await jobs.close()
+
+function options() {
+  const { values } = parseArgs({ options: { once: { type: 'boolean' }, folder: { type: 'string' } } })
+  const folder = values.folder === undefined ? mkdtempSync(join(tmpdir(), 'treadle-tour-')) : resolve(values.folder)
+  mkdirSync(folder, { recursive: true })
+  return { once: values.once === true || process.stdout.isTTY !== true, folder }
+}
+
+/** As the command line does it: the config file, then the files with the jobs. */
+async function loadProject() {
+  // The tour's own file is meant, whatever else this terminal works on.
+  delete process.env.TREADLE_URL
+  const loaded = await loadConfigFile(configFile)
+  if (!('config' in loaded)) throw new Error(`${configFile} must export a config`)
+  configure({ ...loaded.config, url }, loaded.folder)
+  await loadJobFiles(jobs, jobPaths(loaded))
+  console.log(`
+Treadle, a short tour. The jobs are in ${relative(process.cwd(), join(root, 'examples/tour/jobs'))}; worker and scheduler run in this process.
+The queue is one file: ${join(folder, 'tour.db')}
+`)
+  if (!once) tellCommands()
+}
+
+async function dispatchSamples() {
+  say('greet', 'sent: for a worker to do at once')
+  const greet = await jobs.dispatch('greet', { name: 'Ada' })
+  say('remind', 'sent with a delay of 3 seconds: it waits in the file')
+  const remind = await jobs.dispatch('remind', { text: 'the kettle is on' }, { delay: '3s' })
+  say('fetch-rates', 'sent: it fails twice, and each time is tried again after a longer pause')
+  const fetchRates = await jobs.dispatch('fetch-rates', { base: 'EUR' })
+  say('charge-card', 'sent: it fails for good, so that no other attempt is made')
+  const chargeCard = await jobs.dispatch('charge-card', { order: 42 })
+  say('render-video', 'sent: it takes a while and says how far it is')
+  const renderVideo = await jobs.dispatch('render-video', { frames: 100 })
+  return { greet, remind, fetchRates, chargeCard, renderVideo }
+}
+
+function tellEvents() {
+  const listeners = [
+    jobs.on('job:started', ({ job, attempt }) => say(job, attempt === 1 ? 'started' : `started again: attempt ${attempt}`)),
+    jobs.on('job:succeeded', ({ job, durationMs }) => say(job, `done in ${Math.round(durationMs)} ms`)),
+    jobs.on('job:failed', ({ job, error, retryInMs }) => say(job, `failed: ${error.message}; tried again in ${retryInMs} ms`)),
+    jobs.on('job:dead', ({ job, error, reason }) =>
+      say(job, `dead (${reason}): ${error.message}. It is kept with its error, and can be replayed.`),
+    ),
+    jobs.on('job:released', ({ job }) =>
+      say(job, 'given back unfinished: the next worker does it again, and no attempt is used up'),
+    ),
+    jobs.on('schedule:enqueued', ({ schedule, at }) => say(schedule, `the clock put one into the queue, due ${timeOf(at)}`)),
+  ]
+  const progress = setInterval(async () => {
+    const share = await runs.renderVideo.progress().catch(() => null)
+    if (typeof share === 'number' && share < 1) say('render-video', `${Math.round(share * 100)} %`)
+  }, 1_000)
+  return () => {
+    clearInterval(progress)
+    for (const stop of listeners) stop()
+  }
+}
+
+/** Until each sample has ended, well or not, and the clock has had its turn. */
+async function samplesThrough() {
+  const beat = new Promise((resolve) => {
+    const stop = jobs.on('job:succeeded', ({ job }) => {
+      if (job !== 'heartbeat') return
+      stop()
+      resolve(undefined)
+    })
+  })
+  await Promise.all([beat, ...Object.values(runs).map((run) => run.result().catch(() => {}))])
+}
+
+/** npm passes on the Ctrl-C that the terminal has sent to both: what comes right after the first is the same one. */
+function stopOnSignal() {
+  let askedAt
+  const listener = () => {
+    if (askedAt !== undefined) {
+      if (performance.now() - askedAt < 500) return
+      console.log('\nLeft at once. What was running stays leased for half a minute, then another worker does it again.')
+      process.exit(130)
+    }
+    askedAt = performance.now()
+    console.log('\nStopping: no new jobs; what runs may end, for 10 seconds. Once more leaves at once.')
+    void jobs.stop()
+  }
+  process.on('SIGINT', listener)
+  process.on('SIGTERM', listener)
+}
+
+async function tellSummary(report) {
+  const counts = await (await jobs.store()).counts()
+  console.log('\nWhat the file says now:')
+  for (const { job, counts: states } of counts) {
+    const parts = Object.entries(states).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]))
+    console.log(`  ${job.padEnd(nameWidth)}${parts.join(', ')}`)
+  }
+  console.log(`\nThis worker: ${report.succeeded} succeeded, ${report.retried} tried again, ${report.dead} dead.`)
+  tellCommands()
+}
+
+function tellCommands() {
+  const cli = `node ${relative(process.cwd(), join(root, 'dist/cli/main.js'))}`
+  const config = `--config ${relative(process.cwd(), configFile)}`
+  console.log(`Look at it from another terminal, in this folder:
+  ${cli} list --url ${url}
+  ${cli} dead list --url ${url}
+  ${cli} status --url ${url} ${config}
+  ${cli} send greet '{"name":"Grace"}' --url ${url} ${config}
+`)
+}
+
+function say(who, what) {
+  console.log(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(5)}s  ${who.padEnd(nameWidth)}${what}`)
+}
+
+function timeOf(ms) {
+  return new Date(ms).toLocaleTimeString()
+}

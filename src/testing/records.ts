@@ -1,0 +1,14 @@
+import type { JobFilter, JobRecord, JobStore } from '../backends/store.ts'
+
+const pageSize = 500
+
+/** All jobs that fit the filter, newest first, page after page. */
+export async function* everyRecord(store: JobStore, filter: Omit<JobFilter, 'limit' | 'before'>): AsyncGenerator<JobRecord> {
+  let page = await store.list({ ...filter, limit: pageSize })
+  while (page.length > 0) {
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageSize) return
+    page = await store.list({ ...filter, limit: pageSize, before: last.id })
+  }
+}

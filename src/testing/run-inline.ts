@@ -1,0 +1,111 @@
+import { planDispatch, sealJob, writePayload } from '../app/sealing.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { formatDuration } from '../core/duration.ts'
+import { TreadleError } from '../core/errors.ts'
+import { idMaker, randomToken } from '../core/id.ts'
+import type { Json } from '../core/json.ts'
+import { consoleLogger, type Logger } from '../core/logger.ts'
+import type { JobBuilder } from '../definition/builder.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import type { DispatchOptions } from '../definition/dispatch.ts'
+import { noPayload } from '../definition/draft.ts'
+import type { Envelope } from '../envelope/envelope.ts'
+import { ActiveRun, stopError } from '../execution/active-run.ts'
+import { execute } from '../execution/execute.ts'
+import type { Outcome } from '../execution/outcome.ts'
+
+export interface InlineOptions extends Pick<DispatchOptions, 'queue' | 'meta' | 'maxRetries' | 'timeout'> {
+  /** Which attempt the handler is told that this is; 1 by default. */
+  readonly attempt?: number
+  /** Cancels the run. */
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+  readonly logger?: Logger
+  /** Hears what the handler says of its progress. */
+  readonly onProgress?: (progress: Json) => void
+}
+
+type InlineArguments<Input> = undefined extends Input
+  ? [payload?: Input, options?: InlineOptions]
+  : [payload: Input, options?: InlineOptions]
+
+const maxBytes = 1024 * 1024
+const leaseMs = 30_000
+
+/**
+ * Runs a job's handler once, here, without a queue: the schemas, filters, hooks and the timeout are those of a real attempt. Gives
+ * the result as `run.result()` would, or throws what the handler threw. Nothing is stored, retried or remembered.
+ */
+export async function runInline<Input, Result, Payload>(
+  job: JobBuilder<Input, Result, Payload>,
+  ...args: InlineArguments<Input>
+): Promise<Awaited<Result>> {
+  const options = args[1] ?? {}
+  // A key would be claimed in a backend, and there is none.
+  const definition = job.toDefinition().withIdempotencyKey(null)
+  const envelope = await sealed(definition, args.length === 0 ? noPayload : args[0], options)
+  return resultOf(await attempt(definition, envelope, options), job.job) as Awaited<Result>
+}
+
+async function sealed(definition: JobDefinition, payload: unknown, options: InlineOptions): Promise<Envelope> {
+  const {
+    clock = systemClock,
+    attempt: _attempt,
+    signal: _signal,
+    logger: _logger,
+    onProgress: _onProgress,
+    ...dispatch
+  } = options
+  const now = () => clock.now()
+  const plan = planDispatch(definition, dispatch, now())
+  const written = await writePayload(plan, payload, maxBytes)
+  return sealJob(plan, written, { now, newId: idMaker(now), keys: null, maxPayloadBytes: maxBytes })
+}
+
+async function attempt(definition: JobDefinition, envelope: Envelope, options: InlineOptions): Promise<Outcome> {
+  const { clock = systemClock, logger = consoleLogger, signal, onProgress } = options
+  const lease = { token: randomToken(), envelope, attempt: options.attempt ?? 1, expiresAt: clock.now() + leaseMs }
+  const run = new ActiveRun(lease, clock)
+  const cancel = () => run.stop('cancelled')
+  signal?.addEventListener('abort', cancel)
+  if (signal?.aborted === true) cancel()
+  try {
+    const outcome = await execute(run, {
+      find: () => definition,
+      keys: null,
+      coordination: undefined,
+      clock,
+      // Whoever calls a job by hand admits it.
+      allow: { [envelope.queue]: [envelope.job] },
+      maxResultBytes: maxBytes,
+      services: {
+        logger,
+        started: () => {},
+        report: async (_, progress) => onProgress?.(JSON.parse(progress) as Json),
+        extend: async () => true,
+      },
+    })
+    if (outcome.kind === 'cancelled') throw stopError('cancelled', lease)
+    return outcome
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+  }
+}
+
+function resultOf(outcome: Outcome, job: string): unknown {
+  switch (outcome.kind) {
+    case 'done':
+      return outcome.result === null ? undefined : JSON.parse(outcome.result)
+    case 'retry':
+    case 'dead':
+      throw outcome.error
+    case 'skipped':
+      throw new TreadleError('RUN_FAILED', `Job "${job}" is skipped: ${outcome.why}`)
+    case 'snooze':
+      throw new TreadleError('RUN_FAILED', `Job "${job}" was snoozed for ${formatDuration(outcome.delayMs)}`)
+    case 'cancelled':
+    case 'release':
+    case 'lost':
+      throw new TreadleError('RUN_FAILED', `Job "${job}" was stopped`)
+  }
+}

@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { type Treadle, type TreadleOptions, treadle } from 'treadle'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { execute, faultsOf, query, rowsIn, scratchFolder } from '../../processes/database.ts'
+import { endPrograms, startProgram } from '../../processes/program.ts'
+
+describe('the schema of a SQLite file', () => {
+  let folder: ReturnType<typeof scratchFolder>
+  let path: string
+  beforeEach(() => {
+    folder = scratchFolder()
+    path = folder.file('jobs.db')
+  })
+  afterEach(async () => {
+    await endPrograms()
+    folder.remove()
+  })
+
+  test('J5: is made in a file that does not exist yet, and the key beside it is readable for its owner alone', async () => {
+    await using(async (jobs) => {
+      await jobs.declare('count').dispatch(1)
+    })
+    expect(query(path, 'SELECT version FROM treadle_schema')).toEqual([{ version: 1 }])
+    expect(rowsIn(path)).toBe(1)
+    expect(faultsOf(path)).toEqual([])
+    expect(query(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }])
+    expect((statSync(`${path}.key`).mode & 0o777).toString(8)).toBe('600')
+  })
+
+  test('is left as it is in a file that has it, jobs included', async () => {
+    const run = await using((jobs) => jobs.declare('count').dispatch({ kept: true }))
+    const before = query(path, 'SELECT * FROM treadle_schema')
+    await using(async (jobs) => {
+      expect(await jobs.handle(run.id).state()).toBe('ready')
+      await jobs.declare('count').dispatch(2)
+    })
+    expect(query(path, 'SELECT * FROM treadle_schema')).toEqual(before)
+    expect(rowsIn(path)).toBe(2)
+  })
+
+  test('is enough with migrate: false once it is there', async () => {
+    await using((jobs) => jobs.open())
+    await using((jobs) => jobs.declare('count').dispatch(1), { migrate: false })
+    expect(rowsIn(path)).toBe(1)
+  })
+
+  test.each([1, 2, 3])('J5: is made once by five processes that start at the same moment, round %i', async () => {
+    const go = folder.file('go')
+    const programs = Array.from({ length: 5 }, () => startProgram('first-start', { path, go }))
+    await Promise.all(programs.map((program) => program.line('waiting')))
+    writeFileSync(go, '')
+    await Promise.all(programs.map((program) => program.success()))
+    expect(query(path, 'SELECT version FROM treadle_schema')).toEqual([{ version: 1 }])
+    expect(rowsIn(path)).toBe(5)
+    expect(faultsOf(path)).toEqual([])
+    // All five signed with the one key that is there: whoever came first made it.
+    expect(query(path, "SELECT DISTINCT substr(signature, 1, instr(signature, '.')) FROM treadle_jobs")).toHaveLength(1)
+    expect(readdirSync(folder.path).filter((name) => name.includes('.key'))).toEqual(['jobs.db.key'])
+  })
+
+  test.each(['wal', 'delete'])(
+    'that is newer than this version is refused, and a file in %s mode stays as it was',
+    async (mode) => {
+      await using((jobs) => jobs.declare('count').dispatch(1))
+      execute(path, 'INSERT INTO treadle_schema (version, applied_at) VALUES (99, 0)')
+      if (mode === 'delete') path = copyOf(path)
+      const before = readFileSync(path)
+      const refused = using((jobs) => jobs.declare('count').dispatch(2))
+      await expect(refused).rejects.toMatchObject({ name: 'TreadleError', code: 'SCHEMA_TOO_NEW' })
+      await expect(refused).rejects.toThrow(/version 99.*Update the package/)
+      expect(readFileSync(path).equals(before)).toBe(true)
+      expect(query(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: mode }])
+      expect(rowsIn(path)).toBe(1)
+    },
+  )
+
+  test('that is missing is refused with migrate: false, and nothing is made', async () => {
+    const refused = using((jobs) => jobs.declare('count').dispatch(1), { migrate: false })
+    await expect(refused).rejects.toMatchObject({ name: 'TreadleError', code: 'SCHEMA_OUTDATED' })
+    await expect(refused).rejects.toThrow(/npx treadle migrate/)
+    expect(query(path, 'SELECT name FROM sqlite_schema')).toEqual([])
+    expect(query(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }])
+    await using((jobs) => jobs.declare('count').dispatch(1))
+    expect(rowsIn(path)).toBe(1)
+  })
+
+  test("lives beside the user's own tables and leaves them alone", async () => {
+    execute(
+      path,
+      `CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL); CREATE INDEX orders_total ON orders (total);
+       CREATE TRIGGER orders_guard BEFORE DELETE ON orders BEGIN SELECT raise(ABORT, 'kept'); END;
+       INSERT INTO orders VALUES (1, 9.5), (2, 20); PRAGMA user_version = 7; PRAGMA application_id = 42`,
+    )
+    const theirs = "SELECT type, name, sql FROM sqlite_schema WHERE tbl_name = 'orders' ORDER BY name"
+    const before = query(path, theirs)
+    const ran: unknown[] = []
+    await using(async (jobs) => {
+      const job = jobs.define('count', (payload) => void ran.push(payload))
+      await job.dispatchMany([1, 2, 3])
+      await jobs.run()
+      await jobs.prune()
+    })
+    expect(ran).toEqual([1, 2, 3])
+    expect(query(path, theirs)).toEqual(before)
+    expect(query(path, 'SELECT * FROM orders')).toEqual([
+      { id: 1, total: 9.5 },
+      { id: 2, total: 20 },
+    ])
+    expect(query(path, 'PRAGMA user_version')).toEqual([{ user_version: 7 }])
+    expect(query(path, 'PRAGMA application_id')).toEqual([{ application_id: 42 }])
+    const ours = query<{ name: string }>(path, "SELECT name FROM sqlite_schema WHERE tbl_name <> 'orders'")
+    expect(ours.filter(({ name }) => !/^(sqlite_autoindex_)?treadle_/.test(name))).toEqual([])
+  })
+
+  /** As a backup makes it: whole, without a log beside it. */
+  function copyOf(file: string): string {
+    const copy = folder.file('copy.db')
+    execute(file, `VACUUM INTO '${copy}'`)
+    return copy
+  }
+
+  async function using<Answer>(work: (jobs: Treadle) => Promise<Answer>, options: TreadleOptions = {}): Promise<Answer> {
+    const jobs = treadle(`sqlite:${path}`, options)
+    try {
+      return await work(jobs)
+    } finally {
+      await jobs.close()
+    }
+  }
+})

@@ -1,0 +1,203 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { jobProject, Project } from './project.ts'
+
+interface Sent {
+  readonly id: string
+}
+
+describe('treadle init', () => {
+  it('writes a config and a first job that work as they are (J40)', async () => {
+    const project = new Project()
+    const made = await project.call(['init'])
+    expect(made).toMatchObject({ code: 0, err: '' })
+    expect(made.out).toContain('created treadle.config.ts\ncreated jobs/hello.ts\n')
+    expect(made.out).toContain('npx treadle work')
+    const checked = await project.call(['check'])
+    expect(checked.out).toContain('✓ 2 jobs, 1 queue, 1 schedule')
+    await project.call(['send', 'hello', '{"name":"Ada"}'])
+    expect((await project.call(['run'])).out).toBe('Hello, Ada!\n1 put into the queue by schedules, 1 succeeded\n')
+  })
+
+  it('lists what exists and writes nothing, unless it is forced', async () => {
+    const project = new Project({ 'backend/treadle.config.mjs': '// mine', 'backend/jobs/hello.ts': '// mine too' })
+    const refused = await project.call(['init', 'backend'])
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain(project.path('backend/treadle.config.mjs'))
+    expect(refused.err).toContain(project.path('backend/jobs/hello.ts'))
+    expect(existsSync(project.path('backend/treadle.config.ts'))).toBe(false)
+    expect(await project.call(['init', 'backend', '--force'])).toMatchObject({ code: 0 })
+    expect(readFileSync(project.path('backend/jobs/hello.ts'), 'utf8')).toContain("jobs\n  .define('hello'")
+  })
+})
+
+describe('treadle send, run, list, show', () => {
+  it('a job goes from the queue to its end, and everything about it can be seen', async () => {
+    const project = jobProject()
+    const sent = (await project.json(['send', 'add', '{"a":1,"b":2}', '--priority', 'high', '--key', 'k1'])) as Sent
+    expect(sent).toEqual({ id: expect.any(String), job: 'add', created: true })
+    expect((await project.call(['list'])).out).toContain(`${sent.id}  add  ready  default    0/1`)
+    expect(await project.call(['run', '--no-scheduler'])).toMatchObject({ code: 0, out: '1 succeeded\n' })
+    expect(await project.json(['show', sent.id])).toMatchObject({
+      state: 'succeeded',
+      payload: { a: 1, b: 2 },
+      result: 3,
+      priority: 10,
+      idempotencyKey: 'k1',
+      finishedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+    const shown = (await project.call(['show', sent.id])).out
+    expect(shown).toMatch(/state {8}succeeded\n/)
+    expect(shown).toContain('payload      {\n                 "a": 1,\n')
+  })
+
+  it('a payload comes from an argument, a file or the standard input', async () => {
+    const project = jobProject()
+    project.write('payload.json', '{"a":2,"b":2}')
+    const file = (await project.json(['send', 'add', '--payload-file', 'payload.json'])) as Sent
+    const stdin = JSON.parse((await project.call(['send', 'add', '-', '--json'], { input: '{"a":3,"b":2}' })).out) as Sent
+    expect(await project.json(['show', file.id])).toMatchObject({ payload: { a: 2, b: 2 } })
+    expect(await project.json(['show', stdin.id])).toMatchObject({ payload: { a: 3, b: 2 } })
+  })
+
+  it('a delay, a queue and a unique key are for this dispatch', async () => {
+    const project = jobProject()
+    const first = (await project.json([
+      'send',
+      'add',
+      '{"a":1,"b":1}',
+      '--delay',
+      '1h',
+      '--queue',
+      'later',
+      '--unique',
+      'u',
+    ])) as Sent
+    const again = await project.call(['send', 'add', '{"a":1,"b":1}', '--unique', 'u'])
+    expect(again.out).toBe(`not sent: add ${first.id} with the same unique key waits or runs already\n`)
+    expect(await project.json(['show', first.id])).toMatchObject({ state: 'scheduled', queue: 'later', uniqueKey: 'u' })
+  })
+
+  it('a job of another program is sent only when that is said', async () => {
+    const project = jobProject()
+    const refused = await project.call(['send', 'elsewhere'])
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toBe(
+      'treadle: No job is defined as "elsewhere". Defined here: add, flaky, fails, patient, yearly. Use --force to send it for another program. [JOB_UNKNOWN]\n',
+    )
+    expect(await project.call(['send', 'elsewhere', '--force'])).toMatchObject({ code: 0 })
+    const status = (await project.call(['status'])).out
+    expect(status).toMatch(/elsewhere .* no handler here/)
+    expect(status).toContain('Jobs wait that this program can not run: elsewhere')
+  })
+
+  it('pages go from the newest to the oldest', async () => {
+    const project = jobProject()
+    const ids: string[] = []
+    for (const a of [1, 2, 3]) ids.unshift(((await project.json(['send', 'add', `{"a":${a},"b":0}`])) as Sent).id)
+    const page = (await project.json(['list', '--limit', '2'])) as Sent[]
+    const rest = (await project.json(['list', '--before', page[1]?.id as string])) as Sent[]
+    expect([...page, ...rest].map(({ id }) => id)).toEqual(ids)
+  })
+
+  it('one pass is limited to what was asked for, and tells of dead jobs by its exit code', async () => {
+    const project = jobProject()
+    for (const job of ['fails', 'add', 'flaky']) await project.call(['send', job, '{"a":1,"b":1}'])
+    expect(await project.json(['run', '--job', 'add,flaky', '--limit', '1'])).toMatchObject({ succeeded: 1, dead: 0 })
+    expect(await project.json(['run', '--queue', 'default'])).toMatchObject({ succeeded: 1, retried: 1, dead: 0 })
+    expect(await project.call(['run', '--fail-on-dead'])).toMatchObject({ code: 3, out: '1 dead\n' })
+  })
+})
+
+describe('treadle status', () => {
+  it('counts by queue and state, marks what is paused, and tells the next run of schedules (J41, Y21)', async () => {
+    const project = jobProject()
+    await project.call(['send', 'add', '{"a":1,"b":1}'])
+    await project.call(['send', 'fails'])
+    await project.call(['run'])
+    await project.call(['send', 'add', '{"a":1,"b":1}'])
+    expect(await project.call(['pause', 'mail'])).toMatchObject({ code: 0, out: 'paused mail\n' })
+    expect(await project.json(['status'])).toEqual({
+      url: 'sqlite:jobs.db',
+      queues: [
+        expect.objectContaining({ queue: 'default', paused: false, counts: expect.objectContaining({ ready: 1, succeeded: 1 }) }),
+        expect.objectContaining({
+          queue: 'mail',
+          paused: true,
+          counts: expect.objectContaining({ dead: 1 }),
+          oldestReadyAt: null,
+        }),
+      ],
+      jobs: expect.arrayContaining([expect.objectContaining({ job: 'fails', handled: true })]),
+      schedules: [
+        expect.objectContaining({ schedule: 'yearly', timezone: 'UTC', nextAt: expect.stringMatching(/-01-01T00:00:00/) }),
+      ],
+    })
+    const text = (await project.call(['status'])).out
+    expect(text).toMatch(/mail {5}paused/)
+    expect(text).not.toContain('\u001b')
+    expect(await project.call(['resume', 'mail'])).toMatchObject({ code: 0, out: 'resumed mail\n' })
+  })
+
+  it('works while a job file is broken, and says so', async () => {
+    const project = jobProject()
+    project.write('jobs/broken.ts', 'const x = {')
+    const { code, out, err } = await project.call(['status'])
+    expect({ code, out }).toEqual({ code: 0, out: 'sqlite:jobs.db\n\nno jobs yet\n' })
+    expect(err).toBe(`note: ${project.path('jobs/broken.ts')}:1: Unexpected token\n`)
+    expect(await project.call(['list'])).toMatchObject({ code: 0, out: 'no jobs\n', err: '' })
+  })
+})
+
+describe('treadle dead, retry, cancel, prune', () => {
+  it('dead jobs are listed, shown with their errors, replayed and purged', async () => {
+    const project = jobProject()
+    const { id } = (await project.json(['send', 'fails'])) as Sent
+    await project.call(['run'])
+    expect((await project.call(['dead', 'list'])).out).toContain('permanent: broken ␛[31m for good')
+    const shown = (await project.call(['dead', 'show', id])).out
+    expect(shown).toContain('state        dead (permanent)')
+    expect(shown).toMatch(new RegExp(`PermanentError: broken .*\\n +at .*${project.path('jobs/all.ts')}:7`))
+    expect(await project.call(['dead', 'replay', id])).toMatchObject({ code: 0, out: `${id}  back in the queue\n` })
+    expect(await project.call(['dead', 'replay', id])).toMatchObject({ code: 1, out: `${id}  left alone: it is not dead\n` })
+    await project.call(['run'])
+    expect(await project.json(['dead', 'replay', '--all', '--job', 'other'])).toEqual({ replayed: 0, conflicts: 0 })
+    expect(await project.json(['dead', 'replay', '--all', '--queue', 'mail'])).toEqual({ replayed: 1, conflicts: 0 })
+    await project.call(['run'])
+    expect(await project.json(['dead', 'purge', '--older-than', '1d', '--yes'])).toEqual({ deleted: 0 })
+    expect(await project.call(['dead', 'purge'])).toMatchObject({ code: 2, err: expect.stringContaining('add --yes') })
+    expect(await project.json(['dead', 'purge', '--yes'])).toEqual({ deleted: 1 })
+  })
+
+  it('jobs are retried and cancelled by their ids, each with its own answer', async () => {
+    const project = jobProject()
+    const { id } = (await project.json(['send', 'add', '{"a":1,"b":1}'])) as Sent
+    expect(await project.call(['retry', id])).toMatchObject({ code: 1, out: `${id}  left alone: it has not ended yet\n` })
+    expect(await project.call(['cancel', id])).toMatchObject({ code: 0, out: `${id}  cancelled\n` })
+    expect(await project.call(['cancel', id, 'nope'])).toMatchObject({
+      code: 4,
+      out: `${id}  left alone: it has ended already\nnope  there is no such job\n`,
+    })
+    expect(await project.call(['retry', id])).toMatchObject({ code: 0, out: `${id}  back in the queue\n` })
+    expect(await project.call(['retry', 'nope'])).toMatchObject({ code: 4 })
+  })
+
+  it('prune deletes what ended long ago and never work that waits (J36, X27)', async () => {
+    const config = `export default { url: 'sqlite:jobs.db', keep: { cancelled: '0ms' } }`
+    const project = jobProject()
+    const ended = (await project.json(['send', 'add', '{"a":1,"b":1}'])) as Sent
+    const waiting = (await project.json(['send', 'add', '{"a":1,"b":1}'])) as Sent
+    await project.call(['cancel', ended.id])
+    expect(await project.call(['prune'])).toMatchObject({ code: 0, out: 'deleted 0 ended jobs\n' })
+    project.write('treadle.config.ts', config)
+    expect(await project.call(['prune'])).toMatchObject({ code: 0, out: 'deleted 1 ended job\n' })
+    expect(((await project.json(['list'])) as Sent[]).map(({ id }) => id)).toEqual([waiting.id])
+  })
+
+  it('migrate brings the schema up to date and tells its version', async () => {
+    const project = new Project({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
+    expect(await project.call(['list'])).toMatchObject({ code: 1, err: expect.stringContaining('[SCHEMA_OUTDATED]') })
+    expect((await project.call(['migrate'])).out).toMatch(/^sqlite:jobs\.db is up to date: schema version \d+\n$/)
+    expect(await project.call(['list'])).toMatchObject({ code: 0 })
+  })
+})

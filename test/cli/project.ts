@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface CallOptions {
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Below the project's folder. */
+  readonly folder?: string
+}
+
+/** A folder with files, in which the built command line runs as its users run it. */
+export class Project {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'treadle-cli-')))
+
+  constructor(files: Readonly<Record<string, string>> = {}) {
+    for (const [path, text] of Object.entries(files)) this.write(path, text)
+    onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }))
+  }
+
+  path(path: string): string {
+    return join(this.folder, path)
+  }
+
+  write(path: string, text: string): void {
+    mkdirSync(dirname(this.path(path)), { recursive: true })
+    writeFileSync(this.path(path), text)
+  }
+
+  async call(args: readonly string[], options: CallOptions = {}): Promise<Ended> {
+    const running = this.start(args, options)
+    running.child.stdin?.end(options.input ?? '')
+    return running.ended
+  }
+
+  /** The data of a command that must succeed. */
+  async json(args: readonly string[]): Promise<unknown> {
+    const { code, out, err } = await this.call([...args, '--json'])
+    if (code !== 0) throw new Error(`treadle ${args.join(' ')} ended with ${code}: ${err}`)
+    return JSON.parse(out)
+  }
+
+  start(args: readonly string[], options: CallOptions = {}): Running {
+    const { TREADLE_URL: _url, TREADLE_SIGNING_KEY: _key, ...inherited } = process.env
+    const cwd = this.path(options.folder ?? '.')
+    mkdirSync(cwd, { recursive: true })
+    return new Running(spawn(process.execPath, [main, ...args], { cwd, env: { ...inherited, ...options.env } }))
+  }
+}
+
+/** A command under way. */
+export class Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  #out = ''
+  #err = ''
+  #look: () => void = () => {}
+
+  constructor(child: ChildProcess) {
+    this.child = child
+    child.stdout?.on('data', (bytes) => this.#read(() => (this.#out += bytes)))
+    child.stderr?.on('data', (bytes) => this.#read(() => (this.#err += bytes)))
+    // A command that ends early does not read what it was given.
+    child.stdin?.on('error', () => {})
+    this.ended = new Promise((resolve) => {
+      child.on('close', (code) => this.#read(() => resolve({ code, out: this.#out, err: this.#err })))
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+  }
+
+  /** Resolves when the text was written, to either output. */
+  async says(text: string): Promise<void> {
+    const ended = this.ended.then(({ code }) => `it ended with ${code}`)
+    const said = new Promise<undefined>((resolve) => {
+      this.#look = () => (this.#out.includes(text) || this.#err.includes(text)) && resolve(undefined)
+      this.#look()
+    })
+    const problem = await Promise.race([said, ended])
+    if (problem !== undefined && !this.#out.includes(text) && !this.#err.includes(text)) {
+      throw new Error(`"${text}" was never said: ${problem}\n${this.#out}\n${this.#err}`)
+    }
+  }
+
+  #read(add: () => void): void {
+    add()
+    this.#look()
+  }
+}
+
+export const configText = `import { defineConfig } from 'treadle'
+export default defineConfig({ url: 'sqlite:jobs.db' })
+`
+
+/** Jobs that end in every way. */
+export const jobsText = `import { jobs, PermanentError } from 'treadle'
+jobs.define('add', ({ a, b }: { a: number; b: number }) => a + b)
+jobs.define('flaky', (_: unknown, ctx) => {
+  if (ctx.attempt < 2) throw new Error('not yet')
+}).retries(3, { strategy: 'none' })
+jobs.define('fails', () => {
+  throw new PermanentError('broken \\u001b[31m for good')
+}).queue('mail')
+jobs.define('patient', async (_: unknown, ctx) => {
+  console.log('patient began')
+  await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+  ctx.signal.throwIfAborted()
+})
+jobs.define('yearly', () => {}).cron('0 0 1 1 *')
+`
+
+export function jobProject(): Project {
+  return new Project({ 'treadle.config.ts': configText, 'jobs/all.ts': jobsText })
+}

@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { failureOf, failureText } from '../../src/cli/failure.ts'
+import { treadleProgram } from '../../src/cli/program.ts'
+import { jobProject, Project } from './project.ts'
+
+const commands = [
+  'init',
+  'check',
+  'work',
+  'run',
+  'send',
+  'status',
+  'list',
+  'show',
+  'retry',
+  'cancel',
+  'pause',
+  'resume',
+  'prune',
+  'migrate',
+]
+const deadCommands = ['list', 'show', 'replay', 'purge'].map((name) => `dead ${name}`)
+
+describe('wrong usage ends with 2 and one line', () => {
+  it.each<[args: string[], message: string]>([
+    [['stauts'], "unknown command 'stauts' (Did you mean status?)"],
+    [['list', '--lmit', '3'], "unknown option '--lmit' (Did you mean --limit?)"],
+    [['list', '--limit', 'NaN'], "option '--limit <n>' argument 'NaN' is invalid. It must be a whole number from 1 to 10000."],
+    [['list', '--state', 'failed'], 'It must be one of ready, scheduled, blocked, running,'],
+    [['list', 'extra'], "too many arguments for 'list'"],
+    [['show'], "missing required argument 'id'"],
+    [['send', 'add', '{a:1}'], 'the payload is not JSON: expected a property name in double quotes or "}" at line 1, column 2'],
+    [['send', 'add', '1', '--payload-file', 'x'], 'give the payload either as an argument or with --payload-file'],
+    [['send', 'add', '--payload-file', 'nope'], 'the payload can not be read from nope: ENOENT'],
+    [['send', 'add', '--delay', '5'], "It must be a duration with its unit, such as '250ms'"],
+    [['send', 'add', '--at', 'noon'], 'It must be an ISO 8601 time with its offset'],
+    [['send', 'add', '--delay', '5m', '--at', '2026-01-01T00:00:00Z'], 'give either --delay or --at'],
+    [['send', 'add', '--queue', 'a b'], 'A queue must be 1 to 64 letters'],
+    [['work', '--concurrency', '0'], 'It must be a whole number from 1 to 10000.'],
+    [['run', '--queue', ''], 'It must not be empty.'],
+    [['pause', 'a b'], 'A queue must be 1 to 64 letters'],
+    [['dead', 'replay'], 'give either the ids of jobs or --all'],
+    [['dead', 'replay', 'x', '--all'], 'give either the ids of jobs or --all'],
+    [['dead', 'replay', 'x', '--job', 'y'], '--job and --queue go with --all'],
+    [['dead', 'purge'], 'this deletes jobs for ever: add --yes'],
+    [['dead', 'foo'], "unknown command 'foo'"],
+    [['help', 'foo'], "unknown command 'foo'"],
+  ])('treadle %j', async (args, message) => {
+    const thrown = await treadleProgram()
+      .parseAsync(args, { from: 'user' })
+      .catch((error: unknown) => error)
+    const failure = failureOf(thrown)
+    expect(failure).toMatchObject({ code: 'USAGE', exitCode: 2 })
+    const line = failureText(failure, thrown, { json: false, verbose: false })
+    expect(line).toMatch(/^treadle: [^\n]* \[USAGE\]$/)
+    expect(line).toContain(message)
+  })
+
+  it('on the error output', async () => {
+    const { code, out, err } = await new Project().call(['stauts'])
+    expect({ code, out, err }).toEqual({
+      code: 2,
+      out: '',
+      err: "treadle: unknown command 'stauts' (Did you mean status?) [USAGE]\n",
+    })
+  })
+
+  it('with --json the error is JSON', async () => {
+    const { code, err } = await new Project().call(['list', '--limit', 'x', '--json'])
+    expect(code).toBe(2)
+    expect(JSON.parse(err)).toEqual({ error: { code: 'USAGE', message: expect.stringContaining('whole number') } })
+  })
+})
+
+describe('failures', () => {
+  it('what does not exist ends with 4', async () => {
+    const project = jobProject()
+    expect(await project.call(['show', 'nope'])).toMatchObject({
+      code: 4,
+      out: '',
+      err: expect.stringContaining('[RUN_NOT_FOUND]'),
+    })
+    expect(await project.call(['list', '--before', 'nope'])).toMatchObject({ code: 4 })
+    const json = await project.call(['show', 'nope', '--json'])
+    expect(JSON.parse(json.err)).toEqual({ error: { code: 'RUN_NOT_FOUND', message: expect.any(String) } })
+  })
+
+  it('a stack is shown only when it is asked for', async () => {
+    const project = new Project({ 'treadle.config.ts': `throw new Error('boom')` })
+    expect((await project.call(['list'])).err.split('\n')).toHaveLength(2)
+    expect((await project.call(['list', '--verbose'])).err).toMatch(/Error: boom\n +at .*treadle\.config\.ts:1/)
+  })
+
+  it('a reader that goes away is none', () => {
+    const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+    const piped = spawnSync('sh', ['-c', `"${process.execPath}" "${main}" help --json 2>err | true; cat err`], {
+      cwd: new Project().folder,
+      encoding: 'utf8',
+    })
+    expect(piped).toMatchObject({ status: 0, stdout: '', stderr: '' })
+  })
+})
+
+describe('help', () => {
+  it('treadle help explains the exit codes', async () => {
+    const { code, out } = await new Project().call(['help'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/Exit codes:\n +0 +it worked[\s\S]*\n +130 +interrupted/)
+    expect((await new Project().call([])).code).toBe(2)
+  })
+
+  it.each([...commands, ...deadCommands])('treadle help %s has examples', async (name) => {
+    let out = ''
+    const program = treadleProgram()
+    const write = (text: string) => {
+      out += text
+    }
+    for (const command of [...program.commands, ...program.commands.flatMap((each) => each.commands)])
+      command.configureOutput({ writeOut: write })
+    await program.parseAsync(['help', ...name.split(' ')], { from: 'user' })
+    expect(out).toContain(`Examples:\n  $ treadle ${name}`)
+  })
+
+  it('the version is the one of the package', async () => {
+    expect((await new Project().call(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { jobProject } from './project.ts'
+
+interface Sent {
+  readonly id: string
+}
+
+describe('treadle work', () => {
+  it('tells where it works, each job that ended, and what it did; SIGTERM ends it well (J37)', async () => {
+    const project = jobProject()
+    const worker = project.start(['work', '--concurrency', '3', '--no-scheduler'])
+    await worker.says('schedules    not followed here')
+    const waited = await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '30s'])
+    expect(waited).toMatchObject({ code: 0, out: '3\n', err: expect.stringMatching(/^sent add /) })
+    const failed = await project.call(['send', 'fails', '--wait', '30s'])
+    expect(failed).toMatchObject({ code: 1, out: '', err: expect.stringContaining('[RUN_FAILED]') })
+    await project.call(['send', 'flaky', '--wait', '30s'])
+    worker.child.kill('SIGTERM')
+    const { code, out, err } = await worker.ended
+    expect(code).toBe(0)
+    expect(out).toContain(`working on sqlite:jobs.db\n  config       ${project.path('treadle.config.ts')}\n  queues       all\n`)
+    expect(out).toContain('concurrency  3\n')
+    expect(out).toMatch(/✓ add [0-9a-f-]{36} \d+ms\n/)
+    expect(out).toMatch(/✗ fails [0-9a-f-]{36} dead \(permanent\) at attempt 1: broken ␛\[31m for good\n/)
+    expect(out).toMatch(/↻ flaky [0-9a-f-]{36} attempt 1: not yet \(retried at once\)\n/)
+    expect(out).toMatch(/stopped: 2 succeeded, 1 to be retried, 1 dead\n$/)
+    expect(err).toContain('stopping: waiting for running jobs')
+  })
+
+  it('the second Ctrl-C aborts what runs and gives it back unburnt', async () => {
+    const project = jobProject()
+    const { id } = (await project.json(['send', 'patient'])) as Sent
+    const worker = project.start(['work', '--grace', '1h'])
+    await worker.says('patient began')
+    worker.child.kill('SIGINT')
+    await worker.says('stopping')
+    worker.child.kill('SIGINT')
+    expect(await worker.ended).toMatchObject({ code: 130, out: expect.stringContaining(`- patient ${id} given back unfinished`) })
+    expect(await project.json(['show', id])).toMatchObject({ state: 'ready', attempts: 0 })
+  })
+
+  it('writes one JSON object a line for programs', async () => {
+    const project = jobProject()
+    const worker = project.start(['work', '--json', '--queue', 'mail,default', '--job', 'add', '--job', 'fails'])
+    await worker.says('worker:started')
+    await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '30s'])
+    await project.call(['send', 'fails', '--wait', '30s'])
+    worker.child.kill('SIGTERM')
+    const lines = (await worker.ended).out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toEqual([
+      expect.objectContaining({ event: 'worker:started', queues: ['mail', 'default'], jobs: ['add', 'fails'] }),
+      expect.objectContaining({ event: 'job:succeeded', job: 'add', durationMs: expect.any(Number), at: expect.any(String) }),
+      expect.objectContaining({ event: 'job:dead', job: 'fails', error: { message: 'broken \u001b[31m for good' } }),
+      expect.objectContaining({ event: 'worker:stopped', succeeded: 1, dead: 1 }),
+    ])
+  })
+
+  it('is silent but for trouble when it is told to be quiet', async () => {
+    const project = jobProject()
+    const worker = project.start(['work', '--quiet'])
+    await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '30s'])
+    await project.call(['send', 'fails', '--wait', '30s'])
+    worker.child.kill('SIGTERM')
+    expect((await worker.ended).out).toMatch(/^✗ fails .*\n$/)
+  })
+
+  it('stops in order when nobody reads it any more', async () => {
+    const project = jobProject()
+    const worker = project.start(['work'])
+    await worker.says('working on')
+    worker.child.stdout?.destroy()
+    await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '30s'])
+    expect(await worker.ended).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('refuses options and jobs that make no sense before it says that it works', async () => {
+    const project = jobProject()
+    expect(await project.call(['work', '--lease', '10ms'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('lease must be from 1s'),
+    })
+    expect(await project.call(['work', '--job', 'nope'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('No job is defined as "nope"'),
+    })
+  })
+
+  it('waiting for a result ends at its time', async () => {
+    const project = jobProject()
+    const waited = await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '1ms'])
+    expect(waited).toMatchObject({ code: 1, out: '', err: expect.stringContaining('[WAIT_TIMEOUT]') })
+  })
+
+  it('one pass that is interrupted waits for what runs, and ends at once at the second Ctrl-C', async () => {
+    const project = jobProject()
+    await project.call(['send', 'patient'])
+    const run = project.start(['run'])
+    await run.says('patient began')
+    run.child.kill('SIGINT')
+    await run.says('stopping')
+    run.child.kill('SIGINT')
+    expect(await run.ended).toMatchObject({ code: 130 })
+  })
+})

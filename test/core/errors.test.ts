@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { errorCodes, messageOf, PermanentError, TreadleError } from '../../src/core/errors.ts'
+
+describe('an error of the library', () => {
+  it('has a code, a message, a name and its cause', () => {
+    const cause = new Error('no such file')
+    const error = new TreadleError('CONFIG_NOT_FOUND', 'Run "treadle init"', { cause })
+    expect(error).toMatchObject({ name: 'TreadleError', code: 'CONFIG_NOT_FOUND', message: 'Run "treadle init"', cause })
+    expect(error).toBeInstanceOf(Error)
+    expect(new PermanentError('gone').name).toBe('PermanentError')
+  })
+
+  it('has one of the codes that are listed once, in order', () => {
+    expect([...errorCodes]).toEqual([...new Set(errorCodes)].sort())
+  })
+})
+
+describe('the message of what was thrown', () => {
+  it.each([
+    [new Error('disk full'), 'disk full'],
+    [new TypeError(''), 'TypeError'],
+    ['a text', 'a text'],
+    [undefined, 'thrown: undefined'],
+    [null, 'thrown: null'],
+    [7, 'thrown: 7'],
+    [Symbol('x'), 'thrown: Symbol(x)'],
+    [{ toString: () => 'an answer' }, 'thrown: an answer'],
+    [Object.create(null), 'thrown: a value of type object that has no text'],
+    [Object.assign(new Error('x'), { message: { status: 503 } }), '[object Object]'],
+  ])('of %#', (thrown, message) => {
+    expect(messageOf(thrown)).toBe(message)
+  })
+})

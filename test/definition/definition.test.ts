@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { type DefinitionFields, definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
+import { retryPolicy } from '../../src/definition/retry.ts'
+import { parseCron } from '../../src/scheduling/cron.ts'
+
+const base = () =>
+  new JobDefinition({
+    ...definitionDefaults,
+    job: 'mail',
+    name: 'mail',
+    handler: async () => {},
+    meta: { a: 1 },
+    environments: ['test'],
+  })
+
+describe('a definition', () => {
+  const schedule = parseCron('0 2 * * *', 'UTC')
+  const retry = retryPolicy({ strategy: 'none' })
+  const unique = () => 'u'
+  const idempotencyKey = () => 'i'
+
+  it.each<[string, (definition: JobDefinition) => JobDefinition, Partial<DefinitionFields>]>([
+    ['withName', (definition) => definition.withName('Mail'), { name: 'Mail' }],
+    ['withQueue', (definition) => definition.withQueue('slow'), { queue: 'slow' }],
+    ['withPriority', (definition) => definition.withPriority(9), { priority: 9 }],
+    ['withMaxRetries', (definition) => definition.withMaxRetries(2), { maxAttempts: 3 }],
+    ['withMaxAttempts', (definition) => definition.withMaxAttempts(2), { maxAttempts: 2 }],
+    ['withRetry', (definition) => definition.withRetry(retry), { retry }],
+    ['withTimeout', (definition) => definition.withTimeout(500), { timeoutMs: 500 }],
+    ['withConcurrency', (definition) => definition.withConcurrency(4), { concurrency: 4 }],
+    ['withSingleInstance', (definition) => definition.withSingleInstance(), { concurrency: 1 }],
+    ['withUnique', (definition) => definition.withUnique(unique), { unique }],
+    ['withIdempotencyKey', (definition) => definition.withIdempotencyKey(idempotencyKey), { idempotencyKey }],
+    ['withSchedule', (definition) => definition.withSchedule(schedule), { schedule }],
+    ['withEnvironments', (definition) => definition.withEnvironments('a', 'b'), { environments: ['a', 'b'] }],
+    ['withEnabled', (definition) => definition.withEnabled(false), { enabled: false }],
+    ['withMeta', (definition) => definition.withMeta({ b: 2 }), { meta: { b: 2 } }],
+    ['withArgs', (definition) => definition.withArgs([1]), { args: [1] }],
+    ['withKeep', (definition) => definition.withKeep({ dead: 0 }), { keep: { dead: 0 } }],
+  ])('D14: %s() gives a changed copy and leaves the base as it is', (_, change, fields) => {
+    const definition = base()
+    const before = { ...definition.fields }
+    const copy = change(definition)
+    expect(copy).not.toBe(definition)
+    expect(copy.fields).toEqual({ ...before, ...fields })
+    expect(definition.fields).toEqual(before)
+  })
+
+  it('D14: takes an idempotency key as a text too', () => {
+    expect(
+      base()
+        .withIdempotencyKey('i')
+        .fields.idempotencyKey?.({} as never),
+    ).toBe('i')
+    expect(base().withIdempotencyKey('i').withIdempotencyKey(null).fields.idempotencyKey).toBeNull()
+  })
+
+  it('X2: counts retries and attempts, and knows when it is alone', () => {
+    const definition = base().withMaxRetries(2)
+    expect([definition.maxRetries, definition.fields.maxAttempts]).toEqual([2, 3])
+    expect([definition.singleInstance, definition.withSingleInstance().singleInstance]).toEqual([false, true])
+  })
+
+  it('is checked like the first one when it is changed', () => {
+    expect(() => base().withQueue('two words').withPriority(0)).toThrow(expect.objectContaining({ code: 'DEFINITION_INVALID' }))
+    expect(() => base().withKeep({ dead: -1 })).toThrow('keep.dead must be')
+  })
+
+  it('A2: can not be changed, in any of its parts', () => {
+    const { fields } = base()
+    const attempts: (() => void)[] = [
+      () => Object.assign(fields, { queue: 'x' }),
+      () => Object.assign(fields.meta, { a: 2 }),
+      () => Object.assign(fields.keep, { dead: 0 }),
+      () => (fields.environments as string[]).push('x'),
+      () => (fields.when as unknown[]).push(() => true),
+      () => Object.assign(base(), { fields: {} }),
+    ]
+    for (const attempt of attempts) expect(attempt).toThrow(TypeError)
+  })
+
+  it('does not change when what it was made of does', () => {
+    const meta = { tenant: 'acme', nested: { a: 1 } }
+    const environments = ['test']
+    const definition = base().with({ meta, environments })
+    meta.tenant = 'evil'
+    meta.nested.a = 2
+    environments.push('production')
+    expect(definition.fields).toMatchObject({ meta: { tenant: 'acme', nested: { a: 1 } }, environments: ['test'] })
+  })
+
+  it('holds its meta as it will travel', () => {
+    expect(base().withMeta({ at: new Date(0), none: undefined } as never).fields.meta).toEqual({ at: '1970-01-01T00:00:00.000Z' })
+  })
+})

@@ -1,0 +1,132 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import { treadle } from '../../src/app/treadle.ts'
+import type { JobContext } from '../../src/definition/context.ts'
+import type { Run } from '../../src/definition/run.ts'
+
+// What is wrong here does not compile: `npm run check` reads this file, and an @ts-expect-error without an error is one itself.
+
+interface Mail {
+  readonly to: string
+  readonly subject: string
+}
+
+const mail: Mail = { to: 'ada@example.com', subject: 'hi' }
+
+describe('the types of a job', () => {
+  it('are those of its handler', async () => {
+    const jobs = treadle('memory:')
+    const send = jobs.define('send', async (given: Mail, context) => {
+      expectTypeOf(context).toEqualTypeOf<JobContext<Mail>>()
+      return { sent: given.to.length }
+    })
+    const run = await send.dispatch(mail)
+    expectTypeOf(run).toEqualTypeOf<Run<{ sent: number }>>()
+    expectTypeOf(await send.delay('1s').dispatch(mail)).toEqualTypeOf<Run<{ sent: number }>>()
+    expectTypeOf(await jobs.dispatch(send, mail)).toEqualTypeOf<Run<{ sent: number }>>()
+    expectTypeOf(await jobs.dispatchMany(send, [mail])).toEqualTypeOf<readonly Run<{ sent: number }>[]>()
+    expect(run.job).toBe('send')
+    await jobs.close()
+  })
+
+  it('refuse a wrong payload', () => {
+    const jobs = treadle('memory:')
+    const send = jobs.define('send', async (_: Mail) => 1)
+    const wrong = [
+      // @ts-expect-error: the subject is missing
+      () => send.dispatch({ to: 'ada@example.com' }),
+      // @ts-expect-error: `to` is a text
+      () => send.dispatch({ to: 7, subject: 'hi' }),
+      // @ts-expect-error: there is no `body`
+      () => send.dispatch({ to: 'ada@example.com', subject: 'hi', body: '' }),
+      // @ts-expect-error: the payload is not optional
+      () => send.dispatch(),
+      // @ts-expect-error: a draft takes the same payload
+      () => send.delay('1s').dispatch({ to: 'ada@example.com' }),
+      // @ts-expect-error: so does the program
+      () => jobs.dispatch(send, { to: 'ada@example.com' }),
+      // @ts-expect-error: and each of many
+      () => jobs.dispatchMany(send, [mail, { to: 'ada@example.com' }]),
+      // @ts-expect-error: the default payload too
+      () => send.args({ to: 'ada@example.com' }),
+      // @ts-expect-error: misspelt
+      () => send.dispatch(mail, { prioity: 9 }),
+      // @ts-expect-error: no such level
+      () => send.priority('urgent'),
+    ]
+    expect(wrong).toHaveLength(10)
+  })
+
+  it('let a payload be left out where the handler takes none', async () => {
+    const jobs = treadle('memory:')
+    const tick = jobs.define('tick', async () => 'tock')
+    const maybe = jobs.define('maybe', async (_?: Mail) => {})
+    await tick.dispatch()
+    await maybe.dispatch()
+    expectTypeOf(await maybe.dispatch(mail)).toEqualTypeOf<Run<void>>()
+    await jobs.close()
+  })
+
+  it('reach filters, hooks and keys', () => {
+    const jobs = treadle('memory:')
+    const job = jobs
+      .define('send', async (_: Mail) => 7)
+      .when((given) => expectTypeOf(given).toEqualTypeOf<Mail>() === undefined)
+      .unique((given) => given.to)
+      .before((given, context) => {
+        expectTypeOf(given).toEqualTypeOf<Mail>()
+        expectTypeOf(context).toEqualTypeOf<JobContext<Mail>>()
+      })
+      .onSuccess((result) => expectTypeOf(result).toEqualTypeOf<number>())
+      .onError((error) => expectTypeOf(error).toBeUnknown())
+    expect(job.job).toBe('send')
+  })
+
+  it('come from a class', async () => {
+    const jobs = treadle('memory:')
+    class Sender {
+      async handle(given: Mail) {
+        return given.to
+      }
+    }
+    expectTypeOf(await jobs.dispatch(Sender, mail)).toEqualTypeOf<Run<string>>()
+    // @ts-expect-error: the class takes a whole mail
+    const wrong = () => jobs.dispatch(Sender, { to: 'ada@example.com' })
+    expect(wrong).toBeTypeOf('function')
+    await jobs.close()
+  })
+
+  it('come from a schema: its input for a dispatch, its output for the handler', () => {
+    const jobs = treadle('memory:')
+    const input = z.object({ at: z.string().transform((text) => new Date(text)), times: z.number().default(1) })
+    const remind = jobs.define('remind', { input }, async (payload) => {
+      expectTypeOf(payload).toEqualTypeOf<{ at: Date; times: number }>()
+      return payload.times
+    })
+    expectTypeOf(remind.dispatch).parameter(0).toEqualTypeOf<{ at: string; times?: number | undefined }>()
+    expectTypeOf(remind.dispatch).returns.resolves.toEqualTypeOf<Run<number>>()
+    remind.unique(({ at }) => at.toISOString())
+    // @ts-expect-error: a date is what the handler gets, not what a dispatch takes
+    const wrong = () => remind.dispatch({ at: new Date() })
+    expect(wrong).toBeTypeOf('function')
+  })
+
+  it('check the result against the schema of the output', () => {
+    const jobs = treadle('memory:')
+    const output = z.object({ sent: z.number() })
+    jobs.define('send', { output }, async (_: Mail) => ({ sent: 1 }))
+    // @ts-expect-error: a text is not what the schema says
+    jobs.define('other', { output }, async (_: Mail) => ({ sent: 'one' }))
+    expect(jobs.has('send')).toBe(true)
+  })
+
+  it('of a declared job are said', async () => {
+    const jobs = treadle('memory:')
+    const elsewhere = jobs.declare<Mail, number>('elsewhere')
+    expectTypeOf(await elsewhere.dispatch(mail)).toEqualTypeOf<Run<number>>()
+    // @ts-expect-error: the subject is missing
+    const wrong = () => elsewhere.dispatch({ to: 'ada@example.com' })
+    expect(wrong).toBeTypeOf('function')
+    await jobs.close()
+  })
+})

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import { type Envelope, type Identity, openEnvelope, parseIdentity, sealEnvelope } from '../../src/envelope/envelope.ts'
+import { delivery, firstKey, identity, payload, ring, secondKey } from './sample.ts'
+
+const keys = ring(firstKey)
+
+describe('a sealed envelope', () => {
+  it('opens as what was sealed', () => {
+    const envelope = sealEnvelope(identity, payload, delivery, keys)
+    expect(openEnvelope(envelope, keys)).toEqual({ identity, payload: { to: 'ada@example.com' } })
+  })
+
+  it('repeats for the backend what routing needs, and keeps the payload as it was written', () => {
+    const spaced = '{ "to": "ada" }'
+    const envelope = sealEnvelope(identity, spaced, { ...delivery, uniqueKey: 'u' }, keys)
+    expect(envelope).toMatchObject({
+      id: identity.id,
+      job: 'send-email',
+      queue: 'mail',
+      priority: 5,
+      singleInstance: false,
+      payload: spaced,
+      runAt: delivery.runAt,
+      createdAt: delivery.createdAt,
+      uniqueKey: 'u',
+    })
+  })
+
+  it('has the same form and the same signature whenever it is sealed: the order of members does not matter', () => {
+    const reordered = Object.fromEntries(Object.entries(identity).reverse()) as unknown as Identity
+    expect(sealEnvelope(reordered, payload, delivery, keys)).toEqual(sealEnvelope(identity, payload, delivery, keys))
+  })
+
+  it('keeps an empty meta and opens it as empty', () => {
+    const envelope = sealEnvelope({ ...identity, meta: {} }, payload, delivery, keys)
+    expect(openEnvelope(envelope, keys).identity.meta).toEqual({})
+  })
+
+  it('D17: says nothing of schedules', () => {
+    expect(Object.keys(sealEnvelope(identity, payload, delivery, keys))).not.toContain('schedule')
+    expect(Object.keys(parseIdentity(sealEnvelope(identity, payload, delivery, keys).identity) as Identity)).not.toContain('cron')
+  })
+})
+
+describe('an envelope that was changed', () => {
+  const changes: Readonly<Record<keyof Identity, unknown>> = {
+    id: 'other-id',
+    job: 'shell',
+    name: 'Something else',
+    queue: 'admin',
+    priority: 20,
+    maxRetries: 1_000,
+    timeoutMs: null,
+    singleInstance: true,
+    idempotencyKey: null,
+    meta: { tenant: 'evil' },
+  }
+
+  it.each(Object.entries(changes))('D16, X18: is refused when its %s is another one', (field, value) => {
+    const sealed = sealEnvelope(identity, payload, delivery, keys)
+    const forged = sealEnvelope({ ...identity, [field]: value } as Identity, payload, delivery, null)
+    expect(codeOf({ ...forged, signature: sealed.signature })).toBe('SIGNATURE_INVALID')
+  })
+
+  it('D16: is refused when its payload is another one, or the same one written differently', () => {
+    const sealed = sealEnvelope(identity, payload, delivery, keys)
+    expect(codeOf({ ...sealed, payload: '{"to":"eve@example.com"}' })).toBe('SIGNATURE_INVALID')
+    expect(codeOf({ ...sealed, payload: `${payload} ` })).toBe('SIGNATURE_INVALID')
+  })
+
+  it.each(['id', 'job', 'queue', 'priority', 'singleInstance'] as const)(
+    'is refused when only the %s that routes it was changed',
+    (field) => {
+      const sealed = sealEnvelope(identity, payload, delivery, keys)
+      expect(codeOf({ ...sealed, [field]: changes[field] } as Envelope)).toBe('ENVELOPE_MALFORMED')
+    },
+  )
+
+  it('is refused when what is signed was moved from the identity to the payload', () => {
+    const sealed = sealEnvelope(identity, payload, delivery, keys)
+    const whole = `${sealed.identity}\n${sealed.payload}`
+    expect(codeOf({ ...sealed, identity: whole, payload: '' })).toBe('SIGNATURE_INVALID')
+    expect(codeOf({ ...sealed, identity: '', payload: whole })).toBe('SIGNATURE_INVALID')
+  })
+
+  it('D15, D16: may be delivered at another time, which is not signed', () => {
+    const sealed = sealEnvelope(identity, payload, delivery, keys)
+    expect(openEnvelope({ ...sealed, runAt: 0, createdAt: 0, uniqueKey: 'x' } as Envelope, keys).identity).toEqual(identity)
+  })
+})
+
+describe('a signature', () => {
+  it('A5: must be there where there is a key', () => {
+    expect(codeOf(sealEnvelope(identity, payload, delivery, null))).toBe('SIGNATURE_MISSING')
+  })
+
+  it('is not asked for where there is no key', () => {
+    expect(openEnvelope(sealEnvelope(identity, payload, delivery, null), null).identity).toEqual(identity)
+    expect(openEnvelope(sealEnvelope(identity, payload, delivery, keys), null).identity).toEqual(identity)
+  })
+
+  it('of another key, or of another key with the same name, is refused', () => {
+    const sealed = sealEnvelope(identity, payload, delivery, ring(secondKey))
+    expect(codeOf(sealed)).toBe('SIGNATURE_INVALID')
+    const sameName = sealEnvelope(identity, payload, delivery, ring({ ...secondKey, id: firstKey.id }))
+    expect(codeOf(sameName)).toBe('SIGNATURE_INVALID')
+  })
+
+  it.each([[''], ['.'], ['k1'], ['k1.'], ['.abc'], ['k1.abc'], [`k1.${'A'.repeat(43)}`], ['__proto__.abc'], ['constructor.abc']])(
+    'of the form %j is refused',
+    (signature) => {
+      expect(codeOf({ ...sealEnvelope(identity, payload, delivery, keys), signature })).toBe('SIGNATURE_INVALID')
+    },
+  )
+
+  it('X21: is made with the first key and accepted from all of them, so that keys can be rotated', () => {
+    const before = sealEnvelope(identity, payload, delivery, ring(firstKey))
+    const during = ring(secondKey, firstKey)
+    expect(openEnvelope(before, during).identity).toEqual(identity)
+    const after = sealEnvelope(identity, payload, delivery, during)
+    expect(after.signature).toMatch(/^k2\./)
+    expect(openEnvelope(after, ring(secondKey)).identity).toEqual(identity)
+    expect(() => openEnvelope(before, ring(secondKey))).toThrow('signed with a key that is not in the key ring')
+  })
+})
+
+describe('a key ring', () => {
+  it.each([
+    ['without a key', [], 'at least one signing key'],
+    ['with a short secret', [{ id: 'a', secret: 'short' }], 'at least 16 bytes'],
+    ['with an id that a signature can not hold', [{ id: 'a.b', secret: firstKey.secret }], 'letters, digits'],
+    ['with an empty id', [{ id: '', secret: firstKey.secret }], 'letters, digits'],
+    ['with one id twice', [firstKey, { ...secondKey, id: firstKey.id }], 'the same id'],
+  ])('%s is refused', (_, given, message) => {
+    expect(() => ring(...given)).toThrow(
+      expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(message) }),
+    )
+  })
+
+  it('never shows a secret in what it refuses', () => {
+    const secret = 'hunter2'
+    expect(() => ring({ id: 'a', secret })).toThrow(expect.not.objectContaining({ message: expect.stringContaining(secret) }))
+  })
+})
+
+describe('an envelope that holds nonsense', () => {
+  it.each([
+    ['not JSON', 'x'],
+    ['no list', '{}'],
+    ['a list that is too short', '[1]'],
+    ['of another version', JSON.stringify([2, 'i', 'j', 'n', 'q', 5, 0, null, false, null, null])],
+    ['with a number for its job', JSON.stringify([1, 'i', 7, 'n', 'q', 5, 0, null, false, null, null])],
+    ['with a text for its priority', JSON.stringify([1, 'i', 'j', 'n', 'q', '5', 0, null, false, null, null])],
+    ['with a list for its meta', JSON.stringify([1, 'i', 'j', 'n', 'q', 5, 0, null, false, null, []])],
+    ['with a number for its idempotency key', JSON.stringify([1, 'i', 'j', 'n', 'q', 5, 0, null, false, 1, null])],
+  ])('has an identity that is refused: %s', (_, text) => {
+    expect(parseIdentity(text)).toBeUndefined()
+    const signature = keys.sign(text, payload)
+    expect(codeOf({ ...sealEnvelope(identity, payload, delivery, keys), identity: text, signature })).toBe('ENVELOPE_MALFORMED')
+  })
+
+  it('has a payload that is not JSON', () => {
+    expect(codeOf(sealEnvelope(identity, '{to: ada}', delivery, keys))).toBe('ENVELOPE_MALFORMED')
+  })
+})
+
+function codeOf(envelope: Envelope): string {
+  try {
+    openEnvelope(envelope, keys)
+    return 'opened'
+  } catch (thrown) {
+    return (thrown as { code: string }).code
+  }
+}

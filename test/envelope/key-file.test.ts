@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { keyRingFromFile } from '../../src/envelope/key-file.ts'
+import { KeyRing } from '../../src/envelope/key-ring.ts'
+
+let folder: string
+let path: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'treadle-key-'))
+  path = join(folder, 'jobs.db.key')
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('a key file', () => {
+  it('X21: is made where there is none, for its owner alone, and used from then on', () => {
+    const signature = keyRingFromFile(path).sign('[]', '{}')
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(readFileSync(path, 'utf8')).toMatch(/^k-[A-Za-z0-9_-]{8} [A-Za-z0-9_-]{43}\n$/)
+    keyRingFromFile(path).verify('[]', '{}', signature)
+    expect(readdirSync(folder)).toEqual(['jobs.db.key'])
+  })
+
+  it('has another key than the next one', () => {
+    const other = keyRingFromFile(join(folder, 'other.key'))
+    expect(() => other.verify('[]', '{}', keyRingFromFile(path).sign('[]', '{}'))).toThrow()
+  })
+
+  it('holds several keys for a rotation, the one that signs first', () => {
+    writeFileSync(path, '# rotated\nnew a-new-secret-long-enough\r\n\n  old an-old-secret-long-enough  \n')
+    const keys = keyRingFromFile(path)
+    expect(keys.sign('[]', '{}')).toMatch(/^new\./)
+    keys.verify('[]', '{}', new KeyRing([{ id: 'old', secret: 'an-old-secret-long-enough' }]).sign('[]', '{}'))
+  })
+
+  it.each([
+    ['is empty', ''],
+    ['holds only a comment', '# key\n'],
+    ['lacks the secret', 'k1\n'],
+    ['has a word too many', 'k1 a-secret-that-is-long-enough more\n'],
+    ['has a secret that is too short', 'k1 short\n'],
+    ['names a key twice', 'k1 a-secret-that-is-long-enough\nk1 another-that-is-long-enough\n'],
+  ])('that %s is refused and left as it is', (_, text) => {
+    writeFileSync(path, text)
+    expect(() => keyRingFromFile(path)).toThrow(expect.objectContaining({ code: 'KEY_INVALID' }))
+    expect(readFileSync(path, 'utf8')).toBe(text)
+  })
+
+  it('that can not be read is named', () => {
+    mkdirSync(path)
+    expect(() => keyRingFromFile(path)).toThrow(
+      expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(`${path} can not be read`) }),
+    )
+  })
+
+  it('in a folder that is not there is named, with what to do', () => {
+    const missing = join(folder, 'missing', 'jobs.db.key')
+    expect(() => keyRingFromFile(missing)).toThrow(
+      expect.objectContaining({
+        code: 'KEY_INVALID',
+        message: expect.stringMatching(/can not be written .* or give a signingKey/),
+      }),
+    )
+  })
+
+  it('is the same for all programs that start at once', async () => {
+    const paths = Array.from({ length: 25 }, (_, index) => join(folder, `${index}.key`))
+    const programs = await Promise.all(Array.from({ length: 3 }, () => startSigning(paths)))
+    const signatures = await Promise.all(programs.map((program) => program.sign()))
+    for (const each of signatures.slice(1)) expect(each).toEqual(signatures[0])
+    expect(readdirSync(folder)).toHaveLength(paths.length)
+  })
+})
+
+/** Another process that is ready to sign with the keys of these files, and makes them at the moment when it is told to. */
+async function startSigning(paths: readonly string[]) {
+  const module = new URL('../../dist/envelope/key-file.js', import.meta.url).href
+  const script = `
+    const { keyRingFromFile } = await import(${JSON.stringify(module)})
+    process.send('ready')
+    process.once('message', (paths) => {
+      process.send(paths.map((path) => keyRingFromFile(path).sign('[]', '{}')))
+      process.disconnect()
+    })
+  `
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  await once(child, 'message')
+  return {
+    sign: async () => {
+      child.send(paths)
+      const [signatures] = await once(child, 'message')
+      return signatures as readonly string[]
+    },
+  }
+}

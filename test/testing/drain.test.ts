@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Treadle, treadle } from 'treadle'
+import { drain, ManualClock } from 'treadle/testing'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+const start = new Date('2026-03-01T08:00:00Z').getTime()
+const folder = mkdtempSync(join(tmpdir(), 'treadle-drain-'))
+let databases = 0
+let clock: ManualClock
+let jobs: Treadle
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe.each(['memory', 'sqlite'])('draining a queue in %s', (kind) => {
+  beforeEach(() => {
+    clock = new ManualClock(start)
+    jobs = treadle(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${databases++}.db`)}`, { clock })
+  })
+
+  afterEach(() => jobs.close())
+
+  test('without a clock it runs what is due and leaves what is not', async () => {
+    const ran: string[] = []
+    const note = jobs.define('note', (text: string) => void ran.push(text))
+    await note.dispatch('now')
+    await note.delay('1h').dispatch('later')
+    expect(await drain(jobs)).toMatchObject({ succeeded: 1 })
+    expect(ran).toEqual(['now'])
+  })
+
+  test('with a clock it runs each job at its own instant', async () => {
+    const ran: [string, number][] = []
+    const note = jobs.define('note', (text: string) => void ran.push([text, clock.now() - start]))
+    await note.delay('2h').dispatch('second')
+    await note.delay('1h').dispatch('first')
+    expect(await drain(jobs, { clock })).toMatchObject({ succeeded: 2 })
+    expect(ran).toEqual([
+      ['first', 3_600_000],
+      ['second', 7_200_000],
+    ])
+  })
+
+  test('it moves over retries and snoozes, and what they lead to is run too', async () => {
+    const attempts: number[] = []
+    jobs.define('after', () => {})
+    const flaky = jobs
+      .define('flaky', async (_: null, ctx) => {
+        attempts.push(ctx.attempt)
+        if (attempts.length === 1) ctx.snooze('10m')
+        if (ctx.attempt < 3) throw new Error('not yet')
+        await jobs.args(null).delay('1d').dispatch('after')
+      })
+      .retries(2, { strategy: 'fixed', base: '1m', jitter: 'none' })
+    await flaky.dispatch(null)
+    expect(await drain(jobs, { clock })).toMatchObject({ succeeded: 2, retried: 2, snoozed: 1, dead: 0 })
+    expect(attempts).toEqual([1, 1, 2, 3])
+    expect(clock.now() - start).toBe(12 * 60_000 + 86_400_000)
+  })
+
+  test('it does not wait for jobs that it would not run', async () => {
+    jobs.define('note', () => {})
+    await jobs.declare<null>('elsewhere').delay('2h').dispatch(null)
+    await (await jobs.store()).pause('paused')
+    await jobs.args(null).delay('3h').dispatch('note', { queue: 'paused' })
+    await jobs.args(null).delay('4h').dispatch('note', { queue: 'other' })
+    expect(await drain(jobs, { clock, queues: ['default', 'paused'] })).toMatchObject({ succeeded: 0 })
+    expect(clock.now()).toBe(start)
+  })
+
+  test('schedules are followed only for a given time', async () => {
+    const ran: string[] = []
+    jobs.define('report', () => void ran.push(new Date(clock.now()).toISOString())).dailyAt('09:30')
+    expect(await drain(jobs, { clock })).toMatchObject({ enqueued: 0, succeeded: 0 })
+    expect(await drain(jobs, { clock, for: '2d' })).toMatchObject({ succeeded: 2 })
+    expect(ran).toEqual(['2026-03-01T09:30:00.000Z', '2026-03-02T09:30:00.000Z'])
+    expect(clock.now()).toBe(start + 2 * 86_400_000)
+  })
+})
+
+test('a job that snoozes for ever is told of, and does not hang the test', async () => {
+  const manual = new ManualClock(start)
+  await using snoozing = treadle('memory:', { clock: manual })
+  await snoozing.define('sleepy', (_: null, ctx) => ctx.snooze('1m')).dispatch(null)
+  await expect(drain(snoozing, { clock: manual })).rejects.toMatchObject({ code: 'WAIT_TIMEOUT' })
+})
+
+test('a time without a clock is refused', async () => {
+  await using memory = treadle('memory:')
+  await expect(drain(memory, { for: '1d' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+})
