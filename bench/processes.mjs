@@ -40,7 +40,17 @@ export function argumentsOfChild() {
   return JSON.parse(process.argv[2])
 }
 
-/** For the child: its answer; nothing keeps it alive after that. */
+/** For the child: when whoever waits for its answer is gone, it has no reason to go on. */
+export function endWithParent() {
+  process.on('disconnect', abandoned)
+}
+
+/** For the child: its answer, after which it must come to its end by itself. */
 export function answer(message) {
+  process.off('disconnect', abandoned)
   process.send(message, () => process.disconnect())
+}
+
+function abandoned() {
+  process.exit(1)
 }

@@ -17,20 +17,21 @@ function heading({ date, cpu, cores, memoryGb, system, node, versions }, rounds,
 
 const columns = ['treadle', 'plainjob NORMAL', 'plainjob FULL', 'raw']
 
-/** Rates with the lowest and highest round, latencies as p50 / p99. */
+/** Rates with the lowest and highest round, latencies as p50 and p99. */
 function figures(results) {
   const table = newTable(['', 'Treadle (FULL)', ...columns.slice(1)])
-  for (const { title, figure, medians, samples } of results) {
-    if (figure === 'memory') continue
-    table.push([title, ...columns.map((column) => cell(figure, medians[column], samples[column]))])
-    const backlog = 'treadle, backlog'
-    if (backlog in medians) {
-      table.pop()
-      table.push(['the same, in an empty file', cell(figure, medians.treadle, samples.treadle), '', '', ''])
-      table.push([title, cell(figure, medians[backlog], samples[backlog]), '', '', ''])
-    }
-  }
+  for (const result of results.filter(({ figure }) => figure !== 'memory')) table.push(...linesOf(result))
   return table.length === 0 ? '' : table.toString()
+}
+
+/** Treadle beside itself takes two lines, one under the other; everyone else has a column. */
+function linesOf({ id, title, figure, medians, samples }) {
+  const of = (column) => cell(figure, medians[column], samples[column])
+  if (id !== 'backlog') return [[title, ...columns.map(of)]]
+  return [
+    ['drain in an empty file', of('treadle'), '', '', ''],
+    [title, of('treadle, backlog'), '', '', ''],
+  ]
 }
 
 function cell(figure, median, samples) {

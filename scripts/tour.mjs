@@ -13,17 +13,18 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const configFile = join(root, 'examples/tour/treadle.config.ts')
 const nameWidth = 14
 const startedAt = performance.now()
+let stopping = false
 const { once, folder } = options()
 const url = `sqlite:${join(folder, 'tour.db')}`
 
-await loadProject()
+const worker = await loadProject()
 const runs = await dispatchSamples()
 const stopTelling = tellEvents()
-const working = jobs.work({ signals: false, grace: '10s' })
+const working = jobs.work({ ...worker, signals: false })
 stopOnSignal()
 await Promise.race([samplesThrough(), working])
 if (once) await jobs.stop()
-else say('tour', 'that was it. The heartbeat goes on every 3 seconds; Ctrl-C ends the tour in an orderly way.')
+else if (!stopping) say('tour', 'that was it. The heartbeat goes on every 3 seconds; Ctrl-C ends the tour in an orderly way.')
 const report = await working
 stopTelling()
 await tellSummary(report)
@@ -49,6 +50,7 @@ Treadle, a short tour. The jobs are in ${relative(process.cwd(), join(root, 'exa
 The queue is one file: ${join(folder, 'tour.db')}
 `)
   if (!once) tellCommands()
+  return loaded.config.worker
 }
 
 async function dispatchSamples() {
@@ -100,7 +102,7 @@ async function samplesThrough() {
   await Promise.all([beat, ...Object.values(runs).map((run) => run.result().catch(() => {}))])
 }
 
-/** npm passes on the Ctrl-C that the terminal has sent to both: what comes right after the first is the same one. */
+/** Some launchers pass on the Ctrl-C that the terminal has sent to both: what comes right after the first is the same one. */
 function stopOnSignal() {
   let askedAt
   const listener = () => {
@@ -109,6 +111,7 @@ function stopOnSignal() {
       console.log('\nLeft at once. What was running stays leased for half a minute, then another worker does it again.')
       process.exit(130)
     }
+    stopping = true
     askedAt = performance.now()
     console.log('\nStopping: no new jobs; what runs may end, for 10 seconds. Once more leaves at once.')
     void jobs.stop()
@@ -124,7 +127,10 @@ async function tellSummary(report) {
     const parts = Object.entries(states).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]))
     console.log(`  ${job.padEnd(nameWidth)}${parts.join(', ')}`)
   }
-  console.log(`\nThis worker: ${report.succeeded} succeeded, ${report.retried} tried again, ${report.dead} dead.`)
+  console.log(`
+This worker: ${report.succeeded} succeeded, ${report.retried} tried again, ${report.dead} dead.
+What is scheduled waits in the file for the next worker.
+`)
   tellCommands()
 }
 

@@ -37,7 +37,12 @@ export function worldOn(backend: Required<QueueBackend>, clock: ManualClock, opt
   const happened: Happened[] = []
   const jobs = treadle('memory:', { clock, backend, logger: loggerInto(log), ...options })
   for (const name of eventNames) jobs.on(name, (event) => happened.push({ name, event }))
-  onTestFinished(() => jobs.close())
+  onTestFinished(async () => {
+    const closing = jobs.close()
+    // What a failed test left running is not waited for.
+    await clock.advance(60_000)
+    await closing
+  })
   return {
     jobs,
     clock,
@@ -62,6 +67,11 @@ export function gate<Value = void>() {
     open = resolve
   })
   return { open: (value: Value) => open(value), opened }
+}
+
+/** Waits for a state, not for a time: it looks again each turn of the event loop. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Ends when the signal aborts, as a well-behaved handler does. */

@@ -1,8 +1,9 @@
 // Fills a file with jobs for a later day and with jobs that have run.
 import { contestant } from '../contestants/contestant.mjs'
-import { answer, argumentsOfChild } from '../processes.mjs'
+import { answer, argumentsOfChild, endWithParent } from '../processes.mjs'
 import { payloads } from './payloads.mjs'
 
+endWithParent()
 const part = 20_000
 const { folder, contestant: name, future, finished } = argumentsOfChild()
 const open = await contestant(name)

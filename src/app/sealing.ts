@@ -32,12 +32,13 @@ export function writePayload(plan: Plan, given: unknown, maxBytes: number): Writ
   const { input, job, args } = plan.definition.fields
   const value = given === noPayload ? args : given
   const text = toJson(value, { what: `payload of "${job}"`, maxBytes })
-  return input === null ? withKeys(plan, value, text) : checkedPayload(plan, input, value, text)
+  return input === null ? withKeys(plan, value, text) : checkedPayload(plan, input, text)
 }
 
-async function checkedPayload(plan: Plan, input: Schema, value: unknown, text: string): Promise<WrittenPayload> {
-  await validate(input, JSON.parse(text), `payload of "${plan.definition.job}"`, 'PAYLOAD_INVALID')
-  return withKeys(plan, value, text)
+/** Keys are made of what the handler will get: where a schema transforms, that is not what was given. */
+async function checkedPayload(plan: Plan, input: Schema, text: string): Promise<WrittenPayload> {
+  const checked = await validate(input, JSON.parse(text), `payload of "${plan.definition.job}"`, 'PAYLOAD_INVALID')
+  return withKeys(plan, checked, text)
 }
 
 function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {

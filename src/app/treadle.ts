@@ -25,7 +25,7 @@ import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
 import { RunHandle, type RunHandleDeps } from './run-handle.ts'
 import { RunWaiters } from './run-waiters.ts'
 import { planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
-import { Working } from './working.ts'
+import { retentionOf, Working } from './working.ts'
 
 export type { TreadleOptions } from './options.ts'
 
@@ -53,6 +53,8 @@ type InputOf<S extends Schema> = NonNullable<S['~standard']['types']>['input']
 type OutputOf<S extends Schema> = NonNullable<S['~standard']['types']>['output']
 
 const largestSend = 1_000
+/** Of a bulk dispatch, so many are written in one transaction while the next are being signed. */
+const bulkSend = 5_000
 
 export class Treadle implements AsyncDisposable {
   readonly #place: () => Promise<Place>
@@ -235,7 +237,7 @@ export class Treadle implements AsyncDisposable {
   /** Removes ended jobs that were kept long enough, now. */
   async prune(): Promise<number> {
     const { backend, settings } = await this.#open()
-    return prune(backend, settings.keep, settings.clock)
+    return prune(backend, retentionOf(this.#registry, settings.keep), settings.clock)
   }
 
   /** Gives the function that stops listening. */
@@ -284,8 +286,8 @@ export class Treadle implements AsyncDisposable {
     const written = definition.fields.input === null ? (writing as WrittenPayload[]) : await Promise.all(writing)
     const receipts: SendReceipt[] = []
     let sending: Promise<readonly SendReceipt[]> = Promise.resolve([])
-    for (let from = 0; from < written.length; from += largestSend) {
-      const envelopes = written.slice(from, from + largestSend).map((payload) => sealJob(plan, payload, sealing))
+    for (let from = 0; from < written.length; from += bulkSend) {
+      const envelopes = written.slice(from, from + bulkSend).map((payload) => sealJob(plan, payload, sealing))
       // Signing the next part goes on while the last one is being written.
       receipts.push(...(await sending))
       sending = backend.send(envelopes)
@@ -315,7 +317,9 @@ export class Treadle implements AsyncDisposable {
       registry: this.#registry,
       envelope: async (definition, at) => {
         const plan = { ...planDispatch(definition, {}, at), runAt: at }
-        return sealJob(plan, await writePayload(plan, noPayload, settings.maxPayloadBytes), sealing)
+        const payload = await writePayload(plan, noPayload, settings.maxPayloadBytes)
+        // An occurrence is unique by its instant. The next one waits while the last one runs: a key would keep it out.
+        return sealJob(plan, { ...payload, uniqueKey: null }, sealing)
       },
     })
   }

@@ -9,7 +9,7 @@ import type { Envelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import { type RunOptions, type WorkOptions, workerConfig } from '../worker/config.ts'
-import { Maintenance } from '../worker/maintenance.ts'
+import { Maintenance, type Retention } from '../worker/maintenance.ts'
 import type { RunReport } from '../worker/report.ts'
 import { Scheduler } from '../worker/scheduler.ts'
 import { onTermination } from '../worker/signals.ts'
@@ -79,7 +79,12 @@ export class Working {
     const { backend, settings } = this.#deps
     const worker = this.#newWorker(options, 'work')
     const scheduler = options.scheduler === false ? undefined : this.#newScheduler()
-    const maintenance = new Maintenance(backend, settings.keep, settings.clock, (error) => this.#report(error))
+    const maintenance = new Maintenance(
+      backend,
+      () => retentionOf(this.#deps.registry, settings.keep),
+      settings.clock,
+      (error) => this.#report(error),
+    )
     this.#worker = worker
     const stop = () => void worker.stop()
     const unlisten = options.signals === false ? undefined : onTermination(stop, () => worker.abort())
@@ -149,6 +154,10 @@ export class Working {
     this.#deps.settings.logger.error(messageOf(error))
     this.#deps.events.emit('worker:error', { error })
   }
+}
+
+export function retentionOf(registry: Registry, all: Keep): Retention {
+  return { all, byJob: new Map(registry.definitions().map(({ job, fields }) => [job, fields.keep])) }
 }
 
 /** What a definition says of keeping goes before what the program says. */

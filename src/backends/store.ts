@@ -91,6 +91,7 @@ export interface RemoveFilter {
   readonly ids?: readonly string[]
   readonly queue?: string
   readonly job?: string
+  readonly exceptJobs?: readonly string[]
   readonly limit: number
 }
 

@@ -32,13 +32,13 @@ export interface Project {
 export async function openProject(options: ProjectOptions, folder: string, changes: TreadleOptions = {}): Promise<Project> {
   const loaded = await findConfig(options, folder)
   if (loaded !== null && 'instance' in loaded) return instanceProject(loaded, options)
-  const config = { ...configWith(loaded?.config ?? {}, options.url), ...changes }
-  // What the command line says goes before the environment, and its relative files begin where the user stands.
-  if (options.url !== undefined) delete process.env.TREADLE_URL
-  configure(config, options.url === undefined ? (loaded?.folder ?? folder) : folder)
+  // The command line goes before the environment and that before the file; relative files begin where each of them stands.
+  const outerUrl = options.url ?? environmentVariable('TREADLE_URL')
+  const config = { ...configWith(loaded?.config ?? {}, outerUrl), ...changes }
+  configure(config, outerUrl === undefined ? (loaded?.folder ?? folder) : folder)
   return {
     jobs,
-    url: withoutPassword(config.backend?.kind ?? environmentVariable('TREADLE_URL') ?? config.url ?? defaultUrl),
+    url: withoutPassword(config.backend?.kind ?? config.url ?? defaultUrl),
     configPath: loaded?.path ?? null,
     worker: config.worker ?? {},
     // Job files that import `jobs` from the library define theirs in its default instance, which is why that one is used here.

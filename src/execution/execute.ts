@@ -184,7 +184,7 @@ function checkedResult(output: Schema, result: unknown, job: string): Promise<un
 
 /** A result that is not JSON is no reason to do the work again: it is left out, and said. */
 function resultText(result: unknown, job: string, { services, maxResultBytes }: ExecutionDeps): string | null {
-  if (result === undefined || result === null) return null
+  if (result === undefined) return null
   try {
     return toJson(result, { what: `result of "${job}"`, maxBytes: maxResultBytes })
   } catch (thrown) {

@@ -59,7 +59,7 @@ const maxLeaseMs = 86_400_000
 
 export function workerConfig(options: WorkOptions | RunOptions, kind: 'work' | 'run'): WorkerConfig {
   if (typeof options !== 'object' || options === null) {
-    throw new TreadleError('CONFIG_INVALID', `The worker's options must be an object, got ${JSON.stringify(options)}`)
+    throw new TreadleError('CONFIG_INVALID', `The worker's options must be an object, got ${String(options)}`)
   }
   const { concurrency = 10, queues = null, jobs = null, maxRescues = 3 } = options
   const { poll = 1_000, grace = 30_000 } = options as WorkOptions
@@ -93,7 +93,7 @@ function isWithin(value: number, least: number, most: number): boolean {
 
 function switchProblems(options: WorkOptions, names: readonly ('scheduler' | 'signals')[]): readonly string[] {
   const wrong = names.filter((name) => options[name] !== undefined && typeof options[name] !== 'boolean')
-  return wrong.map((name) => `${name} must be true or false, got ${JSON.stringify(options[name])}`)
+  return wrong.map((name) => `${name} must be true or false, got ${String(options[name])}`)
 }
 
 function listProblems(list: unknown, what: string): readonly string[] {

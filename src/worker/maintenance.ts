@@ -1,30 +1,51 @@
 import type { QueueBackend } from '../backends/contract.ts'
-import { finalStates } from '../backends/store.ts'
+import { type FinalState, finalStates, type JobStore } from '../backends/store.ts'
 import type { Clock, Timer } from '../core/clock.ts'
 import type { Keep } from '../definition/definition.ts'
 
 const rowsPerStep = 1_000
 const intervalMs = 60_000
 
+/** How long ended jobs are kept; what a job's definition says goes before what is said for all. */
+export interface Retention {
+  readonly all: Keep
+  readonly byJob: ReadonlyMap<string, Partial<Keep>>
+}
+
 /** Removes ended jobs that were kept long enough, in small steps. Never touches a job that could still run. */
 export async function prune(
-  backend: QueueBackend,
-  keep: Keep,
+  { store, coordination }: QueueBackend,
+  retention: Retention,
   clock: Clock,
   mostSteps = Number.POSITIVE_INFINITY,
 ): Promise<number> {
-  const { store, coordination } = backend
   if (store === undefined) return 0
   let removed = 0
   for (const state of finalStates) {
-    const finishedBefore = clock.now() - keep[state]
-    for (let step = 0; step < mostSteps; step++) {
-      const count = await store.remove({ state, finishedBefore, limit: rowsPerStep })
-      removed += count
-      if (count < rowsPerStep) break
+    const special = [...retention.byJob].filter(([, keep]) => keep[state] !== undefined)
+    for (const [job, keep] of special) {
+      removed += await removeBefore(store, { state, job }, clock.now() - (keep[state] as number), mostSteps)
     }
+    const others = { state, exceptJobs: special.map(([job]) => job) }
+    removed += await removeBefore(store, others, clock.now() - retention.all[state], mostSteps)
   }
   await coordination?.sweepOnce(rowsPerStep)
+  return removed
+}
+
+interface Doomed {
+  readonly state: FinalState
+  readonly job?: string
+  readonly exceptJobs?: readonly string[]
+}
+
+async function removeBefore(store: JobStore, doomed: Doomed, finishedBefore: number, mostSteps: number): Promise<number> {
+  let removed = 0
+  for (let step = 0; step < mostSteps; step++) {
+    const count = await store.remove({ ...doomed, finishedBefore, limit: rowsPerStep })
+    removed += count
+    if (count < rowsPerStep) break
+  }
   return removed
 }
 
@@ -37,9 +58,9 @@ export class Maintenance {
   #running: Promise<unknown> = Promise.resolve()
   #stopped = false
 
-  constructor(backend: QueueBackend, keep: Keep, clock: Clock, onError: (error: unknown) => void) {
+  constructor(backend: QueueBackend, retention: () => Retention, clock: Clock, onError: (error: unknown) => void) {
     const stepsEachMinute = 50
-    this.#prune = () => prune(backend, keep, clock, stepsEachMinute)
+    this.#prune = () => prune(backend, retention(), clock, stepsEachMinute)
     this.#clock = clock
     this.#onError = onError
   }

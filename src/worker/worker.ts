@@ -52,6 +52,7 @@ export class Worker {
   /** How many more jobs may be started, for a pass with a limit. */
   #allowance = Number.POSITIVE_INFINITY
   #woken = false
+  #freed = false
   #saturated = false
   #wakeSleeper: (() => void) | undefined
   #looping: Promise<void> = Promise.resolve()
@@ -132,6 +133,7 @@ export class Worker {
   async #loop(finished: (idle: boolean) => boolean): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       if (this.#prefetch.overdue) this.#returnUnstarted()
+      this.#freed = false
       const limit = this.#capacity()
       const nothingUnderWay = this.#outstanding === 0
       const batch = await this.#lease(limit)
@@ -214,7 +216,7 @@ export class Worker {
     this.#active.delete(run.lease.token)
     this.#startBuffered()
     await this.#settle(run, outcome, durationMs)
-    if (this.#capacity() > 0 || this.#outstanding === 0) this.#wakeSleeper?.()
+    if (this.#capacity() > 0 || this.#outstanding === 0) this.#free()
     this.#noticeIdle()
   }
 
@@ -287,6 +289,12 @@ export class Worker {
     return Math.min(pollMs, Math.max(1, batch.nextAt - this.#deps.clock.now()))
   }
 
+  /** A job that ends while the loop asks for more must not be overlooked when the loop goes to sleep. */
+  #free(): void {
+    this.#freed = true
+    this.#wakeSleeper?.()
+  }
+
   #wake(): void {
     this.#woken = true
     // With all hands full there is nothing to wake for: a job that ends ends the sleep.
@@ -294,7 +302,7 @@ export class Worker {
   }
 
   #sleep(ms: number, saturated: boolean): Promise<void> {
-    if (this.#stopping.signal.aborted) return Promise.resolve()
+    if (this.#stopping.signal.aborted || this.#freed) return Promise.resolve()
     this.#saturated = saturated
     if (this.#woken && !saturated) {
       this.#woken = false
@@ -315,6 +323,7 @@ export class Worker {
   #lose(token: string): void {
     this.#active.get(token)?.stop('lost')
     this.#buffer = this.#buffer.filter((lease) => lease.token !== token)
+    this.#noticeIdle()
   }
 
   #stalled(stalledMs: number): void {

@@ -2,6 +2,7 @@
  * The examples of a page of Markdown. What stands after the language of a fence says how it is run, and is not shown to readers:
  *
  *   file=PATH           the block is a file of the page's project: it is checked, and other blocks may use it
+ *   alone               it is run in a process of its own, whose exit code counts
  *   stop-after="TEXT"   it works until it is told to stop: Ctrl-C once it has printed this, and it must end well
  *   exit=N              it ends with this code in place of 0
  *   throws=CODE         it throws a TreadleError with this code

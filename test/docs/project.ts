@@ -115,7 +115,8 @@ export class DocsProject {
 
   async #runAlone(block: Block): Promise<void> {
     const untilStopped = block.settings['stop-after'] !== undefined
-    const script = untilStopped ? `exec ${block.code}` : block.code
+    // Both outputs in one, as a terminal shows them. A program that is told to stop must be the process that gets the signal.
+    const script = `exec 2>&1\n${untilStopped ? 'exec ' : ''}${block.code}`
     const [command, args] =
       block.language === 'sh' ? ['bash', ['-euo', 'pipefail', '-c', script]] : [process.execPath, [this.#compiledFileOf(block)]]
     const { stdout, stderr, exit } = await this.#execute(command as string, args as string[], block)
@@ -191,7 +192,7 @@ function execute(
 }
 
 function sharesProcess({ language, settings }: Block): boolean {
-  return language !== 'sh' && settings['stop-after'] === undefined && settings.exit === undefined
+  return language !== 'sh' && !['alone', 'exit', 'stop-after'].some((name) => name in settings)
 }
 
 const mark = '\u0001begin\n'

@@ -91,10 +91,10 @@ describe('hooks', () => {
     expect(await record(one)).toMatchObject({ state: 'succeeded', result: '"sent"' })
     expect(await record(two)).toMatchObject({ state: 'dead', errors: [{ message: 'from the handler' }] })
     expect(called).toEqual(['next'])
-    expect(log).toEqual([
-      `error [sound ${one.id}] a hook threw: from onSuccess`,
-      `error [sound ${one.id}] a hook threw: from finally`,
+    expect(log.toSorted()).toEqual([
       `error [broken ${two.id}] a hook threw: from onError`,
+      `error [sound ${one.id}] a hook threw: from finally`,
+      `error [sound ${one.id}] a hook threw: from onSuccess`,
     ])
   })
 })

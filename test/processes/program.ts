@@ -19,8 +19,11 @@ const running = new Set<Program>()
 /** Starts one of `programs/*.mjs` as a process of its own. It gets its options as JSON and speaks in lines. */
 export function startProgram(name: string, options: object, { cwd, prefix = [], nodeArgs = [] }: StartOptions = {}): Program {
   const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url))
-  const [command, ...args] = [...prefix, process.execPath, ...nodeArgs, file, JSON.stringify(options)] as [string, ...string[]]
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...(cwd === undefined ? {} : { cwd }) })
+  const commandLine = [...prefix, process.execPath, ...nodeArgs, file, JSON.stringify(options)]
+  const child = spawn(commandLine[0]!, commandLine.slice(1), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  })
   const program = new Program(name, child)
   running.add(program)
   void program.ended.then(() => running.delete(program))

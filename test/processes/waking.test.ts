@@ -12,11 +12,11 @@ describe('a worker in another process that looks only every ten minutes', () => 
   beforeEach(async () => {
     folder = scratchFolder()
     path = folder.file('jobs.db')
-    worker = startProgram('patient-worker', { path, concurrency: 2 })
-    await worker.line('working')
     jobs = treadle(`sqlite:${path}`)
     jobs.declare('echo')
     jobs.declare('until-aborted')
+    worker = startProgram('patient-worker', { path, concurrency: 2 })
+    await worker.line('working')
   })
   afterEach(async () => {
     await jobs.close()

@@ -83,6 +83,7 @@ export class MemoryStore implements JobStore {
     const doomed: MemoryJob[] = []
     for (const job of removalCandidates(filter, jobs)) {
       if (doomed.length >= filter.limit) break
+      if (filter.exceptJobs?.includes(job.envelope.job)) continue
       if (matches(job, filter) && endedBefore(job, filter.finishedBefore)) doomed.push(job)
     }
     for (const job of doomed) jobs.delete(job)

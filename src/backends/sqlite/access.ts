@@ -14,8 +14,10 @@ export interface AccessOptions {
 
 /** How long a transaction waits for those of other processes before it is an error. */
 const patienceMs = 30_000
-/** Commits that take longer than this (a busy disk, a spinning one) are left to the thread. */
+/** Where commits take longer than this on average (a busy disk, a spinning one), they are left to the thread. */
 const slowCommitMs = 5
+/** How much the last call counts in that average. */
+const newestShare = 0.1
 /** After so many calls through the thread the disk is tried again. */
 const callsUntilRetry = 1_000
 
@@ -28,6 +30,7 @@ export class Access {
   readonly #options: AccessOptions
   #opening: Promise<ThreadClient | undefined> | undefined
   #thread: ThreadClient | undefined
+  #inlineMs = 0
   #callsUntilInline = 0
   #closed = false
 
@@ -66,8 +69,15 @@ export class Access {
       if (thrown instanceof TreadleError && thrown.code === 'DATABASE_BUSY') return this.call(method, args)
       throw thrown
     } finally {
-      if (elapsedMs() > slowCommitMs) this.#callsUntilInline = callsUntilRetry
+      this.#noteInline(elapsedMs())
     }
+  }
+
+  #noteInline(elapsedMs: number): void {
+    this.#inlineMs += (elapsedMs - this.#inlineMs) * newestShare
+    if (this.#inlineMs <= slowCommitMs) return
+    this.#inlineMs = 0
+    this.#callsUntilInline = callsUntilRetry
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { Coordination, LeaseBatch, QueueBackend, SendReceipt } from '../contract.ts'
+import type { Coordination, LeaseBatch, QueueBackend, SendReceipt, SettleReceipt } from '../contract.ts'
 import type { JobStore } from '../store.ts'
 import { Access } from './access.ts'
 import type { Claimed, ClaimedRow } from './claiming.ts'
@@ -50,7 +50,11 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
       const now = clock.now()
       return leaseBatch(await access.call('lease', [request, randomToken(), now]), now + request.leaseMs)
     },
-    settle: (settlements) => access.call('settle', [settlements, clock.now()]),
+    async settle(settlements) {
+      const receipts = new Array<SettleReceipt>(settlements.length).fill('applied')
+      for (const index of await access.call('settle', [settlements, clock.now()])) receipts[index] = 'lost'
+      return receipts
+    },
     extend: (tokens, leaseMs) => access.call('extend', [tokens, clock.now() + leaseMs]),
     reap: (maxRescues) => access.call('reap', [maxRescues, clock.now()]),
     watch: (wake) => wakeFile.listen(wake),

@@ -26,10 +26,11 @@ export class Connection {
 
   /** Durable before it is acknowledged: with WAL, only FULL syncs on each commit. */
   makeDurable(): void {
-    this.exec('PRAGMA journal_mode = WAL')
+    this.#useWal()
     this.exec('PRAGMA synchronous = FULL')
     this.exec('PRAGMA temp_store = MEMORY')
     this.exec('PRAGMA cache_size = -16000')
+    this.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
     this.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
   }
 
@@ -69,6 +70,23 @@ export class Connection {
     this.#database.close()
   }
 
+  /**
+   * Of two processes that switch a new file at the same moment SQLite tells one "busy" without any wait, since both could wait
+   * for ever. So the wait is done here, by a transaction that wants the file for itself.
+   */
+  #useWal(): void {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        this.exec('PRAGMA journal_mode = WAL')
+        return
+      } catch (thrown) {
+        const isBusy = thrown instanceof TreadleError && thrown.code === 'DATABASE_BUSY'
+        if (!isBusy || attempt === switchAttempts) throw thrown
+        this.exec('BEGIN EXCLUSIVE; COMMIT')
+      }
+    }
+  }
+
   #undo(): void {
     try {
       this.#rollback.run()
@@ -98,8 +116,12 @@ function openFile(Driver: SqliteDriver, { path, busyMs }: ConnectionOptions): Sq
   }
 }
 
+// 32 MB. A job's page is written when it is sent, claimed and settled: the longer the log, the more often that is one copy.
+const checkpointPages = 8_000
+
 // Switching a new file to WAL needs it alone for a moment, whatever the caller's patience is later.
 const openBusyMs = 15_000
+const switchAttempts = 100
 
 const busyCodes: readonly number[] = [5, 6]
 const corruptCodes: readonly number[] = [11, 26]

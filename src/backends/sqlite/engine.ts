@@ -23,7 +23,8 @@ export type TakenReceipts = readonly (readonly [index: number, receipt: SendRece
 export interface Engine {
   send(flat: FlatEnvelopes, now: number): TakenReceipts
   lease(request: LeaseRequest, claim: string, now: number): Claimed
-  settle(settlements: readonly Settlement[], now: number): readonly SettleReceipt[]
+  /** The places of those that were lost. */
+  settle(settlements: readonly Settlement[], now: number): readonly number[]
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
   reap(maxRescues: number, now: number): ReapReport
   claimOnce(key: string, jobId: string, now: number): OnceClaim

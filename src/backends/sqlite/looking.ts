@@ -80,6 +80,10 @@ export class Looking {
       conditions.push(`lane IN (SELECT lane FROM treadle_lanes WHERE ${column} = ?)`)
       values.push(wanted)
     }
+    if (filter.exceptJobs !== undefined && filter.exceptJobs.length > 0) {
+      conditions.push('lane NOT IN (SELECT lane FROM treadle_lanes WHERE job IN (SELECT value FROM json_each(?)))')
+      values.push(JSON.stringify(filter.exceptJobs))
+    }
     const statement = this.#connection.prepare(
       `DELETE FROM treadle_jobs WHERE seq IN (SELECT seq FROM treadle_jobs WHERE ${conditions.join(' AND ')} LIMIT ?) RETURNING lane`,
     )

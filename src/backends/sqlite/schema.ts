@@ -35,7 +35,6 @@ const migrations: readonly string[] = [
     skipped INTEGER NOT NULL DEFAULT 0,
     UNIQUE (queue, job, priority, single)
   );
-  CREATE INDEX treadle_lanes_ready ON treadle_lanes (priority DESC) WHERE ready > 0;
   CREATE INDEX treadle_lanes_job ON treadle_lanes (job);
 
   CREATE TABLE treadle_jobs (

@@ -20,6 +20,10 @@ const appended = `CASE WHEN json_array_length(coalesce(errors, '[]')) >= ${keptE
 export class Settling {
   readonly #lanes: Lanes
   readonly #end: SqliteStatement
+  readonly #endMany: SqliteStatement
+  readonly #mark: SqliteStatement
+  readonly #undo: SqliteStatement
+  readonly #unmark: SqliteStatement
   readonly #endFailed: SqliteStatement
   readonly #endUnrun: SqliteStatement
   readonly #delete: SqliteStatement
@@ -38,6 +42,13 @@ export class Settling {
     this.#lanes = lanes
     const update = (changes: string) => connection.prepare(`UPDATE treadle_jobs SET ${changes} ${held}`)
     this.#end = update(`state = ?, finished_at = ?, result = ?, ${free}`)
+    this.#endMany = connection.prepare(
+      `UPDATE treadle_jobs SET state = 4, finished_at = ?1, result = NULL, ${free}
+       WHERE seq IN (SELECT value FROM json_each(?3)) AND token = ?2 AND state = 3`,
+    )
+    this.#mark = connection.prepare('SAVEPOINT treadle_done')
+    this.#undo = connection.prepare('ROLLBACK TO treadle_done')
+    this.#unmark = connection.prepare('RELEASE treadle_done')
     this.#endFailed = update(`state = 5, finished_at = ?, reason = ?, errors = ${appended}, ${free}`)
     this.#endUnrun = update(`state = 7, finished_at = ?, reason = ?, attempts = attempts - 1, ${free}`)
     this.#delete = connection.prepare(`DELETE FROM treadle_jobs ${held}`)
@@ -66,11 +77,34 @@ export class Settling {
     )
   }
 
-  settle(settlements: readonly Settlement[], now: number): readonly SettleReceipt[] {
-    return settlements.map((settlement) => {
+  /** Gives the places of those that were lost. */
+  settle(settlements: readonly Settlement[], now: number): readonly number[] {
+    const plain = new PlainlyDone()
+    const lost: number[] = []
+    settlements.forEach((settlement, index) => {
       const token = readToken(settlement.token)
-      return token !== undefined && this.#apply(token, settlement, now) ? 'applied' : 'lost'
+      if (token === undefined) lost.push(index)
+      else if (isPlainlyDone(settlement)) plain.add(token, index)
+      else if (!this.#apply(token, settlement, now)) lost.push(index)
     })
+    for (const group of plain.groups) this.#endTogether(group, now, lost)
+    return lost
+  }
+
+  /** One statement for all; only where some of them are lost it is undone and each is asked for itself. */
+  #endTogether({ claim, lane, seqs, indexes }: DoneGroup, now: number, lost: number[]): void {
+    this.#mark.run()
+    const ended = Number(this.#endMany.run(now, claim, JSON.stringify(seqs)).changes)
+    if (ended === seqs.length) {
+      this.#lanes.move(lane, stateNumber.running, stateNumber.succeeded, ended)
+    } else {
+      this.#undo.run()
+      seqs.forEach((seq, at) => {
+        const outcome = this.#end.run(stateNumber.succeeded, now, null, seq, claim)
+        if (!this.#finish({ seq, lane, claim }, stateNumber.succeeded, outcome)) lost.push(indexes[at] as number)
+      })
+    }
+    this.#unmark.run()
   }
 
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[] {
@@ -165,6 +199,38 @@ export class Settling {
 
   #remember(once: OnceMark | undefined, now: number): void {
     if (once !== undefined) this.#markOnce.run(once.key, now + once.keepMs)
+  }
+}
+
+/** Succeeded, kept, and nothing more to write of it: by far the most, and worth a statement for all. */
+function isPlainlyDone(settlement: Settlement): boolean {
+  return settlement.kind === 'done' && settlement.keep && settlement.result === null && settlement.once === undefined
+}
+
+interface DoneGroup {
+  readonly claim: string
+  readonly lane: number
+  readonly seqs: number[]
+  readonly indexes: number[]
+}
+
+/** Settlements of one claim and lane, together. */
+class PlainlyDone {
+  readonly #groups = new Map<string, DoneGroup>()
+
+  get groups(): Iterable<DoneGroup> {
+    return this.#groups.values()
+  }
+
+  add({ seq, lane, claim }: Token, index: number): void {
+    const key = `${lane}.${claim}`
+    let group = this.#groups.get(key)
+    if (group === undefined) {
+      group = { claim, lane, seqs: [], indexes: [] }
+      this.#groups.set(key, group)
+    }
+    group.seqs.push(seq)
+    group.indexes.push(index)
   }
 }
 

@@ -60,6 +60,11 @@ export const removing: Group = {
       assert.equal(await bench.store.remove({ state: 'dead', ids: [], limit: 100 }), 0)
       assert.deepEqual(await kept(bench, ids), [false, false, true, false])
     },
+    'jobs can be left out of a removal by their name': async (bench) => {
+      const ids = await deadJobs(bench, [{ job: 'a' }, {}, { job: 'a' }])
+      assert.equal(await bench.store.remove({ state: 'dead', exceptJobs: ['a', 'unknown'], limit: 100 }), 1)
+      assert.deepEqual(await kept(bench, ids), [true, false, true])
+    },
     'work that has not ended is never removed (X27)': async (bench) => {
       const [running, ready, scheduled] = await bench.send({}, {}, { delayMs: 1_000 })
       await bench.claim({ limit: 1, leaseMs: 1 })

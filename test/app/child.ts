@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface ScriptOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Called for each piece of output, with the means to send the process a signal. */
+  readonly onOutput?: (out: string, kill: (signal: NodeJS.Signals) => void) => void
+}
+
+/** Runs a module in a process of its own, with `treadle` as the built library. It has to end by itself. */
+export function runScript(script: string, { cwd, env = {}, onOutput }: ScriptOptions = {}): Promise<Ended> {
+  const library = new URL('../../dist/index.js', import.meta.url).href
+  const text = script.replaceAll("'treadle'", JSON.stringify(library))
+  const { TREADLE_URL: _url, TREADLE_SIGNING_KEY: _key, NODE_ENV: _environment, ...inherited } = process.env
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', text], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...inherited, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  })
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    out += piece
+    onOutput?.(out, (signal) => child.kill(signal))
+  })
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+    err += piece
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+}

@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { treadle } from '../../src/app/treadle.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { openEnvelope } from '../../src/envelope/envelope.ts'
+import { KeyRing } from '../../src/envelope/key-ring.ts'
+import { world } from '../world.ts'
+import { runScript } from './child.ts'
+
+describe('the options of a program', () => {
+  it('are refused at once, with everything that is wrong with them', () => {
+    const wrong = {
+      keep: { succeeded: 'soon', sucseeded: '1d' },
+      allow: { mail: 'send' },
+      maxPayloadBytes: 0,
+      signingKey: 7,
+      clock: { now: () => 0 },
+      logger: {},
+      unsigned: true,
+      loger: console,
+    }
+    expect(() => treadle('memory:', wrong as never)).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: [
+          'The options are invalid: unknown option "loger", did you mean "logger"?',
+          'keep: unknown option "sucseeded" (known: succeeded, dead, cancelled, skipped)',
+          "keep.succeeded must be a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w', got 'soon'",
+          'allow must be an object of queues, each with a list of job names',
+          'maxPayloadBytes must be a whole number of at least 1, got 0',
+          'signingKey must be a text, or { id, secret }, or a list of those',
+          'clock must have now, random and timer',
+          'logger must have debug, info, warn and error',
+          'give either signingKey or unsigned, not both',
+        ].join('; '),
+      }),
+    )
+  })
+
+  it('A23: refuse a signing key that is too weak when they are given, not when the first job is', () => {
+    expect(() => treadle('memory:', { signingKey: 'short' })).toThrow(expect.objectContaining({ code: 'KEY_INVALID' }))
+    expect(() => treadle('memory:', { signingKey: [] })).toThrow(expect.objectContaining({ code: 'KEY_INVALID' }))
+  })
+
+  it.each([
+    ['postgres://ada:secret@localhost/jobs', 'postgres://…@localhost/jobs'],
+    ['mongodb:jobs', 'mongodb:jobs'],
+    ['jobs.db', 'jobs.db'],
+    ['', ''],
+    ['sqlite:', 'sqlite:'],
+    ['sqlite::memory:', 'sqlite::memory:'],
+    ['sqlite:jobs.db?mode=ro', 'sqlite:jobs.db?mode=ro'],
+  ])('name a queue that nobody opens: %j is refused at the first use, without its password', async (url, shown) => {
+    const jobs = treadle(url, { logger: silentLogger })
+    const job = jobs.define('mail', async () => {})
+    await expect(job.dispatch()).rejects.toThrow(
+      expect.objectContaining({ code: 'BACKEND_UNKNOWN', message: expect.stringContaining(JSON.stringify(shown)) }),
+    )
+    await expect(job.dispatch()).rejects.not.toThrow('secret')
+    expect(jobs.url).not.toContain('secret')
+    await jobs.close()
+  })
+
+  it.each([['text'], ['key'], ['list']])('A23: take a signing key as a %s', async (form) => {
+    const key = { id: 'k1', secret: 'correct horse battery staple' }
+    const forms: Record<string, { given: string | typeof key | (typeof key)[]; id: string }> = {
+      text: { given: key.secret, id: 'default' },
+      key: { given: key, id: 'k1' },
+      list: { given: [key], id: 'k1' },
+    }
+    const { given, id } = forms[form] as (typeof forms)[string]
+    const { jobs, backend } = world({ signingKey: given })
+    await jobs.define('mail', async () => {}).dispatch()
+    const { leases } = await backend.lease(claim)
+    const envelope = leases[0]?.envelope
+    expect(envelope?.signature).toMatch(new RegExp(`^${id}\\.`))
+    openEnvelope(envelope as never, new KeyRing([{ ...key, id }]))
+  })
+
+  it('A23: find the signing key in the environment, where the program gives none', async () => {
+    const script = `
+      import { treadle } from 'treadle'
+      const jobs = treadle('memory:')
+      await jobs.define('mail', async () => {}).dispatch({})
+      const backend = await jobs.open()
+      const { leases } = await backend.lease(${JSON.stringify(claim)})
+      console.log(leases[0].envelope.signature)
+      await jobs.close()
+    `
+    const secret = 'a secret of the environment'
+    const { out } = await runScript(script, { env: { TREADLE_SIGNING_KEY: secret } })
+    expect(out).toMatch(/^default\./)
+    const without = await runScript(script)
+    expect(without.out).toBe('null\n')
+    const weak = await runScript(script, { env: { TREADLE_SIGNING_KEY: 'short' } })
+    expect(weak.code).not.toBe(0)
+    expect(weak.err).toContain('KEY_INVALID')
+  })
+
+  it('X21: sign by default where the queue is a file, and not where unsigned is asked for', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'treadle-options-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const script = (options: string) => `
+      import { existsSync } from 'node:fs'
+      import { treadle } from 'treadle'
+      const jobs = treadle('sqlite:${options === '' ? 'signed' : 'unsigned'}.db'${options})
+      await jobs.define('mail', async () => {}).dispatch({})
+      const { leases } = await (await jobs.open()).lease(${JSON.stringify(claim)})
+      console.log(leases[0].envelope.signature === null, existsSync('signed.db.key'), existsSync('unsigned.db.key'))
+      await jobs.close()
+    `
+    expect((await runScript(script(''), { cwd: folder })).out).toBe('false true false\n')
+    expect((await runScript(script(', { unsigned: true }'), { cwd: folder })).out).toBe('true true false\n')
+  })
+
+  it('limit the size of a payload', async () => {
+    const { jobs } = world({ maxPayloadBytes: 20 })
+    const job = jobs.define('mail', async (_: string) => {})
+    await job.dispatch('x'.repeat(18))
+    await expect(job.dispatch('x'.repeat(19))).rejects.toThrow(expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' }))
+  })
+})
+
+const claim = { jobs: [{ job: 'mail', concurrency: null }], queues: null, limit: 1, leaseMs: 3_000, owner: 'test', maxRescues: 9 }

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'treadle-tour-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the tour', () => {
+  test('runs every sample to its end, says what happened, tells commands that work, and ends by itself where nobody watches', async () => {
+    const { output, code } = await run(['scripts/tour.mjs', '--folder', join(folder, 'once')])
+    expect(code, output).toBe(0)
+    for (const line of [
+      /greet +done in \d+ ms/,
+      /fetch-rates +failed: 503 Service Unavailable; tried again in 500 ms/,
+      /fetch-rates +started again: attempt 3/,
+      /charge-card +dead \(permanent\): the card has expired/,
+      /remind +done/,
+      /render-video +done/,
+      /heartbeat +the clock put one into the queue/,
+      /This worker: \d+ succeeded, 2 tried again, 1 dead\./,
+    ]) {
+      expect(output).toMatch(line)
+    }
+    expect(existsSync(join(folder, 'once/tour.db'))).toBe(true)
+    await expectCommandsToWork(output)
+  })
+
+  test('stops in an orderly way on Ctrl-C, also where it is heard twice', async () => {
+    const { output, code } = await run(['scripts/tour.mjs', '--folder', join(folder, 'stopped')], (said, child) => {
+      if (!/render-video +\d+ %/.test(said)) return false
+      child.kill('SIGINT')
+      child.kill('SIGINT')
+      return true
+    })
+    expect(code, output).toBe(0)
+    expect(output).toMatch(/Stopping: no new jobs[\s\S]*render-video +done[\s\S]*What the file says now/)
+  })
+})
+
+describe('the example project', () => {
+  test('is sound', async () => {
+    const { output, code } = await run(['dist/cli/main.js', 'check', '--config', 'examples/tour/treadle.config.ts'])
+    expect(code, output).toBe(0)
+    expect(output).toContain('6 jobs, 1 queue, 1 schedule')
+  })
+})
+
+async function expectCommandsToWork(output: string): Promise<void> {
+  const commands = [...output.matchAll(/^ {2}node (dist.*)$/gm)].map(([, command = '']) => command)
+  expect(commands).toHaveLength(4)
+  for (const command of commands) {
+    const answer = await run(command.split(' ').map((word) => word.replaceAll("'", '')))
+    expect(answer, answer.output).toMatchObject({ code: 0 })
+  }
+}
+
+type Child = ReturnType<typeof spawn>
+
+/** `hear` is told all that was said so far, until it says that it has heard enough. */
+function run(args: readonly string[], hear: (said: string, child: Child) => boolean = () => true) {
+  return new Promise<{ readonly output: string; readonly code: number | null }>((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    let heard = false
+    const listen = (chunk: Buffer) => {
+      output += chunk
+      if (!heard) heard = hear(output, child)
+    }
+    child.stdout.on('data', listen)
+    child.stderr.on('data', listen)
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ output, code }))
+  })
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { TreadleError } from '../../src/core/errors.ts'
+import { ManualClock } from '../../src/testing/manual-clock.ts'
+import { backoffMs, persistently } from '../../src/worker/persistent.ts'
+import { gate, until, worldOn } from '../world.ts'
+import { faultyBackend } from './faults.ts'
+
+const quiet = { signals: false, poll: '1h' } as const
+
+describe('a backend that fails', () => {
+  it('is asked for jobs again, for ever, with growing pauses, and each failure is reported', async () => {
+    const { backend, clock, failing, calls } = faultyBackend()
+    const { jobs, happened, log } = worldOn(backend, clock)
+    const run = await jobs.define('mail', async () => 'sent').dispatch()
+    failing.lease = 10
+    const working = jobs.work(quiet)
+    await clock.advance(60_000)
+    expect(await run.result()).toBe('sent')
+    expect(pausesOf(calls.lease).slice(0, 10)).toEqual([75, 150, 300, 600, 1_200, 2_400, 4_800, 7_500, 7_500, 7_500])
+    expect(happened.filter(({ name }) => name === 'worker:error').map(({ event }) => event)).toEqual(
+      Array.from({ length: 10 }, () => ({ error: expect.objectContaining({ message: 'lease failed' }) })),
+    )
+    expect(log[0]).toBe('error lease failed; trying again')
+    await jobs.stop()
+    expect(await working).toMatchObject({ succeeded: 1 })
+  })
+
+  it('is told of the end of a job until it has heard: what was done is not done again', async () => {
+    const { backend, clock, failing } = faultyBackend()
+    const { jobs, record, names } = worldOn(backend, clock)
+    let ran = 0
+    const run = await jobs.define('mail', async () => ++ran).dispatch()
+    failing.settle = 12
+    const working = jobs.work({ ...quiet, lease: '3s' })
+    await until(() => names().includes('worker:error'))
+    expect(names()).not.toContain('job:succeeded')
+    // Longer than several leases: what waits to be settled is still held, and renewed.
+    await clock.advance(90_000)
+    expect(await record(run)).toMatchObject({ state: 'succeeded', result: '1', rescues: 0 })
+    expect(ran).toBe(1)
+    expect(names()).toContain('job:succeeded')
+    await jobs.stop()
+    await working
+  })
+
+  it('fails a dispatch: whether to try again is for its caller to say', async () => {
+    const { backend, clock, failing, calls } = faultyBackend()
+    const { jobs } = worldOn(backend, clock)
+    const job = jobs.define('mail', async () => {})
+    failing.send = 1
+    await expect(job.dispatch()).rejects.toThrow('send failed')
+    expect(calls.send).toHaveLength(1)
+    expect((await job.dispatch()).created).toBe(true)
+  })
+
+  it('can not keep a worker from stopping', async () => {
+    const { backend, clock, failing } = faultyBackend()
+    const { jobs, names } = worldOn(backend, clock)
+    const { open, opened } = gate()
+    await jobs.define('mail', () => opened).dispatch()
+    const working = jobs.work({ ...quiet, grace: '1s' })
+    await until(() => names().includes('job:started'))
+    failing.settle = Number.POSITIVE_INFINITY
+    failing.lease = Number.POSITIVE_INFINITY
+    open()
+    const stopping = jobs.stop()
+    await clock.advance(60_000)
+    await stopping
+    expect(await working).toMatchObject({ succeeded: 0, lost: 1 })
+    expect(clock.nextTimerAt).toBeNull()
+  })
+
+  it('can not keep a worker from stopping that never got a job', async () => {
+    const { backend, clock, failing } = faultyBackend()
+    const { jobs } = worldOn(backend, clock)
+    jobs.define('mail', async () => {})
+    failing.lease = Number.POSITIVE_INFINITY
+    const working = jobs.work(quiet)
+    await clock.advance(1_000)
+    await jobs.stop()
+    await working
+    expect(clock.nextTimerAt).toBeNull()
+  })
+
+  it('that was closed ends the work instead of being asked for ever', async () => {
+    const { backend, clock } = faultyBackend()
+    const { jobs } = worldOn(backend, clock)
+    jobs.define('mail', async () => {})
+    const working = jobs.work({ ...quiet, poll: '1s' })
+    await clock.advance(0)
+    await backend[Symbol.asyncDispose]()
+    const ended = expect(working).rejects.toThrow(expect.objectContaining({ code: 'BACKEND_CLOSED' }))
+    await clock.advance(20_000)
+    await ended
+  })
+
+  it('does not matter to a job that is defined wrongly while others run: the worker says so and goes on', async () => {
+    const { backend, clock } = faultyBackend()
+    const { jobs, log } = worldOn(backend, clock)
+    const sound = jobs.define('sound', async () => 'ran')
+    const working = jobs.work({ ...quiet, poll: '1s' })
+    await clock.advance(0)
+    const broken = jobs.define('broken', async () => {}).queue('two words')
+    await clock.advance(2_000)
+    expect(log[0]).toContain('a queue must be')
+    broken.queue('mended')
+    const run = await sound.dispatch()
+    await clock.advance(10_000)
+    expect(await run.result()).toBe('ran')
+    await jobs.stop()
+    await working
+  })
+})
+
+describe('trying persistently', () => {
+  it('gives the first answer, and what failed before it to the report', async () => {
+    const clock = new ManualClock()
+    const reported: unknown[] = []
+    let calls = 0
+    const work = async () => {
+      if (++calls < 3) throw new Error(`no ${calls}`)
+      return 'yes'
+    }
+    const answer = persistently(work, { clock, signal: new AbortController().signal, onError: (error) => reported.push(error) })
+    await clock.advance(1_000)
+    expect(await answer).toBe('yes')
+    expect(reported).toHaveLength(2)
+  })
+
+  it('ends with the last error once the signal aborts', async () => {
+    const clock = new ManualClock()
+    const stop = new AbortController()
+    let calls = 0
+    const work = async () => {
+      throw new Error(`no ${++calls}`)
+    }
+    const answer = persistently(work, { clock, signal: stop.signal, onError: () => {} })
+    const ended = expect(answer).rejects.toThrow(/no \d/)
+    await clock.advance(1_000)
+    stop.abort()
+    await ended
+    expect(clock.nextTimerAt).toBeNull()
+  })
+
+  it('ends at once when the queue was closed', async () => {
+    const closed = new TreadleError('BACKEND_CLOSED', 'closed')
+    const options = { clock: new ManualClock(), signal: new AbortController().signal, onError: () => {} }
+    await expect(persistently(() => Promise.reject(closed), options)).rejects.toBe(closed)
+  })
+
+  it('pauses between half a step and a whole one, up to ten seconds, however often it failed', () => {
+    const clock = new ManualClock()
+    clock.setRandom(() => 0)
+    expect([0, 1, 2, 10_000].map((failures) => backoffMs(failures, clock))).toEqual([50, 100, 200, 5_000])
+    clock.setRandom(() => 1)
+    expect([0, 1, 2, 10_000].map((failures) => backoffMs(failures, clock))).toEqual([100, 200, 400, 10_000])
+  })
+})
+
+function pausesOf(instants: readonly number[]): readonly number[] {
+  return instants.slice(1).map((instant, index) => instant - (instants[index] as number))
+}
