@@ -61,6 +61,9 @@ const defaultMaxPayloadBytes = 1024 * 1024
 
 /** Complete and checked; all problems are told at once. */
 export function settingsOf(options: TreadleOptions): Settings {
+  if (typeof options !== 'object' || options === null) {
+    throw new TreadleError('CONFIG_INVALID', `The options must be an object, got ${String(options)}`)
+  }
   const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
   const keep = keepOf(options.keep ?? {}, problems)
   const { allow = {}, maxPayloadBytes = defaultMaxPayloadBytes } = options
@@ -84,7 +87,7 @@ export function settingsOf(options: TreadleOptions): Settings {
   })
 }
 
-function partProblems({ signingKey, unsigned, clock, logger }: TreadleOptions): readonly string[] {
+function partProblems({ signingKey, unsigned, migrate, clock, logger }: TreadleOptions): readonly string[] {
   const isWrongKey = signingKey !== undefined && !isSigningKey(signingKey)
   const isWrongClock = clock !== undefined && !hasMethods(clock, ['now', 'random', 'timer'])
   const isWrongLogger = logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error'])
@@ -92,8 +95,14 @@ function partProblems({ signingKey, unsigned, clock, logger }: TreadleOptions): 
     ...(isWrongKey ? ['signingKey must be a text, or { id, secret }, or a list of those'] : []),
     ...(isWrongClock ? ['clock must have now, random and timer'] : []),
     ...(isWrongLogger ? ['logger must have debug, info, warn and error'] : []),
+    ...switchProblem('unsigned', unsigned),
+    ...switchProblem('migrate', migrate),
     ...(unsigned === true && signingKey !== undefined ? ['give either signingKey or unsigned, not both'] : []),
   ]
+}
+
+function switchProblem(name: string, value: unknown): readonly string[] {
+  return value === undefined || typeof value === 'boolean' ? [] : [`${name} must be true or false, got ${String(value)}`]
 }
 
 function keepOf(keep: KeepOptions, problems: string[]): Keep {

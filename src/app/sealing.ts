@@ -17,7 +17,6 @@ export interface SealingDeps {
   readonly now: () => number
   readonly newId: () => string
   readonly keys: KeyRing | null
-  readonly maxPayloadBytes: number
 }
 
 /** A payload that is checked and written down, with the keys made of it: nothing that follows can fail because of it. */

@@ -1,11 +1,9 @@
 import type { QueueBackend, SendReceipt } from '../backends/contract.ts'
 import type { JobStore } from '../backends/store.ts'
-import { Batcher } from '../core/batcher.ts'
 import type { Duration } from '../core/duration.ts'
 import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { Events } from '../core/events.ts'
-import { idMaker } from '../core/id.ts'
 import { consoleLogger } from '../core/logger.ts'
 import { JobBuilder, type Schemas } from '../definition/builder.ts'
 import type { JobDefinition } from '../definition/definition.ts'
@@ -15,7 +13,6 @@ import type { Handler, HandlerClass } from '../definition/handler.ts'
 import { Registry } from '../definition/registry.ts'
 import type { Run } from '../definition/run.ts'
 import { isSchema, type Schema } from '../definition/schema.ts'
-import type { Envelope } from '../envelope/envelope.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import type { RunOptions, WorkOptions } from '../worker/config.ts'
 import { prune } from '../worker/maintenance.ts'
@@ -24,7 +21,7 @@ import { type OpenedBackend, openBackend, redacted } from './open-backend.ts'
 import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
 import { RunHandle, type RunHandleDeps } from './run-handle.ts'
 import { RunWaiters } from './run-waiters.ts'
-import { planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
+import { Sending } from './sending.ts'
 import { retentionOf, Working } from './working.ts'
 
 export type { TreadleOptions } from './options.ts'
@@ -33,6 +30,8 @@ export const defaultUrl = 'sqlite:treadle.db'
 
 /** A queue and the jobs of this program. Nothing is opened before it is first used. */
 export function treadle(url: string = defaultUrl, options: TreadleOptions = {}): Treadle {
+  if (typeof url !== 'string')
+    throw new TreadleError('BACKEND_UNKNOWN', `A URL such as sqlite:jobs.db was expected, got ${String(url)}`)
   return new Treadle({ url, options, folder: workingFolder() })
 }
 
@@ -45,16 +44,11 @@ export interface Place {
 
 interface Opened extends OpenedBackend {
   readonly settings: Settings
-  readonly sealing: SealingDeps
-  readonly sends: Batcher<Envelope, SendReceipt>
+  readonly sending: Sending
 }
 
 type InputOf<S extends Schema> = NonNullable<S['~standard']['types']>['input']
 type OutputOf<S extends Schema> = NonNullable<S['~standard']['types']>['output']
-
-const largestSend = 1_000
-/** Of a bulk dispatch, so many are written in one transaction while the next are being signed. */
-const bulkSend = 5_000
 
 export class Treadle implements AsyncDisposable {
   readonly #place: () => Promise<Place>
@@ -226,7 +220,7 @@ export class Treadle implements AsyncDisposable {
     this.#closed = true
     await this.stop()
     const opened = await this.#opening?.catch(() => undefined)
-    await opened?.sends.idle()
+    await opened?.sending.idle()
     await opened?.backend[Symbol.asyncDispose]()
   }
 
@@ -251,6 +245,9 @@ export class Treadle implements AsyncDisposable {
   }
 
   #definitionOf(job: Named, handler: Handler<unknown, unknown> | undefined): JobDefinition {
+    if (typeof job !== 'string' && typeof job !== 'function' && !(job instanceof JobBuilder)) {
+      throw new TreadleError('JOB_UNKNOWN', `A job is named by a text, a builder or a class, got ${String(job)}`)
+    }
     if (typeof job !== 'string' && 'toDefinition' in job) return job.toDefinition()
     const name = typeof job === 'string' ? job : job.name
     const work = typeof job === 'string' ? handler : (job as Handler<unknown, unknown>)
@@ -266,11 +263,8 @@ export class Treadle implements AsyncDisposable {
   }
 
   async #dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
-    const { settings, sealing, sends, backend } = this.#opened ?? (await this.#open())
-    const plan = planDispatch(definition, options, settings.clock.now())
-    const writing = writePayload(plan, payload, settings.maxPayloadBytes)
-    const envelope = sealJob(plan, writing instanceof Promise ? await writing : writing, sealing)
-    const receipt = await sends.add(envelope)
+    const { sending, backend } = this.#opened ?? (await this.#open())
+    const receipt = await sending.send(definition, payload, options)
     if (backend.kind === 'sync') await this.run({ scheduler: false })
     return this.#runOf(definition, receipt)
   }
@@ -280,19 +274,8 @@ export class Treadle implements AsyncDisposable {
     payloads: readonly unknown[],
     options: DispatchOptions,
   ): Promise<readonly Run[]> {
-    const { settings, sealing, backend } = await this.#open()
-    const plan = planDispatch(definition, options, settings.clock.now())
-    const writing = payloads.map((payload) => writePayload(plan, payload, settings.maxPayloadBytes))
-    const written = definition.fields.input === null ? (writing as WrittenPayload[]) : await Promise.all(writing)
-    const receipts: SendReceipt[] = []
-    let sending: Promise<readonly SendReceipt[]> = Promise.resolve([])
-    for (let from = 0; from < written.length; from += bulkSend) {
-      const envelopes = written.slice(from, from + bulkSend).map((payload) => sealJob(plan, payload, sealing))
-      // Signing the next part goes on while the last one is being written.
-      receipts.push(...(await sending))
-      sending = backend.send(envelopes)
-    }
-    receipts.push(...(await sending))
+    const { sending, backend } = await this.#open()
+    const receipts = await sending.sendMany(definition, payloads, options)
     if (backend.kind === 'sync') await this.run({ scheduler: false })
     return receipts.map((receipt) => this.#runOf(definition, receipt))
   }
@@ -308,19 +291,14 @@ export class Treadle implements AsyncDisposable {
   }
 
   async #newWorking(): Promise<Working> {
-    const { backend, keys, settings, sealing } = await this.#open()
+    const { backend, keys, settings, sending } = await this.#open()
     return new Working({
       backend,
       keys,
       settings,
       events: this.#events,
       registry: this.#registry,
-      envelope: async (definition, at) => {
-        const plan = { ...planDispatch(definition, {}, at), runAt: at }
-        const payload = await writePayload(plan, noPayload, settings.maxPayloadBytes)
-        // An occurrence is unique by its instant. The next one waits while the last one runs: a key would keep it out.
-        return sealJob(plan, { ...payload, uniqueKey: null }, sealing)
-      },
+      envelope: (definition, at) => sending.occurrence(definition, at),
     })
   }
 
@@ -339,13 +317,7 @@ export class Treadle implements AsyncDisposable {
     this.#url = url
     const settings = settingsOf(options)
     const opened = await openBackend(url, settings, folder)
-    const { backend, keys } = opened
-    const now = () => settings.clock.now()
-    const newUuid = idMaker(now)
-    const newId = backend.kind === 'sync' ? () => `sync-${newUuid()}` : newUuid
-    const sealing = { now, newId, keys, maxPayloadBytes: settings.maxPayloadBytes }
-    const sends = new Batcher((envelopes: readonly Envelope[]) => backend.send(envelopes), largestSend)
-    this.#opened = { ...opened, settings, sealing, sends }
+    this.#opened = { ...opened, settings, sending: new Sending(opened, settings) }
     return this.#opened
   }
 }

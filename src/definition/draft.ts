@@ -48,7 +48,7 @@ export class PayloadDraft {
     return new PayloadDraft(notBefore(at), this.#dispatch)
   }
 
-  dispatch(job: string, options: DispatchOptions = {}): Promise<Run> {
+  async dispatch(job: string, options: DispatchOptions = {}): Promise<Run> {
     return this.#dispatch(job, { ...this.#timing, ...options })
   }
 }

@@ -59,7 +59,7 @@ async function sealed(definition: JobDefinition, payload: unknown, options: Inli
   const now = () => clock.now()
   const plan = planDispatch(definition, dispatch, now())
   const written = await writePayload(plan, payload, maxBytes)
-  return sealJob(plan, written, { now, newId: idMaker(now), keys: null, maxPayloadBytes: maxBytes })
+  return sealJob(plan, written, { now, newId: idMaker(now), keys: null })
 }
 
 async function attempt(definition: JobDefinition, envelope: Envelope, options: InlineOptions): Promise<Outcome> {

@@ -1,4 +1,8 @@
 import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
 
 export interface Ended {
   readonly code: number | null
@@ -7,6 +11,7 @@ export interface Ended {
 }
 
 export interface ScriptOptions {
+  /** A folder of its own by default. */
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   /** Called for each piece of output, with the means to send the process a signal. */
@@ -18,10 +23,14 @@ export function runScript(script: string, { cwd, env = {}, onOutput }: ScriptOpt
   const library = new URL('../../dist/index.js', import.meta.url).href
   const text = script.replaceAll("'treadle'", JSON.stringify(library))
   const { TREADLE_URL: _url, TREADLE_SIGNING_KEY: _key, NODE_ENV: _environment, ...inherited } = process.env
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', text], {
+  const folder = mkdtempSync(join(tmpdir(), 'treadle-script-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'program.mjs')
+  writeFileSync(file, text)
+  const child = spawn(process.execPath, [file], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...inherited, ...env },
-    ...(cwd === undefined ? {} : { cwd }),
+    cwd: cwd ?? folder,
   })
   let out = ''
   let err = ''

@@ -26,7 +26,7 @@ describe('the options of a program', () => {
         code: 'CONFIG_INVALID',
         message: [
           'The options are invalid: unknown option "loger", did you mean "logger"?',
-          'keep: unknown option "sucseeded" (known: succeeded, dead, cancelled, skipped)',
+          'keep: unknown option "sucseeded", did you mean "succeeded"?',
           "keep.succeeded must be a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w', got 'soon'",
           'allow must be an object of queues, each with a list of job names',
           'maxPayloadBytes must be a whole number of at least 1, got 0',

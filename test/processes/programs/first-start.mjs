@@ -1,13 +1,17 @@
-// Waits for the file `go`, so that several of these open a new database at the same moment; then each stores one job.
-import { existsSync, writeSync } from 'node:fs'
+// Opens one new database after the other, each at the same moment as the other programs, and stores one job in it.
+import { existsSync, writeFileSync, writeSync } from 'node:fs'
 import { treadle } from 'treadle'
 
-const { path, go } = JSON.parse(process.argv[2])
-const jobs = treadle(`sqlite:${path}`)
-writeSync(1, 'waiting\n')
-while (!existsSync(go)) {
-  // Busy on purpose: a pause would spread the starts.
+const { folder, name, names, rounds } = JSON.parse(process.argv[2])
+for (let round = 0; round < rounds; round++) {
+  writeFileSync(`${folder}/${round}.${name}`, '')
+  while (!names.every((other) => existsSync(`${folder}/${round}.${other}`))) shortPause()
+  const jobs = treadle(`sqlite:${folder}/${round}.db`)
+  await jobs.declare('count').dispatch({ name })
+  await jobs.close()
 }
-const run = await jobs.declare('count').dispatch({ pid: process.pid })
-writeSync(1, `stored ${run.id}\n`)
-await jobs.close()
+writeSync(1, 'done\n')
+
+function shortPause() {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+}

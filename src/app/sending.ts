@@ -1,0 +1,78 @@
+import type { QueueBackend, SendReceipt } from '../backends/contract.ts'
+import { Batcher } from '../core/batcher.ts'
+import { TreadleError } from '../core/errors.ts'
+import { idMaker } from '../core/id.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import type { DispatchOptions } from '../definition/dispatch.ts'
+import { noPayload } from '../definition/draft.ts'
+import type { Envelope } from '../envelope/envelope.ts'
+import type { OpenedBackend } from './open-backend.ts'
+import type { Settings } from './options.ts'
+import { planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
+
+const largestSend = 1_000
+/** Of a bulk dispatch, so many are written in one transaction while the next are being signed. */
+const largestBulkSend = 5_000
+
+/** From a payload to a job on disk. */
+export class Sending {
+  readonly #backend: QueueBackend
+  readonly #settings: Settings
+  readonly #sealing: SealingDeps
+  readonly #sends: Batcher<Envelope, SendReceipt>
+
+  constructor({ backend, keys }: OpenedBackend, settings: Settings) {
+    const now = () => settings.clock.now()
+    const newUuid = idMaker(now)
+    const newId = backend.kind === 'sync' ? () => `sync-${newUuid()}` : newUuid
+    this.#backend = backend
+    this.#settings = settings
+    this.#sealing = { now, newId, keys }
+    this.#sends = new Batcher((envelopes: readonly Envelope[]) => backend.send(envelopes), largestSend)
+  }
+
+  async send(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<SendReceipt> {
+    const { clock, maxPayloadBytes } = this.#settings
+    const plan = planDispatch(definition, options, clock.now())
+    const writing = writePayload(plan, payload, maxPayloadBytes)
+    return this.#sends.add(sealJob(plan, writing instanceof Promise ? await writing : writing, this.#sealing))
+  }
+
+  /** All payloads are written down before the first is sent: a bad one is refused with nothing stored. */
+  async sendMany(
+    definition: JobDefinition,
+    payloads: readonly unknown[],
+    options: DispatchOptions,
+  ): Promise<readonly SendReceipt[]> {
+    if (!Array.isArray(payloads)) throw new TreadleError('CONFIG_INVALID', 'dispatchMany takes a list of payloads')
+    const { clock, maxPayloadBytes } = this.#settings
+    const plan = planDispatch(definition, options, clock.now())
+    const writing = payloads.map((payload) => writePayload(plan, payload, maxPayloadBytes))
+    const written = definition.fields.input === null ? (writing as WrittenPayload[]) : await Promise.all(writing)
+    const receipts: (readonly SendReceipt[])[] = []
+    let sending: Promise<readonly SendReceipt[]> = Promise.resolve([])
+    for (let from = 0; from < written.length; from += largestBulkSend) {
+      const envelopes = written.slice(from, from + largestBulkSend).map((payload) => sealJob(plan, payload, this.#sealing))
+      // Signing the next part goes on while the last one is being written.
+      receipts.push(await sending)
+      sending = this.#backend.send(envelopes)
+    }
+    receipts.push(await sending)
+    return receipts.flat()
+  }
+
+  /**
+   * The job of one occurrence of a schedule. It is unique by its instant and has no other key: the next one waits while the
+   * last one runs, and a key would keep it out.
+   */
+  async occurrence(definition: JobDefinition, at: number): Promise<Envelope> {
+    const plan = { ...planDispatch(definition, {}, at), runAt: at }
+    const payload = await writePayload(plan, noPayload, this.#settings.maxPayloadBytes)
+    return sealJob(plan, { ...payload, uniqueKey: null }, this.#sealing)
+  }
+
+  /** Resolves when everything that was given to `send` has been answered. */
+  idle(): Promise<void> {
+    return this.#sends.idle()
+  }
+}

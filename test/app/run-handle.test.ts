@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import { gate, until, world } from '../world.ts'
+
+const quiet = { signals: false } as const
+
+describe('the handle of a run', () => {
+  it('follows its state', async () => {
+    const { jobs, clock } = world()
+    const { open, opened } = gate()
+    const job = jobs.define('mail', () => opened)
+    const run = await job.delay('1s').dispatch()
+    const seen = [await run.state()]
+    await clock.advance(1_000)
+    const pass = jobs.run()
+    await until(async () => (await run.state()) === 'running')
+    open()
+    await pass
+    seen.push(await run.state())
+    expect(seen).toEqual(['scheduled', 'succeeded'])
+  })
+
+  it('gives the result as soon as this program has it, without a look at the clock', async () => {
+    const { jobs, clock } = world()
+    const before = clock.now()
+    const job = jobs.define('double', async (number: number) => number * 2)
+    const working = jobs.work(quiet)
+    expect(await (await job.dispatch(21)).result()).toBe(42)
+    expect(clock.now()).toBe(before)
+    await jobs.stop()
+    await working
+  })
+
+  it('gives the result of a job that another program runs', async () => {
+    const worker = world()
+    const client = worker.other()
+    worker.jobs.define('double', async (number: number) => number * 2)
+    const run = await client.jobs.declare<number, number>('double').dispatch(21)
+    const result = run.result()
+    await worker.jobs.run()
+    await worker.clock.advance(1_000)
+    expect(await result).toBe(42)
+  })
+
+  it('gives the result again to whoever asks, also by its id, before anything else was asked of the instance', async () => {
+    const { jobs, other } = world()
+    const run = await jobs.define('mail', async () => ({ sent: true })).dispatch()
+    await jobs.run()
+    const { jobs: later } = other()
+    expect(await later.handle(run.id).result({ timeout: '1s' })).toEqual({ sent: true })
+    expect(await run.result()).toEqual({ sent: true })
+  })
+
+  it('gives up waiting after its timeout, and says how the job stands', async () => {
+    const { jobs, clock } = world()
+    const run = await jobs
+      .define('mail', async () => {})
+      .delay('1h')
+      .dispatch()
+    const waiting = expect(run.result({ timeout: '10s' })).rejects.toThrow(
+      expect.objectContaining({
+        code: 'WAIT_TIMEOUT',
+        message: `Job "mail" (${run.id}) is scheduled and did not end within 10000 ms`,
+      }),
+    )
+    await clock.advance(10_000)
+    await waiting
+    await expect(run.result({ timeout: 0 })).rejects.toThrow(expect.objectContaining({ code: 'WAIT_TIMEOUT' }))
+    expect(clock.nextTimerAt).toBeNull()
+  })
+
+  it('gives up waiting when the signal aborts', async () => {
+    const { jobs } = world()
+    const run = await jobs
+      .define('mail', async () => {})
+      .delay('1h')
+      .dispatch()
+    const stop = new AbortController()
+    const waiting = expect(run.result({ signal: stop.signal })).rejects.toThrow('enough')
+    await new Promise((resolve) => setImmediate(resolve))
+    stop.abort(new Error('enough'))
+    await waiting
+  })
+
+  it('throws when the job did not end well, with the reason', async () => {
+    const { jobs } = world()
+    const dead = await jobs.define('dead', () => Promise.reject(new Error('no paper'))).dispatch()
+    const skipped = await jobs
+      .define('skipped', async () => {})
+      .when(() => false)
+      .dispatch()
+    const cancelled = await jobs.define('cancelled', async () => {}).dispatch()
+    await cancelled.cancel()
+    await jobs.run()
+    const failed = (message: string) => expect.objectContaining({ code: 'RUN_FAILED', message: expect.stringContaining(message) })
+    await expect(dead.result()).rejects.toThrow(failed('is dead: no paper'))
+    await expect(skipped.result()).rejects.toThrow(failed('is skipped: a when() filter said no'))
+    await expect(cancelled.result()).rejects.toThrow(failed('is cancelled'))
+  })
+
+  it('of a job that is not there says so', async () => {
+    const { jobs, clock } = world()
+    const nobody = jobs.handle('nobody')
+    const missing = expect.objectContaining({ code: 'RUN_NOT_FOUND' })
+    await expect(nobody.state()).rejects.toThrow(missing)
+    await expect(nobody.progress()).rejects.toThrow(missing)
+    await expect(nobody.result()).rejects.toThrow(missing)
+    await expect(nobody.cancel()).rejects.toThrow(missing)
+    await expect(nobody.reschedule(new Date(clock.now()))).rejects.toThrow(missing)
+  })
+})
+
+describe('rescheduling', () => {
+  it('X42, J24: moves a job that no worker has claimed, forth and back', async () => {
+    const { jobs, clock, record } = world()
+    const run = await jobs.define('mail', async () => {}).dispatch()
+    const later = clock.now() + 60_000
+    await run.reschedule(new Date(later))
+    expect(await record(run)).toMatchObject({ state: 'scheduled', runAt: later })
+    expect(await jobs.run()).toMatchObject({ succeeded: 0 })
+    await run.reschedule('2020-01-01T00:00:00Z')
+    expect(await record(run)).toMatchObject({ state: 'ready' })
+    expect(await jobs.run()).toMatchObject({ succeeded: 1 })
+  })
+
+  it('X42: of one run leaves others alone, whichever was dispatched last', async () => {
+    const { jobs, clock, record } = world()
+    const job = jobs.define('mail', async () => {})
+    const [first, second] = [await job.dispatch(), await job.dispatch()]
+    await first.reschedule(new Date(clock.now() + 1_000))
+    expect(await record(first)).toMatchObject({ state: 'scheduled' })
+    expect(await record(second)).toMatchObject({ state: 'ready' })
+  })
+
+  it('X42: says that it is too late when a worker has the job, or it has ended', async () => {
+    const { jobs, clock, names } = world()
+    const { open, opened } = gate()
+    const run = await jobs.define('mail', () => opened).dispatch()
+    const pass = jobs.run()
+    await until(() => names().includes('job:started'))
+    const at = new Date(clock.now() + 1_000)
+    const tooLate = (why: string) => expect.objectContaining({ code: 'RUN_ENDED', message: expect.stringContaining(why) })
+    await expect(run.reschedule(at)).rejects.toThrow(tooLate('a worker has it already'))
+    open()
+    await pass
+    await expect(run.reschedule(at)).rejects.toThrow(tooLate('it has ended'))
+  })
+
+  it('wakes a worker that sleeps until later', async () => {
+    const { jobs, clock } = world()
+    const run = await jobs
+      .define('mail', async () => 'sent')
+      .delay('1h')
+      .dispatch()
+    const working = jobs.work({ ...quiet, poll: '1d' })
+    await clock.advance(1_000)
+    await run.reschedule(new Date(clock.now() + 5_000))
+    await clock.advance(5_000)
+    expect(await run.state()).toBe('succeeded')
+    await jobs.stop()
+    await working
+  })
+
+  it('refuses an instant that is none', async () => {
+    const { jobs } = world()
+    const run = await jobs.define('mail', async () => {}).dispatch()
+    await expect(run.reschedule('tomorrow')).rejects.toThrow(expect.objectContaining({ code: 'INSTANT_INVALID' }))
+  })
+})
