@@ -8,7 +8,7 @@ import { noPayload } from '../definition/draft.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { OpenedBackend } from './open-backend.ts'
 import type { Settings } from './options.ts'
-import { planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
+import { type Plan, planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
 
 const largestSend = 1_000
 /** Of a bulk dispatch, so many are written in one transaction while the next are being signed. */
@@ -20,6 +20,7 @@ export class Sending {
   readonly #settings: Settings
   readonly #sealing: SealingDeps
   readonly #sends: Batcher<Envelope, SendReceipt>
+  readonly #plans = new WeakMap<JobDefinition, Plan>()
 
   constructor({ backend, keys }: OpenedBackend, settings: Settings) {
     const now = () => settings.clock.now()
@@ -32,10 +33,20 @@ export class Sending {
   }
 
   async send(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<SendReceipt> {
-    const { clock, maxPayloadBytes } = this.#settings
-    const plan = planDispatch(definition, options, clock.now())
-    const writing = writePayload(plan, payload, maxPayloadBytes)
+    const plan = this.#planOf(definition, options)
+    const writing = writePayload(plan, payload, this.#settings.maxPayloadBytes)
     return this.#sends.add(sealJob(plan, writing instanceof Promise ? await writing : writing, this.#sealing))
+  }
+
+  /** A dispatch without options is planned once for each definition. */
+  #planOf(definition: JobDefinition, options: DispatchOptions): Plan {
+    for (const _ in options) return planDispatch(definition, options, this.#settings.clock.now())
+    let plan = this.#plans.get(definition)
+    if (plan === undefined) {
+      plan = planDispatch(definition, {}, this.#settings.clock.now())
+      this.#plans.set(definition, plan)
+    }
+    return plan
   }
 
   /** All payloads are written down before the first is sent: a bad one is refused with nothing stored. */

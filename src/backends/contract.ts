@@ -12,7 +12,7 @@ export interface QueueBackend extends AsyncDisposable {
   readonly kind: string
   /** Durable when it resolves. */
   send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]>
-  /** Claims due jobs, best first, and counts the attempt durably. Never blocks; also returns expired leases to the queue. */
+  /** Claims due jobs, best first, and counts the attempt, so that it outlives the worker. Never blocks; also returns expired leases to the queue. */
   lease(request: LeaseRequest): Promise<LeaseBatch>
   /** Ends leases. Fenced by the token: a settlement of a lease that is no longer held is reported as `lost` and not applied. */
   settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]>

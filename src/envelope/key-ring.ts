@@ -1,5 +1,5 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { TreadleError } from '../core/errors.ts'
+import { Mac } from './mac.ts'
 
 /** A signing key: the id that travels with each signature, and at least 16 bytes of secret. */
 export interface SigningKey {
@@ -13,20 +13,22 @@ export interface SigningKey {
  */
 export class KeyRing {
   readonly #current: string
-  readonly #keys: ReadonlyMap<string, KeyObject>
+  readonly #signer: Mac
+  readonly #keys: ReadonlyMap<string, Mac>
 
   constructor(keys: readonly SigningKey[]) {
     const [current] = keys
     if (current === undefined) throw new TreadleError('KEY_INVALID', 'A key ring needs at least one signing key')
     for (const key of keys) checkKey(key)
     this.#current = current.id
-    this.#keys = new Map(keys.map((key) => [key.id, createSecretKey(Buffer.from(key.secret))]))
+    this.#keys = new Map(keys.map((key) => [key.id, new Mac(key.secret)]))
+    this.#signer = this.#keys.get(current.id) as Mac
     if (this.#keys.size !== keys.length) throw new TreadleError('KEY_INVALID', 'Two signing keys have the same id')
   }
 
   /** `kid.signature`, over the identity and the payload as they travel. */
   sign(identity: string, payload: string): string {
-    return `${this.#current}.${digest(this.#keys.get(this.#current) as KeyObject, identity, payload).toString('base64url')}`
+    return `${this.#current}.${this.#signer.digest(signedText(identity, payload))}`
   }
 
   verify(identity: string, payload: string, signature: string | null): void {
@@ -36,17 +38,15 @@ export class KeyRing {
     if (dot < 1 || key === undefined) {
       throw new TreadleError('SIGNATURE_INVALID', 'The envelope is signed with a key that is not in the key ring')
     }
-    const claimed = Buffer.from(signature.slice(dot + 1), 'base64url')
-    const actual = digest(key, identity, payload)
-    if (claimed.length !== actual.length || !timingSafeEqual(claimed, actual)) {
+    if (!key.matches(signedText(identity, payload), signature.slice(dot + 1))) {
       throw new TreadleError('SIGNATURE_INVALID', 'The envelope was changed after it was signed')
     }
   }
 }
 
 // Both parts are JSON texts, so neither can hold a raw line feed: the separator makes the pair unambiguous.
-function digest(key: KeyObject, identity: string, payload: string): Buffer {
-  return createHmac('sha256', key).update(`${identity}\n${payload}`).digest()
+function signedText(identity: string, payload: string): string {
+  return `${identity}\n${payload}`
 }
 
 const minSecretBytes = 16

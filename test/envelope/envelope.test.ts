@@ -78,9 +78,10 @@ describe('an envelope that was changed', () => {
 
   it('is refused when what is signed was moved from the identity to the payload', () => {
     const sealed = sealEnvelope(identity, payload, delivery, keys)
-    const whole = `${sealed.identity}\n${sealed.payload}`
-    expect(codeOf({ ...sealed, identity: whole, payload: '' })).toBe('SIGNATURE_INVALID')
-    expect(codeOf({ ...sealed, identity: '', payload: whole })).toBe('SIGNATURE_INVALID')
+    for (const whole of [`${sealed.identity}\n${sealed.payload}`, `${sealed.identity}${sealed.payload}`]) {
+      expect(codeOf({ ...sealed, identity: whole, payload: '' })).toBe('SIGNATURE_INVALID')
+      expect(codeOf({ ...sealed, identity: '', payload: whole })).toBe('SIGNATURE_INVALID')
+    }
   })
 
   it('D15, D16: may be delivered at another time, which is not signed', () => {

@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
-import { gate, until, type World, world } from '../world.ts'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { gate, until, type World, world, worldOn } from '../world.ts'
+import { faultyBackend } from './faults.ts'
 
 const quiet = { signals: false } as const
 
@@ -41,6 +42,35 @@ describe('a worker', () => {
     const working = jobs.work({ ...quiet, concurrency: 1 })
     await Promise.all(runs.map((run) => run.result()))
     expect(clock.now()).toBe(before)
+    await jobs.stop()
+    await working
+  })
+
+  it('does not overlook a job that ends while it asks the queue: the next one starts without waiting', async () => {
+    // Jobs seem to take long, so the worker leases only what it can start.
+    let elapsedMs = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => (elapsedMs += 1_000))
+    onTestFinished(() => void vi.restoreAllMocks())
+    const { backend, sound, clock } = faultyBackend()
+    const asked = gate()
+    const answer = gate()
+    const lease: typeof sound.lease = async (request) => {
+      if (request.limit > 0) return sound.lease(request)
+      asked.open()
+      await answer.opened
+      return sound.lease(request)
+    }
+    const { jobs } = worldOn({ ...backend, lease }, clock)
+    const first = gate()
+    const job = jobs.define('mail', async (isFirst: boolean) => (isFirst ? first.opened : undefined))
+    const [, next] = await job.dispatchMany([true, false])
+    const working = jobs.work({ ...quiet, concurrency: 1 })
+    await clock.advance(1_000)
+    await asked.opened
+    first.open()
+    await turns(10)
+    answer.open()
+    await next?.result()
     await jobs.stop()
     await working
   })

@@ -5,8 +5,8 @@ import type { Logger } from '../../core/logger.ts'
 import type { Coordination, LeaseBatch, QueueBackend, SendReceipt, SettleReceipt } from '../contract.ts'
 import type { JobStore } from '../store.ts'
 import { Access } from './access.ts'
-import type { Claimed, ClaimedRow } from './claiming.ts'
-import type { Engine } from './engine.ts'
+import type { ClaimedRow } from './claiming.ts'
+import type { Claimed, Engine } from './engine.ts'
 import { recordOf } from './record.ts'
 import { flatten, unscopedKey } from './sending.ts'
 import { writeToken } from './token.ts'
@@ -27,9 +27,12 @@ export async function openSqlite({ path, clock, logger, migrate = true }: Sqlite
 }
 
 /** More than this many envelopes are not worth blocking the event loop for. */
-const inlineEnvelopes = 16
+const inlineEnvelopes = 128
+/** Nor more than this many leases. */
+const inlineLeases = 16
 
 function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueBackend {
+  let foundNothing = false
   const coordination: Coordination = {
     claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, clock.now()]),
     sweepOnce: (limit) => access.call('sweepOnce', [limit, clock.now()]),
@@ -48,7 +51,13 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
     },
     async lease(request) {
       const now = clock.now()
-      return leaseBatch(await access.call('lease', [request, randomToken(), now]), now + request.leaseMs)
+      const args: Parameters<Engine['lease']> = [request, randomToken(), now]
+      // What wakes an idle worker is most often one job, and the first to arrive is the one that somebody waits for.
+      const small = foundNothing && request.limit <= inlineLeases
+      const claimed = await (small ? access.callInline('lease', args) : access.call('lease', args))
+      const batch = leaseBatch(claimed, now + request.leaseMs)
+      foundNothing = batch.leases.length === 0
+      return batch
     },
     async settle(settlements) {
       const receipts = new Array<SettleReceipt>(settlements.length).fill('applied')

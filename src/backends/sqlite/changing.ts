@@ -1,4 +1,5 @@
 import type { JobStore, ProgressReport } from '../store.ts'
+import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Lanes } from './lanes.ts'
@@ -17,6 +18,7 @@ interface Found {
 /** Changes jobs on people's word. */
 export class Changing {
   readonly #lanes: Lanes
+  readonly #addresses: Addresses
   readonly #find: SqliteStatement
   readonly #cancel: SqliteStatement
   readonly #ask: SqliteStatement
@@ -27,9 +29,10 @@ export class Changing {
   readonly #resume: SqliteStatement
   readonly #paused: SqliteStatement
 
-  constructor(connection: Connection, lanes: Lanes) {
+  constructor(connection: Connection, lanes: Lanes, addresses: Addresses) {
+    this.#addresses = addresses
     this.#lanes = lanes
-    this.#find = connection.prepare('SELECT seq, lane, state FROM treadle_jobs WHERE id = ?')
+    this.#find = connection.prepare('SELECT seq, lane, state FROM treadle_jobs WHERE seq = ?')
     this.#cancel = connection.prepare('UPDATE treadle_jobs SET state = 6, finished_at = ? WHERE seq = ?')
     this.#ask = connection.prepare('UPDATE treadle_jobs SET cancel = 1 WHERE seq = ?')
     this.#reschedule = connection.prepare('UPDATE treadle_jobs SET state = ?, run_at = ? WHERE seq = ?')
@@ -44,7 +47,7 @@ export class Changing {
   }
 
   cancel(id: string, now: number): Answer<'cancel'> {
-    const found = this.#find.get(id) as Found | undefined
+    const found = this.#locate(id)
     if (found === undefined) return 'missing'
     if (found.state > stateNumber.running) return 'ended'
     if (found.state === stateNumber.running) {
@@ -57,7 +60,7 @@ export class Changing {
   }
 
   reschedule(id: string, runAt: number, now: number): Answer<'reschedule'> {
-    const found = this.#find.get(id) as Found | undefined
+    const found = this.#locate(id)
     if (found === undefined) return 'missing'
     if (found.state > stateNumber.running) return 'ended'
     if (found.state === stateNumber.running) return 'claimed'
@@ -69,13 +72,18 @@ export class Changing {
 
   retry(ids: readonly string[], now: number): readonly RetryAnswer[] {
     return ids.map((id) => {
-      const found = this.#find.get(id) as Found | undefined
+      const found = this.#locate(id)
       if (found === undefined) return 'missing'
       if (found.state <= stateNumber.running) return 'active'
       if (Number(this.#requeue.run(now, found.seq).changes) === 0) return 'conflict'
       this.#lanes.move(found.lane, found.state, stateNumber.ready)
       return 'requeued'
     })
+  }
+
+  #locate(id: string): Found | undefined {
+    const seq = this.#addresses.find(id)
+    return seq === undefined ? undefined : (this.#find.get(seq) as Found)
   }
 
   report(reports: readonly ProgressReport[]): void {

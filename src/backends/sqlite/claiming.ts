@@ -5,13 +5,22 @@ import type { Lane, Lanes, ReadyLane } from './lanes.ts'
 import { stateNumber } from './schema.ts'
 import { writeToken } from './token.ts'
 
-/** What crosses back from the database's thread: the rows as the JSON text that SQLite made of them. */
-export interface Claimed {
-  readonly claim: string
-  readonly rows: string
-  readonly lanes: readonly Lane[]
+/** When to look again, and which of the owner's leases are to end. */
+export interface Outlook {
   readonly nextAt: number | null
   readonly cancelled: readonly string[]
+}
+
+interface OutlookRow {
+  readonly dueAt: number | null
+  readonly expiresAt: number | null
+  readonly cancelling: string
+}
+
+/** The rows as the JSON text that SQLite made of them, and the lanes that they stand in. */
+export interface ClaimedRows {
+  readonly rows: string
+  readonly lanes: readonly Lane[]
 }
 
 /** seq, lane, id, identity, payload, signature, unique key, created at, run at, attempt. */
@@ -29,8 +38,7 @@ export class Claiming {
   readonly #first: SqliteStatement
   readonly #fetch: SqliteStatement
   readonly #take: SqliteStatement
-  readonly #nextAt: SqliteStatement
-  readonly #cancelling: SqliteStatement
+  readonly #outlook: SqliteStatement
 
   constructor(connection: Connection, lanes: Lanes) {
     this.#lanes = lanes
@@ -46,33 +54,33 @@ export class Claiming {
       `UPDATE treadle_jobs SET state = 3, token = ?1, owner = ?2, lease_until = ?3, started_at = ?4, attempts = attempts + 1
        WHERE seq IN (SELECT value FROM json_each(?5))`,
     )
-    this.#nextAt = connection.prepare(
-      `SELECT min(at) AS at FROM (
-         SELECT min(run_at) AS at FROM treadle_jobs WHERE state = 1
-         UNION ALL SELECT min(lease_until) FROM treadle_jobs WHERE state = 3)`,
+    this.#outlook = connection.prepare(
+      `SELECT
+         (SELECT min(run_at) FROM treadle_jobs WHERE state = 1) AS dueAt,
+         (SELECT min(lease_until) FROM treadle_jobs WHERE state = 3) AS expiresAt,
+         (SELECT json_group_array(json_array(seq, lane, token)) FROM treadle_jobs WHERE cancel = 1 AND owner = ?) AS cancelling`,
     )
-    this.#cancelling = connection.prepare('SELECT seq, lane, token FROM treadle_jobs WHERE cancel = 1 AND owner = ?')
   }
 
-  /** True when claiming could find something: lets an idle poll end without the write lock. */
-  anythingReady(request: LeaseRequest): boolean {
-    return request.limit > 0 && this.#open(request).length > 0
+  /** What the owner must know beside the jobs that it gets. */
+  outlook(owner: string): Outlook {
+    const { dueAt, expiresAt, cancelling } = this.#outlook.get(owner) as OutlookRow
+    const cancelled = (JSON.parse(cancelling) as [number, number, string][]).map((token) => writeToken(...token))
+    return { nextAt: earlier(dueAt, expiresAt), cancelled }
   }
 
-  claim(request: LeaseRequest, claim: string, now: number): Claimed {
-    const picks = request.limit > 0 ? this.#pick(request) : []
+  /** The lanes with jobs that this request may claim. */
+  open(request: LeaseRequest): readonly ReadyLane[] {
+    if (request.limit === 0) return []
+    const jobs = new Set(request.jobs.map(({ job }) => job))
+    const queues = request.queues === null ? null : new Set(request.queues)
+    return this.#lanes.ready().filter((lane) => jobs.has(lane.job) && (queues === null || queues.has(lane.queue)))
+  }
+
+  claim(request: LeaseRequest, lanes: readonly ReadyLane[], claim: string, now: number): ClaimedRows {
+    const picks = this.#pick(request, lanes)
     const rows = picks.length > 0 ? this.#give(picks, request, claim, now) : '[]'
-    const lanes = [...new Set(picks.map((pick) => pick.lane))]
-    return { claim, rows, lanes, nextAt: this.nextAt(), cancelled: this.cancelled(request.owner) }
-  }
-
-  nextAt(): number | null {
-    return (this.#nextAt.get() as { at: number | null }).at
-  }
-
-  cancelled(owner: string): readonly string[] {
-    const rows = this.#cancelling.all(owner) as { seq: number; lane: number; token: string }[]
-    return rows.map((row) => writeToken(row.seq, row.lane, row.token))
+    return { rows, lanes: [...new Set(picks.map((pick) => pick.lane))] }
   }
 
   #give(picks: readonly Pick[], request: LeaseRequest, claim: string, now: number): string {
@@ -84,8 +92,7 @@ export class Claiming {
   }
 
   /** Lane after lane by priority; lanes of the same priority are merged by the time at which their jobs were due. */
-  #pick(request: LeaseRequest): readonly Pick[] {
-    const lanes = this.#open(request)
+  #pick(request: LeaseRequest, lanes: readonly ReadyLane[]): readonly Pick[] {
     const slots = this.#freeSlots(lanes, request)
     const picks: Pick[] = []
     for (let from = 0; from < lanes.length && picks.length < request.limit; ) {
@@ -98,12 +105,6 @@ export class Claiming {
       from = to
     }
     return picks
-  }
-
-  #open(request: LeaseRequest): readonly ReadyLane[] {
-    const jobs = new Set(request.jobs.map(({ job }) => job))
-    const queues = request.queues === null ? null : new Set(request.queues)
-    return this.#lanes.ready().filter((lane) => jobs.has(lane.job) && (queues === null || queues.has(lane.queue)))
   }
 
   /** How many more of each limited job may run. */
@@ -125,6 +126,10 @@ export class Claiming {
     const { picks } = this.#first.get(lane.lane, count) as { picks: string }
     return (JSON.parse(picks) as [number, number][]).map(([runAt, seq]) => ({ seq, runAt, lane }))
   }
+}
+
+export function earlier(a: number | null, b: number | null): number | null {
+  return a === null || (b !== null && b < a) ? b : a
 }
 
 function endOfPriority(lanes: readonly ReadyLane[], from: number): number {

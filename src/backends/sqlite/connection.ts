@@ -14,6 +14,8 @@ export class Connection {
   readonly #begin: SqliteStatement
   readonly #commit: SqliteStatement
   readonly #rollback: SqliteStatement
+  readonly #relax: SqliteStatement
+  readonly #insist: SqliteStatement
 
   /** Changes nothing in the file yet, so that one that is not for this version stays as it is. */
   constructor(Driver: SqliteDriver, options: ConnectionOptions) {
@@ -22,6 +24,8 @@ export class Connection {
     this.#begin = this.prepare('BEGIN IMMEDIATE')
     this.#commit = this.prepare('COMMIT')
     this.#rollback = this.prepare('ROLLBACK')
+    this.#relax = this.prepare('PRAGMA synchronous = NORMAL')
+    this.#insist = this.prepare('PRAGMA synchronous = FULL')
   }
 
   /** Durable before it is acknowledged: with WAL, only FULL syncs on each commit. */
@@ -55,6 +59,19 @@ export class Connection {
         throw thrown
       }
     })
+  }
+
+  /**
+   * A transaction that need not reach the disk before it is answered. It survives the end of the process, and is on disk with
+   * the next one that is; only a machine that loses its power may forget it.
+   */
+  relaxedTransaction<Answer>(work: () => Answer): Answer {
+    this.#relax.run()
+    try {
+      return this.transaction(work)
+    } finally {
+      this.#insist.run()
+    }
   }
 
   /** For statements that stand alone. */
@@ -117,7 +134,7 @@ function openFile(Driver: SqliteDriver, { path, busyMs }: ConnectionOptions): Sq
 }
 
 // 32 MB. A job's page is written when it is sent, claimed and settled: the longer the log, the more often that is one copy.
-const checkpointPages = 8_000
+const checkpointPages = 1_000
 
 // Switching a new file to WAL needs it alone for a moment, whatever the caller's patience is later.
 const openBusyMs = 15_000

@@ -1,7 +1,8 @@
 import type { LeaseRequest, OnceClaim, ReapReport, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
 import type { JobCount, JobFilter, JobStore, ProgressReport, RemoveFilter, ScheduleEntry, ScheduleRecord } from '../store.ts'
+import { Addresses } from './addresses.ts'
 import { Changing } from './changing.ts'
-import { type Claimed, Claiming } from './claiming.ts'
+import { type ClaimedRows, Claiming, earlier, type Outlook } from './claiming.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import type { SqliteDriver } from './driver.ts'
 import { Lanes } from './lanes.ts'
@@ -15,6 +16,10 @@ import { Settling } from './settling.ts'
 
 /** Only what differs from the ordinary crosses back: the receipts of envelopes that were there already. */
 export type TakenReceipts = readonly (readonly [index: number, receipt: SendReceipt])[]
+
+export interface Claimed extends ClaimedRows, Outlook {
+  readonly claim: string
+}
 
 /**
  * The whole queue on one connection, synchronous. It runs in the program's thread and in the database's thread alike, so it
@@ -70,43 +75,57 @@ export function openEngine(Driver: SqliteDriver, options: EngineOptions): Engine
 
 function engineOn(connection: Connection): Engine {
   const lanes = new Lanes(connection)
-  const sending = new Sending(connection, lanes)
+  const addresses = new Addresses(connection)
+  const sending = new Sending(connection, lanes, addresses)
   const claiming = new Claiming(connection, lanes)
   const settling = new Settling(connection, lanes)
-  const looking = new Looking(connection, lanes)
-  const changing = new Changing(connection, lanes)
-  const once = new Once(connection)
+  const looking = new Looking(connection, lanes, addresses)
+  const changing = new Changing(connection, lanes, addresses)
+  const once = new Once(connection, addresses)
   const recurring = new Recurring(connection, lanes, sending)
 
-  function write<Answer>(work: () => Answer): Answer {
+  function counted<Answer>(work: () => Answer): () => Answer {
+    return () => {
+      const answer = work()
+      lanes.writeCounts()
+      return answer
+    }
+  }
+  function forgetting<Answer>(transaction: () => Answer): Answer {
     try {
-      return connection.transaction(() => {
-        const answer = work()
-        lanes.writeCounts()
-        return answer
-      })
+      return transaction()
     } catch (thrown) {
       lanes.forget()
       throw thrown
     }
   }
+  const write = <Answer>(work: () => Answer): Answer => forgetting(() => connection.transaction(counted(work)))
+  // A claim, a renewal or a progress that a power cut undoes is one that never was: the job is still there, to be claimed again.
+  const writeSoon = <Answer>(work: () => Answer): Answer => forgetting(() => connection.relaxedTransaction(counted(work)))
   const read = <Answer>(work: () => Answer): Answer => connection.read(work)
 
   return {
     send: (flat, now) => write(() => sending.send(flat, now)),
     lease(request, claim, now) {
-      const idle = read(() => !settling.anythingDue(now) && !claiming.anythingReady(request))
-      if (idle) return read(() => claiming.claim({ ...request, limit: 0 }, claim, now))
-      return write(() => {
+      const outlook = read(() => claiming.outlook(request.owner))
+      const isDue = outlook.nextAt !== null && outlook.nextAt <= now
+      const open = read(() => claiming.open(request))
+      // An idle poll ends here, without the write lock.
+      if (!isDue && open.length === 0) return { claim, rows: '[]', lanes: [], ...outlook }
+      return writeSoon(() => {
+        if (!isDue) {
+          const claimed = claiming.claim(request, open, claim, now)
+          return { claim, ...claimed, ...outlook, nextAt: earlier(outlook.nextAt, now + request.leaseMs) }
+        }
         settling.rescue(request.maxRescues, now)
         settling.promote(now)
-        // A job must see its lane's count as it is after the rescue, or a freed slot would be missed.
         lanes.writeCounts()
-        return claiming.claim(request, claim, now)
+        const claimed = claiming.claim(request, claiming.open(request), claim, now)
+        return { claim, ...claimed, ...claiming.outlook(request.owner) }
       })
     },
     settle: (settlements, now) => write(() => settling.settle(settlements, now)),
-    extend: (tokens, until) => write(() => settling.extend(tokens, until)),
+    extend: (tokens, until) => writeSoon(() => settling.extend(tokens, until)),
     reap: (maxRescues, now) => write(() => settling.rescue(maxRescues, now)),
     claimOnce: (key, jobId, now) => write(() => once.claim(key, jobId, now)),
     sweepOnce: (limit, now) => write(() => once.sweep(now, limit)),
@@ -117,7 +136,7 @@ function engineOn(connection: Connection): Engine {
     reschedule: (id, runAt, now) => write(() => changing.reschedule(id, runAt, now)),
     retry: (ids, now) => write(() => changing.retry(ids, now)),
     remove: (filter) => write(() => looking.remove(filter)),
-    report: (reports) => write(() => changing.report(reports)),
+    report: (reports) => writeSoon(() => changing.report(reports)),
     pause: (queue) => write(() => changing.pause(queue)),
     resume: (queue) => write(() => changing.resume(queue)),
     pausedQueues: () => read(() => changing.pausedQueues()),

@@ -1,5 +1,6 @@
 import type { FinalState, JobCount, JobFilter, JobState, RemoveFilter } from '../store.ts'
 import { isFinal, jobStates } from '../store.ts'
+import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'
 import type { Lanes } from './lanes.ts'
@@ -16,16 +17,19 @@ const sortedAtMost = 50_000
 export class Looking {
   readonly #connection: Connection
   readonly #lanes: Lanes
+  readonly #addresses: Addresses
   readonly #get: SqliteStatement
 
-  constructor(connection: Connection, lanes: Lanes) {
+  constructor(connection: Connection, lanes: Lanes, addresses: Addresses) {
+    this.#addresses = addresses
     this.#connection = connection
     this.#lanes = lanes
-    this.#get = connection.prepare(`${select} WHERE id = ?`)
+    this.#get = connection.prepare(`${select} WHERE seq = ?`)
   }
 
   get(id: string): JobRow | null {
-    return (this.#get.get(id) as JobRow | undefined) ?? null
+    const seq = this.#addresses.find(id)
+    return seq === undefined ? null : ((this.#get.get(seq) as JobRow | undefined) ?? null)
   }
 
   list(filter: JobFilter): readonly JobRow[] {
@@ -43,8 +47,8 @@ export class Looking {
       values.push(filter.job)
     }
     if (filter.before !== undefined) {
-      conditions.push('jobs.seq < (SELECT seq FROM treadle_jobs WHERE id = ?)')
-      values.push(filter.before)
+      conditions.push('jobs.seq < ?')
+      values.push(this.#addresses.find(filter.before) ?? null)
     }
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
     const statement = this.#connection.prepare(`${select} ${where} ORDER BY jobs.seq DESC LIMIT ?`)
@@ -71,8 +75,8 @@ export class Looking {
       values.push(filter.finishedBefore)
     }
     if (filter.ids !== undefined) {
-      conditions.push('id IN (SELECT value FROM json_each(?))')
-      values.push(JSON.stringify(filter.ids))
+      conditions.push('seq IN (SELECT value FROM json_each(?))')
+      values.push(JSON.stringify(filter.ids.map((id) => this.#addresses.find(id) ?? null)))
     }
     for (const column of ['queue', 'job'] as const) {
       const wanted = filter[column]

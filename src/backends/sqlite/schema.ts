@@ -39,7 +39,7 @@ const migrations: readonly string[] = [
 
   CREATE TABLE treadle_jobs (
     seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
+    id TEXT NOT NULL,
     lane INTEGER NOT NULL,
     state INTEGER NOT NULL,
     run_at INTEGER NOT NULL,

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
+import { type Addresses, slotOf } from './addresses.ts'
 import { type Connection, isConflict } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'
 import type { Lanes } from './lanes.ts'
@@ -30,26 +31,26 @@ export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
   return flat
 }
 
-const columns = 'id, lane, state, run_at, created_at, identity, payload, signature, unique_key, schedule'
-const valueCount = 10
+const columns = 'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, schedule'
+const valueCount = 11
 const rowsPerStatement = 50
 
 /** Writes envelopes as rows. */
 export class Sending {
   readonly #lanes: Lanes
+  readonly #addresses: Addresses
   readonly #insertMany: SqliteStatement
   readonly #insertOne: SqliteStatement
-  readonly #existing: SqliteStatement
+  readonly #holder: SqliteStatement
 
-  constructor(connection: Connection, lanes: Lanes) {
+  constructor(connection: Connection, lanes: Lanes, addresses: Addresses) {
     this.#lanes = lanes
+    this.#addresses = addresses
     const row = `(${new Array(valueCount).fill('?').join(', ')})`
     const rows = new Array(rowsPerStatement).fill(row).join(', ')
     this.#insertMany = connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${rows}`)
     this.#insertOne = connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${row} ON CONFLICT DO NOTHING`)
-    this.#existing = connection.prepare(
-      'SELECT id FROM treadle_jobs WHERE id = ?1 UNION ALL SELECT id FROM treadle_jobs WHERE unique_key = ?2 AND state < 4 LIMIT 1',
-    )
+    this.#holder = connection.prepare('SELECT id FROM treadle_jobs WHERE unique_key = ? AND state < 4')
   }
 
   /** Receipts only for those that were there already; the rest were stored. */
@@ -81,7 +82,7 @@ export class Sending {
       if (isConflict(thrown)) return false
       throw thrown
     }
-    for (let at = 0; at < values.length; at += valueCount) this.#lanes.add(values[at + 1] as number, values[at + 2] as number, 1)
+    for (let at = 0; at < values.length; at += valueCount) this.#lanes.add(values[at + 2] as number, values[at + 3] as number, 1)
     return true
   }
 
@@ -96,13 +97,22 @@ export class Sending {
     for (let index = from; index < to; index++) {
       const values: SqliteValue[] = []
       this.#push(values, flat, index, now, schedule)
-      if (Number(this.#insertOne.run(...values).changes) === 1) {
-        this.#lanes.add(values[1] as number, values[2] as number, 1)
-      } else {
-        const existing = this.#existing.get(values[0] as string, values[8] as string) as { id: string }
-        taken.push([index, { id: existing.id, stored: false }])
-      }
+      const existing = this.#storeOne(values)
+      if (existing === undefined) this.#lanes.add(values[2] as number, values[3] as number, 1)
+      else taken.push([index, { id: existing, stored: false }])
     }
+  }
+
+  /** The id of the job that is there already, or undefined when this one was stored. */
+  #storeOne(values: SqliteValue[]): string | undefined {
+    const id = values[1] as string
+    for (let probe = 1; Number(this.#insertOne.run(...values).changes) === 0; probe++) {
+      if (this.#addresses.find(id) !== undefined) return id
+      const holder = this.#holder.get(values[9] as string | null) as { id: string } | undefined
+      if (holder !== undefined) return holder.id
+      values[0] = slotOf(id, probe)
+    }
+    return undefined
   }
 
   #push(values: SqliteValue[], flat: FlatEnvelopes, index: number, now: number, schedule: string | null): void {
@@ -111,6 +121,7 @@ export class Sending {
     const runAt = flat[at + 9] as number
     const uniqueKey = flat[at + 10] as string | null
     values.push(
+      slotOf(flat[at] as string, 0),
       flat[at] as string,
       this.#lanes.numberOf(flat[at + 2] as string, job, flat[at + 3] as number, flat[at + 4] as boolean),
       runAt <= now ? stateNumber.ready : stateNumber.scheduled,

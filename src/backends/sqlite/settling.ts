@@ -36,7 +36,6 @@ export class Settling {
   readonly #rescue: SqliteStatement
   readonly #poison: SqliteStatement
   readonly #promote: SqliteStatement
-  readonly #anyDue: SqliteStatement
 
   constructor(connection: Connection, lanes: Lanes) {
     this.#lanes = lanes
@@ -70,10 +69,6 @@ export class Settling {
     this.#promote = connection.prepare(
       `UPDATE treadle_jobs SET state = 0 WHERE seq IN (
          SELECT seq FROM treadle_jobs WHERE state = 1 AND run_at <= ? ORDER BY run_at LIMIT ?) RETURNING lane`,
-    )
-    this.#anyDue = connection.prepare(
-      `SELECT 1 AS due WHERE EXISTS (SELECT 1 FROM treadle_jobs WHERE state = 1 AND run_at <= ?1)
-         OR EXISTS (SELECT 1 FROM treadle_jobs WHERE state = 3 AND lease_until <= ?1)`,
     )
   }
 
@@ -112,11 +107,6 @@ export class Settling {
       const token = readToken(text)
       return token !== undefined && changed(this.#extend.run(until, token.seq, token.claim)) ? 'applied' : 'lost'
     })
-  }
-
-  /** True when a lease has expired or a scheduled job fallen due. */
-  anythingDue(now: number): boolean {
-    return this.#anyDue.get(now) !== undefined
   }
 
   /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */
