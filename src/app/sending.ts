@@ -12,7 +12,7 @@ import { type Plan, planDispatch, type SealingDeps, sealJob, type WrittenPayload
 
 const largestSend = 1_000
 /** Of a bulk dispatch, so many are written in one transaction while the next are being signed. */
-const largestBulkSend = 5_000
+const largestBulkSend = 2_000
 
 /** From a payload to a job on disk. */
 export class Sending {

@@ -1,5 +1,5 @@
 import type { Lease, LeaseBatch, QueueBackend } from '../backends/contract.ts'
-import { type Clock, stopwatch } from '../core/clock.ts'
+import { type Clock, nextTurn, stopwatch } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
 import type { Logger } from '../core/logger.ts'
@@ -11,10 +11,11 @@ import { type Outcome, settlementOf } from '../execution/outcome.ts'
 import { announce } from './announce.ts'
 import type { WorkerConfig } from './config.ts'
 import { Heartbeat } from './heartbeat.ts'
+import { LeaseBuffer } from './lease-buffer.ts'
 import { persistently } from './persistent.ts'
-import { Prefetch } from './prefetch.ts'
 import { count, emptyTally, type RunReport } from './report.ts'
 import { Settler } from './settler.ts'
+import { Sleeper } from './sleeper.ts'
 
 export interface WorkerDeps extends Omit<ExecutionDeps, 'services'> {
   readonly backend: QueueBackend
@@ -29,6 +30,8 @@ export interface WorkerDeps extends Omit<ExecutionDeps, 'services'> {
 
 /** So many settlements may be on their way before no more jobs are leased. */
 const mostUnsettled = 5_000
+/** So many jobs are started before the event loop goes on to other things. */
+const startsPerTurn = 200
 /** With all hands full nothing wakes the worker: so often it looks for jobs that were asked to stop, whatever `poll` says. */
 const busyLookMs = 1_000
 /** How long a shutdown waits, after it aborted what ran, for handlers that do not end and a database that does not answer. */
@@ -44,17 +47,14 @@ export class Worker {
   readonly #execution: ExecutionDeps
   readonly #settler: Settler
   readonly #heartbeat: Heartbeat
-  readonly #prefetch: Prefetch
+  readonly #buffer: LeaseBuffer
+  readonly #sleeper: Sleeper
   readonly #tally = emptyTally()
   readonly #active = new Map<string, ActiveRun>()
   readonly #stopping = new AbortController()
-  #buffer: Lease[] = []
   /** How many more jobs may be started, for a pass with a limit. */
   #allowance = Number.POSITIVE_INFINITY
-  #woken = false
-  #freed = false
-  #saturated = false
-  #wakeSleeper: (() => void) | undefined
+  #startedThisTurn = 0
   #looping: Promise<void> = Promise.resolve()
   #idleWaiters: (() => void)[] = []
   #shutdown: Promise<void> | undefined
@@ -63,13 +63,14 @@ export class Worker {
     const { backend, clock, logger } = deps
     this.#config = config
     this.#deps = deps
-    this.#prefetch = new Prefetch(config.concurrency)
+    this.#buffer = new LeaseBuffer(config.concurrency)
+    this.#sleeper = new Sleeper(clock)
     this.#settler = new Settler(backend, clock, (error) => this.#report(error))
     this.#heartbeat = new Heartbeat({
       backend,
       clock,
       leaseMs: config.leaseMs,
-      held: () => [...this.#active.keys(), ...this.#buffer.map(({ token }) => token), ...this.#settler.tokens],
+      held: () => [...this.#active.keys(), ...this.#buffer.waiting().map(({ token }) => token), ...this.#settler.tokens],
       onLost: (token) => this.#lose(token),
       onError: (error) => this.#report(error),
       onStall: (stalledMs) => this.#stalled(stalledMs),
@@ -93,7 +94,7 @@ export class Worker {
 
   /** Works until `stop` is called. */
   async work(): Promise<void> {
-    const watch = this.#deps.backend.watch(() => this.#wake())
+    const watch = this.#deps.backend.watch(() => this.#sleeper.wake())
     try {
       await this.#startLoop(() => false)
     } finally {
@@ -132,25 +133,24 @@ export class Worker {
 
   async #loop(finished: (idle: boolean) => boolean): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      if (this.#prefetch.overdue) this.#returnUnstarted()
-      this.#freed = false
+      if (this.#buffer.isOverdue) this.#returnUnstarted()
+      this.#sleeper.look()
       const limit = this.#capacity()
       const nothingUnderWay = this.#outstanding === 0
       const batch = await this.#lease(limit)
       if (batch === undefined) return
       this.#take(batch, limit)
       if (finished(nothingUnderWay && batch.leases.length === 0)) return
-      const more = limit > 0 && batch.leases.length >= limit
-      if (!more || this.#capacity() === 0) await this.#sleep(this.#sleepMs(batch, more || limit === 0), more || limit === 0)
+      const all = batch.leases.length >= limit
+      if (!all || this.#capacity() === 0) await this.#sleeper.sleep(this.#sleepMs(batch, all), all)
     }
   }
 
-  /** How many jobs to ask for: none while enough are at hand, so that they are asked for in batches. */
+  /** How many jobs to ask for. */
   #capacity(): number {
-    const { ahead } = this.#prefetch
-    if (this.#buffer.length > ahead / 2 || this.#settler.size > mostUnsettled) return 0
+    if (this.#settler.size > mostUnsettled) return 0
     const free = this.#config.concurrency - this.#active.size
-    return Math.max(0, Math.min(free + ahead - this.#buffer.length, this.#allowance))
+    return Math.max(0, Math.min(this.#buffer.wanted(free), this.#allowance))
   }
 
   async #lease(limit: number): Promise<LeaseBatch | undefined> {
@@ -173,19 +173,25 @@ export class Worker {
     for (const each of cancelled) this.#cancel(({ token }) => token === each)
     if (leases.length === 0) return
     this.#allowance -= leases.length
-    this.#buffer = this.#buffer.length === 0 ? [...leases] : [...this.#buffer, ...leases]
-    if (leases.length >= limit) this.#prefetch.filled()
+    this.#buffer.add(leases, leases.length >= limit)
     this.#startBuffered()
   }
 
+  /** Handlers that never wait for anything would run in one go: after so many, whatever else has arrived gets its turn. */
   #startBuffered(): void {
-    if (this.#buffer.length === 0) return
-    let started = 0
-    while (started < this.#buffer.length && this.#active.size < this.#config.concurrency && !this.#stopping.signal.aborted) {
-      this.#start(new ActiveRun(this.#buffer[started++] as Lease, this.#deps.clock))
+    while (this.#active.size < this.#config.concurrency && !this.#stopping.signal.aborted) {
+      if (this.#startedThisTurn >= startsPerTurn) return
+      const lease = this.#buffer.shift()
+      if (lease === undefined) return
+      if (++this.#startedThisTurn === startsPerTurn) void this.#nextTurn()
+      this.#start(new ActiveRun(lease, this.#deps.clock))
     }
-    this.#buffer.splice(0, started)
-    if (this.#buffer.length === 0) this.#prefetch.emptied()
+  }
+
+  async #nextTurn(): Promise<void> {
+    await nextTurn()
+    this.#startedThisTurn = 0
+    this.#startBuffered()
   }
 
   #start(run: ActiveRun): void {
@@ -196,14 +202,14 @@ export class Worker {
   #cancel(isMeant: (lease: Lease) => boolean): boolean {
     const active = [...this.#active.values()].find(({ lease }) => isMeant(lease))
     active?.stop('cancelled')
-    const waiting = this.#buffer.find(isMeant)
+    const waiting = this.#buffer.waiting().find(isMeant)
     if (waiting !== undefined) this.#startStopped(waiting)
     return active !== undefined || waiting !== undefined
   }
 
   /** So that a job that waits here ends like any other, but its handler is not called. */
   #startStopped(lease: Lease): void {
-    this.#buffer = this.#buffer.filter((each) => each !== lease)
+    this.#buffer.remove(lease)
     const run = new ActiveRun(lease, this.#deps.clock)
     run.stop('cancelled')
     this.#start(run)
@@ -215,8 +221,10 @@ export class Worker {
     const durationMs = elapsedMs()
     this.#active.delete(run.lease.token)
     this.#startBuffered()
+    // The next jobs are asked for while the last ones are being settled.
+    if (this.#buffer.isPrefetching && this.#capacity() > 0) this.#sleeper.free()
     await this.#settle(run, outcome, durationMs)
-    if (this.#capacity() > 0 || this.#outstanding === 0) this.#free()
+    if (this.#capacity() > 0 || this.#outstanding === 0) this.#sleeper.free()
     this.#noticeIdle()
   }
 
@@ -236,7 +244,7 @@ export class Worker {
 
   async #stop(): Promise<void> {
     this.#stopping.abort()
-    this.#wakeSleeper?.()
+    this.#sleeper.end()
     await this.#looping.catch(() => {})
     this.#returnUnstarted()
     await this.#untilIdle(this.#config.graceMs)
@@ -249,8 +257,7 @@ export class Worker {
 
   /** Another worker may be idle: what waits here for too long goes back to its place in the queue. */
   #returnUnstarted(): void {
-    for (const lease of this.#buffer.splice(0)) void this.#release(lease)
-    this.#prefetch.reset()
+    for (const lease of this.#buffer.clear()) void this.#release(lease)
   }
 
   async #release({ token }: Lease): Promise<void> {
@@ -267,7 +274,7 @@ export class Worker {
   }
 
   get #outstanding(): number {
-    return this.#active.size + this.#buffer.length + this.#settler.size
+    return this.#active.size + this.#buffer.size + this.#settler.size
   }
 
   #untilIdle(longestMs: number): Promise<void> {
@@ -282,47 +289,17 @@ export class Worker {
     })
   }
 
-  #sleepMs(batch: LeaseBatch, saturated: boolean): number {
+  #sleepMs(batch: LeaseBatch, busy: boolean): number {
     const { pollMs } = this.#config
-    if (saturated) return Math.min(pollMs, busyLookMs)
+    if (busy) return Math.min(pollMs, busyLookMs)
     if (batch.nextAt === null) return pollMs
     return Math.min(pollMs, Math.max(1, batch.nextAt - this.#deps.clock.now()))
   }
 
-  /** A job that ends while the loop asks for more must not be overlooked when the loop goes to sleep. */
-  #free(): void {
-    this.#freed = true
-    this.#wakeSleeper?.()
-  }
-
-  #wake(): void {
-    this.#woken = true
-    // With all hands full there is nothing to wake for: a job that ends ends the sleep.
-    if (!this.#saturated) this.#wakeSleeper?.()
-  }
-
-  #sleep(ms: number, saturated: boolean): Promise<void> {
-    if (this.#stopping.signal.aborted || this.#freed) return Promise.resolve()
-    this.#saturated = saturated
-    if (this.#woken && !saturated) {
-      this.#woken = false
-      return Promise.resolve()
-    }
-    return new Promise((resolve) => {
-      const end = () => {
-        timer.cancel()
-        this.#wakeSleeper = undefined
-        if (!saturated) this.#woken = false
-        resolve()
-      }
-      this.#wakeSleeper = end
-      const timer = this.#deps.clock.timer(ms, end)
-    })
-  }
-
   #lose(token: string): void {
     this.#active.get(token)?.stop('lost')
-    this.#buffer = this.#buffer.filter((lease) => lease.token !== token)
+    const waiting = this.#buffer.waiting().find((lease) => lease.token === token)
+    if (waiting !== undefined) this.#buffer.remove(waiting)
     this.#noticeIdle()
   }
 
