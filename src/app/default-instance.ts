@@ -1,4 +1,5 @@
 import { environmentVariable, workingFolder } from '../core/environment.ts'
+import { TreadleError } from '../core/errors.ts'
 import type { TreadleConfig } from './config.ts'
 import { findConfigFile, loadConfigFile } from './config-file.ts'
 import { defaultUrl, type Place, Treadle } from './treadle.ts'
@@ -11,20 +12,34 @@ let configured: { readonly config: TreadleConfig; readonly folder: string } | un
  */
 export const jobs: Treadle = new Treadle(place)
 
-/** Says where the default instance opens. Has no effect once it was used. */
+/** Says where the default instance opens; throws once it was used. */
 export function configure(config: TreadleConfig, folder: string = workingFolder()): void {
+  if (isPlaced) {
+    throw new TreadleError(
+      'CONFIG_INVALID',
+      'The default instance is in use already. Call configure() before the first dispatch.',
+    )
+  }
   configured = { config, folder }
 }
 
+let isPlaced = false
+
 async function place(): Promise<Place> {
+  isPlaced = true
   if (configured !== undefined) {
     const { config, folder } = configured
     return placeOf(config, config.url ?? environmentVariable('TREADLE_URL'), folder)
   }
   const path = findConfigFile(workingFolder())
-  const loaded = path === null ? null : await loadConfigFile(path)
-  const config = loaded !== null && 'config' in loaded ? loaded.config : {}
-  return placeOf(config, environmentVariable('TREADLE_URL') ?? config.url, loaded?.folder ?? workingFolder())
+  if (path === null) return placeOf({}, environmentVariable('TREADLE_URL'), workingFolder())
+  const loaded = await loadConfigFile(path)
+  if ('instance' in loaded) {
+    const message = `${path} exports an instance of its own. Import that one in place of { jobs } from 'treadle'.`
+    throw new TreadleError('CONFIG_INVALID', message)
+  }
+  const outerUrl = environmentVariable('TREADLE_URL')
+  return placeOf(loaded.config, outerUrl ?? loaded.config.url, outerUrl === undefined ? loaded.folder : workingFolder())
 }
 
 function placeOf(config: TreadleConfig, url: string | undefined, folder: string): Place {

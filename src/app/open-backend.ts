@@ -18,7 +18,7 @@ export interface OpenedBackend {
 /** Opens what the URL names, with the keys that its envelopes are signed with. */
 export async function openBackend(url: string, settings: Settings, folder: string = workingFolder()): Promise<OpenedBackend> {
   const { clock, logger, migrate, keys } = settings
-  if (settings.backend !== null) return { backend: settings.backend, keys }
+  if (settings.backend !== null) return { backend: settings.backend, keys: keysFor(settings.backend, settings) }
   const scheme = url.slice(0, url.indexOf(':') + 1)
   switch (scheme) {
     case 'memory:':
@@ -41,6 +41,13 @@ export async function openBackend(url: string, settings: Settings, folder: strin
         `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, memory:, sync:`,
       )
   }
+}
+
+/** Whoever can write to a shared queue could have anything run: without a key that must be said. */
+function keysFor({ kind }: QueueBackend, { keys, unsigned }: Settings): KeyRing | null {
+  if (keys !== null || unsigned || kind === 'memory' || kind === 'sync') return keys
+  const message = `The ${kind} backend needs a signingKey (or TREADLE_SIGNING_KEY); unsigned: true does without.`
+  throw new TreadleError('KEY_INVALID', message)
 }
 
 function sqlitePath(url: string, folder: string): string {

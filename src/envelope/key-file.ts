@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { constants, copyFileSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { randomToken } from '../core/id.ts'
 import { KeyRing, type SigningKey } from './key-ring.ts'
@@ -21,17 +21,25 @@ function createKeyFile(path: string): string {
   const draft = `${path}.${randomToken()}`
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx' })
-    try {
-      linkSync(draft, path)
-    } finally {
-      unlinkSync(draft)
-    }
+    place(draft, path)
     return text
   } catch (cause) {
     const made = readOrNothing(path)
     if (made !== undefined) return made
     const message = `The signing key ${path} can not be written (${messageOf(cause)}). Check that its folder may be written to, or give a signingKey.`
     throw new TreadleError('KEY_INVALID', message, { cause })
+  }
+}
+
+/** Fails where the file is there already. Some file systems have no hard links: there the first one to start wins by a hair. */
+function place(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw cause
+    copyFileSync(draft, path, constants.COPYFILE_EXCL)
+  } finally {
+    unlinkSync(draft)
   }
 }
 

@@ -1,4 +1,6 @@
 import type { Lease, LeaseBatch, QueueBackend } from '../backends/contract.ts'
+import type { ProgressReport } from '../backends/store.ts'
+import { Batcher } from '../core/batcher.ts'
 import { type Clock, nextTurn, stopwatch } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
@@ -30,6 +32,9 @@ export interface WorkerDeps extends Omit<ExecutionDeps, 'services'> {
 
 /** So many settlements may be on their way before no more jobs are leased. */
 const mostUnsettled = 5_000
+const mostReports = 1_000
+/** How long a job waits whose first run must end before the next. */
+const twinPauseMs = 1_000
 /** So many jobs are started before the event loop goes on to other things. */
 const startsPerTurn = 200
 /** With all hands full nothing wakes the worker: so often it looks for jobs that were asked to stop, whatever `poll` says. */
@@ -46,6 +51,7 @@ export class Worker {
   readonly #deps: WorkerDeps
   readonly #execution: ExecutionDeps
   readonly #settler: Settler
+  readonly #progress: Batcher<ProgressReport, undefined>
   readonly #heartbeat: Heartbeat
   readonly #buffer: LeaseBuffer
   readonly #sleeper: Sleeper
@@ -65,6 +71,10 @@ export class Worker {
     this.#deps = deps
     this.#buffer = new LeaseBuffer(config.concurrency)
     this.#sleeper = new Sleeper(clock)
+    this.#progress = new Batcher(async (reports) => {
+      await backend.store?.report(reports)
+      return []
+    }, mostReports)
     this.#settler = new Settler(backend, clock, (error) => this.#report(error))
     this.#heartbeat = new Heartbeat({
       backend,
@@ -82,7 +92,7 @@ export class Worker {
         started: (run) => {
           if (deps.events.has('job:started')) deps.events.emit('job:started', run.event)
         },
-        report: async (token, progress) => backend.store?.report([{ token, progress }]),
+        report: (token, progress) => this.#reportProgress(token, progress),
         extend: async (token) => (await backend.extend([token], config.leaseMs))[0] === 'applied',
       },
     }
@@ -172,9 +182,22 @@ export class Worker {
   #take({ leases, cancelled }: LeaseBatch, limit: number): void {
     for (const each of cancelled) this.#cancel(({ token }) => token === each)
     if (leases.length === 0) return
-    this.#allowance -= leases.length
-    this.#buffer.add(leases, leases.length >= limit)
+    const fresh = this.#withoutTwins(leases)
+    this.#allowance -= fresh.length
+    this.#buffer.add(fresh, leases.length >= limit)
     this.#startBuffered()
+  }
+
+  /** A job that this worker lost, because it was cut off for too long, and still runs is not run beside itself. */
+  #withoutTwins(leases: readonly Lease[]): readonly Lease[] {
+    const running = new Map([...this.#active.values()].map((run) => [run.lease.envelope.id, run]))
+    return leases.filter(({ token, envelope }) => {
+      const twin = running.get(envelope.id)
+      if (twin === undefined) return true
+      twin.stop('lost')
+      void this.#release(token, twinPauseMs)
+      return false
+    })
   }
 
   /** Handlers that never wait for anything would run in one go: after so many, whatever else has arrived gets its turn. */
@@ -257,12 +280,12 @@ export class Worker {
 
   /** Another worker may be idle: what waits here for too long goes back to its place in the queue. */
   #returnUnstarted(): void {
-    for (const lease of this.#buffer.clear()) void this.#release(lease)
+    for (const { token } of this.#buffer.clear()) void this.#release(token, 0)
   }
 
-  async #release({ token }: Lease): Promise<void> {
+  async #release(token: string, delayMs: number): Promise<void> {
     try {
-      if ((await this.#settler.settle({ token, kind: 'snooze', delayMs: 0 })) === 'applied') this.#tally.released++
+      if ((await this.#settler.settle({ token, kind: 'snooze', delayMs })) === 'applied') this.#tally.released++
     } catch (error) {
       this.#report(error)
     }
@@ -309,6 +332,15 @@ export class Worker {
     const names = [...new Set(running.map(({ job }) => job))].join(', ')
     this.#deps.logger.warn(`the event loop stood still for ${Math.round(stalledMs)} ms while these jobs ran: ${names}`)
     this.#deps.events.emit('worker:stalled', { stalledMs, running })
+  }
+
+  /** That a progress could not be written is no reason to fail the job. */
+  async #reportProgress(token: string, progress: string): Promise<void> {
+    try {
+      await this.#progress.add({ token, progress })
+    } catch (error) {
+      this.#report(error)
+    }
   }
 
   #report(error: unknown): void {

@@ -34,6 +34,25 @@ describe('the default instance', () => {
     expect(existsSync(join(folder, 'other.db'))).toBe(true)
   })
 
+  it('refuses a config file that exports an instance of its own: that one is to be used', async () => {
+    writeFileSync(join(folder, 'treadle.config.mjs'), `import { treadle } from 'treadle'\nexport default treadle('memory:')`)
+    const { code, err } = await runScript(script, { cwd: folder })
+    expect(code).toBe(1)
+    expect(err).toContain('CONFIG_INVALID')
+    expect(err).toContain('exports an instance of its own')
+    expect(existsSync(join(folder, 'treadle.db'))).toBe(false)
+  })
+
+  it('can not be configured once it is in use', async () => {
+    const late = `
+      import { configure, jobs } from 'treadle'
+      await jobs.define('mail', async () => {}).dispatch()
+      try { configure({ url: 'memory:' }) } catch (error) { console.log(error.code) }
+      await jobs.close()
+    `
+    expect((await runScript(late, { cwd: folder })).out).toBe('CONFIG_INVALID\n')
+  })
+
   it('opens what the nearest config file says, from the folder of that file', async () => {
     writeFileSync(join(folder, 'treadle.config.ts'), `export default { url: 'sqlite:configured.db' as string }`)
     const below = join(folder, 'a', 'b')

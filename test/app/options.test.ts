@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { treadle } from '../../src/app/treadle.ts'
+import type { QueueBackend } from '../../src/backends/contract.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { openEnvelope } from '../../src/envelope/envelope.ts'
 import { KeyRing } from '../../src/envelope/key-ring.ts'
@@ -10,6 +11,15 @@ import { world } from '../world.ts'
 import { runScript } from './child.ts'
 
 describe('the options of a program', () => {
+  it('X21: must hold a key for a queue that others can write to, or say that there is none', async () => {
+    const { backend, clock } = world()
+    const shared = Object.create(backend, { kind: { value: 'broker' } }) as QueueBackend
+    const jobs = treadle('memory:', { backend: shared, clock })
+    await expect(jobs.open()).rejects.toMatchObject({ code: 'KEY_INVALID', message: expect.stringContaining('signingKey') })
+    expect(await treadle('memory:', { backend: shared, clock, unsigned: true }).open()).toBe(shared)
+    expect(await treadle('memory:', { backend: shared, clock, signingKey: 'a secret of sixteen' }).open()).toBe(shared)
+  })
+
   it('are refused at once, with everything that is wrong with them', () => {
     const wrong = {
       keep: { succeeded: 'soon', sucseeded: '1d' },

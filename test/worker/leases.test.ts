@@ -61,6 +61,33 @@ describe('the lease of a running job', () => {
     await working
   })
 
+  it('that ran out while this worker was cut off does not make it run the job beside itself', async () => {
+    const { backend, clock, failing } = faultyBackend()
+    const { jobs, names, record } = worldOn(backend, clock)
+    const { open, opened } = gate()
+    let running = 0
+    let most = 0
+    const run = await jobs
+      .define('long', async () => {
+        most = Math.max(most, ++running)
+        await opened
+        running--
+      })
+      .dispatch()
+    failing.extend = 1_000
+    const working = jobs.work(quiet)
+    await clock.advance(4_000)
+    expect(most).toBe(1)
+    failing.extend = 0
+    open()
+    await clock.advance(10_000)
+    expect(most).toBe(1)
+    expect(names()).toContain('job:lost')
+    expect(await record(run)).toMatchObject({ state: 'succeeded' })
+    await jobs.stop()
+    await working
+  })
+
   it('X35: that runs out because its worker died is given to the next one, and the attempt is not burnt', async () => {
     const { jobs, clock, backend, record } = world()
     const attempts: number[] = []
