@@ -2,7 +2,8 @@ import { environmentVariable, workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { TreadleConfig } from './config.ts'
 import { findConfigFile, loadConfigFile } from './config-file.ts'
-import { defaultUrl, type Place, Treadle } from './treadle.ts'
+import { defaultUrl, type Place } from './opening.ts'
+import { Treadle } from './treadle.ts'
 
 let configured: { readonly config: TreadleConfig; readonly folder: string } | undefined
 

@@ -4,7 +4,6 @@ import type { Duration } from '../core/duration.ts'
 import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { Events } from '../core/events.ts'
-import { consoleLogger } from '../core/logger.ts'
 import { JobBuilder, type Schemas } from '../definition/builder.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import type { DispatchArguments, Dispatcher, DispatchOptions } from '../definition/dispatch.ts'
@@ -17,16 +16,13 @@ import type { TreadleEvents } from '../execution/events.ts'
 import type { RunOptions, WorkOptions } from '../worker/config.ts'
 import { prune } from '../worker/maintenance.ts'
 import type { RunReport } from '../worker/report.ts'
-import { type OpenedBackend, openBackend, redacted } from './open-backend.ts'
-import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
+import { defaultUrl, Opening, type Place } from './opening.ts'
+import type { TreadleOptions } from './options.ts'
 import { RunHandle, type RunHandleDeps } from './run-handle.ts'
 import { RunWaiters } from './run-waiters.ts'
-import { Sending } from './sending.ts'
 import { retentionOf, Working } from './working.ts'
 
 export type { TreadleOptions } from './options.ts'
-
-export const defaultUrl = 'sqlite:treadle.db'
 
 /** A queue and the jobs of this program. Nothing is opened before it is first used. */
 export function treadle(url: string = defaultUrl, options: TreadleOptions = {}): Treadle {
@@ -35,49 +31,30 @@ export function treadle(url: string = defaultUrl, options: TreadleOptions = {}):
   return new Treadle({ url, options, folder: workingFolder() })
 }
 
-/** Where the queue is and how it is used. `folder` is where relative file names begin. */
-export interface Place {
-  readonly url: string
-  readonly options: TreadleOptions
-  readonly folder: string
-}
-
-interface Opened extends OpenedBackend {
-  readonly settings: Settings
-  readonly sending: Sending
-}
-
 type InputOf<S extends Schema> = NonNullable<S['~standard']['types']>['input']
 type OutputOf<S extends Schema> = NonNullable<S['~standard']['types']>['output']
 
 export class Treadle implements AsyncDisposable {
-  readonly #place: () => Promise<Place>
-  #url: string
+  readonly #opening: Opening
   readonly #registry = new Registry()
   readonly #events: Events<TreadleEvents>
   readonly #waiters: RunWaiters
   readonly #dispatcher: Dispatcher
   readonly #handleDeps: RunHandleDeps
-  #opening: Promise<Opened> | undefined
-  #opened: Opened | undefined
   #working: Promise<Working> | undefined
   readonly #passes = new Set<Working>()
-  #closed = false
 
   /** A place that is a function is asked when the queue is first used. */
   constructor(place: Place | (() => Promise<Place>)) {
-    const isKnown = typeof place !== 'function'
-    const logger = isKnown ? settingsOf(place.options).logger : consoleLogger
-    this.#place = isKnown ? () => Promise.resolve(place) : place
-    this.#url = isKnown ? place.url : defaultUrl
-    this.#events = new Events((message) => (this.#opened?.settings.logger ?? logger).error(message))
+    this.#opening = new Opening(place)
+    this.#events = new Events((message) => this.#opening.logger.error(message))
     this.#waiters = new RunWaiters(this.#events)
     this.#dispatcher = {
       dispatch: (definition, payload, options) => this.#dispatch(definition, payload, options),
       dispatchMany: (definition, payloads, options) => this.#dispatchMany(definition, payloads, options),
     }
     this.#handleDeps = {
-      clock: async () => (await this.#open()).settings.clock,
+      clock: async () => (await this.#opening.open()).settings.clock,
       store: () => this.store(),
       cancel: (id) => this.#cancel(id),
       ended: (id, clock, longestMs, signal) => this.#waiters.ended(id, clock, longestMs, signal),
@@ -86,7 +63,7 @@ export class Treadle implements AsyncDisposable {
 
   /** Where the queue is, without passwords. The default instance knows it only after it was opened. */
   get url(): string {
-    return redacted(this.#url)
+    return this.#opening.url
   }
 
   /** Describes a job. The handler's types are those of every dispatch; a schema checks them at run time too. */
@@ -175,12 +152,12 @@ export class Treadle implements AsyncDisposable {
 
   /** Opens the queue now, and brings its schema up to date. */
   async open(): Promise<QueueBackend> {
-    return (await this.#open()).backend
+    return (await this.#opening.open()).backend
   }
 
   /** Looking into the queue; throws `CAPABILITY_MISSING` where the backend can not. */
   async store(): Promise<JobStore> {
-    const { backend } = await this.#open()
+    const { backend } = await this.#opening.open()
     if (backend.store !== undefined) return backend.store
     throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend can not look into its queue`)
   }
@@ -217,11 +194,9 @@ export class Treadle implements AsyncDisposable {
 
   /** Stops, and lets go of the database. */
   async close(): Promise<void> {
-    this.#closed = true
+    this.#opening.refuse()
     await this.stop()
-    const opened = await this.#opening?.catch(() => undefined)
-    await opened?.sending.idle()
-    await opened?.backend[Symbol.asyncDispose]()
+    await this.#opening.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -230,7 +205,7 @@ export class Treadle implements AsyncDisposable {
 
   /** Removes ended jobs that were kept long enough, now. */
   async prune(): Promise<number> {
-    const { backend, settings } = await this.#open()
+    const { backend, settings } = await this.#opening.open()
     return prune(backend, retentionOf(this.#registry, settings.keep), settings.clock)
   }
 
@@ -263,7 +238,7 @@ export class Treadle implements AsyncDisposable {
   }
 
   async #dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
-    const { sending, backend } = this.#opened ?? (await this.#open())
+    const { sending, backend } = this.#opening.opened ?? (await this.#opening.open())
     const receipt = await sending.send(definition, payload, options)
     if (backend.kind === 'sync') await this.run({ scheduler: false })
     return this.#runOf(definition, receipt)
@@ -274,7 +249,7 @@ export class Treadle implements AsyncDisposable {
     payloads: readonly unknown[],
     options: DispatchOptions,
   ): Promise<readonly Run[]> {
-    const { sending, backend } = await this.#open()
+    const { sending, backend } = await this.#opening.open()
     const receipts = await sending.sendMany(definition, payloads, options)
     if (backend.kind === 'sync') await this.run({ scheduler: false })
     return receipts.map((receipt) => this.#runOf(definition, receipt))
@@ -291,7 +266,7 @@ export class Treadle implements AsyncDisposable {
   }
 
   async #newWorking(): Promise<Working> {
-    const { backend, keys, settings, sending } = await this.#open()
+    const { backend, keys, settings, sending } = await this.#opening.open()
     return new Working({
       backend,
       keys,
@@ -300,25 +275,6 @@ export class Treadle implements AsyncDisposable {
       registry: this.#registry,
       envelope: (definition, at) => sending.occurrence(definition, at),
     })
-  }
-
-  #open(): Promise<Opened> {
-    if (this.#closed) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Make a new one.'))
-    this.#opening ??= this.#openNow().catch((thrown: unknown) => {
-      // A database that was not there yet may be there at the next use.
-      this.#opening = undefined
-      throw thrown
-    })
-    return this.#opening
-  }
-
-  async #openNow(): Promise<Opened> {
-    const { url, options, folder } = await this.#place()
-    this.#url = url
-    const settings = settingsOf(options)
-    const opened = await openBackend(url, settings, folder)
-    this.#opened = { ...opened, settings, sending: new Sending(opened, settings) }
-    return this.#opened
   }
 }
 

@@ -5,20 +5,24 @@ import { randomFillSync } from 'node:crypto'
  * random in each millisecond, then 62 random bits. Within one process they rise strictly, also when the clock steps back.
  */
 export function idMaker(now: () => number): () => string {
-  let lastMs = 0
+  let lastMs = -1
   let counter = 0
+  let time = ''
+  const moveTo = (ms: number) => {
+    lastMs = ms
+    const hex = ms.toString(16).padStart(12, '0')
+    time = `${hex.slice(0, 8)}-${hex.slice(8)}-7`
+  }
   return () => {
     const ms = now()
     if (ms > lastMs) {
-      lastMs = ms
+      moveTo(ms)
       counter = randomBelow(2_048)
     } else if (++counter > 4_095) {
-      lastMs++
+      moveTo(lastMs + 1)
       counter = 0
     }
-    const time = lastMs.toString(16).padStart(12, '0')
-    const count = counter.toString(16).padStart(3, '0')
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${randomTail()}`
+    return `${time}${counter.toString(16).padStart(3, '0')}-${randomTail()}`
   }
 }
 

@@ -114,21 +114,35 @@ export function parseIdentity(text: string): Identity | undefined {
 
 /** The deterministic form: an array in fixed order. An empty `meta` travels as null. */
 function identityText(identity: Identity): string {
-  const { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta } = identity
+  return `[${envelopeVersion},${JSON.stringify(identity.id)},${identityTail(identity)}`
+}
+
+/** What follows the id. Most jobs differ from the one before them in nothing else, so the last one is kept. */
+function identityTail(identity: Identity): string {
+  if (lastTail !== undefined && sharesTail(lastTail.identity, identity)) return lastTail.text
+  const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta } = identity
   const travellingMeta = hasMembers(meta) ? meta : null
-  return JSON.stringify([
-    envelopeVersion,
-    id,
-    job,
-    name,
-    queue,
-    priority,
-    maxRetries,
-    timeoutMs,
-    singleInstance,
-    idempotencyKey,
-    travellingMeta,
-  ])
+  const rest = [job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, travellingMeta]
+  const text = JSON.stringify(rest).slice(1)
+  // A meta that somebody could change is not a key.
+  lastTail = travellingMeta === null ? { identity, text } : undefined
+  return text
+}
+
+let lastTail: { readonly identity: Identity; readonly text: string } | undefined
+
+function sharesTail(a: Identity, b: Identity): boolean {
+  return (
+    a.job === b.job &&
+    a.name === b.name &&
+    a.queue === b.queue &&
+    a.priority === b.priority &&
+    a.maxRetries === b.maxRetries &&
+    a.timeoutMs === b.timeoutMs &&
+    a.singleInstance === b.singleInstance &&
+    a.idempotencyKey === b.idempotencyKey &&
+    !hasMembers(b.meta)
+  )
 }
 
 function hasMembers(meta: object): boolean {

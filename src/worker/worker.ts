@@ -1,38 +1,25 @@
-import type { Lease, LeaseBatch, QueueBackend } from '../backends/contract.ts'
-import type { ProgressReport } from '../backends/store.ts'
-import { Batcher } from '../core/batcher.ts'
-import { type Clock, nextTurn, stopwatch } from '../core/clock.ts'
+import type { Lease, LeaseBatch } from '../backends/contract.ts'
+import { nextTurn } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
-import type { Events } from '../core/events.ts'
-import type { Logger } from '../core/logger.ts'
-import type { JobDefinition, Keep } from '../definition/definition.ts'
-import { ActiveRun, abortGraceMs } from '../execution/active-run.ts'
-import type { TreadleEvents } from '../execution/events.ts'
-import { type ExecutionDeps, execute } from '../execution/execute.ts'
-import { type Outcome, settlementOf } from '../execution/outcome.ts'
-import { announce } from './announce.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import { abortGraceMs } from '../execution/active-run.ts'
 import type { WorkerConfig } from './config.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { LeaseBuffer } from './lease-buffer.ts'
 import { persistently } from './persistent.ts'
-import { count, emptyTally, type RunReport } from './report.ts'
+import { emptyTally, type RunReport } from './report.ts'
+import { Runs, type RunsDeps } from './runs.ts'
 import { Settler } from './settler.ts'
 import { Sleeper } from './sleeper.ts'
 
-export interface WorkerDeps extends Omit<ExecutionDeps, 'services'> {
-  readonly backend: QueueBackend
+export interface WorkerDeps extends RunsDeps {
   readonly definitions: () => readonly JobDefinition[]
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly events: Events<TreadleEvents>
-  readonly keepOf: (job: string) => Keep
   /** Who works, for people: `host:pid:number`. */
   readonly owner: string
 }
 
 /** So many settlements may be on their way before no more jobs are leased. */
 const mostUnsettled = 5_000
-const mostReports = 1_000
 /** How long a job waits whose first run must end before the next. */
 const twinPauseMs = 1_000
 /** So many jobs are started before the event loop goes on to other things. */
@@ -49,14 +36,12 @@ const lastWaitMs = 2 * abortGraceMs
 export class Worker {
   readonly #config: WorkerConfig
   readonly #deps: WorkerDeps
-  readonly #execution: ExecutionDeps
+  readonly #runs: Runs
   readonly #settler: Settler
-  readonly #progress: Batcher<ProgressReport, undefined>
   readonly #heartbeat: Heartbeat
   readonly #buffer: LeaseBuffer
   readonly #sleeper: Sleeper
   readonly #tally = emptyTally()
-  readonly #active = new Map<string, ActiveRun>()
   readonly #stopping = new AbortController()
   /** How many more jobs may be started, for a pass with a limit. */
   #allowance = Number.POSITIVE_INFINITY
@@ -66,36 +51,31 @@ export class Worker {
   #shutdown: Promise<void> | undefined
 
   constructor(config: WorkerConfig, deps: WorkerDeps) {
-    const { backend, clock, logger } = deps
+    const { backend, clock } = deps
+    const { concurrency, leaseMs } = config
+    const onError = (error: unknown) => this.#report(error)
     this.#config = config
     this.#deps = deps
-    this.#buffer = new LeaseBuffer(config.concurrency)
+    this.#buffer = new LeaseBuffer(concurrency)
     this.#sleeper = new Sleeper(clock)
-    this.#progress = new Batcher(async (reports) => {
-      await backend.store?.report(reports)
-      return []
-    }, mostReports)
-    this.#settler = new Settler(backend, clock, (error) => this.#report(error))
+    this.#settler = new Settler(backend, clock, onError)
+    this.#runs = new Runs(deps, {
+      leaseMs,
+      settler: this.#settler,
+      tally: this.#tally,
+      onError,
+      onEnded: () => this.#ended(),
+      onSettled: () => this.#settled(),
+    })
     this.#heartbeat = new Heartbeat({
       backend,
       clock,
-      leaseMs: config.leaseMs,
-      held: () => [...this.#active.keys(), ...this.#buffer.waiting().map(({ token }) => token), ...this.#settler.tokens],
+      leaseMs,
+      held: () => [...this.#runs.tokens, ...this.#buffer.waiting().map(({ token }) => token), ...this.#settler.tokens],
       onLost: (token) => this.#lose(token),
-      onError: (error) => this.#report(error),
+      onError,
       onStall: (stalledMs) => this.#stalled(stalledMs),
     })
-    this.#execution = {
-      ...deps,
-      services: {
-        logger,
-        started: (run) => {
-          if (deps.events.has('job:started')) deps.events.emit('job:started', run.event)
-        },
-        report: (token, progress) => this.#reportProgress(token, progress),
-        extend: async (token) => (await backend.extend([token], config.leaseMs))[0] === 'applied',
-      },
-    }
   }
 
   get report(): RunReport {
@@ -127,7 +107,7 @@ export class Worker {
 
   /** Skips the wait of a shutdown. */
   abort(): void {
-    for (const run of this.#active.values()) run.stop('shutdown')
+    this.#runs.abort()
   }
 
   /** Stops a job of this worker; false when it has none with this id. */
@@ -159,7 +139,7 @@ export class Worker {
   /** How many jobs to ask for. */
   #capacity(): number {
     if (this.#settler.size > mostUnsettled) return 0
-    const free = this.#config.concurrency - this.#active.size
+    const free = this.#config.concurrency - this.#runs.size
     return Math.max(0, Math.min(this.#buffer.wanted(free), this.#allowance))
   }
 
@@ -182,32 +162,22 @@ export class Worker {
   #take({ leases, cancelled }: LeaseBatch, limit: number): void {
     for (const each of cancelled) this.#cancel(({ token }) => token === each)
     if (leases.length === 0) return
-    const fresh = this.#withoutTwins(leases)
+    const twins = this.#runs.loseTwins(leases)
+    const fresh = twins.size === 0 ? leases : leases.filter((lease) => !twins.has(lease))
+    for (const { token } of twins) void this.#release(token, twinPauseMs)
     this.#allowance -= fresh.length
     this.#buffer.add(fresh, leases.length >= limit)
     this.#startBuffered()
   }
 
-  /** A job that this worker lost, because it was cut off for too long, and still runs is not run beside itself. */
-  #withoutTwins(leases: readonly Lease[]): readonly Lease[] {
-    const running = new Map([...this.#active.values()].map((run) => [run.lease.envelope.id, run]))
-    return leases.filter(({ token, envelope }) => {
-      const twin = running.get(envelope.id)
-      if (twin === undefined) return true
-      twin.stop('lost')
-      void this.#release(token, twinPauseMs)
-      return false
-    })
-  }
-
   /** Handlers that never wait for anything would run in one go: after so many, whatever else has arrived gets its turn. */
   #startBuffered(): void {
-    while (this.#active.size < this.#config.concurrency && !this.#stopping.signal.aborted) {
+    while (this.#runs.size < this.#config.concurrency && !this.#stopping.signal.aborted) {
       if (this.#startedThisTurn >= startsPerTurn) return
       const lease = this.#buffer.shift()
       if (lease === undefined) return
       if (++this.#startedThisTurn === startsPerTurn) void this.#nextTurn()
-      this.#start(new ActiveRun(lease, this.#deps.clock))
+      this.#runs.start(lease)
     }
   }
 
@@ -217,52 +187,23 @@ export class Worker {
     this.#startBuffered()
   }
 
-  #start(run: ActiveRun): void {
-    this.#active.set(run.lease.token, run)
-    void this.#run(run)
-  }
-
   #cancel(isMeant: (lease: Lease) => boolean): boolean {
-    const active = [...this.#active.values()].find(({ lease }) => isMeant(lease))
-    active?.stop('cancelled')
     const waiting = this.#buffer.waiting().find(isMeant)
-    if (waiting !== undefined) this.#startStopped(waiting)
-    return active !== undefined || waiting !== undefined
+    if (waiting === undefined) return this.#runs.cancel(isMeant)
+    this.#buffer.remove(waiting)
+    this.#runs.startCancelled(waiting)
+    return true
   }
 
-  /** So that a job that waits here ends like any other, but its handler is not called. */
-  #startStopped(lease: Lease): void {
-    this.#buffer.remove(lease)
-    const run = new ActiveRun(lease, this.#deps.clock)
-    run.stop('cancelled')
-    this.#start(run)
-  }
-
-  async #run(run: ActiveRun): Promise<void> {
-    const elapsedMs = stopwatch()
-    const outcome = await execute(run, this.#execution)
-    const durationMs = elapsedMs()
-    this.#active.delete(run.lease.token)
+  #ended(): void {
     this.#startBuffered()
     // The next jobs are asked for while the last ones are being settled.
     if (this.#buffer.isPrefetching && this.#capacity() > 0) this.#sleeper.free()
-    await this.#settle(run, outcome, durationMs)
-    if (this.#capacity() > 0 || this.#outstanding === 0) this.#sleeper.free()
-    this.#noticeIdle()
   }
 
-  async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
-    const { token, attempt, envelope } = run.lease
-    const settlement = settlementOf(outcome, token, attempt, this.#deps.clock.now(), this.#deps.keepOf(envelope.job))
-    let receipt: 'applied' | 'lost' = 'lost'
-    try {
-      if (settlement !== null) receipt = await this.#settler.settle(settlement)
-    } catch (error) {
-      this.#report(error)
-    }
-    const settled: Outcome = receipt === 'lost' ? { kind: 'lost' } : outcome
-    count(this.#tally, settled.kind)
-    announce(this.#deps.events, run, settled, durationMs)
+  #settled(): void {
+    if (this.#capacity() > 0 || this.#outstanding === 0) this.#sleeper.free()
+    this.#noticeIdle()
   }
 
   async #stop(): Promise<void> {
@@ -297,7 +238,7 @@ export class Worker {
   }
 
   get #outstanding(): number {
-    return this.#active.size + this.#buffer.size + this.#settler.size
+    return this.#runs.size + this.#buffer.size + this.#settler.size
   }
 
   #untilIdle(longestMs: number): Promise<void> {
@@ -320,27 +261,18 @@ export class Worker {
   }
 
   #lose(token: string): void {
-    this.#active.get(token)?.stop('lost')
+    this.#runs.lose(token)
     const waiting = this.#buffer.waiting().find((lease) => lease.token === token)
     if (waiting !== undefined) this.#buffer.remove(waiting)
     this.#noticeIdle()
   }
 
   #stalled(stalledMs: number): void {
-    const running = [...this.#active.values()].map((run) => run.event)
+    const { running } = this.#runs
     if (running.length === 0) return
     const names = [...new Set(running.map(({ job }) => job))].join(', ')
     this.#deps.logger.warn(`the event loop stood still for ${Math.round(stalledMs)} ms while these jobs ran: ${names}`)
     this.#deps.events.emit('worker:stalled', { stalledMs, running })
-  }
-
-  /** That a progress could not be written is no reason to fail the job. */
-  async #reportProgress(token: string, progress: string): Promise<void> {
-    try {
-      await this.#progress.add({ token, progress })
-    } catch (error) {
-      this.#report(error)
-    }
   }
 
   #report(error: unknown): void {

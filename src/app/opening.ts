@@ -1,0 +1,82 @@
+import { TreadleError } from '../core/errors.ts'
+import { consoleLogger, type Logger } from '../core/logger.ts'
+import { type OpenedBackend, openBackend, redacted } from './open-backend.ts'
+import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
+import { Sending } from './sending.ts'
+
+export const defaultUrl = 'sqlite:treadle.db'
+
+/** Where the queue is and how it is used. `folder` is where relative file names begin. */
+export interface Place {
+  readonly url: string
+  readonly options: TreadleOptions
+  readonly folder: string
+}
+
+export interface Opened extends OpenedBackend {
+  readonly settings: Settings
+  readonly sending: Sending
+}
+
+/** A queue that is opened when it is first used, once, and tried again at the next use when that failed. */
+export class Opening {
+  readonly #place: () => Promise<Place>
+  readonly #logger: Logger
+  #url: string
+  #opening: Promise<Opened> | undefined
+  #opened: Opened | undefined
+  #closed = false
+
+  /** A place that is a function is asked when the queue is first used; one that is known is checked at once. */
+  constructor(place: Place | (() => Promise<Place>)) {
+    const isKnown = typeof place !== 'function'
+    this.#logger = isKnown ? settingsOf(place.options).logger : consoleLogger
+    this.#place = isKnown ? () => Promise.resolve(place) : place
+    this.#url = isKnown ? place.url : defaultUrl
+  }
+
+  /** Without passwords. A place that was not asked yet is not known. */
+  get url(): string {
+    return redacted(this.#url)
+  }
+
+  get logger(): Logger {
+    return this.#opened?.settings.logger ?? this.#logger
+  }
+
+  /** What is open already, for those who can not wait. */
+  get opened(): Opened | undefined {
+    return this.#opened
+  }
+
+  open(): Promise<Opened> {
+    if (this.#closed) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Make a new one.'))
+    this.#opening ??= this.#open().catch((thrown: unknown) => {
+      // A database that was not there yet may be there at the next use.
+      this.#opening = undefined
+      throw thrown
+    })
+    return this.#opening
+  }
+
+  /** No more can be opened from here on. */
+  refuse(): void {
+    this.#closed = true
+  }
+
+  async close(): Promise<void> {
+    this.refuse()
+    const opened = await this.#opening?.catch(() => undefined)
+    await opened?.sending.idle()
+    await opened?.backend[Symbol.asyncDispose]()
+  }
+
+  async #open(): Promise<Opened> {
+    const { url, options, folder } = await this.#place()
+    this.#url = url
+    const settings = settingsOf(options)
+    const opened = await openBackend(url, settings, folder)
+    this.#opened = { ...opened, settings, sending: new Sending(opened, settings) }
+    return this.#opened
+  }
+}

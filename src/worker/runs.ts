@@ -1,0 +1,150 @@
+import type { Lease, QueueBackend } from '../backends/contract.ts'
+import type { ProgressReport } from '../backends/store.ts'
+import { Batcher } from '../core/batcher.ts'
+import { type Clock, stopwatch } from '../core/clock.ts'
+import type { Events } from '../core/events.ts'
+import type { Keep } from '../definition/definition.ts'
+import { ActiveRun } from '../execution/active-run.ts'
+import type { RunEvent, TreadleEvents } from '../execution/events.ts'
+import { type ExecutionDeps, execute } from '../execution/execute.ts'
+import { type Outcome, settlementOf } from '../execution/outcome.ts'
+import { announce } from './announce.ts'
+import { count, type Tally } from './report.ts'
+import type { Settler } from './settler.ts'
+
+export interface RunsDeps extends Omit<ExecutionDeps, 'services'> {
+  readonly backend: QueueBackend
+  readonly clock: Clock
+  readonly logger: ExecutionDeps['services']['logger']
+  readonly events: Events<TreadleEvents>
+  readonly keepOf: (job: string) => Keep
+}
+
+export interface RunsOptions {
+  readonly leaseMs: number
+  readonly settler: Settler
+  readonly tally: Tally
+  readonly onError: (error: unknown) => void
+  /** A run has ended, and its hand is free. */
+  readonly onEnded: () => void
+  /** What became of it is on disk. */
+  readonly onSettled: () => void
+}
+
+const mostReports = 1_000
+
+/** The jobs that a worker is running, each from its start until its end is on disk. */
+export class Runs {
+  readonly #deps: RunsDeps
+  readonly #options: RunsOptions
+  readonly #execution: ExecutionDeps
+  readonly #progress: Batcher<ProgressReport, undefined>
+  readonly #active = new Map<string, ActiveRun>()
+
+  constructor(deps: RunsDeps, options: RunsOptions) {
+    const { backend, events, logger } = deps
+    this.#deps = deps
+    this.#options = options
+    this.#progress = new Batcher(async (reports) => {
+      await backend.store?.report(reports)
+      return []
+    }, mostReports)
+    this.#execution = {
+      ...deps,
+      services: {
+        logger,
+        started: (run) => {
+          if (events.has('job:started')) events.emit('job:started', run.event)
+        },
+        report: (token, progress) => this.#report(token, progress),
+        extend: async (token) => (await backend.extend([token], options.leaseMs))[0] === 'applied',
+      },
+    }
+  }
+
+  get size(): number {
+    return this.#active.size
+  }
+
+  get tokens(): Iterable<string> {
+    return this.#active.keys()
+  }
+
+  /** What is running now, for people. */
+  get running(): readonly RunEvent[] {
+    return [...this.#active.values()].map((run) => run.event)
+  }
+
+  start(lease: Lease): void {
+    this.#start(new ActiveRun(lease, this.#deps.clock))
+  }
+
+  /** So that a job that never began ends like any other, but its handler is not called. */
+  startCancelled(lease: Lease): void {
+    const run = new ActiveRun(lease, this.#deps.clock)
+    run.stop('cancelled')
+    this.#start(run)
+  }
+
+  /** False when none of them is meant. */
+  cancel(isMeant: (lease: Lease) => boolean): boolean {
+    const run = [...this.#active.values()].find(({ lease }) => isMeant(lease))
+    run?.stop('cancelled')
+    return run !== undefined
+  }
+
+  lose(token: string): void {
+    this.#active.get(token)?.stop('lost')
+  }
+
+  /** Those of the leases whose job still runs here, under a lease that is lost by that. */
+  loseTwins(leases: readonly Lease[]): ReadonlySet<Lease> {
+    const running = new Map([...this.#active.values()].map((run) => [run.lease.envelope.id, run]))
+    const twins = leases.filter(({ envelope }) => running.has(envelope.id))
+    for (const { envelope } of twins) running.get(envelope.id)?.stop('lost')
+    return new Set(twins)
+  }
+
+  abort(): void {
+    for (const run of this.#active.values()) run.stop('shutdown')
+  }
+
+  #start(run: ActiveRun): void {
+    this.#active.set(run.lease.token, run)
+    void this.#run(run)
+  }
+
+  async #run(run: ActiveRun): Promise<void> {
+    const elapsedMs = stopwatch()
+    const outcome = await execute(run, this.#execution)
+    const durationMs = elapsedMs()
+    this.#active.delete(run.lease.token)
+    this.#options.onEnded()
+    await this.#settle(run, outcome, durationMs)
+    this.#options.onSettled()
+  }
+
+  async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
+    const { clock, keepOf, events } = this.#deps
+    const { token, attempt, envelope } = run.lease
+    const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(envelope.job))
+    let receipt: 'applied' | 'lost' = 'lost'
+    try {
+      if (settlement !== null) receipt = await this.#options.settler.settle(settlement)
+    } catch (error) {
+      this.#options.onError(error)
+    }
+    const settled: Outcome = receipt === 'lost' ? { kind: 'lost' } : outcome
+    count(this.#options.tally, settled.kind)
+    announce(events, run, settled, durationMs)
+  }
+
+  /** That a progress could not be written is no reason to fail the job. */
+  async #report(token: string, progress: string): Promise<void> {
+    try {
+      await this.#progress.add({ token, progress })
+    } catch (error) {
+      this.#options.onError(error)
+    }
+  }
+}
