@@ -238,7 +238,7 @@ describe('bad options of a worker are one clear error, and no job is touched', (
   refuses('a concurrency that is a text', 'CONFIG_INVALID', /concurrency must be a whole number/, (jobs) =>
     jobs.run({ concurrency: '5' as Anything }),
   )
-  refuses('a poll that is no duration', 'DURATION_INVALID', /poll must be/, (jobs) => jobs.work({ poll: 'often' }))
+  refuses('a poll that is no duration', 'CONFIG_INVALID', /poll must be/, (jobs) => jobs.work({ poll: 'often' }))
   refuses('a queue that is no list', 'CONFIG_INVALID', /queues must be a list/, (jobs) =>
     jobs.work({ queues: 'mail' as Anything }),
   )

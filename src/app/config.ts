@@ -1,7 +1,8 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
 import { type WorkOptions, workerConfig } from '../worker/config.ts'
-import { settingsOf, type TreadleOptions } from './options.ts'
+import { urlProblem } from './open-backend.ts'
+import { settingsOf, type TreadleOptions, treadleOptionNames } from './options.ts'
 
 /** What `treadle.config.ts` says. */
 export interface TreadleConfig extends TreadleOptions {
@@ -32,35 +33,21 @@ export function configProblems(value: unknown): readonly string[] {
   const { url, jobs, worker = {}, ...options } = value
   return [
     ...(url === undefined || isText(url) ? [] : [`url must be a text such as 'sqlite:jobs.db', got ${nameOf(url)}`]),
+    ...(isText(url) ? [urlProblem(url)].filter((problem) => problem !== undefined) : []),
     ...(url !== undefined && value.backend !== undefined ? ['give either url or backend, not both'] : []),
     ...(jobs === undefined || isText(jobs) || isTexts(jobs)
       ? []
       : [`jobs must be a path or a list of paths, got ${nameOf(jobs)}`]),
-    ...unknownOptions(options, Object.keys(configOptions)),
+    ...unknownOptions(options, configOptionNames),
     ...problemsOf('', () => settingsOf(known(options))),
     ...(isPlainObject(worker) ? workerProblems(worker) : [`worker must be an object with options, got ${nameOf(worker)}`]),
   ]
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
-const configOptions: Readonly<Record<keyof TreadleConfig, true>> = {
-  url: true,
-  jobs: true,
-  worker: true,
-  clock: true,
-  logger: true,
-  signingKey: true,
-  unsigned: true,
-  keep: true,
-  allow: true,
-  environment: true,
-  maxPayloadBytes: true,
-  migrate: true,
-  backend: true,
-}
+const configOptionNames = ['url', 'jobs', 'worker', ...treadleOptionNames]
 
 function known(options: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(configOptions, name)))
+  return Object.fromEntries(Object.entries(options).filter(([name]) => treadleOptionNames.includes(name)))
 }
 
 function workerProblems(worker: Record<string, unknown>): readonly string[] {

@@ -36,11 +36,19 @@ export async function openBackend(url: string, settings: Settings, folder: strin
       }
     }
     default:
-      throw new TreadleError(
-        'BACKEND_UNKNOWN',
-        `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, memory:, sync:`,
-      )
+      throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))
   }
+}
+
+/** Why no backend would open this URL, or undefined when one would try. */
+export function urlProblem(url: string): string | undefined {
+  return schemes.some((scheme) => url.startsWith(scheme)) ? undefined : unknownUrl(url)
+}
+
+const schemes = ['memory:', 'sync:', 'sqlite:']
+
+function unknownUrl(url: string): string {
+  return `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, memory:, sync:`
 }
 
 /** Whoever can write to a shared queue could have anything run: without a key that must be said. */

@@ -43,6 +43,7 @@ export interface Settings {
   readonly backend: QueueBackend | null
 }
 
+// Written as a record, so that the compiler asks for an entry when an option is added.
 const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
   clock: true,
   logger: true,
@@ -56,6 +57,8 @@ const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
   backend: true,
 }
 
+export const treadleOptionNames: readonly string[] = Object.keys(optionNames)
+
 const defaultKeep: Readonly<Record<keyof Keep, Duration>> = { succeeded: '1d', dead: '30d', cancelled: '7d', skipped: '1d' }
 const defaultMaxPayloadBytes = 1024 * 1024
 
@@ -64,7 +67,7 @@ export function settingsOf(options: TreadleOptions): Settings {
   if (typeof options !== 'object' || options === null) {
     throw new TreadleError('CONFIG_INVALID', `The options must be an object, got ${String(options)}`)
   }
-  const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
+  const problems: string[] = [...unknownOptions(options, treadleOptionNames)]
   const keep = keepOf(options.keep ?? {}, problems)
   const { allow = {}, maxPayloadBytes = defaultMaxPayloadBytes } = options
   if (!isAllowlist(allow)) problems.push('allow must be an object of queues, each with a list of job names')

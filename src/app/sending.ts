@@ -58,8 +58,11 @@ export class Sending {
     if (!Array.isArray(payloads)) throw new TreadleError('CONFIG_INVALID', 'dispatchMany takes a list of payloads')
     const { clock, maxPayloadBytes } = this.#settings
     const plan = planDispatch(definition, options, clock.now())
-    const writing = payloads.map((payload) => writePayload(plan, payload, maxPayloadBytes))
-    const written = definition.fields.input === null ? (writing as WrittenPayload[]) : await Promise.all(writing)
+    const write = (payload: unknown) => writePayload(plan, payload, maxPayloadBytes)
+    const written: readonly WrittenPayload[] =
+      definition.fields.input === null
+        ? (payloads.map(write) as WrittenPayload[])
+        : await Promise.all(payloads.map(async (payload) => write(payload)))
     const receipts: (readonly SendReceipt[])[] = []
     let sending: Promise<readonly SendReceipt[]> = Promise.resolve([])
     for (let from = 0; from < written.length; from += largestBulkSend) {

@@ -42,7 +42,7 @@ export class Treadle implements AsyncDisposable {
   readonly #dispatcher: Dispatcher
   readonly #handleDeps: RunHandleDeps
   #working: Promise<Working> | undefined
-  readonly #passes = new Set<Working>()
+  readonly #passes = new Set<Promise<Working>>()
 
   /** A place that is a function is asked when the queue is first used. */
   constructor(place: Place | (() => Promise<Place>)) {
@@ -177,10 +177,10 @@ export class Treadle implements AsyncDisposable {
 
   /** One pass: stores the occurrences that are due, then runs everything that is due until nothing is left. */
   async run(options: RunOptions = {}): Promise<RunReport> {
-    const pass = await this.#newWorking()
+    const pass = this.#newWorking()
     this.#passes.add(pass)
     try {
-      return await pass.pass(options)
+      return await (await pass).pass(options)
     } finally {
       this.#passes.delete(pass)
     }
@@ -188,8 +188,7 @@ export class Treadle implements AsyncDisposable {
 
   /** Ends `work()` and `run()` in stages: no new jobs, wait for the running ones, abort them, give back what is left. */
   async stop(): Promise<void> {
-    const working = await this.#working?.catch(() => undefined)
-    await Promise.all([working, ...this.#passes].map((each) => each?.stop()))
+    await Promise.all([this.#working, ...this.#passes].map(async (each) => (await each?.catch(() => undefined))?.stop()))
   }
 
   /** Stops, and lets go of the database. */
@@ -261,7 +260,7 @@ export class Treadle implements AsyncDisposable {
 
   async #cancel(id: string): Promise<Awaited<ReturnType<JobStore['cancel']>>> {
     const answer = await (await this.store()).cancel(id)
-    if (answer === 'requested') for (const each of [await this.#working, ...this.#passes]) each?.cancel(id)
+    if (answer === 'requested') for (const each of [this.#working, ...this.#passes]) (await each)?.cancel(id)
     return answer
   }
 

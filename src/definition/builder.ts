@@ -8,7 +8,7 @@ import type { DispatchArguments, Dispatcher, DispatchOptions } from './dispatch.
 import { Draft, payloadOf } from './draft.ts'
 import { type Handler, handlerFunction, restricted } from './handler.ts'
 import type { Meta } from './meta.ts'
-import { keyProblem, refuse } from './names.ts'
+import { countProblem, keyProblem, refuse } from './names.ts'
 import { type Priority, priorityNumber, priorityProblem } from './priority.ts'
 import { type RetryOptions, retryPolicy } from './retry.ts'
 import type { Run } from './run.ts'
@@ -67,6 +67,7 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
 
   /** So many more attempts after the first one failed, with a pause before each. */
   retries(retries: number, backoff?: RetryOptions): this {
+    refuse(`Job "${this.job}"`, [countProblem(retries, 'retries')])
     if (backoff !== undefined) this.backoff(backoff)
     return this.#set({ maxAttempts: retries + 1 })
   }
@@ -101,6 +102,7 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
   }
 
   singleInstance(single = true): this {
+    if (!single && this.#fields.concurrency !== 1) return this
     return this.#set({ concurrency: single ? 1 : null })
   }
 

@@ -25,6 +25,11 @@ export function keyProblem(value: unknown, what: string): string | undefined {
   return `${what} must be a text of 1 to ${maxKeyLength} characters, got ${got}`
 }
 
+export function countProblem(value: unknown, what: string): string | undefined {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return undefined
+  return `${what} must be a whole number of at least 0, got ${String(value)}`
+}
+
 /** Throws all problems of a definition or a dispatch at once. */
 export function refuse(subject: string, problems: readonly (string | undefined)[]): void {
   const found = problems.filter((problem) => problem !== undefined)

@@ -56,6 +56,7 @@ export class ActiveRun {
       const end = () => {
         this.#onAbandoned = undefined
         this.#graceTimer?.cancel()
+        this.#graceTimer = undefined
       }
       this.#onAbandoned = () => {
         this.abandoned = true

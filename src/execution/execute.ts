@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
 import type { JobContext } from '../definition/context.ts'
-import type { JobDefinition } from '../definition/definition.ts'
+import type { Filter, JobDefinition } from '../definition/definition.ts'
 import { type Schema, validate } from '../definition/schema.ts'
 import { type Opened, openEnvelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
@@ -33,9 +33,11 @@ export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outc
   }
   try {
     return await runAdmitted(admitted, run, deps)
-  } catch (error) {
+  } catch (thrown) {
+    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
     const { definition } = admitted
     const { clock } = deps
+    const error = causeOf(thrown, run)
     const maxAttempts = admitted.opened.identity.maxRetries + 1
     return outcomeOfFailure(error, { definition, attempt: run.lease.attempt, maxAttempts, random: () => clock.random() })
   }
@@ -83,15 +85,19 @@ async function runAdmitted({ definition, opened }: Admitted, run: ActiveRun, dep
     }
   }
   const context = new RunContext(identity, payload, run, deps.services)
-  if (fields.when.length > 0 || fields.skip.length > 0) {
-    const why = await filteredBy(definition, payload, context)
+  const { timeoutMs } = identity
+  const deadline = timeoutMs === null ? null : deps.clock.timer(timeoutMs, () => run.stop('timeout'))
+  try {
+    const why = await filteredBy(definition, payload, context, run)
     if (why !== null) return { kind: 'skipped', why }
+    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+    deps.services.started(run)
+    const once: OnceMark | null =
+      identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
+    return await attempt(definition, context, run, once, deps)
+  } finally {
+    deadline?.cancel()
   }
-  if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
-  deps.services.started(run)
-  const once: OnceMark | null =
-    identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
-  return attempt(definition, context, run, identity.timeoutMs, once, deps)
 }
 
 /** A database that does not answer is no failure of the job: `unknown` asks again later. */
@@ -108,9 +114,15 @@ async function claimOnce(key: string, jobId: string, { coordination, services }:
 }
 
 /** Why the job is not to run, or null when all filters let it pass. */
-async function filteredBy({ fields }: JobDefinition, payload: unknown, context: JobContext): Promise<string | null> {
-  for (const filter of fields.when) if (!(await filter(payload as never, context))) return 'a when() filter said no'
-  for (const filter of fields.skip) if (await filter(payload as never, context)) return 'a skip() filter said yes'
+async function filteredBy(
+  { fields }: JobDefinition,
+  payload: unknown,
+  context: JobContext,
+  run: ActiveRun,
+): Promise<string | null> {
+  const ask = (filter: Filter) => run.guard(Promise.resolve(filter(payload as never, context)))
+  for (const filter of fields.when) if (!(await ask(filter))) return 'a when() filter said no'
+  for (const filter of fields.skip) if (await ask(filter)) return 'a skip() filter said yes'
   return null
 }
 
@@ -118,26 +130,22 @@ async function attempt(
   definition: JobDefinition,
   context: RunContext,
   run: ActiveRun,
-  timeoutMs: number | null,
   once: OnceMark | null,
   deps: ExecutionDeps,
 ): Promise<Outcome> {
   const { fields } = definition
   const { payload } = context
-  const deadline = timeoutMs === null ? null : deps.clock.timer(timeoutMs, () => run.stop('timeout'))
   let outcome: Outcome
   try {
     const result = await run.guard(invoke(definition, context, run))
     if (run.stopReason === 'timeout') throw stopError('timeout', run.lease)
     const checked = fields.output === null ? result : await checkedResult(fields.output, result, fields.job)
     outcome = { kind: 'done', result: resultText(checked, fields.job, deps), once }
-    for (const hook of fields.onSuccess) await quietly(() => hook(result as never, payload, context), context)
+    for (const hook of fields.onSuccess) await quietly(() => hook(result as never, payload, context), context, deps.clock)
   } catch (thrown) {
     outcome = await failed(thrown, definition, context, run, deps)
-  } finally {
-    deadline?.cancel()
   }
-  for (const hook of fields.finally) await quietly(() => hook(payload, context), context)
+  for (const hook of fields.finally) await quietly(() => hook(payload, context), context, deps.clock)
   return outcome
 }
 
@@ -172,10 +180,15 @@ async function failed(
 ): Promise<Outcome> {
   if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
   if (thrown instanceof SnoozeSignal) return { kind: 'snooze', delayMs: thrown.delayMs }
-  const error = run.stopReason === 'timeout' || thrown instanceof AbandonedError ? stopError('timeout', run.lease) : thrown
-  for (const hook of definition.fields.onError) await quietly(() => hook(error, context.payload, context), context)
+  const error = causeOf(thrown, run)
+  for (const hook of definition.fields.onError) await quietly(() => hook(error, context.payload, context), context, deps.clock)
   const { attempt, maxAttempts } = context
   return outcomeOfFailure(error, { definition, attempt, maxAttempts, random: () => deps.clock.random() })
+}
+
+/** Whatever a run throws after its time was over, that it was over is the reason. */
+function causeOf(thrown: unknown, run: ActiveRun): unknown {
+  return run.stopReason === 'timeout' || thrown instanceof AbandonedError ? stopError('timeout', run.lease) : thrown
 }
 
 function checkedResult(output: Schema, result: unknown, job: string): Promise<unknown> {
@@ -193,11 +206,18 @@ function resultText(result: unknown, job: string, { services, maxResultBytes }: 
   }
 }
 
-/** Hooks after the handler watch; they can not change what happened. */
-async function quietly(hook: () => unknown, context: RunContext): Promise<void> {
+/** How long a hook after the handler may take before the job is settled without it. */
+const longestHookMs = 10_000
+
+/** Hooks after the handler watch; they can not change what happened, nor keep it from being written down. */
+async function quietly(hook: () => unknown, context: RunContext, clock: Clock): Promise<void> {
   try {
-    await hook()
+    const watching = Promise.resolve(hook())
+    await new Promise<void>((resolve, reject) => {
+      const timer = clock.timer(longestHookMs, () => reject(new Error(`it did not end within ${longestHookMs} ms`)))
+      watching.then(() => resolve(), reject).finally(() => timer.cancel())
+    })
   } catch (thrown) {
-    context.logger.error(`a hook threw: ${messageOf(thrown)}`)
+    context.logger.error(`a hook failed: ${messageOf(thrown)}`)
   }
 }

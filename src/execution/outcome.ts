@@ -1,5 +1,5 @@
 import type { AttemptError, DeadReason, OnceMark, Settlement } from '../backends/contract.ts'
-import { messageOf, PermanentError, TreadleError } from '../core/errors.ts'
+import { messageOf, PermanentError } from '../core/errors.ts'
 import type { JobDefinition, Keep } from '../definition/definition.ts'
 import { retryDelayMs } from '../definition/retry.ts'
 
@@ -67,15 +67,27 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
 
 const maxMessageLength = 2_000
 const maxStackLength = 8_000
+const maxCodeLength = 100
 
+/** A thrown value can be anything, also one whose very properties throw. */
 function attemptError(error: unknown, attempt: number, at: number): AttemptError {
   const message = messageOf(error).slice(0, maxMessageLength)
-  const stack = error instanceof Error && typeof error.stack === 'string' ? { stack: error.stack.slice(0, maxStackLength) } : {}
-  return { attempt, at, message, ...codeOf(error), ...stack }
+  const stack = error instanceof Error ? textOf(() => error.stack) : undefined
+  const code = textOf(() => (error as { code?: unknown } | null | undefined)?.code)
+  return {
+    attempt,
+    at,
+    message,
+    ...(code !== undefined && { code: code.slice(0, maxCodeLength) }),
+    ...(stack !== undefined && { stack: stack.slice(0, maxStackLength) }),
+  }
 }
 
-function codeOf(error: unknown): { readonly code?: string } {
-  if (error instanceof TreadleError) return { code: error.code }
-  const code = (error as { code?: unknown } | null | undefined)?.code
-  return typeof code === 'string' ? { code: code.slice(0, 100) } : {}
+function textOf(read: () => unknown): string | undefined {
+  try {
+    const value = read()
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
 }

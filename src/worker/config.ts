@@ -1,5 +1,5 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
-import { TreadleError } from '../core/errors.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
 
 export interface WorkOptions {
@@ -63,11 +63,13 @@ export function workerConfig(options: WorkOptions | RunOptions, kind: 'work' | '
   }
   const { concurrency = 10, queues = null, jobs = null, maxRescues = 3 } = options
   const { poll = 1_000, grace = 30_000 } = options as WorkOptions
-  const leaseMs = parseDuration(options.lease ?? 30_000, 'lease')
-  const pollMs = parseDuration(poll, 'poll')
-  const graceMs = parseDuration(grace, 'grace')
+  const unreadable: string[] = []
+  const leaseMs = durationOr(30_000, options.lease ?? 30_000, 'lease', unreadable)
+  const pollMs = durationOr(1_000, poll, 'poll', unreadable)
+  const graceMs = durationOr(30_000, grace, 'grace', unreadable)
   const limit = (options as RunOptions).limit
   const problems = [
+    ...unreadable,
     ...unknownOptions(options, kind === 'work' ? workOptionNames : runOptionNames),
     ...(isWithin(concurrency, 1, maxConcurrency)
       ? []
@@ -85,6 +87,16 @@ export function workerConfig(options: WorkOptions | RunOptions, kind: 'work' | '
   ]
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The worker's options are invalid: ${problems.join('; ')}`)
   return Object.freeze({ concurrency, queues, jobs, leaseMs, pollMs, graceMs, maxRescues })
+}
+
+/** A duration that can not be read is one of the problems, and must not hide the others. */
+function durationOr(otherwiseMs: number, value: Duration, what: string, problems: string[]): number {
+  try {
+    return parseDuration(value, what)
+  } catch (thrown) {
+    problems.push(messageOf(thrown))
+    return otherwiseMs
+  }
 }
 
 function isWithin(value: number, least: number, most: number): boolean {

@@ -29,7 +29,9 @@ export async function prune(
     const others = { state, exceptJobs: special.map(([job]) => job) }
     removed += await removeBefore(store, others, clock.now() - retention.all[state], mostSteps)
   }
-  await coordination?.sweepOnce(rowsPerStep)
+  for (let step = 0; step < mostSteps; step++) {
+    if (((await coordination?.sweepOnce(rowsPerStep)) ?? 0) < rowsPerStep) break
+  }
   return removed
 }
 

@@ -127,9 +127,9 @@ export class Runs {
   async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
     const { clock, keepOf, events } = this.#deps
     const { token, attempt, envelope } = run.lease
-    const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(envelope.job))
     let receipt: 'applied' | 'lost' = 'lost'
     try {
+      const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(envelope.job))
       if (settlement !== null) receipt = await this.#options.settler.settle(settlement)
     } catch (error) {
       this.#options.onError(error)

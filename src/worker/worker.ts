@@ -130,7 +130,9 @@ export class Worker {
       const batch = await this.#lease(limit)
       if (batch === undefined) return
       this.#take(batch, limit)
-      if (finished(nothingUnderWay && batch.leases.length === 0)) return
+      // A backend may promote due jobs a part at a time: it has more to give as long as something is overdue.
+      const isMoreDue = batch.nextAt !== null && batch.nextAt <= this.#deps.clock.now()
+      if (finished(nothingUnderWay && batch.leases.length === 0 && !isMoreDue)) return
       const all = batch.leases.length >= limit
       if (!all || this.#capacity() === 0) await this.#sleeper.sleep(this.#sleepMs(batch, all), all)
     }
@@ -221,7 +223,9 @@ export class Worker {
 
   /** Another worker may be idle: what waits here for too long goes back to its place in the queue. */
   #returnUnstarted(): void {
-    for (const { token } of this.#buffer.clear()) void this.#release(token, 0)
+    const unstarted = this.#buffer.clear()
+    this.#allowance += unstarted.length
+    for (const { token } of unstarted) void this.#release(token, 0)
   }
 
   async #release(token: string, delayMs: number): Promise<void> {

@@ -166,7 +166,7 @@ describe('a definition with problems', () => {
   })
 
   it.each([[2.5], [Number.NaN], [-2], [Number.MAX_SAFE_INTEGER]])('refuses %d retries', (retries) => {
-    expect(() => build('mail').retries(retries).toDefinition()).toThrow('maxAttempts must be a whole number')
+    expect(() => build('mail').retries(retries).toDefinition()).toThrow('must be a whole number')
   })
 })
 

@@ -92,9 +92,9 @@ describe('hooks', () => {
     expect(await record(two)).toMatchObject({ state: 'dead', errors: [{ message: 'from the handler' }] })
     expect(called).toEqual(['next'])
     expect(log.toSorted()).toEqual([
-      `error [broken ${two.id}] a hook threw: from onError`,
-      `error [sound ${one.id}] a hook threw: from finally`,
-      `error [sound ${one.id}] a hook threw: from onSuccess`,
+      `error [broken ${two.id}] a hook failed: from onError`,
+      `error [sound ${one.id}] a hook failed: from finally`,
+      `error [sound ${one.id}] a hook failed: from onSuccess`,
     ])
   })
 })

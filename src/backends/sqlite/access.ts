@@ -84,8 +84,11 @@ export class Access {
     if (this.#closed) return
     this.#closed = true
     const thread = await this.#opening
-    if (thread !== undefined && !thread.broken) await thread.close()
-    this.#inline.close()
+    try {
+      if (thread !== undefined && !thread.broken) await thread.close()
+    } finally {
+      this.#inline.close()
+    }
   }
 
   #here<Method extends EngineMethod>(method: Method, args: Parameters<Engine[Method]>): ReturnType<Engine[Method]> {

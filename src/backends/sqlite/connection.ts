@@ -34,7 +34,6 @@ export class Connection {
     this.exec('PRAGMA synchronous = FULL')
     this.exec('PRAGMA temp_store = MEMORY')
     this.exec('PRAGMA cache_size = -16000')
-    this.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
     this.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
   }
 
@@ -132,9 +131,6 @@ function openFile(Driver: SqliteDriver, { path, busyMs }: ConnectionOptions): Sq
     throw thrown
   }
 }
-
-// 32 MB. A job's page is written when it is sent, claimed and settled: the longer the log, the more often that is one copy.
-const checkpointPages = 1_000
 
 // Switching a new file to WAL needs it alone for a moment, whatever the caller's patience is later.
 const openBusyMs = 15_000

@@ -73,6 +73,8 @@ export function openEngine(Driver: SqliteDriver, options: EngineOptions): Engine
   }
 }
 
+const mostPromotionRounds = 50
+
 function engineOn(connection: Connection): Engine {
   const lanes = new Lanes(connection)
   const addresses = new Addresses(connection)
@@ -102,6 +104,15 @@ function engineOn(connection: Connection): Engine {
   const write = <Answer>(work: () => Answer): Answer => forgetting(() => connection.transaction(counted(work)))
   // A claim, a renewal or a progress that a power cut undoes is one that never was: the job is still there, to be claimed again.
   const writeSoon = <Answer>(work: () => Answer): Answer => forgetting(() => connection.relaxedTransaction(counted(work)))
+  /** What falls due together may be others' by the thousands before it is this worker's. */
+  function promoteAndClaim(request: LeaseRequest, claim: string, now: number): ClaimedRows {
+    for (let round = 1; ; round++) {
+      const isAll = settling.promote(now)
+      lanes.writeCounts()
+      const claimed = claiming.claim(request, claiming.open(request), claim, now)
+      if (isAll || claimed.lanes.length > 0 || request.limit === 0 || round === mostPromotionRounds) return claimed
+    }
+  }
   const read = <Answer>(work: () => Answer): Answer => connection.read(work)
 
   return {
@@ -118,9 +129,7 @@ function engineOn(connection: Connection): Engine {
           return { claim, ...claimed, ...outlook, nextAt: earlier(outlook.nextAt, now + request.leaseMs) }
         }
         settling.rescue(request.maxRescues, now)
-        settling.promote(now)
-        lanes.writeCounts()
-        const claimed = claiming.claim(request, claiming.open(request), claim, now)
+        const claimed = promoteAndClaim(request, claim, now)
         return { claim, ...claimed, ...claiming.outlook(request.owner) }
       })
     },

@@ -3,6 +3,9 @@ import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 
+/** A held key is looked at again after so long: a job that runs for longer keeps it. */
+const heldAtLeastMs = 3_600_000
+
 /** Idempotency keys: held by a running job, kept by a finished one. */
 export class Once {
   readonly #addresses: Addresses
@@ -10,15 +13,21 @@ export class Once {
   readonly #running: SqliteStatement
   readonly #claim: SqliteStatement
   readonly #sweep: SqliteStatement
+  readonly #held: SqliteStatement
+  readonly #delete: SqliteStatement
 
   constructor(connection: Connection, addresses: Addresses) {
     this.#addresses = addresses
     this.#find = connection.prepare('SELECT job_id, done_until FROM treadle_once WHERE key = ?')
     this.#running = connection.prepare('SELECT 1 FROM treadle_jobs WHERE seq = ? AND state = 3')
     this.#claim = connection.prepare(
-      `INSERT INTO treadle_once (key, job_id) VALUES (?, ?)
-       ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, done_until = NULL`,
+      `INSERT INTO treadle_once (key, job_id, claimed_at) VALUES (?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, claimed_at = excluded.claimed_at, done_until = NULL`,
     )
+    this.#held = connection.prepare(
+      'SELECT key, job_id FROM treadle_once WHERE done_until IS NULL AND claimed_at <= ? ORDER BY claimed_at LIMIT ?',
+    )
+    this.#delete = connection.prepare('DELETE FROM treadle_once WHERE key = ?')
     this.#sweep = connection.prepare(
       'DELETE FROM treadle_once WHERE key IN (SELECT key FROM treadle_once WHERE done_until <= ? LIMIT ?)',
     )
@@ -28,7 +37,7 @@ export class Once {
     const held = this.#find.get(key) as { job_id: string; done_until: number | null } | undefined
     if (held !== undefined && held.done_until !== null && held.done_until > now) return 'done'
     if (held !== undefined && held.done_until === null && held.job_id !== jobId && this.#isRunning(held.job_id)) return 'busy'
-    this.#claim.run(key, jobId)
+    this.#claim.run(key, jobId, now)
     return 'claimed'
   }
 
@@ -38,6 +47,14 @@ export class Once {
   }
 
   sweep(now: number, limit: number): number {
-    return Number(this.#sweep.run(now, limit).changes)
+    return Number(this.#sweep.run(now, limit).changes) + this.#sweepHeld(now, limit)
+  }
+
+  /** Keys of jobs that ended otherwise than well, and will not ask again. */
+  #sweepHeld(now: number, limit: number): number {
+    const held = this.#held.all(now - heldAtLeastMs, limit) as { key: string; job_id: string }[]
+    const free = held.filter(({ job_id }) => !this.#isRunning(job_id))
+    for (const { key } of free) this.#delete.run(key)
+    return free.length
   }
 }

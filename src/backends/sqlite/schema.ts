@@ -71,8 +71,9 @@ const migrations: readonly string[] = [
   CREATE UNIQUE INDEX treadle_jobs_unique ON treadle_jobs (unique_key) WHERE unique_key IS NOT NULL AND state < 4;
 
   CREATE TABLE treadle_paused (queue TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE TABLE treadle_once (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, done_until INTEGER) WITHOUT ROWID;
+  CREATE TABLE treadle_once (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, claimed_at INTEGER NOT NULL, done_until INTEGER) WITHOUT ROWID;
   CREATE INDEX treadle_once_done ON treadle_once (done_until) WHERE done_until IS NOT NULL;
+  CREATE INDEX treadle_once_held ON treadle_once (claimed_at) WHERE done_until IS NULL;
   CREATE TABLE treadle_schedules (name TEXT PRIMARY KEY, expression TEXT NOT NULL, timezone TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE treadle_occurrences (
     schedule TEXT NOT NULL,

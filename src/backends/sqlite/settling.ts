@@ -58,7 +58,7 @@ export class Settling {
     )
     this.#extend = update('lease_until = ?')
     this.#markOnce = connection.prepare(
-      `INSERT INTO treadle_once (key, job_id, done_until) VALUES (?1, '', ?2)
+      `INSERT INTO treadle_once (key, job_id, claimed_at, done_until) VALUES (?1, '', 0, ?2)
        ON CONFLICT (key) DO UPDATE SET done_until = excluded.done_until`,
     )
     this.#expired = connection.prepare(
@@ -129,10 +129,11 @@ export class Settling {
     return report
   }
 
-  promote(now: number): void {
-    for (const { lane } of this.#promote.all(now, promotionsPerCall) as { lane: number }[]) {
-      this.#lanes.move(lane, stateNumber.scheduled, stateNumber.ready)
-    }
+  /** False when there may be more than were promoted now. */
+  promote(now: number): boolean {
+    const promoted = this.#promote.all(now, promotionsPerCall) as { lane: number }[]
+    for (const { lane } of promoted) this.#lanes.move(lane, stateNumber.scheduled, stateNumber.ready)
+    return promoted.length < promotionsPerCall
   }
 
   #apply(token: Token, settlement: Settlement, now: number): boolean {

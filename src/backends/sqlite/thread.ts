@@ -16,7 +16,11 @@ if (parentPort !== null) {
   port.on('message', (call: ThreadCall) => {
     opening.then(
       (engine) => port.postMessage(answerOf(engine, call)),
-      (thrown) => port.postMessage({ id: call.id, error: errorOf(thrown) } satisfies ThreadAnswer),
+      (thrown) => {
+        port.postMessage({ id: call.id, error: errorOf(thrown) } satisfies ThreadAnswer)
+        // The thread ends, and the next call starts another one: what was wrong with the file may be mended by then.
+        port.close()
+      },
     )
   })
 }

@@ -82,12 +82,12 @@ function readText(source: string | number, name: string): string {
 
 function dispatchOptions({ delay, at, queue, priority, unique, key }: SendOptions): DispatchOptions {
   return {
-    ...(delay && { delay }),
-    ...(at && { at }),
-    ...(queue && { queue }),
+    ...(delay !== undefined && { delay }),
+    ...(at !== undefined && { at }),
+    ...(queue !== undefined && { queue }),
     ...(priority !== undefined && { priority }),
-    ...(unique && { unique }),
-    ...(key && { idempotencyKey: key }),
+    ...(unique !== undefined && { unique }),
+    ...(key !== undefined && { idempotencyKey: key }),
   }
 }
 

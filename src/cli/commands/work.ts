@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Treadle } from '../../app/treadle.ts'
 import { systemClock } from '../../core/clock.ts'
+import { TreadleError } from '../../core/errors.ts'
 import { type WorkOptions, workerConfig } from '../../worker/config.ts'
 import { examples } from '../examples.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -51,6 +52,7 @@ export function addWork(program: Command): void {
         // Checked before anything is said of working.
         workerConfig(work, 'work')
         refuseUnknownJobs(jobs, work.jobs ?? [])
+        refuseNothing(jobs)
         await jobs.open()
         const stop = watchSignals(out)
         log(jobs, out, options.quiet ?? false)
@@ -61,6 +63,11 @@ export function addWork(program: Command): void {
         return stop.aborted() ? exitCodes.interrupted : exitCodes.ok
       }),
     )
+}
+
+function refuseNothing(jobs: Treadle): void {
+  if (jobs.definitions().some(({ fields }) => fields.handler !== null)) return
+  throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Put one into the jobs folder.')
 }
 
 function workOptions({ concurrency, queue, job, lease, grace, scheduler }: WorkCommandOptions): WorkOptions {

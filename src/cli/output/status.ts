@@ -43,7 +43,7 @@ function scheduleColumns(now: number): readonly Column<ScheduleStatus>[] {
     { head: 'NEXT RUN', cell: ({ nextAt }) => time(nextAt) },
     { head: 'CRON', cell: ({ expression }) => expression },
     { head: 'ZONE', cell: ({ timezone }) => timezone },
-    { head: 'LAST RUN', cell: ({ lastAt }) => time(lastAt) },
+    { head: 'LAST DUE', cell: ({ lastAt }) => time(lastAt) },
   ]
 }
 
