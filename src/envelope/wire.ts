@@ -92,18 +92,18 @@ const wireShape: { readonly [Field in keyof WireEnvelope]: (value: unknown) => b
 }
 
 function parseWire(text: string): WireEnvelope {
-  let wire: Record<string, unknown>
+  let wire: Partial<WireEnvelope>
   try {
-    wire = Object(JSON.parse(text))
+    wire = Object(JSON.parse(text)) as Partial<WireEnvelope>
   } catch (cause) {
     throw new TreadleError('ENVELOPE_MALFORMED', 'The message is not JSON', { cause })
   }
-  const wrong = Object.entries(wireShape).filter(([field, sound]) => !sound(wire[field]))
+  const wrong = Object.entries(wireShape).filter(([field, sound]) => !sound(wire[field as keyof WireEnvelope]))
   if (wrong.length > 0) {
     const fields = wrong.map(([field]) => field).join(', ')
     throw new TreadleError('ENVELOPE_MALFORMED', `The message is not an envelope: missing or of the wrong type: ${fields}`)
   }
-  return wire as unknown as WireEnvelope
+  return wire as WireEnvelope
 }
 
 /** ISO 8601 with its offset, or `2026-06-10 09:00:00`, which is meant in UTC. */
