@@ -34,22 +34,16 @@ describe.each(['memory:', `sqlite:${join(folder, 'jobs.db')}`])('a pass over %s'
     expect(started).toEqual([])
   })
 
-  it('forgets idempotency keys whose time is over, however many, and those of jobs that died', async () => {
+  it('forgets idempotency keys whose time is over, however many', async () => {
     const clock = new ManualClock()
     await using jobs = treadle(url, { clock, unsigned: true })
     const once = jobs
       .define('once', async (_: number) => {})
       .idempotencyKey((n) => `${n}`)
       .idempotencyTtl('1s')
-    const dying = jobs
-      .define('dying', async (_: number) => {
-        throw new Error('no')
-      })
-      .idempotencyKey((n) => `dying ${n}`)
     await once.dispatchMany(Array.from({ length: 2_300 }, (_, n) => n))
-    await dying.dispatchMany([1, 2, 3])
-    await jobs.run({ jobs: ['once', 'dying'] })
-    await clock.advance(2 * 3_600_000)
+    await jobs.run({ jobs: ['once'] })
+    await clock.advance(2_000)
     await jobs.prune()
     const backend = await jobs.open()
     expect(await backend.coordination?.sweepOnce(10_000)).toBe(0)
