@@ -15,7 +15,10 @@ export interface ThreadError {
   readonly message: string
 }
 
-export type ThreadAnswer = { readonly id: number } & ({ readonly answer: unknown } | { readonly error: ThreadError })
+export type ThreadAnswer = { readonly id: number } & (
+  | { readonly answer: unknown }
+  | { readonly error: ThreadError; readonly isLast?: true }
+)
 
 /** The thread's first word. */
 export const threadStarted = 'started'
@@ -79,8 +82,14 @@ export class ThreadClient {
     const pending = this.#pending.get(answer.id)
     this.#pending.delete(answer.id)
     if (this.#pending.size === 0) this.#thread.unref()
-    if ('error' in answer) pending?.reject(new TreadleError(answer.error.code, answer.error.message))
-    else pending?.resolve(answer.answer)
+    if (!('error' in answer)) {
+      pending?.resolve(answer.answer)
+      return
+    }
+    const error = new TreadleError(answer.error.code, answer.error.message)
+    // Known before the thread has ended: a call that comes in between goes to the next one.
+    if (answer.isLast) this.#broken ??= error
+    pending?.reject(error)
   }
 
   #fail(what: string, cause?: Error): void {

@@ -17,7 +17,7 @@ if (parentPort !== null) {
     opening.then(
       (engine) => port.postMessage(answerOf(engine, call)),
       (thrown) => {
-        port.postMessage({ id: call.id, error: errorOf(thrown) } satisfies ThreadAnswer)
+        port.postMessage({ id: call.id, error: errorOf(thrown), isLast: true } satisfies ThreadAnswer)
         // The thread ends, and the next call starts another one: what was wrong with the file may be mended by then.
         port.close()
       },
