@@ -15,8 +15,13 @@ export function machine() {
 }
 
 function versionsOfPeers() {
-  const peers = ['plainjob', 'better-sqlite3']
-  return Object.fromEntries(peers.map((name) => [name, versionIn(`./node_modules/${name}/package.json`)]))
+  const manifests = {
+    plainjob: './node_modules/plainjob/package.json',
+    'better-sqlite3': './node_modules/better-sqlite3/package.json',
+    croner: '../node_modules/croner/package.json',
+    'cron-parser': '../node_modules/cron-parser/package.json',
+  }
+  return Object.fromEntries(Object.entries(manifests).map(([name, manifest]) => [name, versionIn(manifest)]))
 }
 
 function versionIn(manifest) {

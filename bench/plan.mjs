@@ -7,7 +7,7 @@
  * @property {string} id
  * @property {string} group what `--only` names
  * @property {string} title
- * @property {'rate' | 'latency' | 'memory'} figure what the measurement gives
+ * @property {'rate' | 'latency' | 'memory' | 'next'} figure what the measurement gives
  * @property {string} measure the module under measure/
  * @property {Record<string, Entry>} entries by the name of the column
  * @property {number} [rounds] where more would tell nothing new
@@ -25,12 +25,20 @@
  * @property {number} [below]
  */
 
-export const groups = ['one-by-one', 'in-flight', 'bulk', 'drain', 'latency', 'backlog', 'memory']
+export const groups = ['one-by-one', 'in-flight', 'bulk', 'drain', 'latency', 'backlog', 'memory', 'ticks', 'schedules']
 
 /** @returns {Row[]} */
 export function rowsOf({ quick, only }) {
   const size = (count) => (quick ? count / 10 : count)
-  const rows = [...enqueueRows(size), ...drainRows(size), ...latencyRows(size), backlogRow(size), memoryRow(size)]
+  const rows = [
+    ...enqueueRows(size),
+    ...drainRows(size),
+    ...latencyRows(size),
+    backlogRow(size),
+    memoryRow(size),
+    ...tickRows(size),
+    ...scheduleRows(size),
+  ]
   return rows.filter(({ group }) => only.includes(group))
 }
 
@@ -49,6 +57,10 @@ export const bars = [
   { row: 'latency-one', of: 'treadle', figure: 'p50', below: 1 },
   { row: 'latency-across', of: 'treadle', figure: 'p50', below: 5 },
   { row: 'backlog', of: 'treadle, backlog', against: 'treadle', figure: 'rate', atLeast: 0.9 },
+  ...['next-often', 'next-daily', 'next-rare'].flatMap((row) => [
+    /** @type {const} */ ({ row, of: 'treadle', against: 'croner', figure: 'rate', atLeast: 10 }),
+    /** @type {const} */ ({ row, of: 'treadle', against: 'cron-parser', figure: 'rate', atLeast: 10 }),
+  ]),
 ]
 
 function enqueueRows(size) {
@@ -135,6 +147,58 @@ function memoryRow(size) {
     rounds: 1,
     entries: sameFor(['treadle'], { steps: 5, jobsPerStep: size(100_000) }),
   }
+}
+
+function tickRows(size) {
+  const schedules = size(10_000)
+  const row = (id, due, ticks) => ({
+    id,
+    group: 'ticks',
+    title: `a tick of ${thousands(schedules)} schedules, ${due} due`,
+    figure: 'latency',
+    measure: 'ticks',
+    entries: sameFor(['treadle'], { schedules, due, ticks, warmUp: 3 }),
+  })
+  return [row('tick-none', 'none', 30), row('tick-all', 'all', 10)]
+}
+
+function scheduleRows(size) {
+  const row = (id, title, asking) => {
+    const settings = { ...asking, lastingMs: size(2_000) }
+    return {
+      id,
+      group: 'schedules',
+      title,
+      figure: 'next',
+      measure: 'schedules',
+      entries: {
+        treadle: { contestant: 'treadle schedules', settings },
+        croner: { contestant: 'croner schedules', settings },
+        'cron-parser': { contestant: 'cron-parser schedules', settings },
+      },
+    }
+  }
+  return [
+    row('next-often', 'next of */5 * * * * in UTC', {
+      asked: { cron: '*/5 * * * *', timezone: 'UTC' },
+      from: '2026-01-01T00:00:00Z',
+      first: ['2026-01-01T00:05:00Z', '2026-01-01T00:10:00Z'],
+      steps: 1_000,
+    }),
+    // Not at a time that a change of clocks skips or repeats: there each has a rule of its own.
+    row('next-daily', 'next of 30 6 * * * in Paris', {
+      asked: { cron: '30 6 * * *', timezone: 'Europe/Paris' },
+      from: '2026-03-28T00:00:00Z',
+      first: ['2026-03-28T05:30:00Z', '2026-03-29T04:30:00Z', '2026-03-30T04:30:00Z'],
+      steps: 365,
+    }),
+    row('next-rare', 'next 29 February on a Monday', {
+      asked: { cron: '0 0 29 2 *', timezone: 'UTC', dayOfWeek: 1 },
+      from: '2026-01-01T00:00:00Z',
+      first: ['2044-02-29T00:00:00Z', '2072-02-29T00:00:00Z', '2112-02-29T00:00:00Z'],
+      steps: 3,
+    }),
+  ]
 }
 
 function sameFor(contestants, settings) {

@@ -3,7 +3,14 @@ import colors from 'picocolors'
 
 /** The whole report for a person: the machine, all figures, and the bars with their marks. */
 export function report({ machine, rounds, quick, results, verdicts, problems }) {
-  const parts = [heading(machine, rounds, quick), figures(results), ...memory(results), judgement(verdicts), trouble(problems)]
+  const parts = [
+    heading(machine, rounds, quick),
+    figures(results),
+    ...memory(results),
+    schedules(results),
+    judgement(verdicts),
+    trouble(problems),
+  ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
@@ -20,7 +27,7 @@ const columns = ['treadle', 'plainjob NORMAL', 'plainjob FULL', 'raw']
 /** Rates with the lowest and highest round, latencies as p50 and p99. */
 function figures(results) {
   const table = newTable(['', 'Treadle (FULL)', ...columns.slice(1)])
-  for (const result of results.filter(({ figure }) => figure !== 'memory')) table.push(...linesOf(result))
+  for (const result of results.filter(({ figure }) => figure === 'rate' || figure === 'latency')) table.push(...linesOf(result))
   return table.length === 0 ? '' : table.toString()
 }
 
@@ -53,6 +60,17 @@ function memory(results) {
         `  heap after each step: ${list(heapMb)} MB; the whole process: ${list(rssMb)} MB`,
       ].join('\n')
     })
+}
+
+const libraries = ['treadle', 'croner', 'cron-parser']
+
+/** How often in a second each finds the next occurrence. */
+function schedules(results) {
+  const table = newTable(['', 'Treadle', ...libraries.slice(1)])
+  for (const { title, medians, samples } of results.filter(({ figure }) => figure === 'next')) {
+    table.push([title, ...libraries.map((library) => cell('rate', medians[library], samples[library]))])
+  }
+  return table.length === 0 ? '' : table.toString()
 }
 
 function judgement(verdicts) {

@@ -1,8 +1,10 @@
 export { defineConfig, type TreadleConfig } from './app/config.ts'
 export { configure, jobs } from './app/default-instance.ts'
+export type { Schedules } from './app/schedules.ts'
 export { Treadle, type TreadleOptions, treadle } from './app/treadle.ts'
+export type { DaemonReport } from './app/working.ts'
 export type { AttemptError, DeadReason, QueueBackend } from './backends/contract.ts'
-export type { JobCount, JobFilter, JobRecord, JobState, JobStore, ScheduleRecord } from './backends/store.ts'
+export type { JobCount, JobFilter, JobRecord, JobState, JobStore, OccurrenceRecord, ScheduleRecord } from './backends/store.ts'
 export { type Clock, systemClock, type Timer } from './core/clock.ts'
 export type { Duration } from './core/duration.ts'
 export { type ErrorCode, errorCodes, PermanentError, TreadleError } from './core/errors.ts'
@@ -12,9 +14,11 @@ export type { Logger } from './core/logger.ts'
 export { JobBuilder, type KeepOptions } from './definition/builder.ts'
 export type { JobContext } from './definition/context.ts'
 export { type DefinitionFields, type FilterContext, JobDefinition } from './definition/definition.ts'
+export type { Dependency, DependencyOptions, JobReference, OnFailure } from './definition/dependency.ts'
 export type { DispatchOptions } from './definition/dispatch.ts'
 export type { Draft, PayloadDraft } from './definition/draft.ts'
 export type { Handler, HandlerClass, HandlerFunction } from './definition/handler.ts'
+export type { Overlap } from './definition/overlap.ts'
 export { type Priority, priorityLevels } from './definition/priority.ts'
 export { type RetryOptions, type RetryPolicy, retryPresets } from './definition/retry.ts'
 export type { Run } from './definition/run.ts'
@@ -23,6 +27,22 @@ export type { SigningKey } from './envelope/key-ring.ts'
 export { fromWire, toWire, type WireEnvelope } from './envelope/wire.ts'
 export type { RunEvent, TreadleEvents } from './execution/events.ts'
 export { closure, command, event, shell, url } from './handlers/index.ts'
-export type { Schedule } from './scheduling/schedule.ts'
-export type { RunOptions, WorkOptions } from './worker/config.ts'
+export type { CalendarFields, TimeWindow } from './scheduling/calendar-fields.ts'
+export type { DayOfWeek, Month } from './scheduling/calendar-values.ts'
+export type { CalendarObject, CalendarPattern } from './scheduling/object-schedule.ts'
+export { parseRepeat } from './scheduling/repeat.ts'
+export type {
+  CalendarSchedule,
+  EndedRun,
+  ExplainedOccurrence,
+  ExplainOptions,
+  Explanation,
+  RepeatBase,
+  RepeatSchedule,
+  Schedule,
+} from './scheduling/schedule.ts'
+export { registerSymbol, type ScheduleSymbol } from './scheduling/symbols.ts'
+export type { DaemonOptions, RunOptions, WorkOptions } from './worker/config.ts'
+export type { DryOccurrence, DryRun } from './worker/dry-run.ts'
 export type { RunReport } from './worker/report.ts'
+export type { TickSummary } from './worker/tick-statistics.ts'

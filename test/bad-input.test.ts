@@ -244,7 +244,7 @@ describe('bad options of a worker are one clear error, and no job is touched', (
   )
   refuses('a job that is not defined', 'JOB_UNKNOWN', /coutn/, (jobs) => jobs.work({ jobs: ['coutn'] }))
   refuses('a limit of nothing', 'CONFIG_INVALID', /limit must be/, (jobs) => jobs.run({ limit: 0 }))
-  refuses('a scheduler that is a text', 'CONFIG_INVALID', /scheduler must be true or false/, (jobs) =>
+  refuses('a scheduler that is a text', 'CONFIG_INVALID', /scheduler must be true, false or 'single'/, (jobs) =>
     jobs.work({ scheduler: 'no' as Anything }),
   )
   refuses('signals that are a number', 'CONFIG_INVALID', /signals must be true or false/, (jobs) =>

@@ -93,7 +93,10 @@ const eventNames: readonly (keyof TreadleEvents)[] = [
   'job:released',
   'job:lost',
   'job:abandoned',
+  'job:overrun',
   'worker:error',
   'worker:stalled',
   'schedule:enqueued',
+  'schedule:missed',
+  'schedule:tick',
 ]

@@ -1,4 +1,4 @@
-// The four that are measured, each behind the same few calls.
+// Those that are measured, each behind the same few calls.
 
 /**
  * A queue with one kind of job. Not every contestant has every call: the plan asks each for what it can do.
@@ -22,13 +22,16 @@ const contestants = {
   'plainjob NORMAL': async () => (await import('./plainjob.mjs')).openPlainjob('NORMAL'),
   'plainjob FULL': async () => (await import('./plainjob.mjs')).openPlainjob('FULL'),
   raw: async () => (await import('./raw.mjs')).openRaw,
+  'treadle schedules': async () => (await import('./schedules.mjs')).treadleSchedules(),
+  'croner schedules': async () => (await import('./schedules.mjs')).cronerSchedules(),
+  'cron-parser schedules': async () => (await import('./schedules.mjs')).cronParserSchedules(),
 }
 
 /** @typedef {keyof typeof contestants} ContestantName */
 
 /**
  * @param {ContestantName} name
- * @returns {Promise<Open>}
+ * @returns {Promise<Open | import('./schedules.mjs').Open>}
  */
 export function contestant(name) {
   return contestants[name]()

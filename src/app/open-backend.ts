@@ -58,6 +58,11 @@ function keysFor({ kind }: QueueBackend, { keys, unsigned }: Settings): KeyRing 
   throw new TreadleError('KEY_INVALID', message)
 }
 
+/** The file that a URL names, or null where the queue is not in a file. */
+export function databaseFile(url: string, folder: string): string | null {
+  return url.startsWith('sqlite:') ? sqlitePath(url, folder) : null
+}
+
 function sqlitePath(url: string, folder: string): string {
   const rest = url.slice('sqlite:'.length)
   const path = rest.startsWith('///') ? fileURLToPath(`file:${rest}`) : rest.replace(/^\/\/(?=[^/])/, '')

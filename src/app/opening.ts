@@ -32,7 +32,7 @@ export class Opening {
     const isKnown = typeof place !== 'function'
     this.#logger = isKnown ? settingsOf(place.options).logger : consoleLogger
     this.#place = isKnown ? () => Promise.resolve(place) : place
-    this.#url = isKnown ? place.url : defaultUrl
+    this.#url = isKnown ? urlOf(place) : defaultUrl
   }
 
   /** Without passwords. A place that was not asked yet is not known. */
@@ -72,11 +72,17 @@ export class Opening {
   }
 
   async #open(): Promise<Opened> {
-    const { url, options, folder } = await this.#place()
-    this.#url = url
+    const place = await this.#place()
+    const { url, options, folder } = place
+    this.#url = urlOf(place)
     const settings = settingsOf(options)
     const opened = await openBackend(url, settings, folder)
     this.#opened = { ...opened, settings, sending: new Sending(opened, settings) }
     return this.#opened
   }
+}
+
+/** An open backend that was given goes before the URL, which is then only a default. */
+function urlOf({ url, options }: Place): string {
+  return options.backend?.kind ?? url
 }

@@ -58,6 +58,8 @@ export interface Plan {
   readonly timeoutMs: number | null
   readonly meta: Meta
   readonly runAt: number | null
+  /** The instant that a scheduled run stands for; null for a dispatch. */
+  readonly occurrence: number | null
   readonly unique: string | undefined
   readonly idempotencyKey: string | undefined
 }
@@ -65,7 +67,7 @@ export interface Plan {
 export function planDispatch(definition: JobDefinition, options: DispatchOptions, now: number): Plan {
   const { fields } = definition
   const { queue = fields.queue, priority = fields.priority, maxRetries = definition.maxRetries } = options
-  const timeoutMs = timeoutOf(options, fields.timeoutMs)
+  const timeoutMs = timeoutOf(options, definition.deadlineMs)
   const meta = options.meta === undefined ? fields.meta : { ...fields.meta, ...options.meta }
   const problems = [
     ...unknownOptions(options, dispatchOptionNames),
@@ -87,6 +89,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     timeoutMs,
     meta: options.meta === undefined ? meta : travellingMeta(meta),
     runAt: runAtOf(options, now),
+    occurrence: null,
     unique: options.unique,
     idempotencyKey: options.idempotencyKey,
   }
@@ -106,6 +109,7 @@ export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps):
     singleInstance: plan.definition.singleInstance,
     idempotencyKey: payload.idempotencyKey,
     meta: plan.meta,
+    occurrence: plan.occurrence,
   }
   const { text, uniqueKey } = payload
   return sealEnvelope(identity, text, { createdAt, runAt: plan.runAt ?? createdAt, uniqueKey }, deps.keys)

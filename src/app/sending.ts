@@ -76,11 +76,11 @@ export class Sending {
   }
 
   /**
-   * The job of one occurrence of a schedule. It is unique by its instant and has no other key: the next one waits while the
-   * last one runs, and a key would keep it out.
+   * The job of one occurrence of a schedule, which may run later than the instant that it stands for. It is unique by that
+   * instant and has no other key: the next one waits while the last one runs, and a key would keep it out.
    */
-  async occurrence(definition: JobDefinition, at: number): Promise<Envelope> {
-    const plan = { ...planDispatch(definition, {}, at), runAt: at }
+  async occurrence(definition: JobDefinition, at: number, runAt = at): Promise<Envelope> {
+    const plan = { ...planDispatch(definition, {}, at), runAt, occurrence: at }
     const payload = await writePayload(plan, noPayload, this.#settings.maxPayloadBytes)
     return sealJob(plan, { ...payload, uniqueKey: null }, this.#sealing)
   }

@@ -13,14 +13,15 @@ import { Registry } from '../definition/registry.ts'
 import type { Run } from '../definition/run.ts'
 import { isSchema, type Schema } from '../definition/schema.ts'
 import type { TreadleEvents } from '../execution/events.ts'
-import type { RunOptions, WorkOptions } from '../worker/config.ts'
+import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/config.ts'
 import { prune } from '../worker/maintenance.ts'
 import type { RunReport } from '../worker/report.ts'
 import { defaultUrl, Opening, type Place } from './opening.ts'
 import type { TreadleOptions } from './options.ts'
 import { RunHandle, type RunHandleDeps } from './run-handle.ts'
 import { RunWaiters } from './run-waiters.ts'
-import { retentionOf, Working } from './working.ts'
+import { Schedules } from './schedules.ts'
+import { type DaemonReport, retentionOf, Working } from './working.ts'
 
 export type { TreadleOptions } from './options.ts'
 
@@ -41,6 +42,8 @@ export class Treadle implements AsyncDisposable {
   readonly #waiters: RunWaiters
   readonly #dispatcher: Dispatcher
   readonly #handleDeps: RunHandleDeps
+  /** Pausing, resuming and triggering schedules at run time. */
+  readonly schedules: Schedules
   #working: Promise<Working> | undefined
   readonly #passes = new Set<Promise<Working>>()
 
@@ -53,6 +56,11 @@ export class Treadle implements AsyncDisposable {
       dispatch: (definition, payload, options) => this.#dispatch(definition, payload, options),
       dispatchMany: (definition, payloads, options) => this.#dispatchMany(definition, payloads, options),
     }
+    this.schedules = new Schedules({
+      opened: () => this.#opening.open(),
+      registry: this.#registry,
+      dispatch: (definition) => this.#dispatch(definition, noPayload, {}),
+    })
     this.#handleDeps = {
       clock: async () => (await this.#opening.open()).settings.clock,
       store: () => this.store(),
@@ -163,16 +171,13 @@ export class Treadle implements AsyncDisposable {
   }
 
   /** Works, and follows the schedules, until SIGTERM, SIGINT, `options.signal` or `stop()`. */
-  async work(options: WorkOptions = {}): Promise<RunReport> {
-    if (this.#working !== undefined) {
-      throw new TreadleError('WORKER_RUNNING', 'This instance works already. Call stop() first, or raise its concurrency.')
-    }
-    this.#working = this.#newWorking()
-    try {
-      return await (await this.#working).work(options)
-    } finally {
-      this.#working = undefined
-    }
+  work(options: WorkOptions = {}): Promise<RunReport> {
+    return this.#keepWorking((working) => working.work(options))
+  }
+
+  /** The same on a fixed beat: looks at the schedules once each tick, on the minute, and says at the end how well it kept time. */
+  daemon(options: DaemonOptions = {}): Promise<DaemonReport> {
+    return this.#keepWorking((working) => working.daemon(options))
   }
 
   /** One pass: stores the occurrences that are due, then runs everything that is due until nothing is left. */
@@ -211,6 +216,18 @@ export class Treadle implements AsyncDisposable {
   /** Gives the function that stops listening. */
   on<Name extends keyof TreadleEvents>(name: Name, listener: (event: TreadleEvents[Name]) => void): () => void {
     return this.#events.on(name, listener)
+  }
+
+  async #keepWorking<Report>(work: (working: Working) => Promise<Report>): Promise<Report> {
+    if (this.#working !== undefined) {
+      throw new TreadleError('WORKER_RUNNING', 'This instance works already. Call stop() first, or raise its concurrency.')
+    }
+    this.#working = this.#newWorking()
+    try {
+      return await work(await this.#working)
+    } finally {
+      this.#working = undefined
+    }
   }
 
   #add<Builder extends { readonly job: string; toDefinition(): JobDefinition }>(builder: Builder): Builder {
@@ -272,7 +289,7 @@ export class Treadle implements AsyncDisposable {
       settings,
       events: this.#events,
       registry: this.#registry,
-      envelope: (definition, at) => sending.occurrence(definition, at),
+      envelope: (definition, at, runAt) => sending.occurrence(definition, at, runAt),
     })
   }
 }

@@ -8,12 +8,22 @@ import type { Registry } from '../definition/registry.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import type { TreadleEvents } from '../execution/events.ts'
-import { type RunOptions, type WorkOptions, workerConfig } from '../worker/config.ts'
+import {
+  type DaemonOptions,
+  type RunOptions,
+  type SchedulerConfig,
+  schedulerConfig,
+  type WorkKind,
+  type WorkOptions,
+  workerConfig,
+} from '../worker/config.ts'
 import { Maintenance, type Retention } from '../worker/maintenance.ts'
 import type { RunReport } from '../worker/report.ts'
-import { Scheduler } from '../worker/scheduler.ts'
+import type { Scheduler } from '../worker/scheduler.ts'
 import { onTermination } from '../worker/signals.ts'
+import { noTicks, type TickSummary } from '../worker/tick-statistics.ts'
 import { Worker } from '../worker/worker.ts'
+import { newScheduler, wakeAfterRepeats } from './following.ts'
 import type { Settings } from './options.ts'
 
 export interface WorkingDeps {
@@ -22,7 +32,15 @@ export interface WorkingDeps {
   readonly settings: Settings
   readonly events: Events<TreadleEvents>
   readonly registry: Registry
-  readonly envelope: (definition: JobDefinition, at: number) => Promise<Envelope>
+  readonly envelope: (definition: JobDefinition, at: number, runAt: number) => Promise<Envelope>
+}
+
+/** What a daemon did, and how well it kept time. */
+export interface DaemonReport extends RunReport, TickSummary {}
+
+interface Worked {
+  readonly report: RunReport
+  readonly ticks: TickSummary
 }
 
 const maxResultBytes = 1024 * 1024
@@ -32,22 +50,23 @@ export class Working {
   readonly #deps: WorkingDeps
   #worker: Worker | undefined
   #ended: Promise<unknown> | undefined
-  #enqueued = 0
+  /** Who works, for people and for the database. */
+  readonly #owner = `${hostName()}:${processId()}:${randomToken().slice(0, 6)}`
 
   constructor(deps: WorkingDeps) {
     this.#deps = deps
   }
 
   work(options: WorkOptions): Promise<RunReport> {
-    const working = this.#work(options)
-    this.#ended = working
-    return working
+    return this.#until(this.#work(options, 'work').then(({ report }) => report))
+  }
+
+  daemon(options: DaemonOptions): Promise<DaemonReport> {
+    return this.#until(this.#work(options, 'daemon').then(({ report, ticks }) => ({ ...report, ...ticks })))
   }
 
   pass(options: RunOptions): Promise<RunReport> {
-    const passing = this.#pass(options)
-    this.#ended = passing
-    return passing
+    return this.#until(this.#pass(options))
   }
 
   async stop(): Promise<void> {
@@ -59,26 +78,33 @@ export class Working {
     this.#worker?.cancel(id)
   }
 
+  #until<Report>(working: Promise<Report>): Promise<Report> {
+    this.#ended = working
+    return working
+  }
+
   async #pass(options: RunOptions): Promise<RunReport> {
     const worker = this.#newWorker(options, 'run')
     this.#worker = worker
-    const scheduler = options.scheduler === false ? undefined : this.#newScheduler()
+    const config = schedulerConfig(options, 'run')
+    const scheduler = this.#newScheduler(config)
     const stop = () => void worker.stop()
     options.signal?.addEventListener('abort', stop)
     try {
-      await scheduler?.tick()
+      await (config?.at == null ? scheduler?.tick() : scheduler?.tickAt(config.at))
       if (options.signal?.aborted !== true) await worker.drain(options.limit)
     } finally {
       await worker.stop()
+      await scheduler?.stop()
       options.signal?.removeEventListener('abort', stop)
     }
-    return { ...worker.report, enqueued: this.#enqueued }
+    return { ...worker.report, enqueued: scheduler?.enqueued ?? 0 }
   }
 
-  async #work(options: WorkOptions): Promise<RunReport> {
-    const { backend, settings } = this.#deps
-    const worker = this.#newWorker(options, 'work')
-    const scheduler = options.scheduler === false ? undefined : this.#newScheduler()
+  async #work(options: DaemonOptions, kind: 'work' | 'daemon'): Promise<Worked> {
+    const { backend, settings, registry, events } = this.#deps
+    const worker = this.#newWorker(options, kind)
+    const scheduler = this.#newScheduler(schedulerConfig(options, kind))
     const maintenance = new Maintenance(
       backend,
       () => retentionOf(this.#deps.registry, settings.keep),
@@ -90,21 +116,27 @@ export class Working {
     const unlisten = options.signals === false ? undefined : onTermination(stop, () => worker.abort())
     options.signal?.addEventListener('abort', stop)
     if (options.signal?.aborted === true) stop()
-    scheduler?.start()
+    const unwake = scheduler && wakeAfterRepeats(scheduler, registry, events)
     maintenance.start()
     try {
+      // What was missed is sorted out before anything of it is run.
+      await scheduler?.start()
+      void scheduler?.ended().catch(stop)
       await worker.work()
     } finally {
+      unwake?.()
       await scheduler?.stop()
       await worker.stop()
       await maintenance.stop()
       options.signal?.removeEventListener('abort', stop)
       unlisten?.()
     }
-    return { ...worker.report, enqueued: this.#enqueued }
+    // Where the scheduler gave up, its reason is this one's too.
+    await scheduler?.ended()
+    return { report: { ...worker.report, enqueued: scheduler?.enqueued ?? 0 }, ticks: scheduler?.summary ?? noTicks }
   }
 
-  #newWorker(options: WorkOptions | RunOptions, kind: 'work' | 'run'): Worker {
+  #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {
     const { backend, keys, settings, events, registry } = this.#deps
     const config = workerConfig(options, kind)
     for (const job of config.jobs ?? []) registry.get(job)
@@ -124,30 +156,15 @@ export class Working {
       definitions: () => registry.definitions(),
       find: (job) => registry.find(job),
       keepOf: keepOf(registry, settings.keep),
-      owner: `${hostName()}:${processId()}:${randomToken().slice(0, 6)}`,
+      schedules: backend.store?.schedules,
+      environment: settings.environment,
+      owner: this.#owner,
     })
   }
 
-  #newScheduler(): Scheduler | undefined {
-    const { backend, registry, settings, events, envelope } = this.#deps
-    if (!registry.definitions().some(({ fields }) => fields.schedule !== null)) return undefined
-    if (backend.store === undefined) {
-      throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend can not keep schedules`)
-    }
-    const { clock, logger, environment } = settings
-    return new Scheduler({
-      definitions: () => registry.definitions(),
-      schedules: backend.store.schedules,
-      envelope,
-      clock,
-      logger,
-      environment,
-      onError: (error) => this.#report(error),
-      onEnqueued: (schedule, at) => {
-        this.#enqueued++
-        events.emit('schedule:enqueued', { schedule, at })
-      },
-    })
+  #newScheduler(config: SchedulerConfig | null): Scheduler | undefined {
+    const holder = { owner: this.#owner, host: hostName(), pid: processId() }
+    return newScheduler(config, { ...this.#deps, holder, onError: (error) => this.#report(error) })
   }
 
   #report(error: unknown): void {

@@ -100,6 +100,24 @@ export interface Coordination {
   claimOnce(key: string, jobId: string): Promise<OnceClaim>
   /** Forgets keys whose time is over, at most `limit`; gives their number. */
   sweepOnce(limit: number): Promise<number>
+  /** Takes a lock for `ttlMs`, or renews it where this owner has it already; a lock whose time is over is free. */
+  lock(name: string, holder: LockHolder, ttlMs: number): Promise<LockAnswer>
+  /** Only its owner can free a lock; false when it is not, or no longer, this one's. */
+  unlock(name: string, owner: string): Promise<boolean>
+}
+
+export interface LockHolder {
+  /** Another one for each program that may hold a lock. */
+  readonly owner: string
+  readonly host: string
+  readonly pid: number
+}
+
+export type LockAnswer = { readonly held: true } | { readonly held: false; readonly by: HeldLock }
+
+export interface HeldLock extends LockHolder {
+  readonly since: number
+  readonly expiresAt: number
 }
 
 export type OnceClaim = 'claimed' | 'busy' | 'done'

@@ -100,14 +100,36 @@ export interface ProgressReport {
   readonly progress: string
 }
 
-/** Recurring work: one row for each occurrence, unique by schedule and instant, however many schedulers there are. */
+/**
+ * Recurring work: one row for each occurrence, unique by schedule and instant, however many schedulers there are. To withdraw
+ * is to delete, as if they had never been stored, the occurrences whose jobs wait for their time and were never begun.
+ */
 export interface ScheduleStore {
   /** Records what the code says. Where an expression changed, occurrences that still wait under the old one are withdrawn. */
   register(schedules: readonly ScheduleEntry[]): Promise<void>
-  /** Stores each occurrence's job unless that occurrence was stored before, ever. True where this call stored it. */
+  /** Where schedules stand; all of them, or those with these names. */
+  standings(names?: readonly string[]): Promise<readonly ScheduleStanding[]>
+  /** Another number whenever something but `enqueue` and the end of a run has changed a schedule. */
+  revision(): Promise<number>
+  /**
+   * Stores each occurrence with its job, one after the other and all together, unless it was stored before, its schedule is
+   * paused, or another job has its unique key. True where this call stored it. A schedule need not be registered.
+   */
   enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]>
+  /** The occurrence of each of these schedules at these instants, or null where it was never stored. */
+  find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]>
+  /** What a run of this occurrence must know of the others. */
+  neighbours(key: OccurrenceKey): Promise<Neighbours>
+  /** Ends occurrences before this instant that wait and were never begun as skipped; gives their number. */
+  skipWaiting(schedule: string, before: number, why: string): Promise<number>
+  /** Stores no more occurrences and withdraws what waits for its time; false when there is no such schedule. */
+  pause(name: string): Promise<boolean>
+  /** Occurrences that fell into the pause are not missed ones. One that is not paused goes on as before. */
+  resume(name: string): Promise<boolean>
+  /** Deletes a schedule with its occurrences and withdraws what waits for its time. */
+  remove(name: string): Promise<boolean>
   list(): Promise<readonly ScheduleRecord[]>
-  /** Forgets occurrences older than this, at most `limit`. */
+  /** Forgets occurrences older than this, at most `limit`, but never the last of a schedule that has ended, nor one that has not. */
   forget(before: number, limit: number): Promise<number>
 }
 
@@ -117,14 +139,46 @@ export interface ScheduleEntry {
   readonly timezone: string
 }
 
-export interface Occurrence {
+export interface ScheduleStanding {
+  readonly name: string
+  /** Since when it is followed without a break: when it was first registered, last changed or last resumed. */
+  readonly since: number
+  readonly paused: boolean
+  readonly latest: OccurrenceRecord | null
+}
+
+export interface OccurrenceKey {
   readonly schedule: string
   /** UTC milliseconds. */
   readonly at: number
+}
+
+export interface Occurrence extends OccurrenceKey {
   readonly envelope: Envelope
+  /** Stored only while this is the schedule's latest occurrence; null is: while it has none. */
+  readonly follows?: number | null
+}
+
+/** It outlives its job. Once that has ended it says how; a job that is put back (`retry`) has not ended. */
+export interface OccurrenceRecord extends OccurrenceKey {
+  readonly jobId: string
+  /** How its job ended, or null while it has not. */
+  readonly outcome: FinalState | null
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+}
+
+export interface Neighbours {
+  /** The earliest occurrence before this one whose job has not ended. */
+  readonly unended: number | null
+  /** Whether a scheduler stored a later one when this one was due already: somebody was there to see it. */
+  readonly seen: boolean
 }
 
 export interface ScheduleRecord extends ScheduleEntry {
-  readonly lastAt: number | null
+  readonly since: number
+  readonly paused: boolean
+  /** The last occurrence that is due, and how it went. */
+  readonly last: OccurrenceRecord | null
   readonly nextAt: number | null
 }

@@ -9,6 +9,8 @@ export interface CheckReport {
   readonly files: readonly string[]
   readonly jobs: readonly CheckedJob[]
   readonly problems: readonly string[]
+  /** What is probably not meant, and still works. */
+  readonly warnings: readonly string[]
 }
 
 export interface CheckedJob {
@@ -30,19 +32,21 @@ export async function checkProject(options: ProjectOptions, folder: string, now:
     if (!(thrown instanceof TreadleError)) throw thrown
     const { cause } = thrown
     const problems = cause instanceof AggregateError ? cause.errors.map(messageOf) : [thrown.message]
-    return { config: null, url: null, files: [], jobs: [], problems }
+    return { config: null, url: null, files: [], jobs: [], problems, warnings: [] }
   }
 }
 
 async function checkOpened(project: Project, now: number): Promise<CheckReport> {
   const { files, problems } = await project.loadJobs()
   const wrong = [...problems.map(({ message }) => message), ...project.jobs.problems()]
+  const definitions = wrong.length === 0 ? project.jobs.definitions() : []
   return {
     config: project.configPath,
     url: project.url,
     files,
-    jobs: wrong.length === 0 ? project.jobs.definitions().map((definition) => checkedJob(definition, now)) : [],
+    jobs: definitions.map((definition) => checkedJob(definition, now)),
     problems: wrong,
+    warnings: definitions.flatMap((definition) => scheduleWarnings(definition, now)),
   }
 }
 
@@ -58,4 +62,9 @@ function checkedJob(definition: JobDefinition, now: number): CheckedJob {
     environments,
     nextAt: iso(schedule?.next(now) ?? null),
   }
+}
+
+function scheduleWarnings({ job, fields }: JobDefinition, now: number): readonly string[] {
+  const warnings = fields.schedule?.explain({ from: now, count: 1 }).warnings ?? []
+  return warnings.map((warning) => `The schedule of "${job}" (${fields.schedule?.expression}): ${warning}`)
 }

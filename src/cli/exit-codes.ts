@@ -6,6 +6,8 @@ export const exitCodes = {
   /** Only with `--fail-on-dead`. */
   deadJobs: 3,
   notFound: 4,
+  /** Only with `--single`. */
+  locked: 5,
   interrupted: 130,
 } as const
 
@@ -15,5 +17,6 @@ Exit codes:
   1    it failed, or a problem was found
   2    wrong usage: an unknown command or option, or a value that can not be read
   3    jobs died in this pass, with --fail-on-dead
-  4    there is no such job
+  4    there is no such job, schedule or database
+  5    another scheduler has the lock, with --single
   130  interrupted`

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
-import { messageOf, TreadleError } from '../core/errors.ts'
+import { type ErrorCode, messageOf, TreadleError } from '../core/errors.ts'
 import { exitCodes } from './exit-codes.ts'
 import { visible } from './output/text.ts'
 
@@ -27,9 +27,7 @@ export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof UsageError) return { code: 'USAGE', message, exitCode: exitCodes.usage }
   if (thrown instanceof CommanderError) return { code: 'USAGE', message: withoutPrefix(message), exitCode: exitCodes.usage }
   if (thrown instanceof Interrupted) return { code: 'INTERRUPTED', message, exitCode: exitCodes.interrupted }
-  if (thrown instanceof TreadleError) {
-    return { code: thrown.code, message, exitCode: thrown.code === 'RUN_NOT_FOUND' ? exitCodes.notFound : exitCodes.failed }
-  }
+  if (thrown instanceof TreadleError) return { code: thrown.code, message, exitCode: exitCodeOf(thrown.code) }
   return { code: codeOf(thrown) ?? 'FAILED', message, exitCode: exitCodes.failed }
 }
 
@@ -43,6 +41,19 @@ export function failureText(
   if (options.json) return JSON.stringify({ error: { code, message, ...(stack === undefined ? {} : { stack }) } })
   const line = `treadle: ${visible(message).replaceAll(/\s*\n\s*/g, ' ')} [${code}]`
   return stack === undefined ? line : `${line}\n${visible(stack)}`
+}
+
+function exitCodeOf(code: ErrorCode): number {
+  switch (code) {
+    case 'RUN_NOT_FOUND':
+    case 'SCHEDULE_UNKNOWN':
+    case 'DATABASE_NOT_FOUND':
+      return exitCodes.notFound
+    case 'SCHEDULER_LOCKED':
+      return exitCodes.locked
+    default:
+      return exitCodes.failed
+  }
 }
 
 function withoutPrefix(message: string): string {

@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addCancel } from './commands/cancel.ts'
 import { addCheck } from './commands/check.ts'
+import { addDaemon } from './commands/daemon.ts'
 import { addDead } from './commands/dead.ts'
+import { addForget } from './commands/forget.ts'
 import { addHelp } from './commands/help.ts'
 import { addInit } from './commands/init.ts'
 import { addList } from './commands/list.ts'
 import { addMigrate } from './commands/migrate.ts'
+import { addNext } from './commands/next.ts'
 import { addPause, addResume } from './commands/pause.ts'
 import { addPrune } from './commands/prune.ts'
 import { addRetry } from './commands/retry.ts'
@@ -14,6 +17,7 @@ import { addRun } from './commands/run.ts'
 import { addSend } from './commands/send.ts'
 import { addShow } from './commands/show.ts'
 import { addStatus } from './commands/status.ts'
+import { addTrigger } from './commands/trigger.ts'
 import { addWork } from './commands/work.ts'
 import { examples } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
@@ -43,15 +47,19 @@ const commands = [
   addCheck,
   addWork,
   addRun,
+  addDaemon,
   addSend,
   addStatus,
   addList,
   addShow,
+  addNext,
+  addTrigger,
   addRetry,
   addCancel,
   addDead,
   addPause,
   addResume,
+  addForget,
   addPrune,
   addMigrate,
   addHelp,

@@ -4,8 +4,10 @@ import type { TreadleConfig } from '../app/config.ts'
 import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile } from '../app/config-file.ts'
 import { configure, jobs } from '../app/default-instance.ts'
 import { type LoadedJobFiles, tryJobFiles } from '../app/job-files.ts'
+import { databaseFile } from '../app/open-backend.ts'
 import { defaultUrl } from '../app/opening.ts'
 import type { Treadle, TreadleOptions } from '../app/treadle.ts'
+import type { QueueBackend } from '../backends/contract.ts'
 import { environmentVariable } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { WorkOptions } from '../worker/config.ts'
@@ -24,27 +26,48 @@ export interface Project {
   /** Fit to be shown: without its password. */
   readonly url: string
   readonly configPath: string | null
+  /** The file that the database would be, where there is none yet. */
+  readonly missingFile: string | null
   readonly worker: WorkOptions
   /** Loads the files with the jobs, which only a command that runs or names jobs needs. Says everything that is wrong. */
   loadJobs(): Promise<LoadedJobFiles>
 }
 
-/** Opens no database. `changes` go before what the config says. */
-export async function openProject(options: ProjectOptions, folder: string, changes: TreadleOptions = {}): Promise<Project> {
+export interface OpenOptions {
+  /** These go before what the config says. */
+  readonly changes?: TreadleOptions
+  /** What a command works on that must not make a file where there is none. A program that is set up already can not be given it. */
+  readonly standIn?: () => QueueBackend
+}
+
+/** Opens no database. */
+export async function openProject(options: ProjectOptions, folder: string, open: OpenOptions = {}): Promise<Project> {
   const loaded = await findConfig(options, folder)
-  if (loaded !== null && 'instance' in loaded) return instanceProject(loaded, options)
+  if (loaded !== null && 'instance' in loaded) return instanceProject(loaded, options, open)
   // The command line goes before the environment and that before the file; relative files begin where each of them stands.
   const outerUrl = options.url ?? environmentVariable('TREADLE_URL')
-  const config = { ...configWith(loaded?.config ?? {}, outerUrl), ...changes }
-  configure(config, outerUrl === undefined ? (loaded?.folder ?? folder) : folder)
+  const config = { ...configWith(loaded?.config ?? {}, outerUrl), ...open.changes }
+  const from = outerUrl === undefined ? (loaded?.folder ?? folder) : folder
+  const url = config.backend?.kind ?? config.url ?? defaultUrl
+  const missing = missingFile(url, from)
+  configure(missing !== null && open.standIn !== undefined ? { ...config, backend: open.standIn() } : config, from)
   return {
     jobs,
-    url: withoutPassword(config.backend?.kind ?? config.url ?? defaultUrl),
+    url: withoutPassword(url),
     configPath: loaded?.path ?? null,
+    missingFile: missing,
     worker: config.worker ?? {},
     // Job files that import `jobs` from the library define theirs in its default instance, which is why that one is used here.
     loadJobs: () => tryJobFiles(jobs, loaded === null ? [] : jobPaths(loaded)),
   }
+}
+
+export function refuseMissing(file: string | null): void {
+  if (file === null) return
+  throw new TreadleError(
+    'DATABASE_NOT_FOUND',
+    `There is no database at ${file}. The first job that is sent, or the first worker, makes it; is the path right?`,
+  )
 }
 
 async function findConfig(options: ProjectOptions, folder: string): Promise<LoadedConfig | null> {
@@ -74,14 +97,26 @@ function configWith(config: TreadleConfig, url: string | undefined): TreadleConf
   return { ...rest, url }
 }
 
-function instanceProject(loaded: LoadedConfig & { readonly instance: Treadle }, { url }: ProjectOptions): Project {
-  const { instance, path } = loaded
+function missingFile(url: string, folder: string): string | null {
+  const file = databaseFile(url, folder)
+  return file === null || existsSync(file) ? null : file
+}
+
+function instanceProject(
+  loaded: LoadedConfig & { readonly instance: Treadle },
+  { url }: ProjectOptions,
+  { standIn }: OpenOptions,
+): Project {
+  const { instance, path, folder } = loaded
   if (url !== undefined)
     throw new UsageError(`--url can not be used here: ${path} exports a program that has its own, ${instance.url}`)
+  const missing = missingFile(instance.url, folder)
+  if (standIn !== undefined) refuseMissing(missing)
   return {
     jobs: instance,
     url: instance.url,
     configPath: path,
+    missingFile: missing,
     worker: {},
     loadJobs: () => tryJobFiles(instance, jobPaths(loaded)),
   }

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
-import type { Treadle, TreadleOptions } from '../app/treadle.ts'
+import type { Treadle } from '../app/treadle.ts'
+import { openMemory } from '../backends/memory/index.ts'
 import type { JobStore } from '../backends/store.ts'
 import { systemClock } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import { Output } from './output/output.ts'
-import { openProject, type Project, type ProjectOptions } from './project.ts'
+import { visible } from './output/text.ts'
+import { type OpenOptions, openProject, type Project, type ProjectOptions, refuseMissing } from './project.ts'
 
 export interface GlobalOptions extends ProjectOptions {
   readonly json?: boolean
@@ -38,10 +40,10 @@ export async function withOutput(command: Command, run: (session: Session) => An
 export async function withProject(
   command: Command,
   run: (session: ProjectSession) => Answer,
-  changes: TreadleOptions = {},
+  open: OpenOptions = {},
 ): Promise<void> {
   await withOutput(command, async (session) => {
-    const project = await openProject(command.optsWithGlobals<GlobalOptions>(), process.cwd(), changes)
+    const project = await openProject(command.optsWithGlobals<GlobalOptions>(), process.cwd(), open)
     try {
       return await run({ ...session, project, jobs: project.jobs })
     } finally {
@@ -50,21 +52,43 @@ export async function withProject(
   })
 }
 
-/** Runs a command that looks into the queue. It works also while a job file is broken. */
+/** Runs a command that looks into the queue, and makes none. It works also while a job file is broken. */
 export async function withStore(command: Command, run: (session: StoreSession) => Answer): Promise<void> {
-  await withProject(command, async (session) => run({ ...session, store: await session.jobs.store() }))
+  await withProject(command, async (session) => {
+    refuseMissing(session.project.missingFile)
+    return run({ ...session, store: await session.jobs.store() })
+  })
 }
 
 /** Runs a command that needs all jobs of the project: one file that can not be loaded stops it. */
-export async function withJobs(command: Command, run: (session: ProjectSession) => Answer): Promise<void> {
-  await withProject(command, async (session) => {
-    const { problems } = await session.project.loadJobs()
-    const messages = [...problems.map((problem) => problem.message), ...session.jobs.problems()]
-    if (messages.length === 0) return run(session)
-    const code = problems[0]?.code ?? 'DEFINITION_INVALID'
-    throw new TreadleError(code, messages.join('; '), { cause: problems[0] })
-  })
+export async function withJobs(
+  command: Command,
+  run: (session: ProjectSession) => Answer,
+  open: OpenOptions = {},
+): Promise<void> {
+  await withProject(
+    command,
+    async (session) => {
+      const { problems } = await session.project.loadJobs()
+      const messages = [...problems.map((problem) => problem.message), ...session.jobs.problems()]
+      if (messages.length === 0) return run(session)
+      const code = problems[0]?.code ?? 'DEFINITION_INVALID'
+      throw new TreadleError(code, messages.join('; '), { cause: problems[0] })
+    },
+    open,
+  )
 }
+
+/** Loads what can be loaded, and says what can not. False when not all jobs are known: some are broken, or there is no config. */
+export async function loadSoundJobs({ project, jobs, out }: ProjectSession): Promise<boolean> {
+  const loaded = await project.loadJobs()
+  const problems = [...loaded.problems.map(({ message }) => message), ...jobs.problems()]
+  for (const problem of problems) out.note(`note: ${visible(problem)}`)
+  return problems.length === 0 && project.configPath !== null
+}
+
+/** For a command that must neither make nor change a database. Where there is none, it looks into an empty one. */
+export const lookOnly: OpenOptions = { changes: { migrate: false }, standIn: () => openMemory({ clock: systemClock }) }
 
 function outputOf(command: Command): Output {
   const { json = false, color = true } = command.optsWithGlobals<GlobalOptions>()

@@ -1,7 +1,7 @@
 import { type JobCount, type JobState, type JobStore, jobStates } from '../backends/store.ts'
-import type { JobDefinition } from '../definition/definition.ts'
 import { iso } from './output/jobs.ts'
 import type { Project } from './project.ts'
+import { readSchedules, type ScheduleStatus } from './schedules.ts'
 
 type Counts = Readonly<Record<JobState, number>>
 
@@ -30,14 +30,6 @@ export interface JobStatus {
   readonly counts: Counts
 }
 
-export interface ScheduleStatus {
-  readonly schedule: string
-  readonly expression: string
-  readonly timezone: string
-  readonly lastAt: string | null
-  readonly nextAt: string | null
-}
-
 /** What the store knows, from kept counters. `complete` is false when something is wrong with the jobs of this program. */
 export async function readStatus(project: Project, store: JobStore, now: number, complete: boolean): Promise<Status> {
   const { jobs } = project
@@ -48,7 +40,7 @@ export async function readStatus(project: Project, store: JobStore, now: number,
     url: project.url,
     queues: await Promise.all(queues.map((queue) => queueStatus(store, queue, counts, paused))),
     jobs: counts.map(({ job, queue, counts }) => ({ job, queue, handled: jobs.has(job) || (complete ? false : null), counts })),
-    schedules: await scheduleStatus(complete ? jobs.definitions() : [], store, now),
+    schedules: await readSchedules(jobs, now, complete),
   }
 }
 
@@ -69,26 +61,6 @@ const lookedAt = 500
 function sumOf(counts: readonly Counts[]): Counts {
   const sums = jobStates.map((state) => [state, counts.reduce((sum, each) => sum + each[state], 0)])
   return Object.fromEntries(sums) as Counts
-}
-
-/** What was recorded by schedulers, and what the code says that no scheduler has seen yet. */
-async function scheduleStatus(
-  definitions: readonly JobDefinition[],
-  store: JobStore,
-  now: number,
-): Promise<readonly ScheduleStatus[]> {
-  const recorded = await store.schedules.list()
-  const known = new Set(recorded.map(({ name }) => name))
-  const fromCode = definitions.flatMap(({ job, fields: { schedule } }) => {
-    if (schedule === null || known.has(job)) return []
-    const { expression, timezone } = schedule
-    return [{ schedule: job, expression, timezone, lastAt: null, nextAt: iso(schedule.next(now)) }]
-  })
-  const fromStore = recorded.map(({ name, expression, timezone, lastAt, nextAt }) => {
-    const code = definitions.find(({ job }) => job === name)?.fields.schedule
-    return { schedule: name, expression, timezone, lastAt: iso(lastAt), nextAt: iso(nextAt ?? code?.next(now) ?? null) }
-  })
-  return [...fromStore, ...fromCode].toSorted((a, b) => compare(a.schedule, b.schedule))
 }
 
 function compare(a: string, b: string): number {

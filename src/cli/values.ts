@@ -2,8 +2,9 @@ import { InvalidArgumentError } from 'commander'
 import { type JobState, jobStates } from '../backends/store.ts'
 import { parseDuration } from '../core/duration.ts'
 import { parseInstant } from '../core/instant.ts'
-import { queueProblem } from '../definition/names.ts'
+import { keyProblem, queueProblem } from '../definition/names.ts'
 import { type Priority, priorityLevels, priorityProblem } from '../definition/priority.ts'
+import { parseZone } from '../scheduling/zone.ts'
 
 // The values of options, read strictly: what is not accepted is refused with the accepted forms, and never becomes NaN.
 
@@ -44,6 +45,22 @@ export function priority(text: string): Priority {
 export function state(text: string): JobState {
   if ((jobStates as readonly string[]).includes(text)) return text as JobState
   throw new InvalidArgumentError(`It must be one of ${jobStates.join(', ')}.`)
+}
+
+export function zone(text: string): string {
+  try {
+    parseZone(text)
+    return text
+  } catch {
+    throw new InvalidArgumentError("It must be the name of a time zone, such as 'Europe/Paris', 'America/New_York' or 'UTC'.")
+  }
+}
+
+/** A unique or an idempotency key. */
+export function key(text: string): string {
+  const problem = keyProblem(text, 'it')
+  if (problem !== undefined) throw new InvalidArgumentError(sentence(problem))
+  return text
 }
 
 export function queue(text: string): string {

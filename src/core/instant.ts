@@ -23,3 +23,8 @@ function textMs(text: string): number {
   const lastDay = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate()
   return day <= lastDay ? Date.parse(text) : Number.NaN
 }
+
+/** ISO 8601 in UTC, without milliseconds where there are none. */
+export function formatInstant(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z')
+}

@@ -12,9 +12,14 @@ export function unknownOptions(options: object, known: readonly string[]): reado
     .map((key) => `unknown option "${key}"${suggestion(key, known)}`)
 }
 
-function suggestion(key: string, known: readonly string[]): string {
-  const near = known.find((candidate) => isNear(key.toLowerCase(), candidate.toLowerCase()))
+export function suggestion(key: string, known: readonly string[]): string {
+  const near = nearest(key, known)
   return near === undefined ? ` (known: ${known.join(', ')})` : `, did you mean "${near}"?`
+}
+
+/** What was probably meant by a misspelt name. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  return known.find((candidate) => isNear(name.toLowerCase(), candidate.toLowerCase()))
 }
 
 /** One letter more, less or other, two swapped, or one the beginning of the other. */

@@ -1,7 +1,6 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { Instant } from '../core/instant.ts'
-import { Frequency } from '../scheduling/frequency.ts'
 import type { JobContext } from './context.ts'
 import { type DefinitionFields, definitionDefaults, type FilterContext, JobDefinition, type Keep } from './definition.ts'
 import type { DispatchArguments, Dispatcher, DispatchOptions } from './dispatch.ts'
@@ -10,6 +9,7 @@ import { type Handler, handlerFunction, restricted } from './handler.ts'
 import type { Meta } from './meta.ts'
 import { countProblem, keyProblem, refuse } from './names.ts'
 import { type Priority, priorityNumber, priorityProblem } from './priority.ts'
+import { Recurrence } from './recurrence.ts'
 import { type RetryOptions, retryPolicy } from './retry.ts'
 import type { Run } from './run.ts'
 import type { Schema } from './schema.ts'
@@ -27,7 +27,7 @@ type Key<Payload> = string | ((payload: Payload) => string | null)
  * Describes a job, one call after the other, until it is first used; a later change throws `DEFINITION_FROZEN`.
  * `Input` is what a dispatch takes, `Payload` what the handler gets: they differ only where a schema transforms.
  */
-export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> extends Frequency {
+export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> extends Recurrence {
   #fields: DefinitionFields
   #definition: JobDefinition | undefined
   readonly #dispatcher: Dispatcher
@@ -46,7 +46,7 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
     }
   }
 
-  get job(): string {
+  override get job(): string {
     return this.#fields.job
   }
 
@@ -94,6 +94,12 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
   /** After so much time `ctx.signal` is aborted and the attempt has failed; null is no limit. */
   timeout(timeout: Duration | null): this {
     return this.#set({ timeoutMs: timeout === null ? null : parseDuration(timeout, 'timeout') })
+  }
+
+  /** As `timeout`, but a run that does not end then keeps its slot, so that no other one overlaps it; 0 or null is no limit. */
+  maxRunningTime(time: Duration | null): this {
+    const maxRunningTimeMs = time === null ? null : parseDuration(time, 'maxRunningTime')
+    return this.#set({ maxRunningTimeMs: maxRunningTimeMs === 0 ? null : maxRunningTimeMs })
   }
 
   /** At most so many at once, over all workers; 0 is unlimited. Jobs over the limit wait and burn no attempt. */
@@ -176,7 +182,7 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
 
   /** The finished definition. From here on the builder is frozen. */
   toDefinition(): JobDefinition {
-    this.#definition ??= new JobDefinition({ ...this.#fields, schedule: this.schedule() })
+    this.#definition ??= new JobDefinition({ ...this.#fields, ...this.recurrence(), schedule: this.toSchedule() })
     return this.#definition
   }
 

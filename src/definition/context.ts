@@ -12,6 +12,8 @@ export interface JobContext<Payload = unknown> {
   /** 1 for the first run. */
   readonly attempt: number
   readonly maxAttempts: number
+  /** The instant that a scheduled run stands for, however late it runs; null for a job that was dispatched. */
+  readonly occurrence: Date | null
   readonly meta: Readonly<Record<string, Json>>
   /** Aborted when the run is over its timeout, cancelled, lost to another worker, or cut off by a shutdown. */
   readonly signal: AbortSignal

@@ -1,92 +1,14 @@
+import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
-import type { JobContext } from './context.ts'
-import type { HandlerFunction } from './handler.ts'
+import { type Dependency, dependencyProblem } from './dependency.ts'
+import type { DefinitionFields, Keep, KeyOf } from './fields.ts'
 import { type Meta, metaProblem, travellingMeta } from './meta.ts'
 import { jobNameProblem, keyProblem, queueProblem, refuse } from './names.ts'
-import { defaultPriority, priorityProblem } from './priority.ts'
-import { defaultRetryPolicy, type RetryPolicy } from './retry.ts'
-import type { Schema } from './schema.ts'
+import { concurrencyOf, type Overlap, overlapOf, overlapProblems } from './overlap.ts'
+import { priorityProblem } from './priority.ts'
+import type { RetryPolicy } from './retry.ts'
 
-export type Filter = (payload: never, context: FilterContext) => boolean | Promise<boolean>
-export type FilterContext = Pick<JobContext, 'id' | 'job' | 'name' | 'queue' | 'attempt' | 'meta'>
-export type Hook = (payload: never, context: JobContext<never>) => unknown
-export type SuccessHook = (result: never, payload: never, context: JobContext<never>) => unknown
-export type ErrorHook = (error: unknown, payload: never, context: JobContext<never>) => unknown
-
-/** A key for this payload, or null for none. */
-export type KeyOf = (payload: never) => string | null
-
-/** How long ended jobs are kept, in milliseconds; 0 deletes at once. */
-export interface Keep {
-  readonly succeeded: number
-  readonly dead: number
-  readonly cancelled: number
-  readonly skipped: number
-}
-
-export interface DefinitionFields {
-  readonly job: string
-  /** Null where another program does the work and this one only dispatches. */
-  readonly handler: HandlerFunction<never, unknown> | null
-  /** The handler reaches out of the program: it runs only where an allowlist names the job. */
-  readonly restricted: boolean
-  readonly name: string
-  readonly input: Schema | null
-  readonly output: Schema | null
-  readonly queue: string
-  readonly priority: number
-  readonly maxAttempts: number
-  readonly retry: RetryPolicy
-  readonly retryIf: ((error: unknown) => boolean) | null
-  readonly timeoutMs: number | null
-  /** Jobs of this definition that may run at once over all workers; null is unlimited. */
-  readonly concurrency: number | null
-  readonly unique: KeyOf | null
-  readonly idempotencyKey: KeyOf | null
-  readonly idempotencyTtlMs: number
-  readonly keep: Partial<Keep>
-  readonly meta: Meta
-  readonly enabled: boolean
-  /** The schedule is followed only in these environments; an empty list is all of them. */
-  readonly environments: readonly string[]
-  readonly schedule: Schedule | null
-  /** The payload of scheduled runs, and of dispatches that give none. */
-  readonly args: unknown
-  readonly when: readonly Filter[]
-  readonly skip: readonly Filter[]
-  readonly before: readonly Hook[]
-  readonly onSuccess: readonly SuccessHook[]
-  readonly onError: readonly ErrorHook[]
-  readonly finally: readonly Hook[]
-}
-
-export const definitionDefaults = {
-  restricted: false,
-  input: null,
-  output: null,
-  queue: 'default',
-  priority: defaultPriority,
-  maxAttempts: 1,
-  retry: defaultRetryPolicy,
-  retryIf: null,
-  timeoutMs: null,
-  concurrency: null,
-  unique: null,
-  idempotencyKey: null,
-  idempotencyTtlMs: 86_400_000,
-  keep: {},
-  meta: {},
-  enabled: true,
-  environments: [],
-  schedule: null,
-  args: null,
-  when: [],
-  skip: [],
-  before: [],
-  onSuccess: [],
-  onError: [],
-  finally: [],
-} as const satisfies Partial<DefinitionFields>
+export { type DefinitionFields, definitionDefaults, type Filter, type FilterContext, type Keep } from './fields.ts'
 
 /** What a job is: complete, checked and frozen. Each `withX` gives a changed copy and leaves this one as it is. */
 export class JobDefinition {
@@ -107,7 +29,34 @@ export class JobDefinition {
   }
 
   get singleInstance(): boolean {
-    return this.fields.concurrency === 1
+    return this.concurrency === 1
+  }
+
+  /** How many may run at once, over all workers; null is unlimited. */
+  get concurrency(): number | null {
+    return concurrencyOf(this.fields)
+  }
+
+  get overlap(): Overlap {
+    return overlapOf(this.fields)
+  }
+
+  get misfire(): MisfirePolicy {
+    const { misfire, schedule } = this.fields
+    // Without a schedule nothing can be missed, and any policy will do.
+    return misfire ?? (schedule === null ? misfirePolicy('skip') : defaultMisfire(schedule))
+  }
+
+  /** After so much time an attempt has failed; null is no limit. */
+  get deadlineMs(): number | null {
+    return this.fields.timeoutMs ?? this.fields.maxRunningTimeMs
+  }
+
+  /** Whether its schedule is followed where the program's environment is this one. */
+  isFollowedIn(environment: string | null): boolean {
+    const { schedule, enabled, environments } = this.fields
+    const here = environments.length === 0 || (environment !== null && environments.includes(environment))
+    return schedule !== null && enabled && here
   }
 
   with(changes: Partial<DefinitionFields>): JobDefinition {
@@ -142,6 +91,10 @@ export class JobDefinition {
     return this.with({ timeoutMs })
   }
 
+  withMaxRunningTime(maxRunningTimeMs: number | null): JobDefinition {
+    return this.with({ maxRunningTimeMs })
+  }
+
   withConcurrency(concurrency: number | null): JobDefinition {
     return this.with({ concurrency })
   }
@@ -160,6 +113,22 @@ export class JobDefinition {
 
   withSchedule(schedule: Schedule | null): JobDefinition {
     return this.with({ schedule })
+  }
+
+  withOverlap(overlap: Overlap | null): JobDefinition {
+    return this.with({ overlap })
+  }
+
+  withMisfire(misfire: MisfirePolicy | null): JobDefinition {
+    return this.with({ misfire })
+  }
+
+  withAfter(...after: readonly string[]): JobDefinition {
+    return this.with({ after })
+  }
+
+  withDependsOn(...dependsOn: readonly (string | Dependency)[]): JobDefinition {
+    return this.with({ dependsOn: dependsOn.map((each) => (typeof each === 'string' ? { job: each, onFailure: 'skip' } : each)) })
   }
 
   withEnvironments(...environments: readonly string[]): JobDefinition {
@@ -184,7 +153,7 @@ export class JobDefinition {
 }
 
 function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
-  const { maxAttempts, concurrency, timeoutMs } = fields
+  const { maxAttempts, concurrency, timeoutMs, maxRunningTimeMs } = fields
   return [
     jobNameProblem(fields.job),
     jobNameProblem(fields.name, 'name'),
@@ -195,6 +164,15 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
       ? undefined
       : `concurrency must be a whole number of at least 1, got ${concurrency}`,
     timeoutMs === null || timeoutMs > 0 ? undefined : `timeout must be more than 0 ms, got ${timeoutMs}`,
+    maxRunningTimeMs === null || maxRunningTimeMs > 0
+      ? undefined
+      : `maxRunningTime must be more than 0 ms, got ${maxRunningTimeMs}`,
+    timeoutMs === null || maxRunningTimeMs === null
+      ? undefined
+      : 'timeout and maxRunningTime are two answers to one question: give one of them',
+    ...overlapProblems(fields),
+    ...fields.after.map((job) => jobNameProblem(job, 'a job that it comes after')),
+    ...fields.dependsOn.map(dependencyProblem),
     metaProblem(fields.meta),
     ...Object.entries(fields.keep).map(([outcome, keptMs]) => keepProblem(outcome, keptMs)),
     ...fields.environments.map((environment) => keyProblem(environment, 'an environment')),
@@ -213,7 +191,12 @@ function keepProblem(outcome: string, keptMs: number): string | undefined {
 function frozen(fields: DefinitionFields): DefinitionFields {
   const entries = Object.entries(fields).map(([name, value]) => [name, Array.isArray(value) ? Object.freeze([...value]) : value])
   const copied = Object.fromEntries(entries) as DefinitionFields
-  return Object.freeze({ ...copied, keep: Object.freeze({ ...fields.keep }), meta: travellingMeta(fields.meta) })
+  return Object.freeze({
+    ...copied,
+    keep: Object.freeze({ ...fields.keep }),
+    meta: travellingMeta(fields.meta),
+    dependsOn: Object.freeze(fields.dependsOn.map((dependency) => Object.freeze({ ...dependency }))),
+  })
 }
 
 function isPositive(value: number): boolean {

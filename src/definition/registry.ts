@@ -1,5 +1,6 @@
-import { TreadleError } from '../core/errors.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from './definition.ts'
+import { dependencyProblems } from './dependencies.ts'
 
 /** Anything that can give its definition: a builder, until then open to change. */
 interface Described {
@@ -35,21 +36,30 @@ export class Registry {
     return this.#described.get(job)?.toDefinition()
   }
 
-  /** All definitions; asking freezes them. */
+  /** All definitions; asking freezes them. Throws when they do not fit together. */
   definitions(): readonly JobDefinition[] {
-    this.#definitions ??= [...this.#described.values()].map((described) => described.toDefinition())
+    this.#definitions ??= this.#fitting()
     return this.#definitions
   }
 
   /** What is wrong with any of them, all at once. */
   problems(): readonly string[] {
-    return [...this.#described.values()].flatMap((described) => {
+    const sound: JobDefinition[] = []
+    const problems: string[] = []
+    for (const described of this.#described.values()) {
       try {
-        described.toDefinition()
-        return []
+        sound.push(described.toDefinition())
       } catch (thrown) {
-        return [thrown instanceof Error ? thrown.message : String(thrown)]
+        problems.push(messageOf(thrown))
       }
-    })
+    }
+    return [...problems, ...dependencyProblems(sound, (job) => this.has(job))]
+  }
+
+  #fitting(): readonly JobDefinition[] {
+    const definitions = [...this.#described.values()].map((described) => described.toDefinition())
+    const problems = dependencyProblems(definitions, (job) => this.has(job))
+    if (problems.length > 0) throw new TreadleError('DEFINITION_INVALID', problems.join('; '))
+    return definitions
   }
 }

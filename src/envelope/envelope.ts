@@ -37,6 +37,8 @@ export interface Identity {
   readonly singleInstance: boolean
   readonly idempotencyKey: string | null
   readonly meta: Readonly<Record<string, Json>>
+  /** The instant (UTC milliseconds) that a scheduled run stands for; null where it was dispatched. */
+  readonly occurrence: number | null
 }
 
 export const envelopeVersion = 1
@@ -94,7 +96,9 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
 /** The identity that a text holds, or undefined when it holds none. */
 export function parseIdentity(text: string): Identity | undefined {
   const fields = parseArray(text)
-  if (fields === undefined || fields.length !== 11 || fields[0] !== envelopeVersion) return undefined
+  if (fields === undefined || fields[0] !== envelopeVersion) return undefined
+  const isOccurrence = fields.length === 12 && isInstant(fields[11])
+  if (fields.length !== 11 && !isOccurrence) return undefined
   const [, id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta] = fields
   const sound =
     typeof id === 'string' &&
@@ -109,10 +113,11 @@ export function parseIdentity(text: string): Identity | undefined {
     (meta === null || (typeof meta === 'object' && !Array.isArray(meta)))
   if (!sound) return undefined
   const parsedMeta = (meta ?? {}) as Readonly<Record<string, Json>>
-  return { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta }
+  const occurrence = isOccurrence ? (fields[11] as number) : null
+  return { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, occurrence }
 }
 
-/** The deterministic form: an array in fixed order. An empty `meta` travels as null. */
+/** The deterministic form: an array in fixed order. An empty `meta` travels as null, and an `occurrence` only where there is one. */
 function identityText(identity: Identity): string {
   return `[${envelopeVersion},${JSON.stringify(identity.id)},${identityTail(identity)}`
 }
@@ -120,10 +125,10 @@ function identityText(identity: Identity): string {
 /** What follows the id. Most jobs differ from the one before them in nothing else, so the last one is kept. */
 function identityTail(identity: Identity): string {
   if (lastTail !== undefined && sharesTail(lastTail.identity, identity)) return lastTail.text
-  const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta } = identity
+  const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence } = identity
   const travellingMeta = hasMembers(meta) ? meta : null
   const rest = [job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, travellingMeta]
-  const text = JSON.stringify(rest).slice(1)
+  const text = JSON.stringify(occurrence === null ? rest : [...rest, occurrence]).slice(1)
   // A meta that somebody could change is not a key.
   lastTail = travellingMeta === null ? { identity, text } : undefined
   return text
@@ -141,6 +146,7 @@ function sharesTail(a: Identity, b: Identity): boolean {
     a.timeoutMs === b.timeoutMs &&
     a.singleInstance === b.singleInstance &&
     a.idempotencyKey === b.idempotencyKey &&
+    a.occurrence === b.occurrence &&
     !hasMembers(b.meta)
   )
 }
@@ -148,6 +154,12 @@ function sharesTail(a: Identity, b: Identity): boolean {
 function hasMembers(meta: object): boolean {
   for (const _ in meta) return true
   return false
+}
+
+const latestInstantMs = 8.64e15
+
+function isInstant(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Math.abs(value as number) <= latestInstantMs
 }
 
 function parseArray(text: string): readonly unknown[] | undefined {

@@ -21,6 +21,8 @@ export interface WireEnvelope {
   readonly timeout: number | null
   readonly singleInstance: boolean
   readonly meta: Readonly<Record<string, Json>>
+  /** The instant that a scheduled run stands for, ISO 8601 in UTC; absent where it was dispatched. */
+  readonly occurrence?: string
   readonly _sig: string | null
 }
 
@@ -42,6 +44,7 @@ export function toWire(envelope: Envelope, attempts: number): string {
     timeout: identity.timeoutMs,
     singleInstance: identity.singleInstance,
     meta: identity.meta,
+    ...(identity.occurrence !== null && { occurrence: new Date(identity.occurrence).toISOString() }),
     _sig: envelope.signature,
   }
   return JSON.stringify(wire)
@@ -66,14 +69,15 @@ export function fromWire(text: string, receivedAt: number): ReadWire {
     singleInstance: wire.singleInstance,
     idempotencyKey: wire.idempotencyKey,
     meta: wire.meta,
+    occurrence: wire.occurrence === undefined ? null : (instantMs(wire.occurrence) ?? null),
   }
-  const runAt = wire.schedule === null ? receivedAt : (scheduleMs(wire.schedule) ?? receivedAt)
+  const runAt = wire.schedule === null ? receivedAt : (instantMs(wire.schedule) ?? receivedAt)
   const delivery = { createdAt: receivedAt, runAt, uniqueKey: null }
   const unsigned = sealEnvelope(identity, JSON.stringify(wire.payload), delivery, null)
   return { envelope: { ...unsigned, signature: wire._sig }, attempts: wire.attempts }
 }
 
-const wireShape: { readonly [Field in keyof WireEnvelope]: (value: unknown) => boolean } = {
+const wireShape: { readonly [Field in keyof WireEnvelope]-?: (value: unknown) => boolean } = {
   v: (value) => value === envelopeVersion,
   job: isText,
   payload: (value) => value !== undefined,
@@ -84,10 +88,11 @@ const wireShape: { readonly [Field in keyof WireEnvelope]: (value: unknown) => b
   name: isText,
   identifier: isText,
   idempotencyKey: (value) => value === null || isText(value),
-  schedule: (value) => value === null || (typeof value === 'string' && scheduleMs(value) !== undefined),
+  schedule: (value) => value === null || (typeof value === 'string' && instantMs(value) !== undefined),
   timeout: (value) => value === null || isCount(value),
   singleInstance: (value) => typeof value === 'boolean',
   meta: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  occurrence: (value) => value === undefined || (typeof value === 'string' && instantMs(value) !== undefined),
   _sig: (value) => value === null || isText(value),
 }
 
@@ -107,9 +112,9 @@ function parseWire(text: string): WireEnvelope {
 }
 
 /** ISO 8601 with its offset, or `2026-06-10 09:00:00`, which is meant in UTC. */
-function scheduleMs(text: string): number | undefined {
+function instantMs(text: string): number | undefined {
   try {
-    return parseInstant(text.replace(/^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/, '$1T$2Z'), 'schedule')
+    return parseInstant(text.replace(/^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/, '$1T$2Z'), 'instant')
   } catch {
     return undefined
   }

@@ -9,6 +9,9 @@ export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lost'
 /** How long a handler may go on after its signal was aborted, before its job is settled without it. */
 export const abortGraceMs = 5_000
 
+/** How often it is said that a run which keeps its slot has not ended. */
+const overrunEveryMs = 60_000
+
 /** One lease that is being run: what the worker's loops need in order to stop it. */
 export class ActiveRun {
   readonly lease: Lease
@@ -22,6 +25,8 @@ export class ActiveRun {
   #controller: AbortController | undefined
   #graceTimer: Timer | undefined
   #onAbandoned: (() => void) | undefined
+  #onOverrun: ((overrunMs: number) => void) | undefined
+  #stoppedAt = 0
 
   constructor(lease: Lease, clock: Clock) {
     this.lease = lease
@@ -44,10 +49,20 @@ export class ActiveRun {
   }
 
   stop(reason: StopReason): void {
+    if (reason === 'shutdown') this.#letGo()
     if (this.stopReason !== null) return
     this.stopReason = reason
+    this.#stoppedAt = this.#clock.now()
     this.#controller?.abort(stopError(reason, this.lease))
     this.#startGrace()
+  }
+
+  /**
+   * From here on the run keeps its slot until its handler has ended, over its time or cancelled: settled before, it would make
+   * room for another one beside it. A lost lease has no slot any more, and a shutdown ends the handler together with the process.
+   */
+  keepSlot(onOverrun: (overrunMs: number) => void): void {
+    this.#onOverrun = onOverrun
   }
 
   /** Settles like the handler, or rejects when the handler does not end in time after it was told to stop. */
@@ -78,7 +93,25 @@ export class ActiveRun {
 
   #startGrace(): void {
     if (this.stopReason === null || this.#onAbandoned === undefined) return
-    this.#graceTimer ??= this.#clock.timer(abortGraceMs, () => this.#onAbandoned?.())
+    this.#graceTimer ??= this.#clock.timer(abortGraceMs, () => this.#endGrace())
+  }
+
+  #endGrace(): void {
+    if (this.#onOverrun === undefined || this.stopReason === 'lost') {
+      this.#onAbandoned?.()
+      return
+    }
+    this.#onOverrun(this.#clock.now() - this.#stoppedAt)
+    this.#graceTimer = this.#clock.timer(overrunEveryMs, () => this.#endGrace())
+  }
+
+  /** A run that was told to stop before has its grace once more. */
+  #letGo(): void {
+    if (this.#onOverrun === undefined) return
+    this.#onOverrun = undefined
+    this.#graceTimer?.cancel()
+    this.#graceTimer = undefined
+    this.#startGrace()
   }
 }
 

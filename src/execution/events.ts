@@ -25,9 +25,21 @@ export interface TreadleEvents {
   'job:lost': RunEvent
   /** The handler did not end after its signal was aborted; its job was settled without it. */
   'job:abandoned': RunEvent
+  /** A run was told to stop so long ago and has not ended. It keeps its slot and is not settled before it does. */
+  'job:overrun': RunEvent & { readonly overrunMs: number }
   /** A loop of the worker failed and goes on by itself. */
   'worker:error': { readonly error: unknown }
   /** The event loop stood still for so long that leases were in danger. */
   'worker:stalled': { readonly stalledMs: number; readonly running: readonly RunEvent[] }
   'schedule:enqueued': { readonly schedule: string; readonly at: number }
+  /** Nobody was there when a schedule was due: these run now in spite of it, and so many that were stored ahead are left out. */
+  'schedule:missed': { readonly schedule: string; readonly madeUp: readonly number[]; readonly skipped: number }
+  /** A scheduler looked at its schedules at the time that its pace sets. */
+  'schedule:tick': {
+    readonly plannedAt: number
+    readonly startedAt: number
+    readonly endedAt: number
+    readonly enqueued: number
+    readonly nextAt: number | null
+  }
 }

@@ -1,25 +1,25 @@
-import type { Coordination, OnceClaim, OnceMark } from '../backends/contract.ts'
+import type { Coordination, OnceMark } from '../backends/contract.ts'
+import type { ScheduleStore } from '../backends/store.ts'
 import type { Clock } from '../core/clock.ts'
-import { messageOf, TreadleError } from '../core/errors.ts'
+import { messageOf } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Filter, JobDefinition } from '../definition/definition.ts'
 import { type Schema, validate } from '../definition/schema.ts'
-import { type Opened, openEnvelope } from '../envelope/envelope.ts'
-import type { KeyRing } from '../envelope/key-ring.ts'
+import type { Identity } from '../envelope/envelope.ts'
 import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
+import { type AdmissionDeps, type Admitted, admit } from './admission.ts'
 import { SnoozeSignal } from './control.ts'
+import { heldBack, type OccurrenceDeps, type ScheduledRun, skipOvertaken } from './occurrence.ts'
+import { heldByKey } from './once.ts'
 import { type Outcome, outcomeOfFailure } from './outcome.ts'
-import { RunContext, type RunServices } from './run-context.ts'
+import { RunContext, type RunServices, runLogger } from './run-context.ts'
 
-export interface ExecutionDeps {
-  readonly find: (job: string) => JobDefinition | undefined
-  readonly keys: KeyRing | null
+export interface ExecutionDeps extends AdmissionDeps, OccurrenceDeps {
   readonly coordination: Coordination | undefined
-  readonly clock: Clock
+  /** Undefined where the backend keeps no schedules. */
+  readonly schedules: ScheduleStore | undefined
   readonly services: RunServices
-  /** The job keys that each queue admits; a queue that is not named admits all but restricted handlers. */
-  readonly allow: Readonly<Record<string, readonly string[]>>
   readonly maxResultBytes: number
 }
 
@@ -43,39 +43,33 @@ export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outc
   }
 }
 
-interface Admitted {
-  readonly definition: JobDefinition
-  readonly opened: Opened
+async function runAdmitted(admitted: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+  const scheduled = scheduledRun(admitted, run, deps)
+  if (scheduled === null) return runOnce(admitted, run, deps)
+  // What has begun goes on: a retry is not late, and yields to nobody.
+  const held = run.lease.attempt === 1 ? await heldBack(scheduled, deps) : null
+  if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+  if (held !== null) return held
+  const outcome = await runOnce(admitted, run, deps)
+  if (outcome.kind === 'done' || outcome.kind === 'dead' || outcome.kind === 'cancelled') await skipOvertaken(scheduled, deps)
+  return outcome
 }
 
-/** What fails here would fail for ever: a forged envelope, a handler that this queue does not admit. */
-function admit(run: ActiveRun, deps: ExecutionDeps): Admitted {
-  const opened = openEnvelope(run.lease.envelope, deps.keys)
-  const { job, queue } = opened.identity
-  run.name = opened.identity.name
-  const definition = deps.find(job)
-  if (definition === undefined || definition.fields.handler === null)
-    throw new TreadleError('JOB_UNKNOWN', `This worker has no handler for "${job}"`)
-  const allowed = Object.hasOwn(deps.allow, queue) ? deps.allow[queue] : undefined
-  if (allowed === undefined ? definition.fields.restricted : !allowed.includes(job)) {
-    throw new TreadleError('HANDLER_DENIED', `Queue "${queue}" does not admit "${job}". List it in the option allow["${queue}"].`)
-  }
-  return { definition, opened }
+/** Null for a job that was dispatched, and where nothing is known of the schedule: not in this program, or not in this backend. */
+function scheduledRun({ definition, opened }: Admitted, run: ActiveRun, deps: ExecutionDeps): ScheduledRun | null {
+  const { occurrence: at } = opened.identity
+  const { schedule } = definition.fields
+  const { schedules, services } = deps
+  if (at === null || schedule === null || schedules === undefined) return null
+  const { createdAt: storedAt } = run.lease.envelope
+  return { definition, schedule, schedules, at, storedAt, logger: runLogger(opened.identity, services.logger) }
 }
 
-// While another job holds the same idempotency key, this one looks again after so long.
-const onceRetryMs = 1_000
-
-async function runAdmitted({ definition, opened }: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
   const { identity } = opened
   const { fields } = definition
-  if (identity.idempotencyKey !== null) {
-    const claim = await claimOnce(identity.idempotencyKey, identity.id, deps)
-    if (claim === 'unknown') return { kind: 'snooze', delayMs: onceRetryMs }
-    if (claim === 'done')
-      return { kind: 'skipped', why: `a job with the idempotency key "${identity.idempotencyKey}" has succeeded` }
-    if (claim === 'busy') return { kind: 'snooze', delayMs: onceRetryMs }
-  }
+  const held = identity.idempotencyKey === null ? null : await heldByKey(identity.idempotencyKey, identity.id, deps)
+  if (held !== null) return held
   let { payload } = opened
   if (fields.input !== null) {
     try {
@@ -91,6 +85,7 @@ async function runAdmitted({ definition, opened }: Admitted, run: ActiveRun, dep
     const why = await filteredBy(definition, payload, context, run)
     if (why !== null) return { kind: 'skipped', why }
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+    if (keepsSlot(definition, identity)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
     deps.services.started(run)
     const once: OnceMark | null =
       identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
@@ -100,17 +95,10 @@ async function runAdmitted({ definition, opened }: Admitted, run: ActiveRun, dep
   }
 }
 
-/** A database that does not answer is no failure of the job: `unknown` asks again later. */
-async function claimOnce(key: string, jobId: string, { coordination, services }: ExecutionDeps): Promise<OnceClaim | 'unknown'> {
-  if (coordination === undefined) {
-    throw new TreadleError('CAPABILITY_MISSING', 'Idempotency keys need a backend that workers can share state in')
-  }
-  try {
-    return await coordination.claimOnce(key, jobId)
-  } catch (thrown) {
-    services.logger.error(`the idempotency key "${key}" could not be looked up: ${messageOf(thrown)}; trying again`)
-    return 'unknown'
-  }
+/** Whether others must wait until this run has ended: the limits that they wait for count it for as long as it is not settled. */
+function keepsSlot({ fields, concurrency, overlap }: JobDefinition, { singleInstance, occurrence }: Identity): boolean {
+  if (concurrency !== null || singleInstance || fields.maxRunningTimeMs !== null) return true
+  return occurrence !== null && overlap !== 'allow'
 }
 
 /** Why the job is not to run, or null when all filters let it pass. */

@@ -11,6 +11,8 @@ export interface RunServices {
   readonly logger: Logger
   /** The handler is about to be called. */
   started(run: ActiveRun): void
+  /** The run was told to stop so long ago, and keeps its slot because it has not ended. */
+  overran(run: ActiveRun, overrunMs: number): void
   /** Writes the progress of a lease. */
   report(token: string, progress: string): Promise<void>
   /** Renews a lease; false when it is lost. */
@@ -56,6 +58,11 @@ export class RunContext implements JobContext<never> {
     return this.#identity.maxRetries + 1
   }
 
+  get occurrence(): Date | null {
+    const { occurrence } = this.#identity
+    return occurrence === null ? null : new Date(occurrence)
+  }
+
   get meta(): Readonly<Record<string, Json>> {
     return this.#identity.meta
   }
@@ -65,14 +72,7 @@ export class RunContext implements JobContext<never> {
   }
 
   get logger(): Logger {
-    const { logger } = this.#services
-    const prefix = `[${this.name} ${this.id}]`
-    return {
-      debug: (message) => logger.debug(`${prefix} ${message}`),
-      info: (message) => logger.info(`${prefix} ${message}`),
-      warn: (message) => logger.warn(`${prefix} ${message}`),
-      error: (message) => logger.error(`${prefix} ${message}`),
-    }
+    return runLogger(this.#identity, this.#services.logger)
   }
 
   // The methods are made where they are asked for, so that a handler may take them apart: `(mail, { signal, progress }) => …`.
@@ -96,5 +96,16 @@ export class RunContext implements JobContext<never> {
     return (delay) => {
       throw new SnoozeSignal(parseDuration(delay, 'snooze'))
     }
+  }
+}
+
+/** Prefixes every line with the job's name and id. */
+export function runLogger({ name, id }: Pick<Identity, 'name' | 'id'>, logger: Logger): Logger {
+  const prefix = `[${name} ${id}]`
+  return {
+    debug: (message) => logger.debug(`${prefix} ${message}`),
+    info: (message) => logger.info(`${prefix} ${message}`),
+    warn: (message) => logger.warn(`${prefix} ${message}`),
+    error: (message) => logger.error(`${prefix} ${message}`),
   }
 }

@@ -1,29 +1,60 @@
-import { Cron } from 'croner'
+import { type CalendarDays, calendarDays } from './calendar-days.ts'
+import type { CalendarFields } from './calendar-fields.ts'
+import { parseField, parseValues } from './field-values.ts'
+import { monthDays } from './month-days.ts'
+import { type TimesOfDay, timesOfDay } from './time-of-day.ts'
+import { everyValue, valueTable } from './value-table.ts'
 
 /**
- * The times that an expression names, read on a clock without a zone: milliseconds as they would be if the clock on the wall
- * showed UTC. Gives the first one after the given time, or null when there is none.
+ * The times that a schedule names, read on a clock without a zone: milliseconds as they would be if the clock on the wall
+ * showed UTC. Null where there is none.
  */
-export type WallTimes = (afterMs: number) => number | null
-
-export function wallTimes(expression: string): WallTimes {
-  const cron = new Cron(expression, { mode: '6-part', utcOffset: 0 })
-  return (afterMs) => {
-    // Occurrences are whole seconds, so nothing lies between a moment and the beginning of its second.
-    const after = new Date(Math.floor(afterMs / 1_000) * 1_000)
-    const next = cron.nextRun(after)
-    return after.getUTCMonth() === february ? fromFebruary(cron, after, next) : (next?.getTime() ?? null)
-  }
+export interface WallTimes {
+  /** The first one after the given time. */
+  next(afterMs: number): number | null
+  /** The last one before the given time. */
+  previous(beforeMs: number): number | null
 }
 
-const february = 1
+/** `whole` says in errors what the fields are a part of. */
+export function wallTimes(fields: CalendarFields, whole: string): WallTimes {
+  const days = daysOf(fields, whole)
+  const times = timesOf(fields, whole)
+  return { next: (afterMs) => nextTime(days, times, afterMs), previous: (beforeMs) => previousTime(days, times, beforeMs) }
+}
 
-/**
- * From a moment in February, croner 11 carries a list with the 30th or 31st over into March and so jumps over the 1st and 2nd.
- * Asked from the 1st of March it answers rightly; it excludes the moment that it is asked from, hence the `match`.
- */
-function fromFebruary(cron: Cron, after: Date, next: Date | null): number | null {
-  const march = new Date(Date.UTC(after.getUTCFullYear(), 2, 1))
-  if (next !== null && next < march) return next.getTime()
-  return cron.match(march) ? march.getTime() : (cron.nextRun(march)?.getTime() ?? null)
+function daysOf({ year, month, dayOfMonth, dayOfWeek, days, steps }: CalendarFields, whole: string): CalendarDays {
+  const years = year === '*' ? everyValue : valueTable(parseValues('year', year, steps, whole))
+  const ofMonth = parseField('dayOfMonth', dayOfMonth, steps, whole)
+  const ofWeek = parseField('dayOfWeek', dayOfWeek, steps, whole)
+  // A star that fits every day would leave the other field no say.
+  const fit = dayOfMonth === '*' || dayOfWeek === '*' ? 'both' : days
+  return calendarDays(years, parseValues('month', month, steps, whole), monthDays({ ofMonth, ofWeek, fit }))
+}
+
+function timesOf({ hour, minute, second, steps, windows }: CalendarFields, whole: string): TimesOfDay {
+  const hours = parseValues('hour', hour, steps, whole)
+  const minutes = parseValues('minute', minute, steps, whole)
+  const seconds = parseValues('second', second, steps, whole)
+  return timesOfDay({ hours, minutes, seconds }, windows)
+}
+
+const daySeconds = 86_400
+
+function nextTime(days: CalendarDays, times: TimesOfDay, afterMs: number): number | null {
+  const second = Math.floor(afterMs / 1_000) + 1
+  const today = Math.floor(second / daySeconds)
+  const timeToday = times.atOrAfter(second - today * daySeconds)
+  const day = days.atOrAfter(timeToday === null ? today + 1 : today)
+  const time = day === today ? timeToday : times.atOrAfter(0)
+  return day === null || time === null ? null : (day * daySeconds + time) * 1_000
+}
+
+function previousTime(days: CalendarDays, times: TimesOfDay, beforeMs: number): number | null {
+  const second = Math.ceil(beforeMs / 1_000) - 1
+  const today = Math.floor(second / daySeconds)
+  const timeToday = times.atOrBefore(second - today * daySeconds)
+  const day = days.atOrBefore(timeToday === null ? today - 1 : today)
+  const time = day === today ? timeToday : times.atOrBefore(daySeconds - 1)
+  return day === null || time === null ? null : (day * daySeconds + time) * 1_000
 }

@@ -1,47 +1,82 @@
 import type { WallTimes } from './calendar.ts'
-import { offsetChange, type Zone } from './zone.ts'
+import type { Zone } from './zone.ts'
 
-/**
- * The first occurrence after an instant where each wall time counts once: one that the clock skips falls on the first instant
- * after the gap, one that it shows twice falls on its first showing.
- */
-export function nextFixedTime(times: WallTimes, zone: Zone, afterMs: number): number | null {
-  const wall = times(passedWallTime(zone, afterMs))
-  return wall === null ? null : instantOf(zone, wall)
+/** The instants at which a schedule runs; null where there is none. */
+export interface Occurrences {
+  /** The first one after the given instant. */
+  next(afterMs: number): number | null
+  /** The last one before the given instant. */
+  previous(beforeMs: number): number | null
 }
 
-/** The first occurrence after an instant where time is what elapses: every instant whose wall time is named counts. */
-export function nextElapsedTime(times: WallTimes, zone: Zone, afterMs: number): number | null {
-  let fromMs = Math.floor(afterMs / 1_000) * 1_000 + 1_000
-  for (;;) {
-    const offset = zone(fromMs)
-    const wall = times(fromMs + offset - 1)
-    if (wall === null) return null
-    const candidate = wall - offset
-    const sight = Math.min(candidate, fromMs + largestChangeMs)
-    if (zone(sight) !== offset) fromMs = offsetChange(zone, fromMs, sight)
-    else if (sight === candidate) return candidate
-    // No wall time is named between here and there, and no change of the clock reaches back further than this.
-    else fromMs = candidate - largestChangeMs
+/**
+ * Each wall time counts once: one that the clock skips falls on the first instant after the gap, one that it shows twice falls
+ * on its first showing. Both are the first instant at which the clock shows this time or a later one.
+ */
+export function fixedTimes(times: WallTimes, zone: Zone): Occurrences {
+  return {
+    next(afterMs) {
+      const wall = times.next(latestShown(zone, afterMs))
+      return wall === null ? null : firstShowing(zone, wall)
+    },
+    previous(beforeMs) {
+      const wall = times.previous(latestShown(zone, lastSecondBefore(beforeMs)) + 1)
+      return wall === null ? null : firstShowing(zone, wall)
+    },
   }
 }
 
-// The largest change of any zone is the day that Samoa left out in 2011.
-const largestChangeMs = 24 * 3_600_000
-
-/** The latest wall time whose occurrence does not lie after the instant. */
-function passedWallTime(zone: Zone, instantMs: number): number {
-  const wall = instantMs + zone(instantMs)
-  const firstShowing = instantOf(zone, wall)
-  if (firstShowing === instantMs) return wall
-  const change = offsetChange(zone, firstShowing, instantMs)
-  return change - 1 + zone(firstShowing)
+/** Time is what elapses: every instant whose wall time is named counts. */
+export function elapsedTimes(times: WallTimes, zone: Zone): Occurrences {
+  return {
+    next(afterMs) {
+      let from = Math.floor(afterMs / 1_000) * 1_000 + 1_000
+      for (;;) {
+        const { to, offset } = zone.spanAt(from)
+        const wall = times.next(from + offset - 1)
+        if (wall !== null && wall - offset < to) return wall - offset
+        // A change of the clock may show again what lies behind, but nothing from further back than this.
+        if (to - from <= largestChangeMs) from = to
+        else if (wall === null) return null
+        else from = Math.max(to, wall - offset - largestChangeMs)
+      }
+    },
+    previous(beforeMs) {
+      let last = lastSecondBefore(beforeMs)
+      for (;;) {
+        const { from, offset } = zone.spanAt(last)
+        const wall = times.previous(last + offset + 1)
+        if (wall !== null && wall - offset >= from) return wall - offset
+        if (last - from < largestChangeMs) last = from - 1_000
+        else if (wall === null) return null
+        else last = Math.min(from - 1_000, wall - offset + largestChangeMs)
+      }
+    },
+  }
 }
 
-function instantOf(zone: Zone, wall: number): number {
-  const offsetBefore = zone(wall - largestChangeMs)
-  const offsetAfter = zone(wall + largestChangeMs)
-  const showings = [wall - offsetBefore, wall - offsetAfter]
-  const shown = showings.find((instantMs) => instantMs + zone(instantMs) === wall)
-  return shown ?? offsetChange(zone, wall - offsetAfter, wall - offsetBefore)
+// No zone is a whole day off UTC, so no two offsets are two days apart.
+const largestOffsetMs = 24 * 3_600_000
+const largestChangeMs = 2 * largestOffsetMs
+
+function lastSecondBefore(instantMs: number): number {
+  return Math.ceil(instantMs / 1_000) * 1_000 - 1_000
+}
+
+/** The latest time that the clock has shown up to an instant: not the time of the instant itself where it was set back. */
+function latestShown(zone: Zone, instantMs: number): number {
+  let span = zone.spanAt(instantMs)
+  let latest = instantMs + span.offset
+  while (span.from > instantMs - largestOffsetMs) {
+    span = zone.spanAt(span.from - 1)
+    latest = Math.max(latest, span.to - 1 + span.offset)
+  }
+  return latest
+}
+
+/** The first instant at which the clock shows this time or a later one. */
+function firstShowing(zone: Zone, wall: number): number {
+  let span = zone.spanAt(wall - largestOffsetMs)
+  while (wall - span.offset >= span.to) span = zone.spanAt(span.to)
+  return Math.max(span.from, wall - span.offset)
 }

@@ -1,53 +1,107 @@
-import { TreadleError } from '../core/errors.ts'
-import type { CronFields } from './cron-fields.ts'
+import { type DayOfWeek, fieldOf, type Month, type OneOrMore } from './calendar-values.ts'
+import { ScheduleWords } from './schedule-words.ts'
+import { windowsBetween } from './written-times.ts'
 
-/** Fields that narrow down a frequency. */
-export type Restriction = Partial<CronFields>
-
-export const weekdays: Restriction = { dayOfWeek: '1-5' }
-export const weekends: Restriction = { dayOfWeek: '0,6' }
-
-/** A part of a schedule and the method that said it, for the errors. */
-export interface Said<Fields> {
-  readonly method: string
-  readonly fields: Fields
-}
-
-/** The fields of a frequency under its restrictions, in whatever order they were said; throws where they make no sense together. */
-export function restrict(frequencies: readonly Said<CronFields>[], restrictions: readonly Said<Restriction>[]): CronFields {
-  const [frequency, ...others] = frequencies
-  if (frequency === undefined)
-    throw meaningless(`${methodsOf(restrictions)} only narrows down a frequency: add one, such as daily()`)
-  if (others.length > 0) throw meaningless(`${methodsOf(frequencies)} were all called: a job has one frequency, keep one of them`)
-  let fields = frequency.fields
-  for (const [index, restriction] of restrictions.entries()) {
-    const rival = restrictions.slice(0, index).find((earlier) => contradicts(earlier.fields, restriction.fields))
-    if (rival !== undefined)
-      throw meaningless(`${rival.method} and ${restriction.method} contradict each other: keep one of them`)
-    refuseSecondDay(frequency, restriction)
-    fields = { ...fields, ...restriction.fields }
+/** The words that say more about a frequency. Where days of the month and of the week are both said, only days that fit both count. */
+export abstract class Restrictions extends ScheduleWords {
+  /** Only from Monday to Friday. */
+  weekdays(): this {
+    return this.restriction('weekdays', () => ({ kind: 'only', fields: { dayOfWeek: '1-5' } }))
   }
-  return fields
-}
 
-function contradicts(one: Restriction, other: Restriction): boolean {
-  return (Object.keys(one) as (keyof Restriction)[]).some((name) => other[name] !== undefined && other[name] !== one[name])
-}
+  /** Only on Saturday and Sunday. */
+  weekends(): this {
+    return this.restriction('weekends', () => ({ kind: 'only', fields: { dayOfWeek: '0,6' } }))
+  }
 
-/** Cron joins day of month and day of week by "or": weekdays would add days to a monthly job where they look like leaving some out. */
-function refuseSecondDay(frequency: Said<CronFields>, restriction: Said<Restriction>): void {
-  if (restriction.fields.dayOfWeek === undefined) return
-  const { dayOfMonth, dayOfWeek } = frequency.fields
-  if (dayOfMonth === '*' && dayOfWeek === '*') return
-  throw meaningless(
-    `${frequency.method} already says on which days the job runs, so ${restriction.method} can not narrow it down: leave one of them out`,
-  )
-}
+  /** Only on Sundays; with other days, on each of them. */
+  sundays(): this {
+    return this.#onDay('sundays', 0)
+  }
 
-function methodsOf(parts: readonly Said<unknown>[]): string {
-  return [...new Set(parts.map(({ method }) => method))].join(' and ')
-}
+  /** Only on Mondays; with other days, on each of them. */
+  mondays(): this {
+    return this.#onDay('mondays', 1)
+  }
 
-function meaningless(why: string): TreadleError {
-  return new TreadleError('SCHEDULE_INVALID', `The schedule has no meaning: ${why}`)
+  /** Only on Tuesdays; with other days, on each of them. */
+  tuesdays(): this {
+    return this.#onDay('tuesdays', 2)
+  }
+
+  /** Only on Wednesdays; with other days, on each of them. */
+  wednesdays(): this {
+    return this.#onDay('wednesdays', 3)
+  }
+
+  /** Only on Thursdays; with other days, on each of them. */
+  thursdays(): this {
+    return this.#onDay('thursdays', 4)
+  }
+
+  /** Only on Fridays; with other days, on each of them. */
+  fridays(): this {
+    return this.#onDay('fridays', 5)
+  }
+
+  /** Only on Saturdays; with other days, on each of them. */
+  saturdays(): this {
+    return this.#onDay('saturdays', 6)
+  }
+
+  /** Only on these days of the week: names, or numbers from 0 to 7, where 0 and 7 are Sunday. */
+  daysOfWeek(days: OneOrMore<DayOfWeek>): this {
+    return this.restriction('daysOfWeek', (method) => ({
+      kind: 'at',
+      fields: { dayOfWeek: fieldOf('dayOfWeek', days, method) },
+    }))
+  }
+
+  /** Only on these days of the month, from 1 to 31. */
+  daysOfMonth(days: OneOrMore<number>): this {
+    return this.#onDaysOfMonth('daysOfMonth', days)
+  }
+
+  /** Only on these days of the month: another word for `daysOfMonth`. */
+  days(days: OneOrMore<number>): this {
+    return this.#onDaysOfMonth('days', days)
+  }
+
+  /** Only in these months: names, or numbers from 1 to 12. */
+  months(months: OneOrMore<Month>): this {
+    return this.restriction('months', (method) => ({ kind: 'at', fields: { month: fieldOf('month', months, method) } }))
+  }
+
+  /** At these hours, from 0 to 23: `daily().hours([9, 12])` runs at 09:00 and at 12:00. */
+  hours(hours: OneOrMore<number>): this {
+    return this.restriction('hours', (method) => ({ kind: 'at', fields: { hour: fieldOf('hour', hours, method) } }))
+  }
+
+  /** At these minutes, from 0 to 59: `hourly().minutes([0, 30])`. */
+  minutes(minutes: OneOrMore<number>): this {
+    return this.restriction('minutes', (method) => ({ kind: 'at', fields: { minute: fieldOf('minute', minutes, method) } }))
+  }
+
+  /** At these seconds, from 0 to 59: `everyMinute().seconds(30)`. */
+  seconds(seconds: OneOrMore<number>): this {
+    return this.restriction('seconds', (method) => ({ kind: 'at', fields: { second: fieldOf('second', seconds, method) } }))
+  }
+
+  /** Only from one time of day to another, both included; `('22:00', '06:00')` goes over midnight. Several add up. */
+  between(from: string, to: string): this {
+    return this.restriction('between', (method) => ({ kind: 'within', windows: windowsBetween(from, to, method) }))
+  }
+
+  /** Not from one time of day to another, both included; `('22:00', '06:00')` goes over midnight. */
+  unlessBetween(from: string, to: string): this {
+    return this.restriction('unlessBetween', (method) => ({ kind: 'without', windows: windowsBetween(from, to, method) }))
+  }
+
+  #onDay(method: string, day: number): this {
+    return this.restriction(method, () => ({ kind: 'weekday', day }))
+  }
+
+  #onDaysOfMonth(word: string, days: OneOrMore<number>): this {
+    return this.restriction(word, (method) => ({ kind: 'at', fields: { dayOfMonth: fieldOf('dayOfMonth', days, method) } }))
+  }
 }

@@ -1,11 +1,67 @@
-/** When recurring work is due: a pure function of time. */
-export interface Schedule {
-  /** Six cron fields, seconds first. */
+import type { CalendarFields } from './calendar-fields.ts'
+
+/** When recurring work is due: at times of the calendar, or counted from the run before. */
+export type Schedule = CalendarSchedule | RepeatSchedule
+
+/** A pure function of time. All instants are UTC milliseconds, and occurrences are whole seconds. */
+export interface CalendarSchedule extends Explainable {
+  readonly kind: 'calendar'
+  readonly fields: CalendarFields
+  /** The first occurrence after `afterMs`, or null when there is none. */
+  next(afterMs: number): number | null
+  /** The last occurrence before `beforeMs`, or null when there is none. */
+  previous(beforeMs: number): number | null
+  /** Whether an occurrence falls on this instant. */
+  matches(instantMs: number): boolean
+  /** The occurrence that `nowMs` lies in: the one of this second, or of this minute where the schedule has no seconds. */
+  current(nowMs: number): number | null
+}
+
+/** The next occurrence follows from the last one's run: nobody knows it before that run has ended. */
+export interface RepeatSchedule extends Explainable {
+  readonly kind: 'repeat'
+  readonly base: RepeatBase
+  following(run: EndedRun): number
+  /** The occurrence after `afterMs` if the run at `afterMs` took no time. */
+  next(afterMs: number): number
+}
+
+export type RepeatBase = 'SCHEDULED' | 'STARTED' | 'FINISHED'
+
+export interface EndedRun {
+  readonly scheduledAt: number
+  readonly startedAt: number
+  readonly finishedAt: number
+}
+
+interface Explainable {
+  /** One text for one meaning: schedules with the same expression and zone have the same occurrences. */
   readonly expression: string
   /** The IANA zone in which the expression is read. */
   readonly timezone: string
-  /** The first occurrence after `afterMs` (UTC milliseconds), or null when there is none. */
-  next(afterMs: number): number | null
-  /** The occurrence that `nowMs` lies in: the one of this second, or of this minute where the expression has no seconds. */
-  current(nowMs: number): number | null
+  explain(options?: ExplainOptions): Explanation
+}
+
+export interface ExplainOptions {
+  /** Occurrences after this instant are listed. */
+  readonly from: number
+  readonly count?: number
+  /** The zone in which they are shown; the schedule's own unless given. */
+  readonly zone?: string
+}
+
+export interface Explanation {
+  /** A sentence: "At 02:30 from Monday to Friday, Europe/Paris time". */
+  readonly text: string
+  readonly occurrences: readonly ExplainedOccurrence[]
+  /** What is probably not meant, or is easily misread. */
+  readonly warnings: readonly string[]
+}
+
+export interface ExplainedOccurrence {
+  readonly at: number
+  /** On the wall clock of the zone, with the offset: "2027-03-28 03:00:00 +02:00". */
+  readonly local: string
+  /** Where the clock changes: that the time is skipped, or shown twice. */
+  readonly note: string | null
 }

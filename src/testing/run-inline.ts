@@ -74,6 +74,8 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
       find: () => definition,
       keys: null,
       coordination: undefined,
+      schedules: undefined,
+      environment: null,
       clock,
       // Whoever calls a job by hand admits it.
       allow: { [envelope.queue]: [envelope.job] },
@@ -81,6 +83,7 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
       services: {
         logger,
         started: () => {},
+        overran: () => {},
         report: async (_, progress) => onProgress?.(JSON.parse(progress) as Json),
         extend: async () => true,
       },

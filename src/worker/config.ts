@@ -1,5 +1,6 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
+import { type Instant, parseInstant } from '../core/instant.ts'
 import { unknownOptions } from '../core/options.ts'
 
 export interface WorkOptions {
@@ -13,8 +14,8 @@ export interface WorkOptions {
   readonly lease?: Duration
   /** How often to look when nothing wakes the worker; 1 s by default. */
   readonly poll?: Duration
-  /** Follow the schedules of the defined jobs; true by default. */
-  readonly scheduler?: boolean
+  /** Follow the schedules of the defined jobs; true by default. `'single'` lets only one scheduler do so at a time. */
+  readonly scheduler?: boolean | 'single'
   /** Stop on SIGTERM and SIGINT; true by default. */
   readonly signals?: boolean
   /** How long a shutdown waits for running jobs before it aborts their signals; 30 s by default. */
@@ -28,6 +29,15 @@ export interface RunOptions
   extends Pick<WorkOptions, 'concurrency' | 'queues' | 'jobs' | 'lease' | 'scheduler' | 'maxRescues' | 'signal'> {
   /** Start at most so many jobs. */
   readonly limit?: number
+  /** Store what schedules have at this instant, in place of what is due now. */
+  readonly at?: Instant
+}
+
+export interface DaemonOptions extends WorkOptions {
+  /** How often to look at the schedules; each minute by default, on the minute. */
+  readonly tick?: Duration
+  /** End after so many ticks in a row that took longer than their interval; 5 by default, 0 is never. */
+  readonly maxOverruns?: number
 }
 
 export interface WorkerConfig {
@@ -40,37 +50,45 @@ export interface WorkerConfig {
   readonly maxRescues: number
 }
 
-const workOptionNames = [
-  'concurrency',
-  'queues',
-  'jobs',
-  'lease',
-  'poll',
-  'scheduler',
-  'signals',
-  'grace',
-  'maxRescues',
-  'signal',
-]
-const runOptionNames = ['concurrency', 'queues', 'jobs', 'lease', 'scheduler', 'maxRescues', 'signal', 'limit']
+/** How the schedules are followed, or null where they are not. */
+export interface SchedulerConfig {
+  readonly isSingle: boolean
+  /** Null is from occurrence to occurrence. */
+  readonly tickMs: number | null
+  readonly maxOverruns: number | null
+  /** The instant to look at in place of now. */
+  readonly at: number | null
+}
+
+export type WorkKind = 'work' | 'run' | 'daemon'
+
+const commonNames = ['concurrency', 'queues', 'jobs', 'lease', 'scheduler', 'maxRescues', 'signal']
+const workNames = [...commonNames, 'poll', 'signals', 'grace']
+const optionNames: Readonly<Record<WorkKind, readonly string[]>> = {
+  work: workNames,
+  run: [...commonNames, 'limit', 'at'],
+  daemon: [...workNames, 'tick', 'maxOverruns'],
+}
 const maxConcurrency = 10_000
 const minLeaseMs = 1_000
 const maxLeaseMs = 86_400_000
+const minTickMs = 1_000
+const maxTickMs = 3_600_000
 
-export function workerConfig(options: WorkOptions | RunOptions, kind: 'work' | 'run'): WorkerConfig {
+type AnyOptions = WorkOptions & RunOptions & DaemonOptions
+
+export function workerConfig(options: AnyOptions, kind: WorkKind): WorkerConfig {
   if (typeof options !== 'object' || options === null) {
     throw new TreadleError('CONFIG_INVALID', `The worker's options must be an object, got ${String(options)}`)
   }
-  const { concurrency = 10, queues = null, jobs = null, maxRescues = 3 } = options
-  const { poll = 1_000, grace = 30_000 } = options as WorkOptions
+  const { concurrency = 10, queues = null, jobs = null, maxRescues = 3, limit } = options
   const unreadable: string[] = []
-  const leaseMs = durationOr(30_000, options.lease ?? 30_000, 'lease', unreadable)
-  const pollMs = durationOr(1_000, poll, 'poll', unreadable)
-  const graceMs = durationOr(30_000, grace, 'grace', unreadable)
-  const limit = (options as RunOptions).limit
+  const leaseMs = readOr(30_000, () => parseDuration(options.lease ?? 30_000, 'lease'), unreadable)
+  const pollMs = readOr(1_000, () => parseDuration(options.poll ?? 1_000, 'poll'), unreadable)
+  const graceMs = readOr(30_000, () => parseDuration(options.grace ?? 30_000, 'grace'), unreadable)
   const problems = [
     ...unreadable,
-    ...unknownOptions(options, kind === 'work' ? workOptionNames : runOptionNames),
+    ...unknownOptions(options, optionNames[kind]),
     ...(isWithin(concurrency, 1, maxConcurrency)
       ? []
       : [`concurrency must be a whole number from 1 to ${maxConcurrency}, got ${concurrency}`]),
@@ -80,22 +98,47 @@ export function workerConfig(options: WorkOptions | RunOptions, kind: 'work' | '
     ...(limit === undefined || isWithin(limit, 1, Number.MAX_SAFE_INTEGER)
       ? []
       : [`limit must be a whole number of at least 1, got ${limit}`]),
-    ...switchProblems(options, ['scheduler', 'signals']),
+    ...(isSwitch(options.signals) ? [] : [`signals must be true or false, got ${String(options.signals)}`]),
     ...(options.signal === undefined || options.signal instanceof AbortSignal ? [] : ['signal must be an AbortSignal']),
     ...listProblems(queues, 'queues'),
     ...listProblems(jobs, 'jobs'),
+    ...schedulerProblems(options),
   ]
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The worker's options are invalid: ${problems.join('; ')}`)
   return Object.freeze({ concurrency, queues, jobs, leaseMs, pollMs, graceMs, maxRescues })
 }
 
-/** A duration that can not be read is one of the problems, and must not hide the others. */
-function durationOr(otherwiseMs: number, value: Duration, what: string, problems: string[]): number {
+/** Of options that `workerConfig` has found sound. */
+export function schedulerConfig(options: AnyOptions, kind: WorkKind): SchedulerConfig | null {
+  const { scheduler = true, tick = 60_000, maxOverruns = 5, at } = options
+  if (scheduler === false) return null
+  return {
+    isSingle: scheduler === 'single',
+    tickMs: kind === 'daemon' ? parseDuration(tick, 'tick') : null,
+    maxOverruns: kind === 'daemon' && maxOverruns > 0 ? maxOverruns : null,
+    at: at === undefined ? null : parseInstant(at, 'at'),
+  }
+}
+
+function schedulerProblems({ scheduler, tick = 60_000, maxOverruns = 5, at }: AnyOptions): readonly string[] {
+  const problems: string[] = []
+  const tickMs = readOr(60_000, () => parseDuration(tick, 'tick'), problems)
+  readOr(0, () => (at === undefined ? 0 : parseInstant(at, 'at')), problems)
+  if (!isSwitch(scheduler) && scheduler !== 'single')
+    problems.push(`scheduler must be true, false or 'single', got ${String(scheduler)}`)
+  if (!isWithin(tickMs, minTickMs, maxTickMs)) problems.push(`tick must be from 1s to 1h, got ${tickMs} ms`)
+  if (!isWithin(maxOverruns, 0, 1_000_000)) problems.push(`maxOverruns must be a whole number, got ${maxOverruns}`)
+  if (at !== undefined && scheduler === false) problems.push('at has no meaning without the scheduler')
+  return problems
+}
+
+/** What can not be read is one of the problems, and must not hide the others. */
+function readOr(otherwise: number, read: () => number, problems: string[]): number {
   try {
-    return parseDuration(value, what)
+    return read()
   } catch (thrown) {
     problems.push(messageOf(thrown))
-    return otherwiseMs
+    return otherwise
   }
 }
 
@@ -103,9 +146,8 @@ function isWithin(value: number, least: number, most: number): boolean {
   return Number.isSafeInteger(value) && value >= least && value <= most
 }
 
-function switchProblems(options: WorkOptions, names: readonly ('scheduler' | 'signals')[]): readonly string[] {
-  const wrong = names.filter((name) => options[name] !== undefined && typeof options[name] !== 'boolean')
-  return wrong.map((name) => `${name} must be true or false, got ${String(options[name])}`)
+function isSwitch(value: unknown): boolean {
+  return value === undefined || typeof value === 'boolean'
 }
 
 function listProblems(list: unknown, what: string): readonly string[] {

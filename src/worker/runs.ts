@@ -2,12 +2,14 @@ import type { Lease, QueueBackend } from '../backends/contract.ts'
 import type { ProgressReport } from '../backends/store.ts'
 import { Batcher } from '../core/batcher.ts'
 import { type Clock, stopwatch } from '../core/clock.ts'
+import { formatDuration } from '../core/duration.ts'
 import type { Events } from '../core/events.ts'
 import type { Keep } from '../definition/definition.ts'
 import { ActiveRun } from '../execution/active-run.ts'
 import type { RunEvent, TreadleEvents } from '../execution/events.ts'
 import { type ExecutionDeps, execute } from '../execution/execute.ts'
 import { type Outcome, settlementOf } from '../execution/outcome.ts'
+import { runLogger } from '../execution/run-context.ts'
 import { announce } from './announce.ts'
 import { count, type Tally } from './report.ts'
 import type { Settler } from './settler.ts'
@@ -55,6 +57,11 @@ export class Runs {
         logger,
         started: (run) => {
           if (events.has('job:started')) events.emit('job:started', run.event)
+        },
+        overran: (run, overrunMs) => {
+          const since = formatDuration(overrunMs)
+          runLogger(run.event, logger).warn(`was told to stop ${since} ago and has not ended; it keeps its slot until it does`)
+          events.emit('job:overrun', { ...run.event, overrunMs })
         },
         report: (token, progress) => this.#report(token, progress),
         extend: async (token) => (await backend.extend([token], options.leaseMs))[0] === 'applied',

@@ -1,20 +1,32 @@
-import type { Occurrence, ScheduleEntry, ScheduleStore } from '../backends/store.ts'
+import type { Occurrence, ScheduleStanding, ScheduleStore } from '../backends/store.ts'
+import { nextTurn } from '../core/clock.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import type { Envelope } from '../envelope/envelope.ts'
-import type { Schedule } from '../scheduling/schedule.ts'
+import { longestMisfireMs } from '../scheduling/misfire.ts'
+import { type Followed, FollowedSchedules } from './followed.ts'
+import { type Moment, type OccurrencePlan, planFrozen, planOccurrences, planOnward } from './occurrence-plan.ts'
 
 export interface SchedulePassOptions {
   readonly definitions: () => readonly JobDefinition[]
   readonly schedules: ScheduleStore
   /** Seals the job of one occurrence; its payload is the definition's `args`. */
-  readonly envelope: (definition: JobDefinition, at: number) => Promise<Envelope>
-  /** Definitions that name environments are followed only where this is one of them. */
+  readonly envelope: (definition: JobDefinition, at: number, runAt: number) => Promise<Envelope>
   readonly environment: string | null
   readonly logger: Logger
   readonly onError: (error: unknown) => void
   readonly onEnqueued?: (schedule: string, at: number) => void
+  readonly onMissed?: (missed: MissedOccurrences) => void
+}
+
+/** Nobody was there when this schedule was due. */
+export interface MissedOccurrences {
+  readonly schedule: string
+  /** Those that run now in spite of it. */
+  readonly madeUp: readonly number[]
+  /** How many that were stored ahead are left out. */
+  readonly skipped: number
 }
 
 export interface TickReport {
@@ -24,99 +36,135 @@ export interface TickReport {
 }
 
 /**
- * Stores the current and the next occurrence of every schedule that is followed here. It remembers what it stored, so that a
- * pass with nothing new does not ask the store.
+ * Stores the current and the next occurrence of every schedule that is followed here, and those that were missed as far as
+ * their policies want it. It remembers for how long nothing can be new, so that a pass costs next to nothing until then.
  */
 export class SchedulePass {
   readonly #options: SchedulePassOptions
-  readonly #registered = new Map<string, Schedule>()
-  /** The occurrences of each schedule that are known to be stored, as far as they still matter. */
-  readonly #stored = new Map<string, readonly number[]>()
+  readonly #followed: FollowedSchedules
   /** The occurrence for which each failing definition was reported; null where its schedule itself failed. */
   readonly #reported = new Map<string, number | null>()
+  #revision: number | undefined
   #forgottenAt = Number.NEGATIVE_INFINITY
 
   constructor(options: SchedulePassOptions) {
     this.#options = options
+    this.#followed = new FollowedSchedules(options.definitions, options.environment)
   }
 
-  async run(nowMs: number): Promise<TickReport> {
-    const followed = this.#followed()
-    await this.#register(followed)
-    const plans = followed.flatMap((one) => this.#plan(one, nowMs) ?? [])
-    const enqueued = await this.#enqueue(plans)
-    if (followed.length > 0) await this.#forget(nowMs)
-    const nextAt = Math.min(...plans.map(({ next }) => next ?? Number.POSITIVE_INFINITY))
-    return { enqueued, nextAt: nextAt === Number.POSITIVE_INFINITY ? null : nextAt }
-  }
-
-  #followed(): readonly Followed[] {
-    const { environment } = this.#options
-    return this.#options.definitions().flatMap((definition) => {
-      const { schedule, enabled, environments } = definition.fields
-      const here = environments.length === 0 || (environment !== null && environments.includes(environment))
-      return schedule !== null && enabled && here ? [{ definition, schedule }] : []
-    })
-  }
-
-  async #register(followed: readonly Followed[]): Promise<void> {
-    const changed = followed.filter(({ definition, schedule }) => !isSame(this.#registered.get(definition.job), schedule))
-    if (changed.length === 0) return
-    await this.#options.schedules.register(changed.map(entryOf))
-    for (const { definition, schedule } of changed) {
-      this.#registered.set(definition.job, schedule)
-      this.#stored.delete(definition.job)
+  async run(now: number, horizonMs = 0): Promise<TickReport> {
+    const followed = this.#followed.all
+    if (followed.length === 0) return { enqueued: 0, nextAt: null }
+    await this.#register()
+    await this.#noticeChanges()
+    const open = followed.filter((each) => each.isOpen(now, horizonMs))
+    const standings = await this.#standingsOf(open, now)
+    let enqueued = 0
+    for (let from = 0; from < open.length; from += schedulesPerStep) {
+      if (from > 0) await nextTurn()
+      enqueued += await this.#follow(open.slice(from, from + schedulesPerStep), standings, { now, horizonMs })
     }
-    this.#options.logger.debug(`the scheduler follows ${this.#registered.size} schedules`)
+    await this.#forget(now)
+    return { enqueued, nextAt: earliest(followed) }
   }
 
-  #plan({ definition, schedule }: Followed, nowMs: number): Plan | undefined {
+  /** Stores what falls on this instant, to be run now, and nothing else. */
+  async runAt(at: number, now: number): Promise<TickReport> {
+    await this.#register()
+    const plans = this.#followed.all.map((followed) => ({ followed, plan: planFrozen(followed.schedule, at) }))
+    const sealed = await Promise.all(plans.map((each) => this.#seal(each, now)))
+    return { enqueued: await this.#enqueue(sealed.flat()), nextAt: null }
+  }
+
+  /** Whether schedules were changed since the last pass. */
+  async isOutdated(): Promise<boolean> {
+    return this.#revision !== undefined && (await this.#options.schedules.revision()) !== this.#revision
+  }
+
+  async #register(): Promise<void> {
+    if (await this.#followed.register(this.#options.schedules))
+      this.#options.logger.debug(`the scheduler follows ${this.#followed.all.length} schedules`)
+  }
+
+  /** A schedule that was paused, resumed or changed by another program is looked at anew. */
+  async #noticeChanges(): Promise<void> {
+    const revision = await this.#options.schedules.revision()
+    if (revision !== this.#revision) for (const each of this.#followed.all) each.uncover()
+    this.#revision = revision
+  }
+
+  /** Asked of the store where this pass can not simply go on from the last one. */
+  async #standingsOf(open: readonly Followed[], now: number): Promise<ReadonlyMap<string, ScheduleStanding>> {
+    const unsure = open.filter((each) => mustAsk(each, now))
+    if (unsure.length === 0) return new Map()
+    const standings = await this.#options.schedules.standings(unsure.map(({ job }) => job))
+    const found = new Map(standings.map((standing) => [standing.name, standing]))
+    for (const each of unsure) if (!found.has(each.job)) this.#followed.lose(each)
+    return found
+  }
+
+  async #follow(
+    followed: readonly Followed[],
+    standings: ReadonlyMap<string, ScheduleStanding>,
+    moment: Moment,
+  ): Promise<number> {
+    const plans = followed.flatMap((each) => this.#plan(each, standings.get(each.job), moment) ?? [])
+    await this.#skipMissed(plans)
+    const sealed = await Promise.all(plans.map((planned) => this.#seal(planned, moment.now)))
+    const enqueued = await this.#enqueue(sealed.flat())
+    for (const [index, planned] of plans.entries()) {
+      // One that could not be sealed is tried again on the next pass.
+      if (sealed[index]?.length === planned.plan.occurrences.length) cover(planned, moment.now)
+    }
+    return enqueued
+  }
+
+  #plan(followed: Followed, standing: ScheduleStanding | undefined, moment: Moment): Planned | undefined {
+    const { definition, schedule } = followed
     try {
-      const next = schedule.next(nowMs)
-      const instants = [schedule.current(nowMs), next].filter((at) => at !== null)
-      return { definition, next, instants }
+      if (standing !== undefined) return { followed, plan: planOccurrences(schedule, definition.misfire, standing, moment) }
+      if (followed.isCovered && schedule.kind === 'calendar')
+        return { followed, plan: planOnward(schedule, followed.end, moment) }
     } catch (thrown) {
       this.#report(definition, null, thrown)
-      return undefined
+    }
+    // Somebody removed it from the store: the next pass registers it again.
+    return undefined
+  }
+
+  async #skipMissed(plans: readonly Planned[]): Promise<void> {
+    for (const { followed, plan } of plans) {
+      const { job } = followed
+      const { skipBefore } = plan
+      const madeUp = plan.occurrences.filter(({ why }) => why === 'missed').map(({ at }) => at)
+      const skipped =
+        skipBefore === null ? 0 : await this.#options.schedules.skipWaiting(job, skipBefore, 'missed: nobody was there')
+      if (madeUp.length + skipped > 0) this.#options.onMissed?.({ schedule: job, madeUp, skipped })
     }
   }
 
-  async #enqueue(plans: readonly Plan[]): Promise<number> {
-    const sealed = await Promise.all(plans.map((plan) => this.#seal(plan)))
-    const occurrences = sealed.flat()
+  async #enqueue(occurrences: readonly Occurrence[]): Promise<number> {
     if (occurrences.length === 0) return 0
     const answers = await this.#options.schedules.enqueue(occurrences)
-    for (const [index, { definition, instants }] of plans.entries()) {
-      const known = [...this.#storedOf(definition), ...(sealed[index] ?? []).map(({ at }) => at)]
-      this.#stored.set(
-        definition.job,
-        instants.filter((at) => known.includes(at)),
-      )
-    }
     const added = occurrences.filter((_, index) => answers[index])
     for (const { schedule, at } of added) this.#options.onEnqueued?.(schedule, at)
     return added.length
   }
 
-  /** The occurrences of a definition that may not be stored yet. */
-  async #seal({ definition, instants }: Plan): Promise<readonly Occurrence[]> {
-    const stored = this.#storedOf(definition)
+  async #seal({ followed, plan }: Planned, now: number): Promise<readonly Occurrence[]> {
+    const { definition, job } = followed
     const occurrences: Occurrence[] = []
-    for (const at of instants) {
-      if (stored.includes(at)) continue
+    for (const { at, follows } of plan.occurrences) {
       try {
-        occurrences.push({ schedule: definition.job, at, envelope: await this.#options.envelope(definition, at) })
+        const envelope = await this.#options.envelope(definition, at, Math.max(at, now))
+        occurrences.push({ schedule: job, at, envelope, ...(follows !== undefined && { follows }) })
       } catch (thrown) {
         this.#report(definition, at, thrown)
         return occurrences
       }
     }
-    this.#reported.delete(definition.job)
+    this.#reported.delete(job)
     return occurrences
-  }
-
-  #storedOf(definition: JobDefinition): readonly number[] {
-    return this.#stored.get(definition.job) ?? []
   }
 
   /** It is tried again on every pass, and said once for each occurrence. */
@@ -129,13 +177,13 @@ export class SchedulePass {
   }
 
   /** Housekeeping: a failure is reported, and is no reason to repeat the pass. */
-  async #forget(nowMs: number): Promise<void> {
+  async #forget(now: number): Promise<void> {
     // Counted in both directions: a clock that was set back must not put it off.
-    if (Math.abs(nowMs - this.#forgottenAt) < forgetEveryMs) return
-    this.#forgottenAt = nowMs
+    if (Math.abs(now - this.#forgottenAt) < forgetEveryMs) return
+    this.#forgottenAt = now
     try {
       for (let batch = 0; batch < forgetBatches; batch++) {
-        const forgotten = await this.#options.schedules.forget(nowMs - rememberMs, forgetBatchSize)
+        const forgotten = await this.#options.schedules.forget(now - rememberMs, forgetBatchSize)
         if (forgotten < forgetBatchSize) return
       }
     } catch (thrown) {
@@ -144,27 +192,37 @@ export class SchedulePass {
   }
 }
 
-interface Followed {
-  readonly definition: JobDefinition
-  readonly schedule: Schedule
+interface Planned {
+  readonly followed: Followed
+  readonly plan: OccurrencePlan
 }
 
-interface Plan {
-  readonly definition: JobDefinition
-  readonly next: number | null
-  /** The current occurrence, if there is one, and the next. */
-  readonly instants: readonly number[]
+/** A repeat is moved on by whoever ends its run, and nothing is called missed before it is known that nobody else saw it. */
+function mustAsk(followed: Followed, now: number): boolean {
+  return !followed.isCovered || followed.schedule.kind === 'repeat' || followed.isOutOfStep(now, unusuallyLateMs)
 }
 
-const rememberMs = 8 * 86_400_000
+function cover({ followed, plan }: Planned, from: number): void {
+  const { nextAt, occurrences } = plan
+  const until = nextAt ?? Number.POSITIVE_INFINITY
+  // When a repeat goes on nobody can tell before its run has ended.
+  if (followed.schedule.kind === 'repeat' && nextAt === null) followed.uncover()
+  else followed.cover(from, until, occurrences.at(-1)?.at ?? until)
+}
+
+function earliest(followed: readonly Followed[]): number | null {
+  let nextAt = Number.POSITIVE_INFINITY
+  for (const { until } of followed) if (until < nextAt) nextAt = until
+  return nextAt === Number.POSITIVE_INFINITY ? null : nextAt
+}
+
+/** So many schedules are followed before the event loop goes on to other things. */
+const schedulesPerStep = 2_000
+
+/** A scheduler that wakes so late was stopped, or its machine was. */
+const unusuallyLateMs = 5_000
+
+const rememberMs = longestMisfireMs + 86_400_000
 const forgetEveryMs = 3_600_000
 const forgetBatchSize = 1_000
 const forgetBatches = 100
-
-function isSame(one: Schedule | undefined, other: Schedule): boolean {
-  return one !== undefined && one.expression === other.expression && one.timezone === other.timezone
-}
-
-function entryOf({ definition, schedule }: Followed): ScheduleEntry {
-  return { name: definition.job, expression: schedule.expression, timezone: schedule.timezone }
-}

@@ -1,10 +1,24 @@
+import type { HeldLock } from '../backends/contract.ts'
 import { type Clock, pause } from '../core/clock.ts'
+import { TreadleError } from '../core/errors.ts'
 import { type RetryPolicy, retryDelayMs } from '../definition/retry.ts'
+import { longestSleepMs, occurrencePace, type Pace } from './pace.ts'
 import { SchedulePass, type SchedulePassOptions, type TickReport } from './schedule-pass.ts'
+import { lockedError, lockedText, type SchedulerLock } from './scheduler-lock.ts'
+import { TickStatistics, type TickSummary, type TickTimes } from './tick-statistics.ts'
 
 export interface SchedulerOptions extends SchedulePassOptions {
   readonly clock: Clock
+  readonly pace?: Pace
+  /** Only the scheduler that has it follows schedules; the others wait for it. */
+  readonly lock?: SchedulerLock
+  /** Gives up after so many ticks in a row that took longer than their interval. */
+  readonly maxOverruns?: number
+  /** After a tick that was due by the pace. */
+  readonly onTick?: (tick: Tick) => void
 }
+
+export interface Tick extends TickReport, TickTimes {}
 
 /**
  * Turns schedules into jobs, one for each occurrence. Any number of these may run: the store keeps one row for a schedule and
@@ -13,64 +27,177 @@ export interface SchedulerOptions extends SchedulePassOptions {
 export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #pass: SchedulePass
+  readonly #pace: Pace
+  readonly #statistics: TickStatistics
   #tick: Promise<TickReport> | undefined
   #loop: Promise<void> | undefined
   #stopping: AbortController | undefined
+  #sleeping: AbortController | undefined
+  #isWoken = false
+  #enqueued = 0
+  /** Whose lock is being waited for, so that it is said once. */
+  #waitsFor: string | undefined
 
   constructor(options: SchedulerOptions) {
     this.#options = options
     this.#pass = new SchedulePass(options)
+    this.#pace = options.pace ?? occurrencePace
+    this.#statistics = new TickStatistics(this.#pace.intervalMs)
   }
 
-  /** One pass. Rejects when the store fails; a definition that fails is reported and left out. */
+  /** How many occurrences it has stored. */
+  get enqueued(): number {
+    return this.#enqueued
+  }
+
+  get summary(): TickSummary {
+    return this.#statistics.summary
+  }
+
+  /** One pass. Rejects when the store fails or another scheduler has the lock; a definition that fails is reported and left out. */
   tick(): Promise<TickReport> {
-    this.#tick ??= this.#pass.run(this.#options.clock.now()).finally(() => {
-      this.#tick = undefined
+    return this.#once(async () => {
+      await this.#refuseLocked()
+      return this.#pass.run(this.#options.clock.now(), this.#pace.horizonMs)
     })
-    return this.#tick
   }
 
-  start(): void {
+  /** One pass as if it were this instant. */
+  tickAt(at: number): Promise<TickReport> {
+    return this.#once(async () => {
+      await this.#refuseLocked()
+      return this.#pass.runAt(at, this.#options.clock.now())
+    })
+  }
+
+  /** Resolves after the first pass, whether it succeeded or not. */
+  async start(): Promise<void> {
     if (this.#stopping !== undefined && !this.#stopping.signal.aborted) return
     this.#stopping = new AbortController()
-    this.#loop = this.#run(this.#stopping.signal)
+    const { signal } = this.#stopping
+    this.#isWoken = false
+    await new Promise<void>((resolve) => {
+      this.#loop = this.#run(signal, resolve).finally(resolve)
+      this.#loop.catch(() => {})
+    })
+  }
+
+  /** Resolves when the scheduler has given up; rejects with the reason. */
+  async ended(): Promise<void> {
+    await this.#loop
+  }
+
+  /** Looks now: what a schedule waits for may have happened. */
+  wake(): void {
+    this.#isWoken = true
+    this.#sleeping?.abort()
   }
 
   /** Resolves when the tick under way has ended. */
   async stop(): Promise<void> {
     this.#stopping?.abort()
-    await this.#loop
+    this.wake()
+    await this.#loop?.catch(() => {})
     await this.#tick?.catch(() => {})
+    await this.#options.lock?.release().catch((error: unknown) => this.#options.onError(error))
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  #once(work: () => Promise<TickReport>): Promise<TickReport> {
+    this.#tick ??= this.#counted(work).finally(() => {
+      this.#tick = undefined
+    })
+    return this.#tick
+  }
+
+  async #counted(work: () => Promise<TickReport>): Promise<TickReport> {
+    const report = await work()
+    this.#enqueued += report.enqueued
+    return report
+  }
+
+  async #refuseLocked(): Promise<void> {
+    const by = (await this.#options.lock?.take()) ?? null
+    if (by !== null) throw lockedError(by)
+  }
+
+  async #run(signal: AbortSignal, onFirst: () => void): Promise<void> {
+    const { clock } = this.#options
+    let plannedAt = clock.now()
+    let isDue = true
     for (let failures = 0; !signal.aborted; ) {
-      const wakeAt = await this.#tryTick()
-      failures = wakeAt === undefined ? failures + 1 : 0
-      await pause(this.#options.clock, this.#pauseMs(wakeAt, failures), signal)
+      const startedAt = clock.now()
+      const answer = await this.#tryTick()
+      onFirst()
+      failures = answer === 'failed' ? failures + 1 : 0
+      const endedAt = clock.now()
+      if (isDue && answer !== 'failed' && 'enqueued' in answer) this.#count(answer, { plannedAt, startedAt, endedAt })
+      plannedAt = this.#nextWake(answer, failures, endedAt)
+      isDue = await this.#sleepUntil(plannedAt, signal)
     }
   }
 
-  /** When the next occurrence is due, null when there is none, undefined when the tick failed. */
-  async #tryTick(): Promise<number | null | undefined> {
+  async #tryTick(): Promise<TickReport | HeldLock | 'failed'> {
     try {
-      return (await this.tick()).nextAt
+      const by = (await this.#options.lock?.take()) ?? null
+      this.#sayLock(by)
+      return by ?? (await this.#once(() => this.#pass.run(this.#options.clock.now(), this.#pace.horizonMs)))
     } catch (thrown) {
       this.#options.onError(thrown)
-      return undefined
+      return 'failed'
     }
   }
 
-  #pauseMs(wakeAt: number | null | undefined, failures: number): number {
+  #nextWake(answer: TickReport | HeldLock | 'failed', failures: number, now: number): number {
+    if (answer === 'failed') return now + retryDelayMs(tickRetry, failures, () => this.#options.clock.random())
+    if ('owner' in answer) return now + Math.min(Math.max(answer.expiresAt - now, shortestLockWaitMs), longestSleepMs)
+    return this.#pace.wakeAt(now, answer.nextAt)
+  }
+
+  #count(report: TickReport, times: TickTimes): void {
+    const { maxOverruns } = this.#options
+    this.#statistics.add(times)
+    this.#options.onTick?.({ ...report, ...times })
+    if (maxOverruns === undefined || this.#statistics.overrunsInARow < maxOverruns) return
+    const message = `${maxOverruns} ticks in a row took longer than ${this.#pace.intervalMs} ms, the last one ${times.endedAt - times.startedAt} ms: the database or this machine is too slow for the interval`
+    throw new TreadleError('SCHEDULER_OVERRUN', message)
+  }
+
+  #sayLock(by: HeldLock | null): void {
+    const { logger } = this.#options
+    if (by !== null && by.owner !== this.#waitsFor) logger.warn(`${lockedText(by)}; waiting for it`)
+    if (by === null && this.#waitsFor !== undefined) logger.info('this scheduler has the lock now')
+    this.#waitsFor = by?.owner
+  }
+
+  /** In short parts, looking at the clock after each: a machine sleeps, and clocks are set. False when it was woken before. */
+  async #sleepUntil(target: number, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options
-    if (wakeAt === undefined) return retryDelayMs(tickRetry, failures, () => clock.random())
-    // From the occurrence's own instant and not from the last wake-up: what a tick takes does not add up.
-    return Math.min(Math.max((wakeAt ?? Number.POSITIVE_INFINITY) - clock.now(), 0), longestSleepMs)
+    let until = target
+    for (let now = clock.now(); now < until && !this.#isWoken && !signal.aborted; ) {
+      this.#sleeping = new AbortController()
+      await pause(clock, Math.min(until - now, sleepPartMs), this.#sleeping.signal)
+      if (!signal.aborted && (await this.#isChanged())) break
+      const before = now
+      now = clock.now()
+      if (now < before) {
+        this.#statistics.setBack()
+        until = Math.min(until, this.#pace.wakeAt(now, null))
+      }
+    }
+    this.#isWoken = false
+    return clock.now() >= until
+  }
+
+  /** Somebody paused, resumed or changed a schedule. A database that does not answer is the next tick's affair. */
+  async #isChanged(): Promise<boolean> {
+    return this.#pass.isOutdated().catch(() => false)
   }
 }
 
-// Short, so that a machine that slept or whose clock was set finds its place soon.
-const longestSleepMs = 30_000
+/** After so long without a look at the clock and the store, a machine that woke up or a schedule that was resumed goes on. */
+const sleepPartMs = 5_000
+
+const shortestLockWaitMs = 1_000
 
 // With the jitter, the first pause is one to two seconds and the longest fifteen to thirty.
 const tickRetry: RetryPolicy = { strategy: 'exponential', baseMs: 2_000, factor: 2, maxMs: 30_000, jitter: 'equal' }

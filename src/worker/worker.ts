@@ -287,5 +287,5 @@ export class Worker {
 
 function claimable(definitions: readonly JobDefinition[], only: readonly string[] | null) {
   const wanted = definitions.filter(({ job, fields }) => fields.handler !== null && (only === null || only.includes(job)))
-  return wanted.map(({ job, fields }) => ({ job, concurrency: fields.concurrency }))
+  return wanted.map(({ job, concurrency }) => ({ job, concurrency }))
 }

@@ -61,7 +61,7 @@ export const homes: readonly Home[] = [
   { what: 'worker threads', homes: ['backends/sqlite/'], modules: ['node:worker_threads'] },
   { what: 'child processes', homes: ['handlers/', 'cli/'], modules: ['node:child_process'] },
   { what: 'outgoing requests', homes: ['handlers/'], globals: ['fetch'], modules: ['undici', 'ipaddr.js'] },
-  { what: 'the cron library', homes: ['scheduling/'], modules: ['croner'] },
+  { what: 'another cron library', homes: ['the tests and the benchmark'], modules: ['croner', 'cron-parser'] },
   { what: 'the terminal', homes: ['cli/'], modules: ['commander', 'cli-table3', 'picocolors'] },
   { what: 'loading of TypeScript files', homes: ['cli/', 'app/'], modules: ['jiti'] },
 ]

@@ -141,6 +141,7 @@ describe('treadle status', () => {
 
   it('works while a job file is broken, and says so', async () => {
     const project = jobProject()
+    await project.call(['migrate'])
     project.write('jobs/broken.ts', 'const x = {')
     const { code, out, err } = await project.call(['status'])
     expect({ code, out }).toEqual({ code: 0, out: 'sqlite:jobs.db\n\nno jobs yet\n' })
@@ -196,6 +197,7 @@ describe('treadle dead, retry, cancel, prune', () => {
 
   it('migrate brings the schema up to date and tells its version', async () => {
     const project = new Project({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
+    project.write('jobs.db', '')
     expect(await project.call(['list'])).toMatchObject({ code: 1, err: expect.stringContaining('[SCHEMA_OUTDATED]') })
     expect((await project.call(['migrate'])).out).toMatch(/^sqlite:jobs\.db is up to date: schema version \d+\n$/)
     expect(await project.call(['list'])).toMatchObject({ code: 0 })

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { JobRecord } from '../../src/backends/store.ts'
+import { jobTable } from '../../src/cli/output/jobs.ts'
 import { Output } from '../../src/cli/output/output.ts'
 import { type Column, tableText } from '../../src/cli/output/table.ts'
 import { displayWidth, visible, visibleLine, withoutPassword } from '../../src/cli/output/text.ts'
@@ -18,6 +20,19 @@ const columns: readonly Column<Row>[] = [
 const plain = (text: string) => text
 const id = '01900000-0000-7000-8000-000000000000'
 
+function capture(options: { json?: boolean; tty?: boolean; colour?: boolean; columns?: number }) {
+  const written = { out: '', err: '' }
+  const stream = (name: 'out' | 'err') => ({
+    write: (text: string) => {
+      written[name] += text
+    },
+    isTTY: options.tty ?? false,
+    columns: options.columns ?? 100,
+  })
+  const { json = false, colour = true } = options
+  return { written, out: new Output({ json, colour, stdout: stream('out'), stderr: stream('err') }) }
+}
+
 describe('a table', () => {
   it('takes the room that its cells need', () => {
     const text = tableText(columns, [{ id: '1', name: 'send-email', note: 'ok' }], Number.POSITIVE_INFINITY, plain)
@@ -32,6 +47,30 @@ describe('a table', () => {
       expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width)
       expect(lines[1]).toContain(id)
     }
+  })
+
+  it('loses the columns of the highest rank first, and keeps its order', () => {
+    const ranked = [
+      { ...columns[0], rank: 1 },
+      { ...columns[1], rank: 2 },
+      { ...columns[2], rank: 0, whole: true },
+    ] as Column<Row>[]
+    const rows = [{ id: '12345678', name: 'send-email', note: 'dead' }]
+    expect(tableText(ranked, rows, 18, plain)).toBe('ID        NOTE\n12345678  dead')
+    expect(tableText(ranked, rows, 11, plain)).toBe('NOTE\ndead')
+  })
+
+  it('leaves out a column that would be narrower than it is of use', () => {
+    const useful = columns.map((column) => ({ ...column, least: 9 }))
+    const rows = [{ id: '1', name: 'send-email', note: 'a long remark' }]
+    expect(tableText(useful, rows, 24, plain)).toBe('ID  NAME       NOTE\n1   send-ema…  a long r…')
+    expect(tableText(useful, rows, 21, plain)).toBe('ID  NAME\n1   send-email')
+  })
+
+  it('of jobs shows what state they are in, also where there is little room', () => {
+    const job = { id, job: 'send-email', state: 'succeeded', queue: 'mail', attempts: 1, maxRetries: 0 } as JobRecord
+    const { out } = capture({ tty: true, colour: false, columns: 50 })
+    expect(jobTable([{ ...job, errors: [] }], out, 0)).toBe(`${'ID'.padEnd(36)}  STATE\n${id}  succeeded`)
   })
 
   it('counts wide characters as the terminal does', () => {
@@ -85,19 +124,6 @@ describe('times', () => {
 })
 
 describe('output', () => {
-  function capture(options: { json?: boolean; tty?: boolean; colour?: boolean }) {
-    const written = { out: '', err: '' }
-    const stream = (name: 'out' | 'err') => ({
-      write: (text: string) => {
-        written[name] += text
-      },
-      isTTY: options.tty ?? false,
-      columns: 100,
-    })
-    const { json = false, colour = true } = options
-    return { written, out: new Output({ json, colour, stdout: stream('out'), stderr: stream('err') }) }
-  }
-
   it('has colours on a terminal only', () => {
     expect(capture({ tty: true }).out.colours.red('x')).not.toBe('x')
     expect(capture({ tty: false }).out.colours.red('x')).toBe('x')

@@ -20,6 +20,10 @@ const commands = [
   'resume',
   'prune',
   'migrate',
+  'daemon',
+  'next',
+  'trigger',
+  'forget',
 ]
 const deadCommands = ['list', 'show', 'replay', 'purge'].map((name) => `dead ${name}`)
 
@@ -39,6 +43,22 @@ describe('wrong usage ends with 2 and one line', () => {
     [['send', 'add', '--delay', '5m', '--at', '2026-01-01T00:00:00Z'], 'give either --delay or --at'],
     [['send', 'add', '--queue', 'a b'], 'A queue must be 1 to 64 letters'],
     [['work', '--concurrency', '0'], 'It must be a whole number from 1 to 10000.'],
+    [['work', '--lease', '1ms'], 'lease must be from 1s to 1d, got 1 ms'],
+    [['work', '--single', '--no-scheduler'], "option '--single' cannot be used with option '--no-scheduler'"],
+    [['daemon', '--tick', '10ms'], 'tick must be from 1s to 1h, got 10 ms'],
+    [['daemon', '--max-overruns', '-1'], 'It must be a whole number from 0 to 1000000.'],
+    [['run', '--at', 'noon'], 'It must be an ISO 8601 time with its offset'],
+    [['run', '--at', '2026-01-01T00:00:00Z', '--no-scheduler'], 'at has no meaning without the scheduler'],
+    [['run', '--concurrency', '10001'], 'It must be a whole number from 1 to 10000.'],
+    [['send', 'add', '--unique', ''], 'It must be a text of 1 to 512 characters'],
+    [['list', '--schedules', '--state', 'dead'], "option '--schedules' cannot be used with option '--state <state>'"],
+    [['next', '61 * * * *'], 'The cron expression "61 * * * *" has an invalid minute'],
+    [['next', 'FINISHED, +1 EON'], 'A repeat is a base (SCHEDULED, STARTED or FINISHED)'],
+    [['next', 'x', '--zone', 'Nowhere'], "It must be the name of a time zone, such as 'Europe/Paris'"],
+    [['next', '--from', 'noon'], 'It must be an ISO 8601 time with its offset'],
+    [['pause'], 'give either the names of queues or --schedule NAME: neither was given'],
+    [['resume', 'mail', '--schedule', 'digest'], 'give either the names of queues or --schedule NAME: both were given'],
+    [['forget', 'x'], 'this removes a schedule for ever: add --yes'],
     [['run', '--queue', ''], 'It must not be empty.'],
     [['pause', 'a b'], 'A queue must be 1 to 64 letters'],
     [['dead', 'replay'], 'give either the ids of jobs or --all'],
@@ -77,6 +97,7 @@ describe('wrong usage ends with 2 and one line', () => {
 describe('failures', () => {
   it('what does not exist ends with 4', async () => {
     const project = jobProject()
+    await project.call(['migrate'])
     expect(await project.call(['show', 'nope'])).toMatchObject({
       code: 4,
       out: '',

@@ -79,7 +79,7 @@ describe('treadle work', () => {
   it('refuses options and jobs that make no sense before it says that it works', async () => {
     const project = jobProject()
     expect(await project.call(['work', '--lease', '10ms'])).toMatchObject({
-      code: 1,
+      code: 2,
       out: '',
       err: expect.stringContaining('lease must be from 1s'),
     })
@@ -87,6 +87,14 @@ describe('treadle work', () => {
       code: 1,
       out: '',
       err: expect.stringContaining('No job is defined as "nope"'),
+    })
+  })
+
+  it('a queue that no job uses is remarked, with those that are in use', async () => {
+    const { code, err } = await jobProject().call(['run', '--queue', 'mial,mail'])
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'note: no job that is defined here uses the queue mial; in use: default, mail\n',
     })
   })
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type DefinitionFields, definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
 import { retryPolicy } from '../../src/definition/retry.ts'
 import { parseCron } from '../../src/scheduling/cron.ts'
+import { misfirePolicy } from '../../src/scheduling/misfire.ts'
 
 const base = () =>
   new JobDefinition({
@@ -11,11 +12,13 @@ const base = () =>
     handler: async () => {},
     meta: { a: 1 },
     environments: ['test'],
+    schedule: parseCron('0 4 * * *', 'UTC'),
   })
 
 describe('a definition', () => {
   const schedule = parseCron('0 2 * * *', 'UTC')
   const retry = retryPolicy({ strategy: 'none' })
+  const misfire = misfirePolicy('all')
   const unique = () => 'u'
   const idempotencyKey = () => 'i'
 
@@ -27,11 +30,25 @@ describe('a definition', () => {
     ['withMaxAttempts', (definition) => definition.withMaxAttempts(2), { maxAttempts: 2 }],
     ['withRetry', (definition) => definition.withRetry(retry), { retry }],
     ['withTimeout', (definition) => definition.withTimeout(500), { timeoutMs: 500 }],
+    ['withMaxRunningTime', (definition) => definition.withMaxRunningTime(500), { maxRunningTimeMs: 500 }],
     ['withConcurrency', (definition) => definition.withConcurrency(4), { concurrency: 4 }],
     ['withSingleInstance', (definition) => definition.withSingleInstance(), { concurrency: 1 }],
     ['withUnique', (definition) => definition.withUnique(unique), { unique }],
     ['withIdempotencyKey', (definition) => definition.withIdempotencyKey(idempotencyKey), { idempotencyKey }],
     ['withSchedule', (definition) => definition.withSchedule(schedule), { schedule }],
+    ['withOverlap', (definition) => definition.withOverlap('allow'), { overlap: 'allow' }],
+    ['withMisfire', (definition) => definition.withMisfire(misfire), { misfire }],
+    ['withAfter', (definition) => definition.withAfter('a', 'b'), { after: ['a', 'b'] }],
+    [
+      'withDependsOn',
+      (definition) => definition.withDependsOn('a', { job: 'b', onFailure: 'run' }),
+      {
+        dependsOn: [
+          { job: 'a', onFailure: 'skip' },
+          { job: 'b', onFailure: 'run' },
+        ],
+      },
+    ],
     ['withEnvironments', (definition) => definition.withEnvironments('a', 'b'), { environments: ['a', 'b'] }],
     ['withEnabled', (definition) => definition.withEnabled(false), { enabled: false }],
     ['withMeta', (definition) => definition.withMeta({ b: 2 }), { meta: { b: 2 } }],
@@ -64,6 +81,11 @@ describe('a definition', () => {
   it('is checked like the first one when it is changed', () => {
     expect(() => base().withQueue('two words').withPriority(0)).toThrow(expect.objectContaining({ code: 'DEFINITION_INVALID' }))
     expect(() => base().withKeep({ dead: -1 })).toThrow('keep.dead must be')
+    expect(() => base().withMaxRunningTime(0)).toThrow('maxRunningTime must be more than 0 ms')
+    expect(() => base().withOverlap('never' as never)).toThrow('overlap must be')
+    expect(() => base().withAfter('')).toThrow('a job that it comes after must be')
+    expect(() => base().withDependsOn({ job: 'a', onFailure: 'stop' as never })).toThrow('onFailure must be')
+    expect(() => base().withOverlap('skip').withSchedule(null)).toThrow('this job has no schedule')
   })
 
   it('A2: can not be changed, in any of its parts', () => {
@@ -74,6 +96,7 @@ describe('a definition', () => {
       () => Object.assign(fields.keep, { dead: 0 }),
       () => (fields.environments as string[]).push('x'),
       () => (fields.when as unknown[]).push(() => true),
+      () => Object.assign(base().withDependsOn('a').fields.dependsOn[0] as object, { job: 'b' }),
       () => Object.assign(base(), { fields: {} }),
     ]
     for (const attempt of attempts) expect(attempt).toThrow(TypeError)

@@ -36,6 +36,22 @@ describe('a sealed envelope', () => {
     expect(openEnvelope(envelope, keys).identity.meta).toEqual({})
   })
 
+  it('D17: carries the instant of a scheduled run, and is not longer where there is none', () => {
+    const occurrence = Date.UTC(2026, 10, 15, 2)
+    const scheduled = sealEnvelope({ ...identity, occurrence }, payload, delivery, keys)
+    expect(openEnvelope(scheduled, keys).identity).toEqual({ ...identity, occurrence })
+    expect(JSON.parse(scheduled.identity)).toHaveLength(12)
+    expect(JSON.parse(sealEnvelope(identity, payload, delivery, keys).identity)).toHaveLength(11)
+  })
+
+  it('has the instant of its own run, however alike the one before it was', () => {
+    const alike = { ...identity, meta: {} }
+    const occurrences = [null, 1_000, 2_000, null].map((occurrence) =>
+      sealEnvelope({ ...alike, occurrence }, payload, delivery, keys),
+    )
+    expect(occurrences.map((each) => openEnvelope(each, keys).identity.occurrence)).toEqual([null, 1_000, 2_000, null])
+  })
+
   it('D17: says nothing of schedules', () => {
     expect(Object.keys(sealEnvelope(identity, payload, delivery, keys))).not.toContain('schedule')
     expect(Object.keys(parseIdentity(sealEnvelope(identity, payload, delivery, keys).identity) as Identity)).not.toContain('cron')
@@ -54,6 +70,7 @@ describe('an envelope that was changed', () => {
     singleInstance: true,
     idempotencyKey: null,
     meta: { tenant: 'evil' },
+    occurrence: delivery.runAt,
   }
 
   it.each(Object.entries(changes))('D16, X18: is refused when its %s is another one', (field, value) => {
@@ -153,6 +170,10 @@ describe('an envelope that holds nonsense', () => {
     ['with a number for its job', JSON.stringify([1, 'i', 7, 'n', 'q', 5, 0, null, false, null, null])],
     ['with a text for its priority', JSON.stringify([1, 'i', 'j', 'n', 'q', '5', 0, null, false, null, null])],
     ['with a list for its meta', JSON.stringify([1, 'i', 'j', 'n', 'q', 5, 0, null, false, null, []])],
+    ['with a text for its occurrence', JSON.stringify([1, 'i', 'j', 'n', 'q', 5, 0, null, false, null, null, '2026'])],
+    ['with an occurrence of nothing', JSON.stringify([1, 'i', 'j', 'n', 'q', 5, 0, null, false, null, null, null])],
+    ['with an occurrence that is no instant', JSON.stringify([1, 'i', 'j', 'n', 'q', 5, 0, null, false, null, null, 9e15])],
+    ['with more than an occurrence', JSON.stringify([1, 'i', 'j', 'n', 'q', 5, 0, null, false, null, null, 1, 1])],
     ['with a number for its idempotency key', JSON.stringify([1, 'i', 'j', 'n', 'q', 5, 0, null, false, 1, null])],
   ])('has an identity that is refused: %s', (_, text) => {
     expect(parseIdentity(text)).toBeUndefined()

@@ -21,6 +21,7 @@ export const identity: Identity = {
   singleInstance: false,
   idempotencyKey: 'welcome:ada',
   meta: { tenant: 'acme', trace: { id: 7 } },
+  occurrence: null,
 }
 
 export const payload = '{"to":"ada@example.com"}'

@@ -33,8 +33,12 @@ describe('the wire form', () => {
     expect(wire).toMatchObject({ attempts: 0, schedule: '2026-01-01T00:00:01.500Z' })
   })
 
-  it('D17: never carries a cron expression', () => {
-    expect(toWire(sealEnvelope(identity, payload, delivery, keys), 0)).not.toMatch(/cron/i)
+  it('D17: carries the instant of a scheduled run, and never a cron expression', () => {
+    const scheduled = { ...identity, occurrence: Date.UTC(2026, 10, 15, 2) }
+    const wire = toWire(sealEnvelope(scheduled, payload, delivery, keys), 0)
+    expect(JSON.parse(wire)).toMatchObject({ occurrence: '2026-11-15T02:00:00.000Z', schedule: null })
+    expect(wire).not.toMatch(/cron/i)
+    expect(openEnvelope(fromWire(wire, createdAt).envelope, keys).identity).toEqual(scheduled)
   })
 
   it('D16: is refused when a signed field was changed on the way, and not when attempts or schedule were', () => {
@@ -53,6 +57,7 @@ describe('the wire form', () => {
       timeout: null,
       singleInstance: true,
       meta: {},
+      occurrence: '2026-11-15T02:00:00Z',
     }
     for (const [field, value] of Object.entries(signed)) {
       expect(open({ [field]: value }), field).toThrow(expect.objectContaining({ code: 'SIGNATURE_INVALID' }))
@@ -96,6 +101,8 @@ describe('the wire form', () => {
     ['singleInstance', 1],
     ['meta', []],
     ['meta', null],
+    ['occurrence', 'tomorrow'],
+    ['occurrence', 5],
     ['_sig', 5],
   ])('names the field of a message whose %s is %j', (field, value) => {
     const wire = JSON.parse(toWire(sealEnvelope(identity, payload, delivery, keys), 0))
@@ -121,6 +128,7 @@ describe('the wire form', () => {
       singleInstance: fc.boolean(),
       idempotencyKey: fc.option(text),
       meta: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<never>, { maxKeys: 3 }),
+      occurrence: fc.option(fc.nat().map((seconds) => seconds * 1_000)),
     })
     fc.assert(
       fc.property(identities, fc.jsonValue({ maxDepth: 4 }), fc.nat(), fc.nat(), (given, value, attempts, delayMs) => {
@@ -132,6 +140,7 @@ describe('the wire form', () => {
         const opened = openEnvelope(read.envelope, keys)
         expect(JSON.stringify(opened.payload)).toBe(sealed.payload)
         expect(opened.identity.job).toBe(given.job)
+        expect(opened.identity.occurrence).toBe(given.occurrence)
       }),
     )
   })

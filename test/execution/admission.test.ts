@@ -155,5 +155,6 @@ function identityOf(id: string): Identity {
     singleInstance: false,
     idempotencyKey: null,
     meta: {},
+    occurrence: null,
   }
 }

@@ -21,6 +21,7 @@ export function contextFor<Payload>(payload: Payload): TestContext<Payload> {
     payload,
     attempt: 1,
     maxAttempts: 2,
+    occurrence: null,
     meta: {},
     signal: controller.signal,
     logger,

@@ -21,7 +21,7 @@ export function startProgram(name: string, options: object, { cwd, prefix = [], 
   const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url))
   const commandLine = [...prefix, process.execPath, ...nodeArgs, file, JSON.stringify(options)]
   const child = spawn(commandLine[0]!, commandLine.slice(1), {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
   })
   const program = new Program(name, child)
@@ -54,6 +54,7 @@ export class Program {
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text
     })
+    child.stdin!.on('error', () => {})
     this.ended = new Promise((resolve) => {
       child.on('close', (code, signal) => {
         this.#ending = { code, signal }
@@ -80,6 +81,11 @@ export class Program {
       this.#listeners.add(look)
       look()
     })
+  }
+
+  /** A program that has been killed does not hear it. */
+  tell(line: string): void {
+    if (this.#ending === undefined) this.#child.stdin!.write(`${line}\n`)
   }
 
   signal(signal: NodeJS.Signals): void {

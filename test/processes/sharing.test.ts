@@ -79,8 +79,8 @@ describe('several processes on one file', () => {
 
     const stored = schedulers.flatMap(({ lines }) => lines.filter((line) => line.startsWith('enqueued ')))
     expect(new Set(stored).size).toBe(stored.length)
-    const rows = query<{ run_at: number }>(path, 'SELECT run_at FROM treadle_jobs ORDER BY run_at')
-    expect(rows.map(({ run_at }) => `enqueued ${run_at}`)).toEqual(stored.toSorted())
+    const rows = query<{ at: number }>(path, 'SELECT at FROM treadle_occurrences ORDER BY at')
+    expect(rows.map(({ at }) => `enqueued ${at}`)).toEqual(stored.toSorted())
     expect(faultsOf(path)).toEqual([])
   })
 

@@ -68,9 +68,121 @@ describe('X13: a fixed-time job', () => {
       ['09-05T04:00Z', '09-06T04:00Z', '09-07T03:00Z'],
     ],
     ['in a gap of half an hour', 'Australia/Lord_Howe', '15 2 * * *', '10-02T20:00Z', ['10-03T15:30Z', '10-04T15:15Z']],
+    [
+      'in the gap of Lord Howe, shown twice in autumn',
+      'Australia/Lord_Howe',
+      '45 1 * * *',
+      '04-03T20:00Z',
+      ['04-04T14:45Z', '04-05T15:15Z'],
+    ],
+    [
+      'before, in and after Ramadan',
+      'Africa/Casablanca',
+      '30 2 * * *',
+      '02-13T12:00Z',
+      ['02-14T01:30Z', '02-15T01:30Z', '02-16T02:30Z'],
+    ],
+    [
+      'at the end of Ramadan',
+      'Africa/Casablanca',
+      '30 2 * * *',
+      '03-20T12:00Z',
+      ['03-21T02:30Z', '03-22T02:00Z', '03-23T01:30Z'],
+    ],
+    [
+      'in the gap of two hours',
+      'Antarctica/Troll',
+      '30 1 * * *',
+      '03-27T12:00Z',
+      ['03-28T01:30Z', '03-29T01:00Z', '03-29T23:30Z'],
+    ],
+    [
+      'in two hours shown twice',
+      'Antarctica/Troll',
+      '30 1 * * *',
+      '10-23T12:00Z',
+      ['10-23T23:30Z', '10-24T23:30Z', '10-26T01:30Z'],
+    ],
+    [
+      'on the midnight that Cairo skips',
+      'Africa/Cairo',
+      '0 0 * * *',
+      '04-22T12:00Z',
+      ['04-22T22:00Z', '04-23T22:00Z', '04-24T21:00Z'],
+    ],
+    [
+      'on the midnight that Beirut skips',
+      'Asia/Beirut',
+      '15 0 * * *',
+      '03-27T12:00Z',
+      ['03-27T22:15Z', '03-28T22:00Z', '03-29T21:15Z'],
+    ],
+    [
+      'in the hour before midnight that Beirut repeats',
+      'Asia/Beirut',
+      '15 23 * * *',
+      '10-23T12:00Z',
+      ['10-23T20:15Z', '10-24T20:15Z', '10-25T21:15Z'],
+    ],
     ['only on the Sunday of the change', 'Europe/Paris', '30 2 * * 0', '03-28T00:00Z', ['03-29T01:00Z', '04-05T00:30Z']],
   ])('runs once, %s', (_, timezone, expression, after, expected) => {
     expect(occurrencesOf(expression, timezone, after, expected.length)).toEqual(expected)
+  })
+})
+
+describe('X13: a fixed-time job in the past', () => {
+  test.each([
+    [
+      'skipped at a minute past midnight',
+      'America/St_Johns',
+      '5 0 * * *',
+      '2010-03-13T00:00Z',
+      ['2010-03-13T03:35Z', '2010-03-14T03:31Z', '2010-03-15T02:35Z'],
+    ],
+    [
+      'repeated at a minute past midnight, on the day before',
+      'America/St_Johns',
+      '30 23 * * *',
+      '2010-11-06T00:00Z',
+      ['2010-11-06T02:00Z', '2010-11-07T02:00Z', '2010-11-08T03:00Z'],
+    ],
+    [
+      'on a midnight that was skipped',
+      'America/Sao_Paulo',
+      '0 0 * * *',
+      '2018-11-03T00:00Z',
+      ['2018-11-03T03:00Z', '2018-11-04T03:00Z', '2018-11-05T02:00Z'],
+    ],
+    [
+      'in the last hour of a day that was shown twice',
+      'America/Sao_Paulo',
+      '30 23 * * *',
+      '2018-02-17T00:00Z',
+      ['2018-02-17T01:30Z', '2018-02-18T01:30Z', '2018-02-19T02:30Z'],
+    ],
+    [
+      'on a day that was left out, when the next one begins',
+      'Pacific/Apia',
+      '30 2 * * *',
+      '2011-12-29T00:00Z',
+      ['2011-12-29T12:30Z', '2011-12-30T10:00Z', '2011-12-30T12:30Z', '2011-12-31T12:30Z'],
+    ],
+    [
+      'on the date alone that was left out',
+      'Pacific/Apia',
+      '0,30 2,14 30 12 *',
+      '2011-12-01T00:00Z',
+      ['2011-12-30T10:00Z', '2012-12-29T12:00Z', '2012-12-29T12:30Z'],
+    ],
+    [
+      'on a day that was shown twice',
+      'Pacific/Kwajalein',
+      '30 12 * * *',
+      '1969-09-29T06:00Z',
+      ['1969-09-30T01:30Z', '1969-10-02T00:30Z', '1969-10-03T00:30Z'],
+    ],
+  ])('runs once, %s', (_, timezone, expression, after, expected) => {
+    expect(pastOccurrencesOf(expression, timezone, after, expected.length)).toEqual(expected)
   })
 })
 
@@ -119,6 +231,11 @@ describe('X13: a wildcard job', () => {
     expect(occurrencesOf(expression, timezone, after, expected.length)).toEqual(expected)
   })
 
+  test('has the first showing of a time before the second one of an earlier time, on the only date that it names', () => {
+    const schedule = parseCron('*/30 30 2 25 10 *', 'Europe/Paris')
+    expect(schedule.previous(Date.parse('2026-10-25T01:10:00Z'))).toBe(Date.parse('2026-10-25T00:30:30Z'))
+  })
+
   test('has every second of the days on which clocks change', () => {
     const schedule = parseCron('* * * * * *', 'Europe/Paris')
     for (const change of ['2026-03-29T01:00:00Z', '2026-10-25T01:00:00Z'].map(Date.parse)) {
@@ -128,10 +245,16 @@ describe('X13: a wildcard job', () => {
 })
 
 function occurrencesOf(expression: string, timezone: string, after: string, count: number): string[] {
+  return pastOccurrencesOf(expression, timezone, `2026-${after}`, count).map((at) => at.slice('2026-'.length))
+}
+
+/** The occurrences after an instant, which must be the same ones backwards. */
+function pastOccurrencesOf(expression: string, timezone: string, after: string, count: number): string[] {
   const schedule = parseCron(expression, timezone)
-  const found: string[] = []
-  for (let at = schedule.next(Date.parse(`2026-${after}`)); at !== null && found.length < count; at = schedule.next(at)) {
-    found.push(new Date(at).toISOString().slice(5).replace(':00.000Z', 'Z'))
-  }
-  return found
+  const found: number[] = []
+  for (let at = schedule.next(Date.parse(after)); at !== null && found.length < count; at = schedule.next(at)) found.push(at)
+  const backwards = found.map((_, index) => schedule.previous(found[index + 1] ?? (found.at(-1) as number) + 1))
+  expect(backwards).toEqual(found)
+  expect(found.filter((at) => !schedule.matches(at))).toEqual([])
+  return found.map((at) => new Date(at).toISOString().replace(':00.000Z', 'Z'))
 }

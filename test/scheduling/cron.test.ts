@@ -32,7 +32,21 @@ describe('a cron expression', () => {
       ['2026-01-31T00:00:00Z', '2026-03-31T00:00:00Z', '2026-05-31T00:00:00Z'],
     ],
     ['the last day of the month', '0 0 L * *', ['2026-01-31T00:00:00Z', '2026-02-28T00:00:00Z']],
+    ['the last working day of the month', '0 0 LW * *', ['2026-01-30T00:00:00Z', '2026-02-27T00:00:00Z']],
+    ['the working day nearest to a Sunday', '0 0 15W 2 *', ['2026-02-16T00:00:00Z', '2027-02-15T00:00:00Z']],
+    ['the working day nearest to a Saturday', '0 0 14W 2 *', ['2026-02-13T00:00:00Z', '2027-02-15T00:00:00Z']],
+    ['the working day nearest to the 1st, not before it', '0 0 1W 8 *', ['2026-08-03T00:00:00Z', '2027-08-02T00:00:00Z']],
+    ['the working day nearest to the 31st, not after it', '0 0 31W 5 *', ['2026-05-29T00:00:00Z', '2027-05-31T00:00:00Z']],
+    ['the last Friday', '0 0 * * 5L', ['2026-01-30T00:00:00Z', '2026-02-27T00:00:00Z']],
     ['the second Monday', '0 0 * * MON#2', ['2026-01-12T00:00:00Z', '2026-02-09T00:00:00Z']],
+    ['the fifth Friday, where there is one', '0 0 * * 5#5', ['2026-01-30T00:00:00Z', '2026-05-29T00:00:00Z']],
+    ['a list of such days', '0 0 L,15 * *', ['2026-01-15T00:00:00Z', '2026-01-31T00:00:00Z', '2026-02-15T00:00:00Z']],
+    ['a range of names that ends on Sunday', '0 0 * * SAT-SUN', ['2026-01-03T00:00:00Z', '2026-01-04T00:00:00Z']],
+    [
+      'J15: a step counts as a day that is set',
+      '0 0 */15 * 5',
+      ['2026-01-02T00:00:00Z', '2026-01-09T00:00:00Z', '2026-01-16T00:00:00Z', '2026-01-23T00:00:00Z'],
+    ],
   ])('%s', (_, expression, occurrences) => {
     expect(occurrencesOf(expression, 'UTC', newYear, occurrences.length)).toEqual(occurrences)
   })
@@ -51,6 +65,18 @@ describe('a cron expression', () => {
     ['0 0 20,31 * *', '2026-02-10T00:00:00Z', '2026-02-20T00:00:00Z'],
   ])('that lists late days keeps the beginning of March: %s after %s', (expression, after, expected) => {
     expect(occurrencesOf(expression, 'UTC', Date.parse(after), 1)).toEqual([expected])
+  })
+
+  test.each([
+    ['@yearly', '0 0 0 1 1 *'],
+    ['@annually', '0 0 0 1 1 *'],
+    ['@monthly', '0 0 0 1 * *'],
+    ['@weekly', '0 0 0 * * 0'],
+    ['@daily', '0 0 0 * * *'],
+    [' @Midnight ', '0 0 0 * * *'],
+    ['@hourly', '0 0 * * * *'],
+  ])('may be a name: %s', (name, expression) => {
+    expect(parseCron(name, 'UTC').expression).toBe(expression)
   })
 
   test('J17: is parsed once, and again after a thousand others', () => {
@@ -80,21 +106,42 @@ describe('an expression that is refused', () => {
     ['-1 * * * *', 'minute', '-1', '0 to 59'],
     ['0 0 ? * *', 'day of month', '?', '1 to 31'],
     ['0 0 15 * +MON', 'day of week', '+MON', 'SUN to SAT'],
+    ['0 0 * * FRI-MON', 'day of week', 'FRI-MON" (the range runs backwards)', 'SUN to SAT'],
+    ['0 0 * * 6-0', 'day of week', '6-0', '0 and 7 are Sunday'],
+    ['*/61 * * * *', 'minute', '*/61" (a step goes from 1 to 60)', '0 to 59'],
+    ['0 0 0W * *', 'day of month', '0W', '1 to 31'],
+    ['0 0 32W * *', 'day of month', '32W', '1 to 31'],
+    ['0 0 * * 8L', 'day of week', '8L', '0 to 7'],
+    ['0 0 * * 1#6', 'day of week', '1#6', 'MON#2'],
+    ['0 0 * * 1-5L', 'day of week', '1-5L', '5L'],
+    ['0 0 L * L', 'day of week', 'L', '5L'],
+    ['5L * * * *', 'minute', '5L', '0 to 59'],
+    ['0 0 1 JAN-13 *', 'month', 'JAN-13', '1 to 12'],
+    ['5-SUN * * * *', 'minute', '5-SUN', '0 to 59'],
+    ['0 0 1 5-JAN *', 'month', '5-JAN" (the range runs backwards)', '1 to 12'],
+    ['100 * * * *', 'minute', '100', '0 to 59'],
   ])('X11: %s names its %s', (expression, field, value, accepted) => {
     const error = refusalOf(() => parseCron(expression, 'UTC'))
     expect(error.code).toBe('SCHEDULE_INVALID')
-    expect(error.message).toContain(`invalid ${field}, "${value}"`)
+    expect(error.message).toContain(`"${expression}" has an invalid ${field}, "${value}`)
     expect(error.message).toContain(accepted)
   })
 
-  test.each(['', '* * * *', '* * * * * * *', '@daily', `${'0,'.repeat(600)}0 * * * *`])(
-    'has not five or six fields: %s',
-    (expression) => {
-      const error = refusalOf(() => parseCron(expression, 'UTC'))
-      expect(error.code).toBe('SCHEDULE_INVALID')
-      expect(error.message).toContain('five fields')
-    },
-  )
+  test.each(['', '* * * *', '* * * * * * *', `${'0,'.repeat(600)}0 * * * *`])('has not five or six fields: %s', (expression) => {
+    const error = refusalOf(() => parseCron(expression, 'UTC'))
+    expect(error.code).toBe('SCHEDULE_INVALID')
+    expect(error.message).toContain('five fields')
+  })
+
+  test.each([
+    ['@reboot', 'names no time'],
+    ['@fortnightly', 'not a name that is known'],
+  ])('is no name of a time: %s', (expression, why) => {
+    const error = refusalOf(() => parseCron(expression, 'UTC'))
+    expect(error.code).toBe('SCHEDULE_INVALID')
+    expect(error.message).toContain(why)
+    expect(error.message).toContain('@yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly')
+  })
 
   test.each(['0 0 31 2 *', '0 0 30 2 *', '0 0 31 4,6,9,11 *', '* * * 31 2 *', '0 0 31W 2 *'])(
     'J16: never comes: %s',

@@ -1,42 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { QueueBackend } from '../../src/backends/contract.ts'
 import { openMemory } from '../../src/backends/memory/index.ts'
 import type { Clock } from '../../src/core/clock.ts'
-import { backendConformance, conformanceTitles } from '../../src/testing/conformance/index.ts'
-
-/** Collects the suite's tests instead of running them under a framework. */
-function collect(open: (clock: Clock) => Promise<QueueBackend>, gaps: Record<string, string> = {}) {
-  const tests = new Map<string, () => Promise<void>>()
-  const skipped: string[] = []
-  const it = Object.assign((title: string, run: () => Promise<void>) => void tests.set(title, run), {
-    skip: (title: string) => void skipped.push(title),
-  })
-  backendConformance({ describe: (_, define) => define(), it }, 'broken', { open, gaps })
-  return { tests, skipped }
-}
-
-/** The titles that fail on a memory backend in which one thing was broken. */
-async function failures(breakIt: (backend: Required<QueueBackend>) => Partial<QueueBackend>): Promise<readonly string[]> {
-  const { tests } = collect(async (clock) => {
-    const backend = openMemory({ clock })
-    const whole: Required<QueueBackend> = {
-      kind: 'broken',
-      send: (envelopes) => backend.send(envelopes),
-      lease: (request) => backend.lease(request),
-      settle: (settlements) => backend.settle(settlements),
-      extend: (tokens, leaseMs) => backend.extend(tokens, leaseMs),
-      reap: (maxRescues) => backend.reap(maxRescues),
-      watch: (wake) => backend.watch(wake),
-      store: backend.store,
-      coordination: backend.coordination,
-      [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
-    }
-    return { ...whole, ...breakIt(backend) }
-  })
-  const failed: string[] = []
-  for (const [title, run] of tests) await run().catch(() => failed.push(title))
-  return failed
-}
+import { conformanceTitles } from '../../src/testing/conformance/index.ts'
+import { type Broken, collect, failuresIn, withCoordination } from './broken-backend.ts'
 
 const open = async (clock: Clock) => openMemory({ clock })
 
@@ -67,7 +33,7 @@ describe('the conformance suite', () => {
     )
   })
 
-  it.each<[string, string, (backend: Required<QueueBackend>) => Partial<QueueBackend>]>([
+  it.each<[string, string, Broken]>([
     [
       'no limits',
       'limits',
@@ -110,7 +76,7 @@ describe('the conformance suite', () => {
     [
       'no idempotency',
       'idempotency keys',
-      () => ({ coordination: { claimOnce: async () => 'claimed', sweepOnce: async () => 0 } }),
+      withCoordination(() => ({ claimOnce: async () => 'claimed', sweepOnce: async () => 0 })),
     ],
     [
       'no two-phase idempotency',
@@ -129,8 +95,6 @@ describe('the conformance suite', () => {
     ],
     ['no closing', 'closing', () => ({ [Symbol.asyncDispose]: async () => {} })],
   ])('notices a backend with %s', async (_, group, breakIt) => {
-    const failed = await failures(breakIt)
-    const groupTitles = conformanceTitles.filter((title) => title.group === group).map(({ title }) => title)
-    expect(failed.filter((title) => groupTitles.includes(title))).not.toEqual([])
+    expect(await failuresIn(group, breakIt)).not.toEqual([])
   })
 })

@@ -1,17 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import type { Occurrence, ScheduleEntry, ScheduleStore } from '../../src/backends/store.ts'
+import type { Occurrence } from '../../src/backends/store.ts'
 import { TreadleError } from '../../src/core/errors.ts'
-import { silentLogger } from '../../src/core/logger.ts'
-import { type DefinitionFields, definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
-import { type Envelope, sealEnvelope } from '../../src/envelope/envelope.ts'
+import type { JobDefinition } from '../../src/definition/definition.ts'
 import { parseCron } from '../../src/scheduling/cron.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { Scheduler, type SchedulerOptions } from '../../src/worker/scheduler.ts'
-
-const startMs = Date.parse('2026-01-01T00:00:00Z')
-const minute = 60_000
-const hour = 60 * minute
-const day = 24 * hour
+import {
+  at,
+  day,
+  envelopeOf,
+  hour,
+  job,
+  minute,
+  notedSchedules,
+  startMs,
+  steps,
+  schedulerWorld as world,
+} from './scheduler-world.ts'
 
 describe('a tick', () => {
   test('J20: stores the current and the next occurrence', async () => {
@@ -32,7 +36,7 @@ describe('a tick', () => {
       nowMs: at('00:10:00'),
     })
     await scheduler.tick()
-    const [occurrence] = store.rows.values()
+    const [occurrence] = store.stored
     expect(occurrence?.envelope).toMatchObject({ job: 'report', payload: '{"kind":"short"}', runAt: at('01:00:00') })
   })
 
@@ -75,7 +79,7 @@ describe('a tick', () => {
   test('stores all occurrences in one call', async () => {
     const { scheduler, store } = world({ definitions: [job('a', '* * * * *'), job('b', '* * * * *'), job('c', '0 5 * * *')] })
     expect(await scheduler.tick()).toEqual({ enqueued: 5, nextAt: startMs + minute })
-    expect(store.calls).toEqual(['register', 'enqueue', 'forget'])
+    expect(store.calls).toEqual(['register', 'standings', 'enqueue', 'forget'])
   })
 
   test('does not call the store where there is nothing new', async () => {
@@ -97,10 +101,12 @@ describe('a tick', () => {
 
   test('tells of occurrences that it stored, and not of those that were there', async () => {
     const told: [string, number][] = []
-    const store = new MemorySchedules()
+    const clock = new ManualClock(startMs)
+    const store = notedSchedules(clock)
     const definitions = [job('report', '0 * * * *')]
-    await world({ definitions, store }).scheduler.tick()
-    const { scheduler, clock } = world({ definitions, store, onEnqueued: (schedule, instant) => told.push([schedule, instant]) })
+    await world({ definitions, store, clock }).scheduler.tick()
+    const onEnqueued = (schedule: string, instant: number) => told.push([schedule, instant])
+    const { scheduler } = world({ definitions, store, clock, onEnqueued })
     expect(await scheduler.tick()).toMatchObject({ enqueued: 0 })
     expect(told).toEqual([])
     await clock.advance(hour)
@@ -176,8 +182,8 @@ describe('a tick', () => {
     const { scheduler, store } = world({ definitions: [job('report', '* * * * *')], clock })
     await scheduler.tick()
     clock.now = () => startMs
-    expect(await scheduler.tick()).toEqual({ enqueued: 2, nextAt: startMs + minute })
-    expect(store.times('report')).toContain(startMs)
+    expect(await scheduler.tick()).toEqual({ enqueued: 1, nextAt: startMs + minute })
+    expect(store.times('report')).toContain(startMs + minute)
   })
 })
 
@@ -193,18 +199,21 @@ describe('forgetting', () => {
 
   test('goes on in batches until all are gone', async () => {
     const { scheduler, store } = world({ definitions: [job('report', '0 0 * * *')] })
+    const old: Occurrence[] = []
     for (let second = 1; second <= 2_500; second++) {
       const instant = startMs - 9 * day - second * 1_000
-      store.rows.set(`old|${instant}`, { schedule: 'old', at: instant, envelope: envelopeOf(job('old', null), instant) })
+      old.push({ schedule: 'old', at: instant, envelope: envelopeOf(job('old', null), instant) })
     }
+    await store.backend.store.schedules.enqueue(old)
+    await store.schedules.skipWaiting('old', startMs, 'long ago')
     await scheduler.tick()
-    expect(store.names()).toEqual(['report'])
+    expect((await store.schedules.find(old)).filter((each) => each !== null)).toHaveLength(1)
     expect(store.forgotten).toHaveLength(3)
   })
 
   test('that fails is reported and does not fail the tick', async () => {
     const { scheduler, store, errors } = world({ definitions: [job('report', '0 0 * * *')] })
-    store.forget = () => Promise.reject(new Error('busy'))
+    store.schedules.forget = () => Promise.reject(new Error('busy'))
     expect(await scheduler.tick()).toMatchObject({ enqueued: 2 })
     expect(errors).toMatchObject([{ message: 'busy' }])
   })
@@ -213,12 +222,12 @@ describe('forgetting', () => {
 describe('X37: two schedulers on one store', () => {
   test('never store an occurrence twice and leave none out', async () => {
     const clock = new ManualClock(startMs)
-    const store = new MemorySchedules()
+    const store = notedSchedules(clock)
     const told: string[] = []
     const onEnqueued = (schedule: string, instant: number) => told.push(`${schedule}|${instant}`)
     const definitions = [job('minutely', '* * * * *'), job('often', '*/20 * * * * *')]
     const schedulers = [1, 2].map(() => world({ definitions, store, clock, onEnqueued }).scheduler)
-    for (const scheduler of schedulers) scheduler.start()
+    for (const scheduler of schedulers) void scheduler.start()
     await clock.advance(hour)
     await Promise.all(schedulers.map((scheduler) => scheduler.stop()))
     expect(new Set(told).size).toBe(told.length)
@@ -236,7 +245,7 @@ describe('the loop', () => {
       // Every call takes its time, which must not add up.
       await new Promise<void>((resolve) => clock.timer(137, resolve))
     }
-    scheduler.start()
+    void scheduler.start()
     await clock.advance(day)
     await scheduler.stop()
     expect(store.times('minutely')).toEqual(steps(startMs, startMs + day + minute, minute))
@@ -244,19 +253,22 @@ describe('the loop', () => {
   })
 
   test('sleeps until the next occurrence, and at most 30 seconds', async () => {
-    const { scheduler, clock } = world({ definitions: [job('daily', '0 0 * * *')], nowMs: at('23:59:10') })
-    scheduler.start()
-    await clock.advance(0)
-    expect(clock.nextTimerAt).toBe(at('23:59:40'))
-    await clock.advance(30_000)
-    expect(clock.nextTimerAt).toBe(startMs + day)
+    const ticks: number[] = []
+    const { scheduler, clock } = world({
+      definitions: [job('daily', '0 0 * * *')],
+      nowMs: at('23:59:10'),
+      onTick: ({ startedAt }) => ticks.push(startedAt),
+    })
+    void scheduler.start()
+    await clock.advance(80_000)
+    expect(ticks).toEqual([at('23:59:10'), at('23:59:40'), startMs + day, startMs + day + 30_000])
     await scheduler.stop()
   })
 
   test('looks for new definitions where there are none', async () => {
     const definitions: JobDefinition[] = []
     const { scheduler, store, clock } = world({ definitions })
-    scheduler.start()
+    void scheduler.start()
     await clock.advance(0)
     definitions.push(job('late', '0 0 * * *'))
     await clock.advance(30_000)
@@ -269,7 +281,7 @@ describe('the loop', () => {
     const tries: number[] = []
     store.failures = 7
     store.beforeRegister = () => void tries.push(clock.now() - startMs)
-    scheduler.start()
+    void scheduler.start()
     await clock.advance(5 * minute)
     await scheduler.stop()
     // Three quarters of 2, 4, 8, 16, 30, 30 and 30 seconds, since chance is one half.
@@ -281,23 +293,23 @@ describe('the loop', () => {
 
   test.each([0, 0.999])('pauses between one second and thirty where chance is %d', async (chance) => {
     const { scheduler, store, clock } = world({ definitions: [job('report', '* * * * *')] })
+    const tries: number[] = []
     clock.setRandom(() => chance)
     store.failures = Number.POSITIVE_INFINITY
-    scheduler.start()
-    for (let tries = 0; tries < 10; tries++) {
-      await clock.advance(0)
-      const pauseMs = (clock.nextTimerAt as number) - clock.now()
-      expect(pauseMs).toBeGreaterThanOrEqual(1_000)
-      expect(pauseMs).toBeLessThanOrEqual(30_000)
-      await clock.advance(pauseMs)
-    }
+    store.beforeRegister = () => void tries.push(clock.now())
+    void scheduler.start()
+    await clock.advance(5 * minute)
     await scheduler.stop()
+    const pauses = tries.slice(1).map((time, index) => time - (tries[index] as number))
+    expect(pauses.length).toBeGreaterThan(8)
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(1_000)
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000)
   })
 
   test('starts once, stops twice, and starts again', async () => {
     const { scheduler, store, clock } = world({ definitions: [job('report', '* * * * *')] })
-    scheduler.start()
-    scheduler.start()
+    void scheduler.start()
+    void scheduler.start()
     await clock.advance(0)
     expect(store.calls.filter((call) => call === 'enqueue')).toHaveLength(1)
     await Promise.all([scheduler.stop(), scheduler.stop()])
@@ -305,7 +317,7 @@ describe('the loop', () => {
     expect(clock.nextTimerAt).toBeNull()
     await clock.advance(10 * minute)
     expect(store.times('report')).toHaveLength(2)
-    scheduler.start()
+    void scheduler.start()
     await clock.advance(0)
     expect(store.times('report').at(-1)).toBe(startMs + 11 * minute)
     await scheduler.stop()
@@ -313,10 +325,10 @@ describe('the loop', () => {
 
   test('starts again where it is told to while it stops', async () => {
     const { scheduler, clock } = world({ definitions: [job('report', '* * * * *')] })
-    scheduler.start()
+    void scheduler.start()
     await clock.advance(0)
     const stopped = scheduler.stop()
-    scheduler.start()
+    void scheduler.start()
     await stopped
     await clock.advance(0)
     expect(clock.nextTimerAt).not.toBeNull()
@@ -330,7 +342,7 @@ describe('the loop', () => {
       new Promise((resolve) => {
         finish = resolve
       })
-    scheduler.start()
+    void scheduler.start()
     await clock.advance(0)
     let isStopped = false
     const stopped = scheduler.stop().then(() => {
@@ -349,106 +361,3 @@ describe('the loop', () => {
     expect(store.calls).toEqual([])
   })
 })
-
-interface World {
-  readonly definitions: readonly JobDefinition[]
-  readonly nowMs?: number
-  readonly clock?: ManualClock
-  readonly store?: MemorySchedules
-  readonly environment?: string | null
-  readonly envelope?: SchedulerOptions['envelope']
-  readonly onEnqueued?: (schedule: string, at: number) => void
-}
-
-function world(given: World) {
-  const { clock = new ManualClock(given.nowMs ?? startMs), store = new MemorySchedules() } = given
-  const errors: unknown[] = []
-  const scheduler = new Scheduler({
-    definitions: () => given.definitions,
-    schedules: store,
-    envelope: given.envelope ?? (async (definition, instant) => envelopeOf(definition, instant)),
-    clock,
-    environment: given.environment ?? null,
-    logger: silentLogger,
-    onError: (error) => errors.push(error),
-    ...(given.onEnqueued === undefined ? {} : { onEnqueued: given.onEnqueued }),
-  })
-  return { scheduler, store, clock, errors }
-}
-
-/** Keeps occurrences as the contract says, and notes how it was called. */
-class MemorySchedules implements ScheduleStore {
-  readonly rows = new Map<string, Occurrence>()
-  readonly calls: string[] = []
-  readonly registered: (readonly ScheduleEntry[])[] = []
-  readonly enqueued: number[][] = []
-  readonly forgotten: number[] = []
-  /** So many calls of `register` fail. */
-  failures = 0
-  beforeRegister: () => void = () => {}
-  beforeEnqueue: () => Promise<void> = async () => {}
-
-  async register(schedules: readonly ScheduleEntry[]): Promise<void> {
-    this.calls.push('register')
-    this.beforeRegister()
-    if (this.failures-- > 0) throw new Error('the disk is full')
-    this.registered.push(schedules)
-  }
-
-  async enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]> {
-    this.calls.push('enqueue')
-    await this.beforeEnqueue()
-    this.enqueued.push(occurrences.map((occurrence) => occurrence.at))
-    return occurrences.map((occurrence) => {
-      const key = `${occurrence.schedule}|${occurrence.at}`
-      const isNew = !this.rows.has(key)
-      if (isNew) this.rows.set(key, occurrence)
-      return isNew
-    })
-  }
-
-  async list(): Promise<never[]> {
-    return []
-  }
-
-  async forget(before: number, limit: number): Promise<number> {
-    this.calls.push('forget')
-    this.forgotten.push(before)
-    const old = [...this.rows].filter(([, occurrence]) => occurrence.at < before).slice(0, limit)
-    for (const [key] of old) this.rows.delete(key)
-    return old.length
-  }
-
-  names(): string[] {
-    return [...new Set([...this.rows.values()].map(({ schedule }) => schedule))].sort()
-  }
-
-  times(name: string): number[] {
-    return [...this.rows.values()]
-      .filter(({ schedule }) => schedule === name)
-      .map((occurrence) => occurrence.at)
-      .sort((a, b) => a - b)
-  }
-}
-
-function job(name: string, cron: string | null, more: Partial<DefinitionFields> & { timezone?: string } = {}): JobDefinition {
-  const { timezone = 'UTC', ...fields } = more
-  const schedule = cron === null ? null : parseCron(cron, timezone)
-  return new JobDefinition({ ...definitionDefaults, job: name, name, handler: () => null, schedule, ...fields })
-}
-
-function envelopeOf(definition: JobDefinition, instant: number): Envelope {
-  const { job: key, name, queue, priority, meta, args } = definition.fields
-  const identity = { id: `${key}-${instant}`, job: key, name, queue, priority, meta, maxRetries: 0 }
-  const rest = { timeoutMs: null, singleInstance: false, idempotencyKey: null }
-  const delivery = { createdAt: startMs, runAt: instant, uniqueKey: null }
-  return sealEnvelope({ ...identity, ...rest }, JSON.stringify(args), delivery, null)
-}
-
-function at(time: string): number {
-  return Date.parse(`2026-01-01T${time}Z`)
-}
-
-function steps(from: number, to: number, by: number): number[] {
-  return Array.from({ length: (to - from) / by + 1 }, (_, index) => from + index * by)
-}

@@ -5,6 +5,8 @@ import type {
   Coordination,
   LeaseBatch,
   LeaseRequest,
+  LockAnswer,
+  LockHolder,
   OnceClaim,
   QueueBackend,
   ReapReport,
@@ -15,6 +17,7 @@ import type {
 } from '../contract.ts'
 import { Jobs } from './jobs.ts'
 import { Leases } from './leases.ts'
+import { Locks } from './locks.ts'
 import { OnceKeys } from './once-keys.ts'
 import { MemorySchedules } from './schedules.ts'
 import { MemoryStore } from './store.ts'
@@ -28,6 +31,7 @@ export class MemoryBackend implements QueueBackend {
   readonly #clock: Clock
   readonly #jobs = new Jobs()
   readonly #once = new OnceKeys()
+  readonly #locks = new Locks()
   readonly #leases = new Leases(this.#jobs, this.#once)
   readonly #watchers = new Watchers()
   readonly #paused = new Set<string>()
@@ -38,7 +42,12 @@ export class MemoryBackend implements QueueBackend {
     const shared = { clock, jobs: this.#jobs, watchers: this.#watchers, checkOpen: () => this.#checkOpen() }
     const schedules = new MemorySchedules(shared)
     this.store = new MemoryStore({ ...shared, leases: this.#leases, paused: this.#paused, schedules })
-    this.coordination = { claimOnce: (key, jobId) => this.#claimOnce(key, jobId), sweepOnce: (limit) => this.#sweepOnce(limit) }
+    this.coordination = {
+      claimOnce: (key, jobId) => this.#claimOnce(key, jobId),
+      sweepOnce: (limit) => this.#sweepOnce(limit),
+      lock: (name, holder, ttlMs) => this.#lock(name, holder, ttlMs),
+      unlock: (name, owner) => this.#unlock(name, owner),
+    }
   }
 
   async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
@@ -96,6 +105,16 @@ export class MemoryBackend implements QueueBackend {
   async #sweepOnce(limit: number): Promise<number> {
     this.#checkOpen()
     return this.#once.sweep(limit, this.#clock.now())
+  }
+
+  async #lock(name: string, holder: LockHolder, ttlMs: number): Promise<LockAnswer> {
+    this.#checkOpen()
+    return this.#locks.lock(name, holder, ttlMs, this.#clock.now())
+  }
+
+  async #unlock(name: string, owner: string): Promise<boolean> {
+    this.#checkOpen()
+    return this.#locks.unlock(name, owner, this.#clock.now())
   }
 
   #checkOpen(): void {

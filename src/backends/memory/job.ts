@@ -2,13 +2,15 @@ import { type Envelope, parseIdentity } from '../../envelope/envelope.ts'
 import type { AttemptError } from '../contract.ts'
 import type { JobRecord, JobState } from '../store.ts'
 import type { Slotted } from './heap.ts'
+import type { MemoryOccurrence } from './timeline.ts'
 
 /** A job as the memory backend holds it. A job is in one heap at most (ready, scheduled or leased), and `slot` is its place there. */
 export interface MemoryJob extends Slotted {
   readonly envelope: Envelope
   /** Rises with every stored job: the order of arrival. */
   readonly arrival: number
-  readonly schedule: string | null
+  /** Of a schedule; null for a job that was dispatched. */
+  readonly occurrence: MemoryOccurrence | null
   state: JobState
   runAt: number
   attempts: number
@@ -27,11 +29,11 @@ export interface MemoryJob extends Slotted {
   removed: boolean
 }
 
-export function newJob(envelope: Envelope, arrival: number, schedule: string | null): MemoryJob {
+export function newJob(envelope: Envelope, arrival: number, occurrence: MemoryOccurrence | null): MemoryJob {
   return {
     envelope,
     arrival,
-    schedule,
+    occurrence,
     state: 'ready',
     runAt: envelope.runAt,
     attempts: 0,
@@ -77,7 +79,7 @@ export function recordOf(job: MemoryJob): JobRecord {
     rescues: job.rescues,
     uniqueKey: envelope.uniqueKey,
     idempotencyKey: identity?.idempotencyKey ?? null,
-    schedule: job.schedule,
+    schedule: job.occurrence?.schedule ?? null,
     reason: job.reason,
     errors: job.errors,
     createdAt: envelope.createdAt,

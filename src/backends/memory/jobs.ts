@@ -6,9 +6,10 @@ import { Counters } from './counters.ts'
 import { Heap } from './heap.ts'
 import { type MemoryJob, newJob } from './job.ts'
 import { Lanes, runsFirst } from './lanes.ts'
+import type { MemoryOccurrence } from './timeline.ts'
 
 /** What a move may change of a job on its way. */
-export type Changes = Partial<Omit<MemoryJob, 'envelope' | 'arrival' | 'schedule' | 'state' | 'slot' | 'removed'>>
+export type Changes = Partial<Omit<MemoryJob, 'envelope' | 'arrival' | 'occurrence' | 'state' | 'slot' | 'removed'>>
 
 /**
  * All jobs, each in the place that its state asks for: ready ones in lanes, scheduled ones by time, running ones by the end of
@@ -49,10 +50,10 @@ export class Jobs {
     return envelope.uniqueKey === null ? undefined : this.#byUniqueKey.get(uniqueIndex(envelope.job, envelope.uniqueKey))
   }
 
-  insert(envelope: Envelope, now: number, schedule: string | null): SendReceipt {
+  insert(envelope: Envelope, now: number, occurrence: MemoryOccurrence | null): SendReceipt {
     const existing = this.#byId.get(envelope.id) ?? this.holderOf(envelope)
     if (existing !== undefined) return { id: existing.envelope.id, stored: false }
-    const job = newJob(envelope, this.#arrived++, schedule)
+    const job = newJob(envelope, this.#arrived++, occurrence)
     job.state = job.runAt > now ? 'scheduled' : 'ready'
     this.#byId.set(envelope.id, job)
     this.arrivals.add(job)
@@ -65,6 +66,7 @@ export class Jobs {
     Object.assign(job, changes)
     job.state = state
     this.#enter(job)
+    job.occurrence?.follow(job)
   }
 
   delete(job: MemoryJob): void {

@@ -1,6 +1,17 @@
 import type { Clock } from '../../core/clock.ts'
-import type { Occurrence, ScheduleEntry, ScheduleRecord, ScheduleStore } from '../store.ts'
+import type {
+  Neighbours,
+  Occurrence,
+  OccurrenceKey,
+  OccurrenceRecord,
+  ScheduleEntry,
+  ScheduleRecord,
+  ScheduleStanding,
+  ScheduleStore,
+} from '../store.ts'
+import type { MemoryJob } from './job.ts'
 import type { Jobs } from './jobs.ts'
+import { Timeline } from './timeline.ts'
 import type { Watchers } from './watchers.ts'
 
 export interface MemorySchedulesParts {
@@ -12,92 +23,159 @@ export interface MemorySchedulesParts {
 
 export class MemorySchedules implements ScheduleStore {
   readonly #parts: MemorySchedulesParts
-  readonly #entries = new Map<string, ScheduleEntry>()
-  /** By schedule, then by instant: the id of the occurrence's job. They outlive their jobs. */
-  readonly #occurrences = new Map<string, Map<number, string>>()
-  /** The latest forgotten instant of each schedule: a yearly one still has run before. */
-  readonly #forgotten = new Map<string, number>()
+  readonly #schedules = new Map<string, MemorySchedule>()
+  /** Also of schedules that were never registered. */
+  readonly #timelines = new Map<string, Timeline>()
+  #revision = 0
 
   constructor(parts: MemorySchedulesParts) {
     this.#parts = parts
   }
 
-  async register(schedules: readonly ScheduleEntry[]): Promise<void> {
-    this.#parts.checkOpen()
-    for (const { name, expression, timezone } of schedules) {
-      const known = this.#entries.get(name)
-      if (known !== undefined && (known.expression !== expression || known.timezone !== timezone)) this.#withdraw(name)
-      this.#entries.set(name, { name, expression, timezone })
+  async register(entries: readonly ScheduleEntry[]): Promise<void> {
+    const { clock } = this.#open()
+    for (const { name, expression, timezone } of entries) {
+      const known = this.#schedules.get(name)
+      if (known !== undefined && known.expression === expression && known.timezone === timezone) continue
+      this.#change({ name, expression, timezone, since: clock.now(), paused: known?.paused ?? false })
+      this.#withdraw(name)
     }
+  }
+
+  async standings(names?: readonly string[]): Promise<readonly ScheduleStanding[]> {
+    this.#open()
+    const wanted = names === undefined ? undefined : new Set(names)
+    return this.#sorted()
+      .filter(({ name }) => wanted?.has(name) ?? true)
+      .map(({ name, since, paused }) => ({ name, since, paused, latest: this.#timelines.get(name)?.latest?.record() ?? null }))
+  }
+
+  async revision(): Promise<number> {
+    this.#open()
+    return this.#revision
   }
 
   async enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]> {
-    const { jobs, clock, watchers, checkOpen } = this.#parts
-    checkOpen()
-    const now = clock.now()
+    const { watchers } = this.#open()
     watchers.notify()
-    return occurrences.map(({ schedule, at, envelope }) => {
-      const stored = this.#occurrencesOf(schedule)
-      if (stored.has(at)) return false
-      stored.set(at, envelope.id)
-      return jobs.insert(envelope, now, schedule).stored
-    })
+    return occurrences.map((occurrence) => this.#isWanted(occurrence) && this.#enqueueOne(occurrence))
+  }
+
+  async find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]> {
+    this.#open()
+    return keys.map(({ schedule, at }) => this.#timelines.get(schedule)?.at(at)?.record() ?? null)
+  }
+
+  async neighbours({ schedule, at }: OccurrenceKey): Promise<Neighbours> {
+    this.#open()
+    return this.#timelines.get(schedule)?.neighbours(at) ?? { unended: null, seen: false }
+  }
+
+  async skipWaiting(schedule: string, before: number, why: string): Promise<number> {
+    const { jobs, clock } = this.#open()
+    const unbegun = this.#waitingJobs(schedule).filter(
+      ({ occurrence, attempts, rescues }) => occurrence !== null && occurrence.at < before && attempts === 0 && rescues === 0,
+    )
+    for (const job of unbegun) jobs.move(job, 'skipped', { reason: why, finishedAt: clock.now() })
+    return unbegun.length
+  }
+
+  async pause(name: string): Promise<boolean> {
+    this.#open()
+    const known = this.#schedules.get(name)
+    if (known === undefined) return false
+    if (known.paused) return true
+    this.#change({ ...known, paused: true })
+    this.#withdraw(name)
+    return true
+  }
+
+  /** One that is not paused was followed without a break, and still is. */
+  async resume(name: string): Promise<boolean> {
+    const { clock } = this.#open()
+    const known = this.#schedules.get(name)
+    if (known === undefined) return false
+    if (known.paused) this.#change({ ...known, paused: false, since: clock.now() })
+    return true
+  }
+
+  async remove(name: string): Promise<boolean> {
+    this.#open()
+    if (!this.#schedules.delete(name)) return false
+    this.#withdraw(name)
+    this.#timelines.delete(name)
+    this.#revision++
+    return true
   }
 
   async list(): Promise<readonly ScheduleRecord[]> {
-    this.#parts.checkOpen()
-    const now = this.#parts.clock.now()
-    return [...this.#entries.values()]
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map((entry) => ({ ...entry, ...around(now, this.#instantsOf(entry.name)) }))
+    const now = this.#open().clock.now()
+    return this.#sorted().map((schedule) => {
+      const { last, next } = this.#timelineOf(schedule.name).around(now)
+      return { ...schedule, last: last?.record() ?? null, nextAt: next?.at ?? null }
+    })
   }
 
   async forget(before: number, limit: number): Promise<number> {
-    this.#parts.checkOpen()
+    this.#open()
     let forgotten = 0
-    for (const [schedule, instants] of this.#occurrences) {
-      for (const at of instants.keys()) {
-        if (forgotten >= limit) return forgotten
-        if (at >= before) continue
-        instants.delete(at)
-        this.#forgotten.set(schedule, Math.max(this.#forgotten.get(schedule) ?? at, at))
-        forgotten++
-      }
-      if (instants.size === 0) this.#occurrences.delete(schedule)
-    }
+    for (const timeline of this.#timelines.values()) forgotten += timeline.forget(before, limit - forgotten)
     return forgotten
   }
 
-  /** Takes back what still waits for its time, so that the new expression can decide about those instants too. */
+  #isWanted({ schedule, at, follows }: Occurrence): boolean {
+    const timeline = this.#timelineOf(schedule)
+    if (timeline.at(at) !== undefined || this.#schedules.get(schedule)?.paused === true) return false
+    return follows === undefined || follows === (timeline.latest?.at ?? null)
+  }
+
+  /** An occurrence whose job was not stored, because another one has its unique key, was not stored either. */
+  #enqueueOne({ schedule, at, envelope }: Occurrence): boolean {
+    const { jobs, clock } = this.#parts
+    const timeline = this.#timelineOf(schedule)
+    const occurrence = timeline.add(at, envelope.id, clock.now())
+    const { stored } = jobs.insert(envelope, clock.now(), occurrence)
+    if (!stored) timeline.remove(new Set([occurrence]))
+    return stored
+  }
+
+  /** Takes back what waits for its time and was never begun, as if it had not been stored. */
   #withdraw(name: string): void {
     const { jobs, clock } = this.#parts
-    const instants = this.#occurrencesOf(name)
-    for (const [at, id] of instants) {
-      const job = jobs.get(id)
-      if (at <= clock.now() || job?.state !== 'scheduled') continue
-      jobs.delete(job)
-      instants.delete(at)
-    }
+    const now = clock.now()
+    const doomed = this.#waitingJobs(name).filter(
+      ({ state, runAt, startedAt }) => state === 'scheduled' && runAt > now && startedAt === null,
+    )
+    for (const job of doomed) jobs.delete(job)
+    this.#timelineOf(name).remove(new Set(doomed.flatMap(({ occurrence }) => occurrence ?? [])))
   }
 
-  #instantsOf(schedule: string): readonly number[] {
-    const forgotten = this.#forgotten.get(schedule)
-    return [...(forgotten === undefined ? [] : [forgotten]), ...(this.#occurrences.get(schedule)?.keys() ?? [])]
+  #waitingJobs(schedule: string): readonly MemoryJob[] {
+    const unended = [...(this.#timelines.get(schedule)?.unended ?? [])]
+    return unended
+      .flatMap(({ jobId }) => this.#parts.jobs.get(jobId) ?? [])
+      .filter(({ state }) => state === 'ready' || state === 'scheduled')
   }
 
-  #occurrencesOf(schedule: string): Map<number, string> {
-    const instants = this.#occurrences.get(schedule) ?? new Map<number, string>()
-    this.#occurrences.set(schedule, instants)
-    return instants
+  #change(schedule: MemorySchedule): void {
+    this.#schedules.set(schedule.name, schedule)
+    this.#revision++
+  }
+
+  #sorted(): readonly MemorySchedule[] {
+    return [...this.#schedules.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  #timelineOf(schedule: string): Timeline {
+    const timeline = this.#timelines.get(schedule) ?? new Timeline(schedule)
+    this.#timelines.set(schedule, timeline)
+    return timeline
+  }
+
+  #open(): MemorySchedulesParts {
+    this.#parts.checkOpen()
+    return this.#parts
   }
 }
 
-function around(now: number, instants: Iterable<number>): { lastAt: number | null; nextAt: number | null } {
-  let lastAt: number | null = null
-  let nextAt: number | null = null
-  for (const at of instants) {
-    if (at <= now) lastAt = Math.max(lastAt ?? at, at)
-    else nextAt = Math.min(nextAt ?? at, at)
-  }
-  return { lastAt, nextAt }
-}
+type MemorySchedule = Omit<ScheduleRecord, 'last' | 'nextAt'>

@@ -3,11 +3,12 @@ import { TreadleError } from '../../core/errors.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Coordination, LeaseBatch, QueueBackend, SendReceipt, SettleReceipt } from '../contract.ts'
-import type { JobStore } from '../store.ts'
+import type { JobStore, ScheduleStore } from '../store.ts'
 import { Access } from './access.ts'
 import type { ClaimedRow } from './claiming.ts'
 import type { Claimed, Engine } from './engine.ts'
 import { recordOf } from './record.ts'
+import { readOccurrences, readSchedules, readStandings } from './schedule-record.ts'
 import { flatten, unscopedKey } from './sending.ts'
 import { writeToken } from './token.ts'
 import { WakeFile } from './wake-file.ts'
@@ -36,6 +37,8 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
   const coordination: Coordination = {
     claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, clock.now()]),
     sweepOnce: (limit) => access.call('sweepOnce', [limit, clock.now()]),
+    lock: (name, holder, ttlMs) => access.callInline('lock', [name, holder, ttlMs, clock.now()]),
+    unlock: (name, owner) => access.callInline('unlock', [name, owner, clock.now()]),
   }
   return {
     kind: 'sqlite',
@@ -95,15 +98,32 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     pause: (queue) => access.callInline('pause', [queue]),
     resume: (queue) => waking(access.callInline('resume', [queue])),
     pausedQueues: () => access.callInline('pausedQueues', []),
-    schedules: {
-      register: (entries) => access.call('registerSchedules', [entries, clock.now()]),
-      enqueue(occurrences) {
-        const flat = occurrences.map(({ schedule, at, envelope }) => ({ schedule, at, envelope: flatten([envelope]) }))
-        return waking(access.call('enqueueOccurrences', [flat, clock.now()]))
-      },
-      list: () => access.call('listSchedules', [clock.now()]),
-      forget: (before, limit) => access.call('forgetOccurrences', [before, limit]),
+    schedules: scheduleStore(access, clock, waking),
+  }
+}
+
+function scheduleStore(access: Access, clock: Clock, waking: <Answer>(work: Promise<Answer>) => Promise<Answer>): ScheduleStore {
+  return {
+    register: (entries) => access.call('registerSchedules', [entries, clock.now()]),
+    standings: async (names) => readStandings(await access.call('standings', [names])),
+    revision: () => access.callInline('scheduleRevision', []),
+    enqueue(occurrences) {
+      const flat = occurrences.map((each) => ({
+        schedule: each.schedule,
+        at: each.at,
+        follows: each.follows,
+        envelope: flatten([each.envelope]),
+      }))
+      return waking(access.call('enqueueOccurrences', [flat, clock.now()]))
     },
+    find: async (keys) => readOccurrences(await access.call('findOccurrences', [keys])),
+    neighbours: (key) => access.callInline('neighbours', [key]),
+    skipWaiting: (schedule, before, why) => access.call('skipWaiting', [schedule, before, why, clock.now()]),
+    pause: (name) => access.callInline('pauseSchedule', [name, clock.now()]),
+    resume: (name) => access.callInline('resumeSchedule', [name, clock.now()]),
+    remove: (name) => access.call('removeSchedule', [name, clock.now()]),
+    list: async () => readSchedules(await access.call('listSchedules', [clock.now()])),
+    forget: (before, limit) => access.call('forgetOccurrences', [before, limit]),
   }
 }
 

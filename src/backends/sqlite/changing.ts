@@ -3,6 +3,7 @@ import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Lanes } from './lanes.ts'
+import type { Outcomes } from './outcomes.ts'
 import { stateNumber } from './schema.ts'
 import { readToken } from './token.ts'
 
@@ -19,6 +20,7 @@ interface Found {
 export class Changing {
   readonly #lanes: Lanes
   readonly #addresses: Addresses
+  readonly #outcomes: Outcomes
   readonly #find: SqliteStatement
   readonly #cancel: SqliteStatement
   readonly #ask: SqliteStatement
@@ -29,8 +31,9 @@ export class Changing {
   readonly #resume: SqliteStatement
   readonly #paused: SqliteStatement
 
-  constructor(connection: Connection, lanes: Lanes, addresses: Addresses) {
+  constructor(connection: Connection, lanes: Lanes, addresses: Addresses, outcomes: Outcomes) {
     this.#addresses = addresses
+    this.#outcomes = outcomes
     this.#lanes = lanes
     this.#find = connection.prepare('SELECT seq, lane, state FROM treadle_jobs WHERE seq = ?')
     this.#cancel = connection.prepare('UPDATE treadle_jobs SET state = 6, finished_at = ? WHERE seq = ?')
@@ -56,6 +59,7 @@ export class Changing {
     }
     this.#cancel.run(now, found.seq)
     this.#lanes.move(found.lane, found.state, stateNumber.cancelled)
+    this.#outcomes.write(found.lane, [found.seq], stateNumber.cancelled, now)
     return 'cancelled'
   }
 
@@ -77,6 +81,7 @@ export class Changing {
       if (found.state <= stateNumber.running) return 'active'
       if (Number(this.#requeue.run(now, found.seq).changes) === 0) return 'conflict'
       this.#lanes.move(found.lane, found.state, stateNumber.ready)
+      this.#outcomes.erase(found.lane, found.seq)
       return 'requeued'
     })
   }

@@ -1,15 +1,36 @@
-import type { LeaseRequest, OnceClaim, ReapReport, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
-import type { JobCount, JobFilter, JobStore, ProgressReport, RemoveFilter, ScheduleEntry, ScheduleRecord } from '../store.ts'
+import type {
+  LeaseRequest,
+  LockAnswer,
+  LockHolder,
+  OnceClaim,
+  ReapReport,
+  SendReceipt,
+  Settlement,
+  SettleReceipt,
+} from '../contract.ts'
+import type {
+  JobCount,
+  JobFilter,
+  JobStore,
+  Neighbours,
+  OccurrenceKey,
+  ProgressReport,
+  RemoveFilter,
+  ScheduleEntry,
+} from '../store.ts'
 import { Addresses } from './addresses.ts'
 import { Changing } from './changing.ts'
 import { type ClaimedRows, Claiming, earlier, type Outlook } from './claiming.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import type { SqliteDriver } from './driver.ts'
 import { Lanes } from './lanes.ts'
+import { Locks } from './locks.ts'
 import { Looking } from './looking.ts'
+import { type FlatOccurrence, Occurrences } from './occurrences.ts'
 import { Once } from './once.ts'
+import { Outcomes } from './outcomes.ts'
 import type { JobRow } from './record.ts'
-import { type FlatOccurrence, Recurring } from './recurring.ts'
+import { Recurring } from './recurring.ts'
 import { checkSchema, migrate } from './schema.ts'
 import { type FlatEnvelopes, Sending } from './sending.ts'
 import { Settling } from './settling.ts'
@@ -34,6 +55,8 @@ export interface Engine {
   reap(maxRescues: number, now: number): ReapReport
   claimOnce(key: string, jobId: string, now: number): OnceClaim
   sweepOnce(limit: number, now: number): number
+  lock(name: string, holder: LockHolder, ttlMs: number, now: number): LockAnswer
+  unlock(name: string, owner: string, now: number): boolean
   get(id: string): JobRow | null
   list(filter: JobFilter): readonly JobRow[]
   counts(): readonly JobCount[]
@@ -47,7 +70,15 @@ export interface Engine {
   pausedQueues(): readonly string[]
   registerSchedules(entries: readonly ScheduleEntry[], now: number): void
   enqueueOccurrences(occurrences: readonly FlatOccurrence[], now: number): readonly boolean[]
-  listSchedules(now: number): readonly ScheduleRecord[]
+  findOccurrences(keys: readonly OccurrenceKey[]): string
+  neighbours(key: OccurrenceKey): Neighbours
+  skipWaiting(schedule: string, before: number, why: string, now: number): number
+  standings(names: readonly string[] | undefined): string
+  scheduleRevision(): number
+  pauseSchedule(name: string, now: number): boolean
+  resumeSchedule(name: string, now: number): boolean
+  removeSchedule(name: string, now: number): boolean
+  listSchedules(now: number): string
   forgetOccurrences(before: number, limit: number): number
   /** How long a transaction waits for those of other processes. */
   setPatience(ms: number): void
@@ -80,11 +111,14 @@ function engineOn(connection: Connection): Engine {
   const addresses = new Addresses(connection)
   const sending = new Sending(connection, lanes, addresses)
   const claiming = new Claiming(connection, lanes)
-  const settling = new Settling(connection, lanes)
+  const outcomes = new Outcomes(connection, lanes)
+  const settling = new Settling(connection, lanes, outcomes)
   const looking = new Looking(connection, lanes, addresses)
-  const changing = new Changing(connection, lanes, addresses)
+  const changing = new Changing(connection, lanes, addresses, outcomes)
   const once = new Once(connection, addresses)
-  const recurring = new Recurring(connection, lanes, sending)
+  const locks = new Locks(connection)
+  const occurrences = new Occurrences(connection, { lanes, addresses, sending, outcomes })
+  const recurring = new Recurring(connection, occurrences)
 
   function counted<Answer>(work: () => Answer): () => Answer {
     return () => {
@@ -138,6 +172,9 @@ function engineOn(connection: Connection): Engine {
     reap: (maxRescues, now) => write(() => settling.rescue(maxRescues, now)),
     claimOnce: (key, jobId, now) => write(() => once.claim(key, jobId, now)),
     sweepOnce: (limit, now) => write(() => once.sweep(now, limit)),
+    // Whoever holds a lock on this file ends with the power too.
+    lock: (name, holder, ttlMs, now) => writeSoon(() => locks.lock(name, holder, ttlMs, now)),
+    unlock: (name, owner, now) => writeSoon(() => locks.unlock(name, owner, now)),
     get: (id) => read(() => looking.get(id)),
     list: (filter) => read(() => looking.list(filter)),
     counts: () => read(() => looking.counts()),
@@ -150,9 +187,17 @@ function engineOn(connection: Connection): Engine {
     resume: (queue) => write(() => changing.resume(queue)),
     pausedQueues: () => read(() => changing.pausedQueues()),
     registerSchedules: (entries, now) => write(() => recurring.register(entries, now)),
-    enqueueOccurrences: (occurrences, now) => write(() => recurring.enqueue(occurrences, now)),
+    enqueueOccurrences: (wanted, now) => write(() => occurrences.enqueue(wanted, now)),
+    findOccurrences: (keys) => read(() => occurrences.find(keys)),
+    neighbours: (key) => read(() => occurrences.neighbours(key)),
+    skipWaiting: (schedule, before, why, now) => write(() => occurrences.skipWaiting(schedule, before, why, now)),
+    standings: (names) => read(() => recurring.standings(names)),
+    scheduleRevision: () => read(() => recurring.revision()),
+    pauseSchedule: (name, now) => write(() => recurring.pause(name, now)),
+    resumeSchedule: (name, now) => write(() => recurring.resume(name, now)),
+    removeSchedule: (name, now) => write(() => recurring.remove(name, now)),
     listSchedules: (now) => read(() => recurring.list(now)),
-    forgetOccurrences: (before, limit) => write(() => recurring.forget(before, limit)),
+    forgetOccurrences: (before, limit) => write(() => occurrences.forget(before, limit)),
     setPatience: (ms) => connection.setBusyMs(ms),
     close: () => connection.close(),
   }

@@ -20,19 +20,24 @@ const states = Object.keys(stateNumber) as JobState[]
 /** The groups that jobs stand in, and the kept counts of each: changed in the transaction that changes the jobs. */
 export class Lanes {
   readonly #known = new Map<string, number>()
+  readonly #recurring = new Map<number, boolean>()
   readonly #changes = new Map<number, number[]>()
   readonly #find: SqliteStatement
   readonly #insert: SqliteStatement
+  readonly #isRecurring: SqliteStatement
   readonly #count: SqliteStatement
   readonly #ready: SqliteStatement
   readonly #running: SqliteStatement
   readonly #all: SqliteStatement
 
   constructor(connection: Connection) {
-    this.#find = connection.prepare('SELECT lane FROM treadle_lanes WHERE queue = ? AND job = ? AND priority = ? AND single = ?')
-    this.#insert = connection.prepare(
-      'INSERT INTO treadle_lanes (queue, job, priority, single) VALUES (?, ?, ?, ?) RETURNING lane',
+    this.#find = connection.prepare(
+      'SELECT lane FROM treadle_lanes WHERE queue = ? AND job = ? AND priority = ? AND single = ? AND recurring = ?',
     )
+    this.#insert = connection.prepare(
+      'INSERT INTO treadle_lanes (queue, job, priority, single, recurring) VALUES (?, ?, ?, ?, ?) RETURNING lane',
+    )
+    this.#isRecurring = connection.prepare('SELECT recurring FROM treadle_lanes WHERE lane = ?')
     this.#count = connection.prepare(
       `UPDATE treadle_lanes SET ${states.map((state) => `${state} = ${state} + ?`).join(', ')} WHERE lane = ?`,
     )
@@ -45,14 +50,23 @@ export class Lanes {
   }
 
   /** The lane's number; a new lane is made on the way. Only inside a transaction. */
-  numberOf(queue: string, job: string, priority: number, single: boolean): number {
-    const key = `${queue}\n${job}\n${priority}\n${single}`
+  numberOf(queue: string, job: string, priority: number, single: boolean, recurring: boolean): number {
+    const key = `${queue}\n${job}\n${priority}\n${single}\n${recurring}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
-    const values = [queue, job, priority, single ? 1 : 0] as const
+    const values = [queue, job, priority, single ? 1 : 0, recurring ? 1 : 0] as const
     const { lane } = (this.#find.get(...values) ?? this.#insert.get(...values)) as { lane: number }
     this.#known.set(key, lane)
     return lane
+  }
+
+  /** Whether its jobs are occurrences of a schedule. A lane is that or not for ever, so each is asked for once. */
+  isRecurring(lane: number): boolean {
+    const known = this.#recurring.get(lane)
+    if (known !== undefined) return known
+    const found = this.#isRecurring.get(lane) as { recurring: number } | undefined
+    if (found !== undefined) this.#recurring.set(lane, found.recurring === 1)
+    return found?.recurring === 1
   }
 
   /** Not paused, best first. */
@@ -91,5 +105,6 @@ export class Lanes {
   forget(): void {
     this.#changes.clear()
     this.#known.clear()
+    this.#recurring.clear()
   }
 }

@@ -1,76 +1,113 @@
-import type { ScheduleEntry, ScheduleRecord } from '../store.ts'
+import type { ScheduleEntry } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
-import type { Lanes } from './lanes.ts'
-import { stateNumber } from './schema.ts'
-import type { FlatEnvelopes, Sending } from './sending.ts'
+import type { Occurrences } from './occurrences.ts'
+import { occurrenceFields } from './schedule-record.ts'
 
-/** An occurrence whose envelope is ready to cross into the database's thread. */
-export interface FlatOccurrence {
-  readonly schedule: string
-  readonly at: number
-  readonly envelope: FlatEnvelopes
-}
-
-/** Schedules, and the occurrences that they had. */
+/** Schedules: what the code says of them, and what people said. */
 export class Recurring {
-  readonly #lanes: Lanes
-  readonly #sending: Sending
+  readonly #occurrences: Occurrences
   readonly #find: SqliteStatement
   readonly #write: SqliteStatement
-  readonly #withdrawJobs: SqliteStatement
-  readonly #withdraw: SqliteStatement
-  readonly #occur: SqliteStatement
+  readonly #pause: SqliteStatement
+  readonly #resume: SqliteStatement
+  readonly #remove: SqliteStatement
+  readonly #removeOccurrences: SqliteStatement
+  readonly #change: SqliteStatement
+  readonly #revision: SqliteStatement
+  readonly #standings: SqliteStatement
+  readonly #standingsOf: SqliteStatement
   readonly #list: SqliteStatement
-  readonly #forget: SqliteStatement
 
-  constructor(connection: Connection, lanes: Lanes, sending: Sending) {
-    this.#lanes = lanes
-    this.#sending = sending
-    this.#find = connection.prepare('SELECT expression, timezone FROM treadle_schedules WHERE name = ?')
-    this.#write = connection.prepare('INSERT OR REPLACE INTO treadle_schedules (name, expression, timezone) VALUES (?, ?, ?)')
-    this.#withdrawJobs = connection.prepare(
-      'DELETE FROM treadle_jobs WHERE schedule = ? AND state = 1 AND run_at > ? RETURNING lane, id',
+  constructor(connection: Connection, occurrences: Occurrences) {
+    this.#occurrences = occurrences
+    this.#find = connection.prepare('SELECT expression, timezone, paused_at FROM treadle_schedules WHERE name = ?')
+    this.#write = connection.prepare(
+      `INSERT INTO treadle_schedules (name, expression, timezone, since) VALUES (?, ?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET expression = excluded.expression, timezone = excluded.timezone, since = excluded.since`,
     )
-    this.#withdraw = connection.prepare('DELETE FROM treadle_occurrences WHERE schedule = ? AND job_id = ?')
-    this.#occur = connection.prepare('INSERT OR IGNORE INTO treadle_occurrences (schedule, at, job_id) VALUES (?, ?, ?)')
+    this.#pause = connection.prepare('UPDATE treadle_schedules SET paused_at = ? WHERE name = ?')
+    this.#resume = connection.prepare('UPDATE treadle_schedules SET paused_at = NULL, since = ? WHERE name = ?')
+    this.#remove = connection.prepare('DELETE FROM treadle_schedules WHERE name = ?')
+    this.#removeOccurrences = connection.prepare('DELETE FROM treadle_occurrences WHERE schedule = ?')
+    this.#change = connection.prepare('UPDATE treadle_schedule_revision SET revision = revision + 1')
+    this.#revision = connection.prepare('SELECT revision FROM treadle_schedule_revision')
+    const standings = `SELECT json_group_array(json_array(
+         name, since, paused_at IS NOT NULL, ${occurrenceFields('latest')})) AS standings
+       FROM treadle_schedules LEFT JOIN treadle_occurrences AS latest
+         ON latest.schedule = name AND latest.at = (SELECT max(at) FROM treadle_occurrences WHERE schedule = name)`
+    this.#standings = connection.prepare(standings)
+    this.#standingsOf = connection.prepare(`${standings} WHERE name IN (SELECT value FROM json_each(?))`)
     this.#list = connection.prepare(
-      `SELECT name, expression, timezone,
-         (SELECT max(at) FROM treadle_occurrences WHERE schedule = name AND at <= ?1) AS lastAt,
-         (SELECT min(at) FROM treadle_occurrences WHERE schedule = name AND at > ?1) AS nextAt
-       FROM treadle_schedules ORDER BY name`,
-    )
-    this.#forget = connection.prepare(
-      `DELETE FROM treadle_occurrences WHERE (schedule, at) IN
-         (SELECT schedule, at FROM treadle_occurrences WHERE at < ? ORDER BY at LIMIT ?)`,
+      `SELECT json_group_array(json_array(
+         name, since, paused_at IS NOT NULL, ${occurrenceFields('last')}, expression, timezone,
+         (SELECT min(at) FROM treadle_occurrences WHERE schedule = name AND at > ?1)) ORDER BY name) AS schedules
+       FROM treadle_schedules LEFT JOIN treadle_occurrences AS last
+         ON last.schedule = name AND last.at = (SELECT max(at) FROM treadle_occurrences WHERE schedule = name AND at <= ?1)`,
     )
   }
 
   register(entries: readonly ScheduleEntry[], now: number): void {
     for (const { name, expression, timezone } of entries) {
-      const known = this.#find.get(name) as { expression: string; timezone: string } | undefined
+      const known = this.#known(name)
       if (known !== undefined && known.expression === expression && known.timezone === timezone) continue
-      this.#write.run(name, expression, timezone)
-      for (const { lane, id } of this.#withdrawJobs.all(name, now) as { lane: number; id: string }[]) {
-        this.#lanes.add(lane, stateNumber.scheduled, -1)
-        this.#withdraw.run(name, id)
-      }
+      this.#write.run(name, expression, timezone, now)
+      this.#occurrences.withdraw(name, now)
+      this.#change.run()
     }
   }
 
-  enqueue(occurrences: readonly FlatOccurrence[], now: number): readonly boolean[] {
-    return occurrences.map(({ schedule, at, envelope }) => {
-      const isNew = Number(this.#occur.run(schedule, at, envelope[0] as string).changes) === 1
-      if (isNew) this.#sending.send(envelope, now, schedule)
-      return isNew
-    })
+  /** To be read by `readStandings`. */
+  standings(names: readonly string[] | undefined): string {
+    const row = names === undefined ? this.#standings.get() : this.#standingsOf.get(JSON.stringify(names))
+    return (row as { standings: string }).standings
   }
 
-  list(now: number): readonly ScheduleRecord[] {
-    return this.#list.all(now) as ScheduleRecord[]
+  revision(): number {
+    return (this.#revision.get() as { revision: number }).revision
   }
 
-  forget(before: number, limit: number): number {
-    return Number(this.#forget.run(before, limit).changes)
+  pause(name: string, now: number): boolean {
+    const known = this.#known(name)
+    if (known === undefined) return false
+    if (known.paused_at !== null) return true
+    this.#pause.run(now, name)
+    this.#occurrences.withdraw(name, now)
+    this.#change.run()
+    return true
   }
+
+  /** One that is not paused was followed without a break, and still is. */
+  resume(name: string, now: number): boolean {
+    const known = this.#known(name)
+    if (known === undefined) return false
+    if (known.paused_at === null) return true
+    this.#resume.run(now, name)
+    this.#change.run()
+    return true
+  }
+
+  remove(name: string, now: number): boolean {
+    if (this.#known(name) === undefined) return false
+    this.#occurrences.withdraw(name, now)
+    this.#removeOccurrences.run(name)
+    this.#remove.run(name)
+    this.#change.run()
+    return true
+  }
+
+  /** To be read by `readSchedules`. */
+  list(now: number): string {
+    return (this.#list.get(now) as { schedules: string }).schedules
+  }
+
+  #known(name: string): KnownRow | undefined {
+    return this.#find.get(name) as KnownRow | undefined
+  }
+}
+
+interface KnownRow {
+  readonly expression: string
+  readonly timezone: string
+  readonly paused_at: number | null
 }

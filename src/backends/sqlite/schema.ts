@@ -16,6 +16,7 @@ export const stateNumber = {
 /**
  * One row a job, with an index of its own for each thing that is looked for: a claim reads only the index of ready jobs, and
  * neither scheduled nor finished ones are in it. A lane is all jobs of one queue, key and priority; it carries their counts.
+ * Occurrences of schedules have lanes of their own, so that only they cost what it takes to write down how they ended.
  */
 const migrations: readonly string[] = [
   `
@@ -25,6 +26,7 @@ const migrations: readonly string[] = [
     job TEXT NOT NULL,
     priority INTEGER NOT NULL,
     single INTEGER NOT NULL,
+    recurring INTEGER NOT NULL,
     ready INTEGER NOT NULL DEFAULT 0,
     scheduled INTEGER NOT NULL DEFAULT 0,
     blocked INTEGER NOT NULL DEFAULT 0,
@@ -33,7 +35,7 @@ const migrations: readonly string[] = [
     dead INTEGER NOT NULL DEFAULT 0,
     cancelled INTEGER NOT NULL DEFAULT 0,
     skipped INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (queue, job, priority, single)
+    UNIQUE (queue, job, priority, single, recurring)
   );
   CREATE INDEX treadle_lanes_job ON treadle_lanes (job);
 
@@ -74,14 +76,38 @@ const migrations: readonly string[] = [
   CREATE TABLE treadle_once (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, claimed_at INTEGER NOT NULL, done_until INTEGER) WITHOUT ROWID;
   CREATE INDEX treadle_once_done ON treadle_once (done_until) WHERE done_until IS NOT NULL;
   CREATE INDEX treadle_once_held ON treadle_once (claimed_at) WHERE done_until IS NULL;
-  CREATE TABLE treadle_schedules (name TEXT PRIMARY KEY, expression TEXT NOT NULL, timezone TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE treadle_locks (
+    name TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX treadle_locks_expiry ON treadle_locks (expires_at);
+
+  CREATE TABLE treadle_schedules (
+    name TEXT PRIMARY KEY,
+    expression TEXT NOT NULL,
+    timezone TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    paused_at INTEGER
+  ) WITHOUT ROWID;
+  CREATE TABLE treadle_schedule_revision (revision INTEGER NOT NULL);
+  INSERT INTO treadle_schedule_revision VALUES (0);
   CREATE TABLE treadle_occurrences (
     schedule TEXT NOT NULL,
     at INTEGER NOT NULL,
     job_id TEXT NOT NULL,
+    stored_at INTEGER NOT NULL,
+    outcome INTEGER,
+    started_at INTEGER,
+    finished_at INTEGER,
     PRIMARY KEY (schedule, at)
   ) WITHOUT ROWID;
   CREATE INDEX treadle_occurrences_at ON treadle_occurrences (at);
+  CREATE INDEX treadle_occurrences_job ON treadle_occurrences (job_id);
+  CREATE INDEX treadle_occurrences_unended ON treadle_occurrences (schedule, at) WHERE outcome IS NULL;
   `,
 ]
 

@@ -123,7 +123,7 @@ export class Sending {
     values.push(
       slotOf(flat[at] as string, 0),
       flat[at] as string,
-      this.#lanes.numberOf(flat[at + 2] as string, job, flat[at + 3] as number, flat[at + 4] as boolean),
+      this.#lanes.numberOf(flat[at + 2] as string, job, flat[at + 3] as number, flat[at + 4] as boolean, schedule !== null),
       runAt <= now ? stateNumber.ready : stateNumber.scheduled,
       runAt,
       flat[at + 8] as number,

@@ -2,6 +2,7 @@ import type { AttemptError, OnceMark, ReapReport, Settlement, SettleReceipt } fr
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Lanes } from './lanes.ts'
+import type { Outcomes } from './outcomes.ts'
 import { stateNumber } from './schema.ts'
 import { readToken, type Token } from './token.ts'
 
@@ -19,6 +20,7 @@ const appended = `CASE WHEN json_array_length(coalesce(errors, '[]')) >= ${keptE
 /** Ends leases: by their owner's word, or because their time is over. */
 export class Settling {
   readonly #lanes: Lanes
+  readonly #outcomes: Outcomes
   readonly #end: SqliteStatement
   readonly #endMany: SqliteStatement
   readonly #mark: SqliteStatement
@@ -27,6 +29,7 @@ export class Settling {
   readonly #endFailed: SqliteStatement
   readonly #endUnrun: SqliteStatement
   readonly #delete: SqliteStatement
+  readonly #deleteEnded: SqliteStatement
   readonly #retry: SqliteStatement
   readonly #snooze: SqliteStatement
   readonly #endAsked: SqliteStatement
@@ -37,8 +40,9 @@ export class Settling {
   readonly #poison: SqliteStatement
   readonly #promote: SqliteStatement
 
-  constructor(connection: Connection, lanes: Lanes) {
+  constructor(connection: Connection, lanes: Lanes, outcomes: Outcomes) {
     this.#lanes = lanes
+    this.#outcomes = outcomes
     const update = (changes: string) => connection.prepare(`UPDATE treadle_jobs SET ${changes} ${held}`)
     this.#end = update(`state = ?, finished_at = ?, result = ?, ${free}`)
     this.#endMany = connection.prepare(
@@ -51,6 +55,7 @@ export class Settling {
     this.#endFailed = update(`state = 5, finished_at = ?, reason = ?, errors = ${appended}, ${free}`)
     this.#endUnrun = update(`state = 7, finished_at = ?, reason = ?, attempts = attempts - 1, ${free}`)
     this.#delete = connection.prepare(`DELETE FROM treadle_jobs ${held}`)
+    this.#deleteEnded = connection.prepare('DELETE FROM treadle_jobs WHERE seq = ?')
     this.#retry = update(`state = ?, run_at = ?, errors = ${appended}, token = NULL, lease_until = NULL`)
     this.#snooze = update('state = ?, run_at = coalesce(?, run_at), attempts = attempts - 1, token = NULL, lease_until = NULL')
     this.#endAsked = connection.prepare(
@@ -92,11 +97,12 @@ export class Settling {
     const ended = Number(this.#endMany.run(now, claim, JSON.stringify(seqs)).changes)
     if (ended === seqs.length) {
       this.#lanes.move(lane, stateNumber.running, stateNumber.succeeded, ended)
+      this.#outcomes.write(lane, seqs, stateNumber.succeeded, now)
     } else {
       this.#undo.run()
       seqs.forEach((seq, at) => {
         const outcome = this.#end.run(stateNumber.succeeded, now, null, seq, claim)
-        if (!this.#finish({ seq, lane, claim }, stateNumber.succeeded, outcome)) lost.push(indexes[at] as number)
+        if (!this.#finish({ seq, lane, claim }, stateNumber.succeeded, outcome, now)) lost.push(indexes[at] as number)
       })
     }
     this.#unmark.run()
@@ -115,10 +121,10 @@ export class Settling {
     for (const row of this.#expired.all(now, rescuesPerCall) as ExpiredRow[]) {
       const token: Token = { seq: row.seq, lane: row.lane, claim: row.token }
       if (row.cancel === 1) {
-        this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, token.seq, token.claim))
+        this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, token.seq, token.claim), now)
       } else if (row.rescues >= maxRescues) {
         const error = JSON.stringify(poisonError(row, now))
-        this.#finish(token, stateNumber.dead, this.#poison.run(now, error, error, token.seq, token.claim))
+        this.#finish(token, stateNumber.dead, this.#poison.run(now, error, error, token.seq, token.claim), now)
         report.poisoned++
       } else {
         this.#rescue.run(token.seq, token.claim)
@@ -142,18 +148,18 @@ export class Settling {
     switch (settlement.kind) {
       case 'done': {
         const done = this.#end.run(stateNumber.succeeded, now, settlement.result, seq, claim)
-        if (!this.#finish(token, stateNumber.succeeded, done)) return false
+        if (!this.#finish(token, stateNumber.succeeded, done, now)) return false
         this.#remember(settlement.once, now)
         return true
       }
       case 'dead': {
         const error = JSON.stringify(settlement.error)
-        return this.#finish(token, stateNumber.dead, this.#endFailed.run(now, settlement.reason, error, error, seq, claim))
+        return this.#finish(token, stateNumber.dead, this.#endFailed.run(now, settlement.reason, error, error, seq, claim), now)
       }
       case 'cancelled':
-        return this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, seq, claim))
+        return this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, seq, claim), now)
       case 'skipped':
-        return this.#finish(token, stateNumber.skipped, this.#endUnrun.run(now, settlement.why, seq, claim))
+        return this.#finish(token, stateNumber.skipped, this.#endUnrun.run(now, settlement.why, seq, claim), now)
       case 'retry': {
         const state = waiting(settlement.delayMs)
         const error = JSON.stringify(settlement.error)
@@ -172,19 +178,30 @@ export class Settling {
     if (!changed(outcome)) return false
     const asked = changed(this.#endAsked.run(now, token.seq))
     this.#lanes.move(token.lane, stateNumber.running, asked ? stateNumber.cancelled : state)
+    if (asked) this.#outcomes.write(token.lane, [token.seq], stateNumber.cancelled, now)
     return true
   }
 
-  #finish(token: Token, state: number, outcome: { readonly changes: number | bigint }): boolean {
+  #finish(token: Token, state: number, outcome: { readonly changes: number | bigint }, now: number): boolean {
     if (!changed(outcome)) return false
     this.#lanes.move(token.lane, stateNumber.running, state)
+    this.#outcomes.write(token.lane, [token.seq], state, now)
     return true
   }
 
-  #remove(token: Token, settlement: Settlement, now: number): boolean {
+  #remove(token: Token, settlement: EndSettlement, now: number): boolean {
+    if (this.#lanes.isRecurring(token.lane)) return this.#removeOccurrence(token, settlement, now)
     if (!changed(this.#delete.run(token.seq, token.claim))) return false
     this.#lanes.add(token.lane, stateNumber.running, -1)
     if (settlement.kind === 'done') this.#remember(settlement.once, now)
+    return true
+  }
+
+  /** Its outcome outlives it, and is written while its row still tells when it began. */
+  #removeOccurrence(token: Token, settlement: EndSettlement, now: number): boolean {
+    if (!this.#apply(token, { ...settlement, keep: true }, now)) return false
+    this.#deleteEnded.run(token.seq)
+    this.#lanes.add(token.lane, endState[settlement.kind], -1)
     return true
   }
 
@@ -192,6 +209,15 @@ export class Settling {
     if (once !== undefined) this.#markOnce.run(once.key, now + once.keepMs)
   }
 }
+
+type EndSettlement = Extract<Settlement, { readonly keep: boolean }>
+
+const endState = {
+  done: stateNumber.succeeded,
+  dead: stateNumber.dead,
+  cancelled: stateNumber.cancelled,
+  skipped: stateNumber.skipped,
+} as const
 
 /** Succeeded, kept, and nothing more to write of it: by far the most, and worth a statement for all. */
 function isPlainlyDone(settlement: Settlement): boolean {

@@ -10,14 +10,24 @@ export function addCheck(program: Command): void {
     .command('check')
     .summary('check the config and all jobs')
     .description(
-      'Loads the config and all job files, and prints everything that is wrong with them. It does not touch the database.',
+      'Loads the config and all job files, and prints everything that is wrong with them, and what of their schedules is probably not meant. It does not touch the database.',
     )
-    .addHelpText('after', examples(['check', ''], ['check --json', ''], ['check && treadle work', 'start only what is sound']))
-    .action((_: unknown, command: Command) =>
+    .option('--strict', 'end with exit code 1 for warnings too')
+    .addHelpText(
+      'after',
+      examples(
+        ['check', ''],
+        ['check --strict', 'for a build: warnings count as problems'],
+        ['check --json', ''],
+        ['check && treadle work', 'start only what is sound'],
+      ),
+    )
+    .action((options: { readonly strict?: boolean }, command: Command) =>
       withOutput(command, async ({ out, now }) => {
         const report = await checkProject(command.optsWithGlobals<GlobalOptions>(), process.cwd(), now)
         out.answer(report, () => checkText(report, out, now))
-        return report.problems.length === 0 ? exitCodes.ok : exitCodes.failed
+        const found = report.problems.length + (options.strict ? report.warnings.length : 0)
+        return found === 0 ? exitCodes.ok : exitCodes.failed
       }),
     )
 }

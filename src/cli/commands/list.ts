@@ -1,8 +1,10 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { JobFilter, JobState } from '../../backends/store.ts'
 import { examples } from '../examples.ts'
 import { jobJson, jobTable } from '../output/jobs.ts'
-import { withStore } from '../session.ts'
+import { scheduleNotes, scheduleTable } from '../output/schedules.ts'
+import { readSchedules } from '../schedules.ts'
+import { loadSoundJobs, withStore } from '../session.ts'
 import { queue, state, wholeNumber } from '../values.ts'
 import { findJob } from './show.ts'
 
@@ -16,8 +18,10 @@ export interface ListOptions {
 
 export function addList(program: Command): void {
   listOptions(program.command('list'))
-    .summary('list jobs, newest first')
+    .summary('list jobs, newest first, or schedules')
+    .description('Lists jobs, the newest first; or, with --schedules, how the schedules stand.')
     .option('--state <state>', 'ready, scheduled, blocked, running, succeeded, dead, cancelled or skipped', state)
+    .addOption(new Option('--schedules', 'schedules in place of jobs').conflicts(['state', 'queue', 'job', 'limit', 'before']))
     .addHelpText(
       'after',
       examples(
@@ -25,9 +29,12 @@ export function addList(program: Command): void {
         ['list --state running', 'what runs now, and where'],
         ['list --job send-email --limit 100', ''],
         ['list --before 0190d1a2-…', 'the page after the job with this id'],
+        ['list --schedules', 'how schedules stand: state, last run, next run'],
       ),
     )
-    .action((options: ListOptions, command: Command) => printJobs(command, options))
+    .action((options: ListOptions & { readonly schedules?: boolean }, command: Command) =>
+      options.schedules ? printSchedules(command) : printJobs(command, options),
+    )
 }
 
 /** The options that every list of jobs has. */
@@ -53,5 +60,15 @@ export async function printJobs(command: Command, options: ListOptions): Promise
     const jobs = await store.list(filter)
     out.answer(jobs.map(jobJson), () => (jobs.length === 0 ? 'no jobs' : jobTable(jobs, out, now)))
     if (!out.json && jobs.length === limit) out.note(`older ones: --before ${jobs.at(-1)?.id}`)
+  })
+}
+
+async function printSchedules(command: Command): Promise<void> {
+  await withStore(command, async (session) => {
+    const { jobs, out, now } = session
+    const complete = await loadSoundJobs(session)
+    const schedules = await readSchedules(jobs, now, complete)
+    out.answer(schedules, () => (schedules.length === 0 ? 'no schedules' : scheduleTable(schedules, out, now)))
+    if (!out.json) for (const note of scheduleNotes(schedules, now)) out.note(note)
   })
 }

@@ -20,7 +20,7 @@ export function addMigrate(program: Command): void {
           const text = version === null ? 'has no schema to bring up to date' : `is up to date: schema version ${version}`
           out.answer({ url: project.url, kind, version }, () => `${project.url} ${text}`)
         },
-        { migrate: true },
+        { changes: { migrate: true } },
       ),
     )
 }

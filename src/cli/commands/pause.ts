@@ -1,31 +1,64 @@
 import type { Command } from 'commander'
 import { examples } from '../examples.ts'
-import { withStore } from '../session.ts'
-import { queues } from '../values.ts'
+import { UsageError } from '../failure.ts'
+import { visibleLine } from '../output/text.ts'
+import { timeAndAge } from '../output/time.ts'
+import { readSchedules, refuseUnknownSchedule } from '../schedules.ts'
+import { loadSoundJobs, withProject } from '../session.ts'
+import { collect, queues } from '../values.ts'
+
+interface PauseOptions {
+  readonly schedule?: readonly string[]
+}
+
+type Verb = 'pause' | 'resume'
 
 export function addPause(program: Command): void {
   program
     .command('pause')
-    .summary('stop taking jobs from queues')
-    .description('Workers finish what they run and take nothing more from these queues. New jobs are still accepted.')
-    .argument('<queue...>', 'the queues', queues)
-    .addHelpText('after', examples(['pause mail', ''], ['pause mail reports', 'several']))
-    .action((names: readonly string[], _: unknown, command: Command) => changeQueues(command, names, 'pause'))
+    .summary('stop taking jobs from queues, or stop schedules')
+    .description(
+      'Workers finish what they run and take nothing more from these queues; new jobs are still accepted. A schedule that is paused has no more runs until it is resumed, on all workers, also after a restart.',
+    )
+    .argument('[queue...]', 'the queues', queues)
+    .option('--schedule <name>', 'this schedule in place of queues; may be repeated', collect)
+    .addHelpText(
+      'after',
+      examples(
+        ['pause mail', ''],
+        ['pause mail reports', 'several'],
+        ['pause --schedule digest', 'no more runs of this schedule'],
+      ),
+    )
+    .action((names: readonly string[], options: PauseOptions, command: Command) => change(command, names, options, 'pause'))
 }
 
 export function addResume(program: Command): void {
   program
     .command('resume')
-    .summary('take jobs from paused queues again')
-    .argument('<queue...>', 'the queues', queues)
-    .addHelpText('after', examples(['resume mail', ''], ['resume mail reports', 'several']))
-    .action((names: readonly string[], _: unknown, command: Command) => changeQueues(command, names, 'resume'))
+    .summary('take jobs from paused queues again, or follow paused schedules')
+    .description(
+      'Takes jobs from paused queues again. A schedule goes on with its next run; those of the pause are not made up for.',
+    )
+    .argument('[queue...]', 'the queues', queues)
+    .option('--schedule <name>', 'this schedule in place of queues; may be repeated', collect)
+    .addHelpText('after', examples(['resume mail', ''], ['resume mail reports', 'several'], ['resume --schedule digest', '']))
+    .action((names: readonly string[], options: PauseOptions, command: Command) => change(command, names, options, 'resume'))
 }
 
 const past = { pause: 'paused', resume: 'resumed' } as const
 
-async function changeQueues(command: Command, names: readonly string[], verb: 'pause' | 'resume'): Promise<void> {
-  await withStore(command, async ({ store, out }) => {
+async function change(command: Command, names: readonly string[], { schedule = [] }: PauseOptions, verb: Verb): Promise<void> {
+  if (names.length > 0 === schedule.length > 0) {
+    const found = names.length === 0 ? 'neither was given' : 'both were given'
+    throw new UsageError(`give either the names of queues or --schedule NAME: ${found}`)
+  }
+  await (names.length > 0 ? changeQueues(command, names, verb) : changeSchedules(command, schedule, verb))
+}
+
+async function changeQueues(command: Command, names: readonly string[], verb: Verb): Promise<void> {
+  await withProject(command, async ({ jobs, out }) => {
+    const store = await jobs.store()
     for (const name of names) await store[verb](name)
     const pausedQueues = await store.pausedQueues()
     out.answer({ [past[verb]]: names, pausedQueues }, () => names.map((name) => `${past[verb]} ${name}`).join('\n'))
@@ -33,4 +66,24 @@ async function changeQueues(command: Command, names: readonly string[], verb: 'p
     const unknown = names.filter((name) => !known.has(name))
     if (!out.json && unknown.length > 0) out.note(`note: there is no job yet in ${unknown.join(', ')}; is the name right?`)
   })
+}
+
+/** Works also while a job file is broken, which may be the very reason to pause its schedule. */
+async function changeSchedules(command: Command, names: readonly string[], verb: Verb): Promise<void> {
+  await withProject(command, async (session) => {
+    const { jobs, out, now } = session
+    const complete = await loadSoundJobs(session)
+    const known = (await readSchedules(jobs, now, complete)).map(({ schedule }) => schedule)
+    for (const name of names) refuseUnknownSchedule(name, known)
+    for (const name of names) await jobs.schedules[verb](name)
+    const changed = (await readSchedules(jobs, now, complete)).filter(({ schedule }) => names.includes(schedule))
+    out.answer({ [past[verb]]: names, schedules: changed }, () =>
+      changed.map(({ schedule, nextAt }) => changedText(verb, schedule, nextAt, now)).join('\n'),
+    )
+  })
+}
+
+function changedText(verb: Verb, schedule: string, nextAt: string | null, now: number): string {
+  const what = `${past[verb]} the schedule ${visibleLine(schedule)}`
+  return verb === 'resume' && nextAt !== null ? `${what}: next run ${timeAndAge(Date.parse(nextAt), now)}` : what
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { examples } from '../examples.ts'
 import { plural } from '../output/text.ts'
-import { withProject } from '../session.ts'
+import { withStore } from '../session.ts'
 
 export function addPrune(program: Command): void {
   program
@@ -12,7 +12,7 @@ export function addPrune(program: Command): void {
     )
     .addHelpText('after', examples(['prune', ''], ['prune --json', 'prints {"deleted":123}']))
     .action((_: unknown, command: Command) =>
-      withProject(command, async ({ jobs, out }) => {
+      withStore(command, async ({ jobs, out }) => {
         const deleted = await jobs.prune()
         out.answer({ deleted }, () => `deleted ${plural(deleted, 'ended job')}`)
       }),

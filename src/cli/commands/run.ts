@@ -1,60 +1,80 @@
 import type { Command } from 'commander'
 import type { RunOptions } from '../../worker/config.ts'
+import { readDryRun } from '../dry-run.ts'
 import { examples } from '../examples.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { Interrupted } from '../failure.ts'
+import { refuseUnknownJobs } from '../known-jobs.ts'
+import { dryRunText } from '../output/dry-run.ts'
 import { reportText } from '../output/work-log.ts'
-import { withJobs } from '../session.ts'
+import { lookOnly, type ProjectSession, withJobs } from '../session.ts'
 import { stopRequest } from '../signals.ts'
-import { collect, duration, queues, wholeNumber } from '../values.ts'
+import { instant, wholeNumber } from '../values.ts'
+import {
+  givenWorkerOptions,
+  refuseWrongValues,
+  unusedQueuesNote,
+  type WorkerCommandOptions,
+  workerOptions,
+} from '../worker-options.ts'
 
-interface RunCommandOptions {
-  readonly queue?: readonly string[]
-  readonly job?: readonly string[]
+interface RunCommandOptions extends WorkerCommandOptions {
   readonly limit?: number
-  readonly concurrency?: number
-  readonly lease?: string
-  readonly scheduler: boolean
+  readonly at?: Date
+  readonly dryRun?: boolean
   readonly failOnDead?: boolean
 }
 
 export function addRun(program: Command): void {
-  program
-    .command('run')
+  workerOptions(program.command('run'))
     .summary('run everything that is due, once')
-    .description('One pass, for system cron: puts scheduled jobs that are due into the queue, runs all due jobs, and ends.')
-    .option('--queue <queue>', 'only from this queue; may be repeated', queues)
-    .option('--job <job>', 'only jobs with this key; may be repeated', collect)
+    .description(
+      'One pass, for system cron: stores what the schedules say is due, runs all due jobs, and ends. With --single it ends with exit code 5 while another scheduler has the lock.',
+    )
     .option('--limit <n>', 'at most so many jobs', wholeNumber(1))
-    .option('--concurrency <n>', 'so many jobs at once', wholeNumber(1))
-    .option('--lease <duration>', 'how long a job stays with a worker that is silent', duration)
-    .option('--no-scheduler', 'run only what is in the queue already')
+    .option('--at <time>', 'store what schedules have at this time, such as 2026-06-10T09:00:00Z, in place of now', instant)
+    .option('--dry-run', 'print what would be stored and run, and write nothing')
     .option('--fail-on-dead', 'end with exit code 3 when a job died')
     .addHelpText(
       'after',
-      examples(['run', ''], ['run --queue mail --limit 100', ''], ['run --fail-on-dead', 'for a script that wants to know']),
+      examples(
+        ['run', ''],
+        ['run --queue mail --limit 100', ''],
+        ['run --dry-run', 'what would this pass do?'],
+        ['run --at 2026-06-10T09:00:00Z', 'make up for what schedules had at that time'],
+        ['run --fail-on-dead', 'for a script that wants to know'],
+      ),
     )
-    .action((options: RunCommandOptions, command: Command) =>
-      withJobs(command, async ({ jobs, out }) => {
-        const stop = stopRequest(
-          () => out.note('stopping: waiting for running jobs; once more ends at once'),
-          () => process.exit(exitCodes.interrupted),
-        )
-        const report = await jobs.run({ ...runOptions(options), signal: stop.signal })
-        out.answer(report, () => reportText(report) || 'nothing was due')
-        if (stop.name() === 'SIGINT') throw new Interrupted()
-        return options.failOnDead && report.dead > 0 ? exitCodes.deadJobs : exitCodes.ok
-      }),
-    )
+    .action((options: RunCommandOptions, command: Command) => {
+      const given = runOptions(options)
+      refuseWrongValues(given, 'run')
+      return options.dryRun
+        ? withJobs(command, (session) => plan(session, given), lookOnly)
+        : withJobs(command, (session) => pass(session, given, options.failOnDead ?? false))
+    })
 }
 
-function runOptions({ queue, job, limit, concurrency, lease, scheduler }: RunCommandOptions): RunOptions {
-  return {
-    scheduler,
-    ...(queue && { queues: queue }),
-    ...(job && { jobs: job }),
-    ...(limit && { limit }),
-    ...(concurrency && { concurrency }),
-    ...(lease && { lease }),
-  }
+async function plan(session: ProjectSession, given: RunOptions): Promise<void> {
+  const { jobs, out, now } = session
+  refuseUnknownJobs(jobs, given.jobs ?? [])
+  const report = await readDryRun(session, given)
+  out.answer(report, () => dryRunText(report, out, now))
+}
+
+async function pass({ jobs, out }: ProjectSession, given: RunOptions, failOnDead: boolean): Promise<number> {
+  const note = unusedQueuesNote(jobs.definitions(), given.queues)
+  if (note !== undefined) out.note(note)
+  const stop = stopRequest(
+    () => out.note('stopping: waiting for running jobs; once more ends at once'),
+    () => process.exit(exitCodes.interrupted),
+  )
+  const report = await jobs.run({ ...given, signal: stop.signal })
+  out.answer(report, () => reportText(report) || 'nothing was due')
+  if (stop.name() === 'SIGINT') throw new Interrupted()
+  return failOnDead && report.dead > 0 ? exitCodes.deadJobs : exitCodes.ok
+}
+
+function runOptions(options: RunCommandOptions): RunOptions {
+  const { limit, at } = options
+  return { ...givenWorkerOptions(options), ...(limit && { limit }), ...(at && { at }) }
 }

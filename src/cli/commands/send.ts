@@ -10,7 +10,7 @@ import { UsageError } from '../failure.ts'
 import { parseJsonText } from '../json-text.ts'
 import { refuseUnknownJobs } from '../known-jobs.ts'
 import { withJobs } from '../session.ts'
-import { duration, instant, priority, queue } from '../values.ts'
+import { duration, instant, key, priority, queue } from '../values.ts'
 
 interface SendOptions {
   readonly payloadFile?: string
@@ -35,8 +35,8 @@ export function addSend(program: Command): void {
     .option('--at <time>', 'not before this time, such as 2026-06-10T09:00:00Z', instant)
     .option('--queue <queue>', "in place of the job's own queue", queue)
     .option('--priority <priority>', 'a whole number (higher is sooner), or low, normal, high, critical', priority)
-    .option('--unique <key>', 'do nothing while a job with this key waits or runs')
-    .option('--key <key>', 'idempotency key: skip the run once a job with this key has succeeded')
+    .option('--unique <key>', 'do nothing while a job with this key waits or runs', key)
+    .option('--key <key>', 'idempotency key: skip the run once a job with this key has succeeded', key)
     .option('--wait [timeout]', 'wait for the end and print the result', (text: string) => duration(text))
     .option('--force', 'send it although no job with this key is defined here')
     .addHelpText(
@@ -91,7 +91,7 @@ function dispatchOptions({ delay, at, queue, priority, unique, key }: SendOption
   }
 }
 
-function sentText(run: Run): string {
+export function sentText(run: Run): string {
   return run.created
     ? `sent ${run.job} ${run.id}`
     : `not sent: ${run.job} ${run.id} with the same unique key waits or runs already`

@@ -11,12 +11,14 @@ export function checkText(report: CheckReport, out: Output, now: number): string
   }
   const queues = new Set(report.jobs.map(({ queue }) => queue)).size
   const schedules = report.jobs.filter(({ schedule }) => schedule !== null).length
-  const summary = `${colours.green('✓')} ${plural(report.jobs.length, 'job')}, ${plural(queues, 'queue')}, ${plural(schedules, 'schedule')}`
+  const warnings = report.warnings.length === 0 ? '' : `, ${plural(report.warnings.length, 'warning')}`
+  const summary = `${colours.green('✓')} ${plural(report.jobs.length, 'job')}, ${plural(queues, 'queue')}, ${plural(schedules, 'schedule')}${warnings}`
   return [
     `${colours.dim('config  ')} ${report.config ?? 'none'}`,
     `${colours.dim('database')} ${report.url}`,
     ...(report.jobs.length === 0 ? [] : ['', jobsTable(report.jobs, out, now)]),
     '',
+    ...report.warnings.map((warning) => `${colours.yellow('!')} ${visible(warning)}`),
     summary,
   ].join('\n')
 }
@@ -28,7 +30,7 @@ function jobsTable(jobs: readonly CheckedJob[], out: Output, now: number): strin
       { head: 'QUEUE', cell: ({ queue }) => queue },
       { head: 'RETRIES', cell: ({ retries }) => String(retries), align: 'right', whole: true },
       { head: 'NEXT RUN', cell: ({ nextAt }) => (nextAt === null ? '-' : timeAndAge(Date.parse(nextAt), now)) },
-      { head: 'CRON', cell: ({ schedule, timezone }) => (schedule === null ? '-' : `${schedule} ${timezone}`) },
+      { head: 'SCHEDULE', cell: ({ schedule, timezone }) => (schedule === null ? '-' : `${schedule} ${timezone}`) },
       { head: 'NOTE', cell: noteOf, style: (text) => out.colours.yellow(text) },
     ],
     jobs,

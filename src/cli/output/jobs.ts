@@ -7,12 +7,18 @@ export function jobTable(jobs: readonly JobRecord[], out: Output, now: number): 
   return out.table(
     [
       { head: 'ID', cell: (job) => job.id, whole: true },
-      { head: 'JOB', cell: (job) => job.job },
-      { head: 'STATE', cell: (job) => job.state, style: (text, job) => stateColour(out.colours, job.state)(text), whole: true },
-      { head: 'QUEUE', cell: (job) => job.queue },
-      { head: 'TRIES', cell: (job) => `${job.attempts}/${job.maxRetries + 1}`, align: 'right', whole: true },
-      { head: 'WHEN', cell: (job) => whenOf(job, now) },
-      { head: 'NOTE', cell: noteOf, style: (text) => out.colours.dim(text) },
+      { head: 'JOB', cell: (job) => job.job, least: 10, rank: 2 },
+      {
+        head: 'STATE',
+        cell: (job) => job.state,
+        style: (text, job) => stateColour(out.colours, job.state)(text),
+        whole: true,
+        rank: 1,
+      },
+      { head: 'QUEUE', cell: (job) => job.queue, rank: 4 },
+      { head: 'TRIES', cell: (job) => `${job.attempts}/${job.maxRetries + 1}`, align: 'right', whole: true, rank: 5 },
+      { head: 'WHEN', cell: (job) => whenOf(job, now), whole: true, rank: 3 },
+      { head: 'NOTE', cell: noteOf, least: 12, style: (text) => out.colours.dim(text) },
     ],
     jobs,
   )

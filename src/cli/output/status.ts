@@ -1,9 +1,10 @@
 import type { JobState } from '../../backends/store.ts'
-import type { JobStatus, QueueStatus, ScheduleStatus, Status } from '../status.ts'
+import type { JobStatus, QueueStatus, Status } from '../status.ts'
 import { stateColour } from './jobs.ts'
 import type { Output } from './output.ts'
+import { scheduleNotes, shortScheduleTable } from './schedules.ts'
 import type { Column } from './table.ts'
-import { localTime, relativeTime } from './time.ts'
+import { relativeTime } from './time.ts'
 
 /** The status for a person: queues, then jobs, then schedules. */
 export function statusText(status: Status, out: Output, now: number): string {
@@ -12,8 +13,8 @@ export function statusText(status: Status, out: Output, now: number): string {
     out.colours.dim(status.url),
     queues.length === 0 ? 'no jobs yet' : out.table(queueColumns(queues, out, now), queues),
     ...(jobs.length === 0 ? [] : [out.table(jobColumns(jobs, out), jobs)]),
-    ...(schedules.length === 0 ? [] : [out.table(scheduleColumns(now), schedules)]),
-    ...unhandledNotes(jobs, out),
+    ...(schedules.length === 0 ? [] : [shortScheduleTable(schedules, out, now)]),
+    ...[...unhandledNotes(jobs), ...scheduleNotes(schedules, now)].map((note) => out.colours.yellow(note)),
   ]
   return parts.join('\n\n')
 }
@@ -33,17 +34,6 @@ function jobColumns(jobs: readonly JobStatus[], out: Output): readonly Column<Jo
     { head: 'QUEUE', cell: ({ queue }) => queue },
     ...countColumns(jobs, out),
     ...(jobs.some(({ handled }) => handled === false) ? [handlerColumn(out)] : []),
-  ]
-}
-
-function scheduleColumns(now: number): readonly Column<ScheduleStatus>[] {
-  const time = (at: string | null) => (at === null ? '-' : `${localTime(Date.parse(at))} (${relativeTime(Date.parse(at), now)})`)
-  return [
-    { head: 'SCHEDULE', cell: ({ schedule }) => schedule },
-    { head: 'NEXT RUN', cell: ({ nextAt }) => time(nextAt) },
-    { head: 'CRON', cell: ({ expression }) => expression },
-    { head: 'ZONE', cell: ({ timezone }) => timezone },
-    { head: 'LAST DUE', cell: ({ lastAt }) => time(lastAt) },
   ]
 }
 
@@ -92,9 +82,9 @@ function oldestText({ oldestReadyAt, oldestIsExact }: QueueStatus, now: number):
   return oldestIsExact ? age : `over ${age}`
 }
 
-function unhandledNotes(jobs: readonly JobStatus[], out: Output): readonly string[] {
+function unhandledNotes(jobs: readonly JobStatus[]): readonly string[] {
   const waiting = jobs.filter(({ handled, counts }) => handled === false && counts.ready + counts.scheduled + counts.blocked > 0)
   if (waiting.length === 0) return []
   const names = [...new Set(waiting.map(({ job }) => job))].join(', ')
-  return [out.colours.yellow(`Jobs wait that this program can not run: ${names}`)]
+  return [`Jobs wait that this program can not run: ${names}`]
 }

@@ -9,6 +9,10 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right'
   /** An id is of no use in part: a column that must stay whole is never narrowed. */
   readonly whole?: boolean
+  /** Narrower than this it is of no use. */
+  readonly least?: number
+  /** Where there is no room, the column with the highest rank is left out first. The place in the table unless given. */
+  readonly rank?: number
 }
 
 const gap = 2
@@ -16,7 +20,7 @@ const leastWidth = 6
 
 /**
  * Rows as a table without lines, at most so many columns of the terminal wide: long cells end in an ellipsis, and where that is
- * not enough the last columns are left out.
+ * not enough the least important columns are left out.
  */
 export function tableText<Row>(
   columns: readonly Column<Row>[],
@@ -24,21 +28,22 @@ export function tableText<Row>(
   maxWidth: number,
   head: (text: string) => string,
 ): string {
-  const texts = rows.map((row) => columns.map((column) => visibleLine(column.cell(row))))
-  const natural = columns.map((column, index) =>
-    Math.max(...[column.head, ...texts.map((cells) => cells[index] ?? '')].map(displayWidth)),
-  )
-  const widths = fittedWidths(columns, natural, maxWidth)
+  const natural = columns.map((column, place) => {
+    const cells = rows.map((row) => visibleLine(column.cell(row)))
+    const width = Math.max(...[column.head, ...cells].map(displayWidth))
+    return { column, cells, width, rank: column.rank ?? place }
+  })
+  const shown = fitted(natural, maxWidth)
   const table = new Table({
-    head: widths.map((_, index) => head(columns[index]?.head ?? '')),
+    head: shown.map(({ column }) => head(column.head)),
     chars: noLines,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-    colWidths: [...widths],
-    colAligns: widths.map((_, index) => columns[index]?.align ?? 'left'),
+    colWidths: shown.map(({ width }) => width),
+    colAligns: shown.map(({ column }) => column.align ?? 'left'),
   })
-  rows.forEach((row, line) => {
-    table.push(widths.map((_, index) => styled(columns[index] as Column<Row>, texts[line]?.[index] ?? '', row)))
-  })
+  for (const [line, row] of rows.entries()) {
+    table.push(shown.map(({ column, cells }) => styled(column, cells[line] ?? '', row)))
+  }
   return table
     .toString()
     .split('\n')
@@ -46,30 +51,43 @@ export function tableText<Row>(
     .join('\n')
 }
 
+interface Fitting<Row> {
+  readonly column: Column<Row>
+  readonly cells: readonly string[]
+  readonly width: number
+  readonly rank: number
+}
+
 function styled<Row>(column: Column<Row>, text: string, row: Row): string {
   return column.style === undefined ? text : column.style(text, row)
 }
 
-function fittedWidths<Row>(columns: readonly Column<Row>[], natural: readonly number[], maxWidth: number): readonly number[] {
-  const widths = natural.map((width, index) => (columns[index]?.whole ? width : Math.min(width, maxWidth)))
+function fitted<Row>(natural: readonly Fitting<Row>[], maxWidth: number): readonly Fitting<Row>[] {
+  const widths = natural.map(({ column, width }) => (column.whole ? width : Math.min(width, maxWidth)))
   while (totalWidth(widths) > maxWidth) {
-    const widest = widestNarrowable(columns, widths)
+    const widest = widestNarrowable(natural, widths)
     if (widest !== undefined) widths[widest] = (widths[widest] as number) - 1
-    else if (widths.length > 1) return fittedWidths(columns, natural.slice(0, -1), maxWidth)
+    else if (widths.length > 1) return fitted(withoutLeast(natural), maxWidth)
     else break
   }
-  return widths
+  return natural.map((each, place) => ({ ...each, width: widths[place] as number }))
+}
+
+function withoutLeast<Row>(columns: readonly Fitting<Row>[]): readonly Fitting<Row>[] {
+  const least = columns.reduce((one, other) => (other.rank >= one.rank ? other : one))
+  return columns.filter((column) => column !== least)
 }
 
 function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, gap * (widths.length - 1))
 }
 
-function widestNarrowable<Row>(columns: readonly Column<Row>[], widths: readonly number[]): number | undefined {
+function widestNarrowable<Row>(columns: readonly Fitting<Row>[], widths: readonly number[]): number | undefined {
   let widest: number | undefined
-  widths.forEach((width, index) => {
-    if (columns[index]?.whole || width <= leastWidth) return
-    if (widest === undefined || width > (widths[widest] as number)) widest = index
+  widths.forEach((width, place) => {
+    const column = columns[place]?.column
+    if (column?.whole || width <= (column?.least ?? leastWidth)) return
+    if (widest === undefined || width > (widths[widest] as number)) widest = place
   })
   return widest
 }

@@ -4,13 +4,16 @@ import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
 import type { RunReport } from '../../worker/report.ts'
 import { iso } from './jobs.ts'
 import type { Colours } from './output.ts'
-import { visibleLine } from './text.ts'
-import { roughly } from './time.ts'
+import { plural, visibleLine } from './text.ts'
+import { localTime, roughly } from './time.ts'
 
-type LoggedEvent = Exclude<keyof TreadleEvents, 'job:started' | 'worker:error' | 'worker:stalled' | 'schedule:enqueued'>
+type LoggedEvent = Exclude<
+  keyof TreadleEvents,
+  'job:started' | 'worker:error' | 'worker:stalled' | 'schedule:enqueued' | 'schedule:tick'
+>
 type Writers = { readonly [Name in LoggedEvent]: (event: TreadleEvents[Name], colours: Colours) => string }
 
-/** How jobs end. Errors and stalls of the worker itself are told by the logger. */
+/** How jobs end, and what schedules missed. Errors and stalls of the worker itself are told by the logger. */
 export const loggedEvents: readonly LoggedEvent[] = [
   'job:succeeded',
   'job:failed',
@@ -21,9 +24,11 @@ export const loggedEvents: readonly LoggedEvent[] = [
   'job:released',
   'job:lost',
   'job:abandoned',
+  'job:overrun',
+  'schedule:missed',
 ]
 
-const trouble: readonly LoggedEvent[] = ['job:failed', 'job:dead', 'job:lost', 'job:abandoned']
+const trouble: readonly LoggedEvent[] = ['job:failed', 'job:dead', 'job:lost', 'job:abandoned', 'job:overrun', 'schedule:missed']
 
 export function isTrouble(name: LoggedEvent): boolean {
   return trouble.includes(name)
@@ -38,7 +43,8 @@ export function eventLine<Name extends LoggedEvent>(name: Name, event: TreadleEv
 export function eventJson<Name extends LoggedEvent>(name: Name, event: TreadleEvents[Name], now: number): string {
   const error = 'error' in event ? { error: errorJson(event.error) } : {}
   const took = 'durationMs' in event ? { durationMs: Math.round(event.durationMs * 1_000) / 1_000 } : {}
-  return JSON.stringify({ event: name, ...event, ...error, ...took, at: iso(now) })
+  const madeUp = 'madeUp' in event ? { madeUp: event.madeUp.map(iso) } : {}
+  return JSON.stringify({ event: name, ...event, ...error, ...took, ...madeUp, at: iso(now) })
 }
 
 /** `3 succeeded, 1 dead`; only what happened. */
@@ -64,6 +70,10 @@ const writers: Writers = {
   'job:lost': (event, colours) => `${colours.yellow('!')} ${runText(event, colours)} lost to another worker: it may run twice`,
   'job:abandoned': (event, colours) =>
     `${colours.yellow('!')} ${runText(event, colours)} did not stop when it was told to, and was left behind`,
+  'job:overrun': (event, colours) =>
+    `${colours.yellow('!')} ${runText(event, colours)} was told to stop ${roughly(event.overrunMs)} ago and still runs`,
+  'schedule:missed': (event, colours) =>
+    `${colours.yellow('!')} ${visibleLine(event.schedule)} was due while nobody was there: ${missedText(event)}`,
 }
 
 const reportWording: Readonly<Record<keyof RunReport, string>> = {
@@ -76,6 +86,16 @@ const reportWording: Readonly<Record<keyof RunReport, string>> = {
   skipped: 'skipped',
   lost: 'lost to other workers',
   released: 'given back',
+}
+
+function missedText({ madeUp, skipped }: TreadleEvents['schedule:missed']): string {
+  const made = madeUp.length === 0 ? [] : [`${plural(madeUp.length, 'run')} made up for (due ${dueText(madeUp)})`]
+  return [...made, ...(skipped === 0 ? [] : [`${plural(skipped, 'run')} left out`])].join(', ')
+}
+
+function dueText(times: readonly number[]): string {
+  const [first = 0, last = first] = [times[0], times.at(-1)]
+  return first === last ? localTime(first) : `${localTime(first)} to ${localTime(last)}`
 }
 
 function runText({ name, id }: RunEvent, colours: Colours): string {

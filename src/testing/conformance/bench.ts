@@ -157,6 +157,7 @@ export class Bench {
       singleInstance: false,
       idempotencyKey: null,
       meta: {},
+      occurrence: null,
       ...wanted,
     }
   }

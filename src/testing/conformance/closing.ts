@@ -33,10 +33,25 @@ export const closing: Group = {
               () => store.pausedQueues(),
               () => store.schedules.register([]),
               () => store.schedules.enqueue([{ schedule: 's', at: 0, envelope }]),
+              () => store.schedules.standings(),
+              () => store.schedules.revision(),
+              () => store.schedules.find([{ schedule: 's', at: 0 }]),
+              () => store.schedules.neighbours({ schedule: 's', at: 0 }),
+              () => store.schedules.skipWaiting('s', 0, 'late'),
+              () => store.schedules.pause('s'),
+              () => store.schedules.resume('s'),
+              () => store.schedules.remove('s'),
               () => store.schedules.list(),
               () => store.schedules.forget(0, 1),
             ]),
-        ...(coordination === undefined ? [] : [() => coordination.claimOnce('k', 'x'), () => coordination.sweepOnce(1)]),
+        ...(coordination === undefined
+          ? []
+          : [
+              () => coordination.claimOnce('k', 'x'),
+              () => coordination.sweepOnce(1),
+              () => coordination.lock('l', { owner: 'x', host: 'h', pid: 1 }, 1_000),
+              () => coordination.unlock('l', 'x'),
+            ]),
       ]
       for (const call of calls) await assert.rejects(call, isClosed, String(call))
     },

@@ -1,15 +1,21 @@
 import { cancelling } from './cancelling.ts'
 import { claiming } from './claiming.ts'
 import { closing } from './closing.ts'
+import { forgetting } from './forgetting.ts'
 import { leases } from './leases.ts'
 import { limits } from './limits.ts'
 import { listing } from './listing.ts'
+import { locks } from './locks.ts'
+import { neighbouring } from './neighbours.ts'
+import { occurrences } from './occurrences.ts'
 import { onceKeys } from './once-keys.ts'
+import { outcomes } from './outcomes.ts'
 import { pausing } from './pausing.ts'
 import { randomized } from './randomized.ts'
 import { records } from './records.ts'
 import { removing } from './removing.ts'
 import { replaying } from './replaying.ts'
+import { schedulePausing } from './schedule-pausing.ts'
 import { schedules } from './schedules.ts'
 import { sending } from './sending.ts'
 import { settling } from './settling.ts'
@@ -46,7 +52,13 @@ const groups = [
   pausing,
   watchingChanges,
   schedules,
+  schedulePausing,
+  occurrences,
+  neighbouring,
+  outcomes,
+  forgetting,
   onceKeys,
+  locks,
   randomized,
 ]
 

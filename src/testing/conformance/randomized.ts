@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease } from '../../backends/contract.ts'
-import { finalStates } from '../../backends/store.ts'
+import { finalStates, isFinal, type OccurrenceKey } from '../../backends/store.ts'
 import { seededRandom } from '../manual-clock.ts'
 import type { Bench } from './bench.ts'
 import { limited, times, unlimited } from './bench.ts'
@@ -16,7 +16,7 @@ export const randomized: Group = {
   needs: ['store'],
   tests: Object.fromEntries(
     [1, 2, 3].map((seed) => [
-      `a random program keeps counts true, limits kept and jobs from being lost (seed ${seed})`,
+      `a random program keeps counts true, limits kept, jobs from being lost and outcomes with their occurrences (seed ${seed})`,
       (bench) => new Program(bench, seededRandom(seed)).run(),
     ]),
   ),
@@ -27,6 +27,7 @@ class Program {
   readonly #bench: Bench
   readonly #random: () => number
   readonly #leases = new Map<string, Lease>()
+  readonly #occurrences: OccurrenceKey[] = []
   #stored = 0
 
   constructor(bench: Bench, random: () => number) {
@@ -47,6 +48,7 @@ class Program {
   readonly #operations: readonly (() => Promise<void>)[] = [
     () => this.#send(),
     () => this.#send(),
+    () => this.#enqueue(),
     () => this.#claim(),
     () => this.#claim(),
     () => this.#settle(),
@@ -69,6 +71,18 @@ class Program {
     )
     const receipts = await this.#bench.backend.send(envelopes)
     this.#stored += receipts.filter(({ stored }) => stored).length
+  }
+
+  async #enqueue(): Promise<void> {
+    const { clock, store } = this.#bench
+    const at = clock.now() + this.#pick([-2_000, 0, 1, 500, 5_000])
+    const schedule = this.#pick(['narrow', 'wide'])
+    const uniqueKey = this.#pick([null, null, 'x'])
+    const envelope = this.#bench.envelope({ job: schedule, queue: 'a', runAt: at, occurrence: at, uniqueKey })
+    const [isStored] = await store.schedules.enqueue([{ schedule, at, envelope }])
+    if (!isStored) return
+    this.#stored++
+    this.#occurrences.push({ schedule, at })
   }
 
   async #claim(): Promise<void> {
@@ -126,10 +140,27 @@ class Program {
       keys.length,
       `unique keys after step ${step}`,
     )
+    await this.#checkOccurrences(step)
     assert.ok(
       records.every(({ attempts, rescues }) => attempts >= 0 && rescues >= 0),
       `attempts and rescues after step ${step}`,
     )
+  }
+
+  /** An occurrence says of its job what the job itself says, and what it said last when it is gone. */
+  async #checkOccurrences(step: number): Promise<void> {
+    const { store } = this.#bench
+    const found = await store.schedules.find(this.#occurrences)
+    for (const [index, occurrence] of found.entries()) {
+      assert.ok(occurrence, `occurrence ${index} after step ${step}`)
+      const { jobId, outcome, startedAt, finishedAt } = occurrence
+      const job = await store.get(jobId)
+      if (job === null) assert.notEqual(outcome, null, `the outcome of the deleted job ${jobId} after step ${step}`)
+      else {
+        const expected = isFinal(job.state) ? [job.state, job.startedAt, job.finishedAt] : [null, null, null]
+        assert.deepEqual([outcome, startedAt, finishedAt], expected, `the outcome of job ${jobId} after step ${step}`)
+      }
+    }
   }
 
   /** In the end every job that may run does: none is stuck between two places. */

@@ -1,141 +1,188 @@
 import assert from 'node:assert/strict'
-import type { Occurrence } from '../../backends/store.ts'
+import type { Occurrence, ScheduleEntry, ScheduleStanding } from '../../backends/store.ts'
 import type { Bench, Wanted } from './bench.ts'
-import { times } from './bench.ts'
 import { oddName } from './sending.ts'
 import type { Group } from './suite.ts'
 
-const minute = 60_000
+export const minute = 60_000
 
-function occurrence(bench: Bench, at: number, schedule = 'digest', wanted: Wanted = {}): Occurrence {
-  return { schedule, at, envelope: bench.envelope({ runAt: at, ...wanted }) }
+export function occurrence(bench: Bench, at: number, schedule = 'digest', wanted: Wanted = {}): Occurrence {
+  return { schedule, at, envelope: bench.envelope({ runAt: at, occurrence: at, ...wanted }) }
 }
 
-function entry(expression = '* * * * *', timezone = 'UTC', name = 'digest') {
+export function entry(expression = '* * * * *', timezone = 'UTC', name = 'digest'): ScheduleEntry {
   return { name, expression, timezone }
+}
+
+/** A registered schedule with occurrences at these minutes from now. */
+export async function scheduled(bench: Bench, ...minutes: readonly number[]): Promise<readonly Occurrence[]> {
+  const occurrences = minutes.map((each) => occurrence(bench, bench.clock.now() + each * minute))
+  await bench.store.schedules.register([entry()])
+  const answers = await bench.store.schedules.enqueue(occurrences)
+  assert.ok(answers.every((stored) => stored))
+  return occurrences
+}
+
+export async function standing(bench: Bench, name = 'digest'): Promise<ScheduleStanding> {
+  const [found, ...others] = await bench.store.schedules.standings([name])
+  assert.ok(found, `schedule ${name} should be registered`)
+  assert.deepEqual(others, [])
+  return found
+}
+
+export async function statesOf(bench: Bench, occurrences: readonly Occurrence[]): Promise<readonly (string | undefined)[]> {
+  return Promise.all(occurrences.map(async ({ envelope }) => (await bench.store.get(envelope.id))?.state))
+}
+
+export async function waitingCount(bench: Bench): Promise<number> {
+  return (await bench.store.counts()).reduce((sum, { counts }) => sum + counts.scheduled + counts.ready, 0)
 }
 
 export const schedules: Group = {
   title: 'schedules',
   needs: ['store'],
   tests: {
-    'an occurrence is stored once, however often it is offered (J20)': async (bench) => {
+    'a schedule stands where its latest occurrence is, since it was registered': async (bench) => {
       const { schedules } = bench.store
-      const at = bench.clock.now() + minute
-      assert.deepEqual(await schedules.enqueue([occurrence(bench, at)]), [true])
-      assert.deepEqual(await schedules.enqueue([occurrence(bench, at), occurrence(bench, at + minute)]), [false, true])
-      assert.deepEqual(await schedules.enqueue([]), [])
-      await bench.clock.advance(2 * minute)
-      assert.equal((await bench.claim()).length, 2)
+      const since = bench.clock.now()
+      const [, latest] = await scheduled(bench, 0, 1)
+      assert.ok(latest)
+      await schedules.register([entry('0 0 * * *', 'UTC', oddName)])
+      await bench.clock.advance(5)
+      const { schedule, at, envelope } = latest
+      const record = { schedule, at, jobId: envelope.id, outcome: null, startedAt: null, finishedAt: null }
+      assert.deepEqual(await standing(bench), { name: 'digest', since, paused: false, latest: record })
+      assert.deepEqual(await standing(bench, oddName), { name: oddName, since, paused: false, latest: null })
     },
-    'any number of schedulers store an occurrence once (X37)': async (bench) => {
-      const at = bench.clock.now()
-      const answers = await Promise.all(
-        times(10, () => bench.store.schedules.enqueue([occurrence(bench, at), occurrence(bench, at + minute)])),
-      )
-      assert.equal(answers.flat().filter((stored) => stored).length, 2)
-      assert.equal((await bench.claim()).length, 1)
+    'all schedules are asked for, or those with these names': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register(['a', 'b', oddName].map((name) => entry('* * * * *', 'UTC', name)))
+      const names = async (...wanted: Parameters<typeof schedules.standings>) =>
+        (await schedules.standings(...wanted)).map(({ name }) => name).sort()
+      assert.deepEqual(await names(), ['a', 'b', oddName].sort())
+      assert.deepEqual(await names([oddName, 'a', 'never registered']), ['a', oddName].sort())
+      assert.deepEqual(await names([]), [])
     },
-    'the same occurrence twice in one call is stored once': async (bench) => {
-      const at = bench.clock.now()
-      assert.deepEqual(await bench.store.schedules.enqueue([occurrence(bench, at), occurrence(bench, at)]), [true, false])
-    },
-    'two schedules do not meet, also not at the same instant for the same job': async (bench) => {
-      const at = bench.clock.now()
-      const both = [occurrence(bench, at, 'one'), occurrence(bench, at, oddName)]
-      assert.deepEqual(await bench.store.schedules.enqueue(both), [true, true])
-      assert.equal((await bench.claim()).length, 2)
-    },
-    'an occurrence that ran and was deleted does not come again (X37)': async (bench) => {
-      const at = bench.clock.now()
-      await bench.store.schedules.enqueue([occurrence(bench, at)])
-      await bench.settle(bench.done(await bench.claimOne()))
+    'a changed expression or time zone counts from its change, the same again from the beginning': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register([entry('0 9 * * *')])
+      const since = bench.clock.now()
       await bench.clock.advance(minute)
-      assert.deepEqual(await bench.store.schedules.enqueue([occurrence(bench, at)]), [false])
-      await bench.assertNothingClaimable()
+      await schedules.register([entry('0 9 * * *')])
+      assert.equal((await standing(bench)).since, since)
+      await schedules.register([entry('0 8 * * *')])
+      assert.equal((await standing(bench)).since, since + minute)
+      await bench.clock.advance(minute)
+      await schedules.register([entry('0 8 * * *', 'Europe/Paris')])
+      assert.equal((await standing(bench)).since, since + 2 * minute)
     },
-    'an occurrence becomes a job that waits for its instant and knows its schedule': async (bench) => {
-      const each = occurrence(bench, bench.clock.now() + minute, oddName)
-      await bench.store.schedules.enqueue([each])
-      const record = await bench.record(each.envelope.id)
-      assert.deepEqual([record.state, record.schedule, record.runAt], ['scheduled', oddName, each.at])
-      await bench.clock.advance(minute - 1)
-      await bench.assertNothingClaimable()
-      await bench.clock.advance(1)
-      assert.equal((await bench.claimOne()).envelope.id, each.envelope.id)
+    'the revision is another one after every change but that of occurrences': async (bench) => {
+      const { schedules } = bench.store
+      const seen = [await schedules.revision()]
+      const changes = [
+        () => schedules.register([entry()]),
+        () => schedules.register([entry('0 0 * * *')]),
+        () => schedules.pause('digest'),
+        () => schedules.resume('digest'),
+        () => schedules.remove('digest'),
+      ]
+      for (const change of changes) {
+        await change()
+        const revision = await schedules.revision()
+        assert.ok(!seen.includes(revision), `${String(change)} should have changed the revision`)
+        seen.push(revision)
+      }
     },
-    'a scheduled job may also be dispatched by hand, at the same instant (J20)': async (bench) => {
-      const at = bench.clock.now()
-      await bench.store.schedules.enqueue([occurrence(bench, at)])
-      await bench.send({ runAt: at })
-      assert.equal((await bench.claim()).length, 2)
+    'the revision stays where nothing has changed': async (bench) => {
+      const { schedules } = bench.store
+      await scheduled(bench, 0, 1)
+      const revision = await schedules.revision()
+      await schedules.register([entry()])
+      await schedules.resume('digest')
+      await schedules.pause('never registered')
+      await schedules.remove('never registered')
+      await schedules.enqueue([occurrence(bench, bench.clock.now() + 5 * minute)])
+      await bench.settle(bench.done(await bench.claimOne()))
+      await schedules.forget(bench.clock.now() + 1, 10)
+      assert.equal(await schedules.revision(), revision)
+      await schedules.pause('digest')
+      const paused = await schedules.revision()
+      await schedules.pause('digest')
+      assert.equal(await schedules.revision(), paused)
     },
     'a changed expression withdraws what still waits, and its instants may be stored anew': async (bench) => {
       const { schedules } = bench.store
-      await schedules.register([entry('* * * * *')])
-      const [due, first, second] = [0, 1, 2].map((minutes) => occurrence(bench, bench.clock.now() + minutes * minute))
+      const [due, first, second] = await scheduled(bench, 0, 1, 2)
       assert.ok(due && first && second)
-      await schedules.enqueue([due, first, second])
       await schedules.register([entry('*/2 * * * *')])
-      assert.equal(await bench.store.get(first.envelope.id), null)
-      assert.equal(await bench.store.get(second.envelope.id), null)
+      assert.deepEqual(await statesOf(bench, [due, first, second]), ['ready', undefined, undefined])
+      assert.equal((await standing(bench)).latest?.at, due.at)
       assert.deepEqual(await schedules.enqueue([occurrence(bench, due.at), occurrence(bench, second.at)]), [false, true])
       await bench.clock.advance(2 * minute)
       assert.equal((await bench.claim()).length, 2)
     },
     'a changed time zone withdraws as well': async (bench) => {
-      const { schedules } = bench.store
-      await schedules.register([entry('0 9 * * *', 'UTC')])
-      const waiting = occurrence(bench, bench.clock.now() + minute)
-      await schedules.enqueue([waiting])
-      await schedules.register([entry('0 9 * * *', 'Europe/Paris')])
-      assert.equal(await bench.store.get(waiting.envelope.id), null)
+      const [waiting] = await scheduled(bench, 1)
+      assert.ok(waiting)
+      await bench.store.schedules.register([entry('* * * * *', 'Europe/Paris')])
+      assert.deepEqual(await statesOf(bench, [waiting]), [undefined])
     },
     'registering the same again, or another schedule, withdraws nothing': async (bench) => {
       const { schedules } = bench.store
+      const waiting = await scheduled(bench, 1)
       await schedules.register([entry(), entry('0 0 * * *', 'UTC', 'other')])
-      const waiting = occurrence(bench, bench.clock.now() + minute)
-      await schedules.enqueue([waiting])
       await schedules.register([entry(), entry('0 1 * * *', 'UTC', 'other')])
-      assert.equal((await bench.record(waiting.envelope.id)).state, 'scheduled')
+      assert.deepEqual(await statesOf(bench, waiting), ['scheduled'])
     },
     'a withdrawal leaves alone what runs, what has ended and what was dispatched by hand': async (bench) => {
-      const { schedules } = bench.store
-      await schedules.register([entry()])
-      const now = bench.clock.now()
-      await schedules.enqueue([occurrence(bench, now), occurrence(bench, now - minute)])
+      await scheduled(bench, 0, -1)
       const [one] = await bench.claim()
       assert.ok(one)
       await bench.settle(bench.done(one, { keep: true }))
       await bench.send({ delayMs: minute })
-      await schedules.register([entry('0 0 * * *')])
+      await bench.store.schedules.register([entry('0 0 * * *')])
       const states = (await bench.store.list({ limit: 10 })).map(({ state }) => state)
       assert.deepEqual([...states].sort(), ['running', 'scheduled', 'succeeded'])
+    },
+    'a withdrawal leaves alone what was begun and waits for another attempt': async (bench) => {
+      const begun = await scheduled(bench, 0, 0.1)
+      await bench.clock.advance(minute)
+      const [one, two] = await bench.claim()
+      assert.ok(one && two)
+      await bench.settle(bench.retry(one, minute), bench.snooze(two, minute))
+      await bench.store.schedules.pause('digest')
+      assert.deepEqual(await statesOf(bench, begun), ['scheduled', 'scheduled'])
     },
     'a withdrawn job leaves the counts and frees its unique key': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
       await schedules.enqueue([occurrence(bench, bench.clock.now() + minute, 'digest', { uniqueKey: 'k' })])
       await schedules.register([entry('0 0 * * *')])
-      assert.equal(
-        (await bench.store.counts()).reduce((sum, { counts }) => sum + counts.scheduled, 0),
-        0,
-      )
+      assert.equal(await waitingCount(bench), 0)
       await bench.send({ uniqueKey: 'k' })
     },
     'schedules are listed with their last and next occurrence': async (bench) => {
       const { schedules } = bench.store
-      const now = bench.clock.now()
+      const since = bench.clock.now()
       await schedules.register([entry('*/5 * * * *', 'Asia/Tokyo', oddName), entry('0 0 * * *', 'UTC', 'never-ran')])
-      await schedules.enqueue([-2, -1, 1, 2].map((minutes) => occurrence(bench, now + minutes * minute, oddName)))
-      const listed = [...(await schedules.list())].sort((a, b) => (a.name === 'never-ran' ? 1 : b.name === 'never-ran' ? -1 : 0))
-      assert.deepEqual(
-        listed.map((each) => ({ ...each })),
-        [
-          { ...entry('*/5 * * * *', 'Asia/Tokyo', oddName), lastAt: now - minute, nextAt: now + minute },
-          { ...entry('0 0 * * *', 'UTC', 'never-ran'), lastAt: null, nextAt: null },
-        ],
-      )
+      const now = since + minute
+      await bench.clock.advance(minute)
+      const occurrences = [-2, -1, 1, 2].map((minutes) => occurrence(bench, now + minutes * minute, oddName))
+      await schedules.enqueue(occurrences)
+      const [, last] = await schedules.find(occurrences)
+      const listed = new Map((await schedules.list()).map((each) => [each.name, each]))
+      const neverRan = { ...entry('0 0 * * *', 'UTC', 'never-ran'), since, paused: false, last: null, nextAt: null }
+      assert.deepEqual(listed.get('never-ran'), neverRan)
+      const ran = { ...entry('*/5 * * * *', 'Asia/Tokyo', oddName), since, paused: false, last, nextAt: now + minute }
+      assert.deepEqual(listed.get(oddName), ran)
+      assert.equal(last?.at, now - minute)
+    },
+    'the last occurrence is listed with how it went, and one that is due this millisecond is the last': async (bench) => {
+      const [due] = await scheduled(bench, 0, 1)
+      assert.ok(due)
+      await bench.settle(bench.dead(await bench.claimOne()))
+      const [listed] = await bench.store.schedules.list()
+      assert.deepEqual([listed?.last?.at, listed?.last?.outcome, listed?.nextAt], [due.at, 'dead', due.at + minute])
     },
     'a schedule is listed as it was registered last': async (bench) => {
       const { schedules } = bench.store
@@ -143,16 +190,6 @@ export const schedules: Group = {
       await schedules.register([entry('0 0 * * *', 'Europe/Paris')])
       const listed = await schedules.list()
       assert.deepEqual([listed.length, listed[0]?.expression, listed[0]?.timezone], [1, '0 0 * * *', 'Europe/Paris'])
-    },
-    'old occurrences are forgotten, at most as many as asked for': async (bench) => {
-      const { schedules } = bench.store
-      const now = bench.clock.now()
-      await schedules.enqueue([-3, -2, -1, 0].map((minutes) => occurrence(bench, now + minutes * minute)))
-      assert.equal(await schedules.forget(now, 2), 2)
-      assert.equal(await schedules.forget(now, 10), 1)
-      assert.equal(await schedules.forget(now, 10), 0)
-      assert.deepEqual(await schedules.enqueue([occurrence(bench, now)]), [false])
-      assert.equal((await bench.claim()).length, 4)
     },
   },
 }

@@ -1,0 +1,73 @@
+import type { Coordination, LockHolder, QueueBackend } from '../backends/contract.ts'
+import { TreadleError } from '../core/errors.ts'
+import type { Events } from '../core/events.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import type { Registry } from '../definition/registry.ts'
+import type { Envelope } from '../envelope/envelope.ts'
+import type { TreadleEvents } from '../execution/events.ts'
+import type { SchedulerConfig } from '../worker/config.ts'
+import { occurrencePace, tickPace } from '../worker/pace.ts'
+import { Scheduler } from '../worker/scheduler.ts'
+import { SchedulerLock } from '../worker/scheduler-lock.ts'
+import type { Settings } from './options.ts'
+
+export interface FollowingDeps {
+  readonly backend: QueueBackend
+  readonly registry: Registry
+  readonly settings: Settings
+  readonly events: Events<TreadleEvents>
+  readonly envelope: (definition: JobDefinition, at: number, runAt: number) => Promise<Envelope>
+  readonly holder: LockHolder
+  readonly onError: (error: unknown) => void
+}
+
+/** The scheduler of a program, or none where no job has a schedule. */
+export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps): Scheduler | undefined {
+  const { backend, registry, settings, events, envelope, onError } = deps
+  if (config === null || !registry.definitions().some(({ fields }) => fields.schedule !== null)) return undefined
+  if (backend.store === undefined) {
+    throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend can not keep schedules`)
+  }
+  const { clock, logger, environment } = settings
+  const pace = config.tickMs === null ? occurrencePace : tickPace(config.tickMs)
+  return new Scheduler({
+    definitions: () => registry.definitions(),
+    schedules: backend.store.schedules,
+    envelope,
+    clock,
+    logger,
+    environment,
+    pace,
+    onError,
+    onEnqueued: (schedule, at) => events.emit('schedule:enqueued', { schedule, at }),
+    onMissed: (missed) => events.emit('schedule:missed', missed),
+    onTick: (tick) => events.emit('schedule:tick', tick),
+    ...(config.maxOverruns !== null && { maxOverruns: config.maxOverruns }),
+    ...(config.isSingle && { lock: lockOf(backend, deps.holder, pace.intervalMs) }),
+  })
+}
+
+const shortestLockMs = 60_000
+
+/** It outlasts two passes, so that a scheduler that is alive never loses it. */
+function lockOf({ coordination, kind }: QueueBackend, holder: LockHolder, intervalMs: number): SchedulerLock {
+  return new SchedulerLock(sharing(coordination, kind), holder, Math.max(shortestLockMs, 3 * intervalMs))
+}
+
+function sharing(coordination: Coordination | undefined, kind: string): Coordination {
+  if (coordination !== undefined) return coordination
+  throw new TreadleError('CAPABILITY_MISSING', `The ${kind} backend has no locks: a single scheduler is not possible on it`)
+}
+
+/** A repeat goes on when its run has ended: the scheduler of the program that ended it looks at once. */
+export function wakeAfterRepeats(scheduler: Scheduler, registry: Registry, events: Events<TreadleEvents>): () => void {
+  const repeats = new Set(registry.definitions().flatMap(({ job, fields }) => (fields.schedule?.kind === 'repeat' ? [job] : [])))
+  if (repeats.size === 0) return () => {}
+  const look = ({ job }: { readonly job: string }) => {
+    if (repeats.has(job)) scheduler.wake()
+  }
+  const listeners = (['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const).map((name) => events.on(name, look))
+  return () => {
+    for (const unlisten of listeners) unlisten()
+  }
+}

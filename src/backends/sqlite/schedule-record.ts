@@ -1,0 +1,47 @@
+import { type FinalState, jobStates, type OccurrenceRecord, type ScheduleRecord, type ScheduleStanding } from '../store.ts'
+
+/*
+ * Schedules and occurrences are asked for by the thousands. One text of arrays, written by SQLite, crosses from the database's
+ * thread at a fraction of the cost of as many rows.
+ */
+
+/** Schedule, instant, job id, outcome, started at, finished at; all null where there is no such occurrence. */
+type OccurrenceFields = readonly [string | null, number, string, number | null, number | null, number | null]
+
+/** Name, since, whether it is paused, its latest occurrence. */
+type StandingFields = readonly [string, number, number, OccurrenceFields]
+
+/** Name, since, whether it is paused, its last occurrence, expression, time zone, next instant. */
+type ListedFields = readonly [string, number, number, OccurrenceFields, string, string, number | null]
+
+/** The SQL that makes an occurrence's fields of its row. */
+export function occurrenceFields(table: string): string {
+  const columns = ['schedule', 'at', 'job_id', 'outcome', 'started_at', 'finished_at']
+  return `json_array(${columns.map((column) => `${table}.${column}`).join(', ')})`
+}
+
+export function readOccurrences(json: string): readonly (OccurrenceRecord | null)[] {
+  return (JSON.parse(json) as OccurrenceFields[]).map(occurrenceOf)
+}
+
+export function readStandings(json: string): readonly ScheduleStanding[] {
+  const standings = JSON.parse(json) as StandingFields[]
+  return standings.map(([name, since, paused, latest]) => ({ name, since, paused: paused === 1, latest: occurrenceOf(latest) }))
+}
+
+export function readSchedules(json: string): readonly ScheduleRecord[] {
+  return (JSON.parse(json) as ListedFields[]).map(([name, since, paused, last, expression, timezone, nextAt]) => ({
+    name,
+    expression,
+    timezone,
+    since,
+    paused: paused === 1,
+    last: occurrenceOf(last),
+    nextAt,
+  }))
+}
+
+function occurrenceOf([schedule, at, jobId, outcome, startedAt, finishedAt]: OccurrenceFields): OccurrenceRecord | null {
+  if (schedule === null) return null
+  return { schedule, at, jobId, outcome: outcome === null ? null : (jobStates[outcome] as FinalState), startedAt, finishedAt }
+}

@@ -1,0 +1,84 @@
+import type { LastRun, ScheduleState, ScheduleStatus } from '../schedules.ts'
+import type { Colours, Output } from './output.ts'
+import type { Column } from './table.ts'
+import { visibleLine } from './text.ts'
+import { localTime, relativeTime } from './time.ts'
+
+export function scheduleTable(schedules: readonly ScheduleStatus[], out: Output, now: number): string {
+  return out.table(
+    [...scheduleColumns(out, now), { head: 'MEANS', cell: ({ text }) => text ?? '', least: 20, rank: 7 }],
+    schedules,
+  )
+}
+
+/** Without the meaning in words, for a place where the schedules are not all that is shown. */
+export function shortScheduleTable(schedules: readonly ScheduleStatus[], out: Output, now: number): string {
+  return out.table(scheduleColumns(out, now), schedules)
+}
+
+/** What a person should know of the schedules beside the table. */
+export function scheduleNotes(schedules: readonly ScheduleStatus[], now: number): readonly string[] {
+  const forgotten = namesOf(schedules, ({ state }) => state === 'not in code')
+  const overdue = namesOf(schedules, ({ state, last }) => state === 'active' && isOverdue(last, now))
+  return [
+    ...(overdue === '' ? [] : [`Scheduled runs that nobody has begun: ${overdue}. Does a worker run?`]),
+    ...(forgotten === '' ? [] : [`Not in the code any more: ${forgotten}. To remove one: treadle forget NAME`]),
+  ]
+}
+
+/** A worker that is there begins within seconds. */
+const patienceMs = 60_000
+
+function isOverdue(last: LastRun | null, now: number): boolean {
+  return last !== null && last.outcome === null && last.startedAt === null && now - Date.parse(last.at) > patienceMs
+}
+
+function namesOf(schedules: readonly ScheduleStatus[], isMeant: (schedule: ScheduleStatus) => boolean): string {
+  return schedules
+    .filter(isMeant)
+    .map(({ schedule }) => visibleLine(schedule))
+    .join(', ')
+}
+
+function scheduleColumns(out: Output, now: number): readonly Column<ScheduleStatus>[] {
+  return [
+    { head: 'SCHEDULE', cell: ({ schedule }) => schedule, least: 10, rank: 1 },
+    { head: 'EXPRESSION', cell: ({ expression }) => expression, least: 14, rank: 4 },
+    { head: 'ZONE', cell: ({ timezone }) => timezone, whole: true, rank: 5 },
+    {
+      head: 'STATE',
+      cell: ({ state }) => state,
+      style: (text, { state }) => stateColour(out.colours, state)(text),
+      whole: true,
+      rank: 0,
+    },
+    { head: 'LAST', cell: ({ last }) => lastText(last, now), whole: true, rank: 3 },
+    { head: 'NEXT RUN', cell: ({ nextAt }) => timeText(nextAt, (at) => relativeTime(at, now)), whole: true, rank: 2 },
+    { head: 'AT', cell: ({ nextAt }) => timeText(nextAt, localTime), whole: true, rank: 6 },
+  ]
+}
+
+function timeText(iso: string | null, text: (ms: number) => string): string {
+  return iso === null ? '-' : text(Date.parse(iso))
+}
+
+function lastText(last: LastRun | null, now: number): string {
+  if (last === null) return '-'
+  const how = last.outcome ?? (last.startedAt === null ? 'not begun' : 'running')
+  return `${relativeTime(Date.parse(last.at), now)}, ${how}`
+}
+
+function stateColour(colours: Colours, state: ScheduleState): (text: string) => string {
+  switch (state) {
+    case 'active':
+      return colours.green
+    case 'new':
+      return (text) => text
+    case 'paused':
+    case 'not in code':
+      return colours.yellow
+    case 'disabled':
+    case 'other environment':
+      return colours.dim
+  }
+}

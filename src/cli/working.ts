@@ -1,0 +1,89 @@
+import type { Treadle } from '../app/treadle.ts'
+import { systemClock } from '../core/clock.ts'
+import { TreadleError } from '../core/errors.ts'
+import { type DaemonOptions, type WorkOptions, workerConfig } from '../worker/config.ts'
+import { exitCodes } from './exit-codes.ts'
+import { refuseUnknownJobs } from './known-jobs.ts'
+import type { Output } from './output/output.ts'
+import { isWorthALine, tickJson, tickLine } from './output/ticks.ts'
+import { startText, stoppedText, tickOf } from './output/work-frame.ts'
+import { eventJson, eventLine, isTrouble, loggedEvents } from './output/work-log.ts'
+import type { ProjectSession } from './session.ts'
+import { stopRequest } from './signals.ts'
+import { unusedQueuesNote } from './worker-options.ts'
+
+/** What the command line asks for; what it leaves open is said by the config or by the defaults. */
+export type Working = { readonly quiet: boolean } & (
+  | { readonly kind: 'work'; readonly given: WorkOptions }
+  | { readonly kind: 'daemon'; readonly given: DaemonOptions; readonly verbose: boolean }
+)
+
+/** Works until it is told to stop, and tells what happens meanwhile. Gives the exit code. */
+export async function keepWorking({ project, jobs, out }: ProjectSession, working: Working): Promise<number> {
+  const options = { ...project.worker, ...working.given }
+  // Checked before anything is said of working.
+  workerConfig(options, working.kind)
+  refuseUnknownJobs(jobs, options.jobs ?? [])
+  refuseNothing(jobs)
+  await jobs.open()
+  const stop = watchSignals(out)
+  log(jobs, out, working.quiet)
+  if (working.kind === 'daemon' && !working.quiet) logTicks(jobs, out, tickOf(options), working.verbose)
+  if (!working.quiet) tellStart(project, out, working.kind, options)
+  const all = { ...options, signals: true, signal: stop.signal }
+  const report = await (working.kind === 'daemon' ? jobs.daemon(all) : jobs.work(all))
+  if (!working.quiet) tell(out, { event: 'worker:stopped', ...report }, stoppedText(report))
+  return stop.aborted() ? exitCodes.interrupted : exitCodes.ok
+}
+
+function refuseNothing(jobs: Treadle): void {
+  if (jobs.definitions().some(({ fields }) => fields.handler !== null)) return
+  throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Put one into the jobs folder.')
+}
+
+/** The worker itself stops at the first signal and aborts at the second; here it is said, and the third ends the process. */
+function watchSignals(out: Output): { readonly signal: AbortSignal; aborted(): boolean } {
+  let more = 0
+  const { signal } = stopRequest(
+    () => out.note('stopping: waiting for running jobs; once more aborts them'),
+    () => {
+      more++
+      if (more > 1) process.exit(exitCodes.interrupted)
+      out.note('aborting')
+    },
+  )
+  return { signal, aborted: () => more > 0 }
+}
+
+function log(jobs: Treadle, out: Output, quiet: boolean): void {
+  for (const name of loggedEvents) {
+    if (quiet && !isTrouble(name)) continue
+    jobs.on(name, (event) => {
+      out.line(out.json ? eventJson(name, event, systemClock.now()) : eventLine(name, event, out.colours))
+    })
+  }
+}
+
+function logTicks(jobs: Treadle, out: Output, tickMs: number, all: boolean): void {
+  jobs.on('schedule:tick', (tick) => {
+    if (out.json) out.line(tickJson(tick))
+    else if (all || isWorthALine(tick, tickMs)) out.line(tickLine(tick, tickMs, out.colours))
+  })
+}
+
+function tellStart(project: ProjectSession['project'], out: Output, kind: Working['kind'], options: DaemonOptions): void {
+  const { jobs, url, configPath } = project
+  const { concurrency = 10, queues, jobs: only, scheduler = true } = options
+  const definitions = jobs.definitions()
+  const names = only ?? definitions.map(({ job }) => job)
+  const schedules = definitions.filter(({ fields }) => fields.schedule !== null && fields.enabled).length
+  const started = { url, config: configPath, queues: queues ?? null, jobs: names, concurrency, scheduler, schedules }
+  const beat = kind === 'daemon' ? { tickMs: tickOf(options) } : {}
+  tell(out, { event: 'worker:started', ...started, ...beat }, startText({ ...started, ...beat }))
+  const note = unusedQueuesNote(definitions, queues)
+  if (note !== undefined) out.note(note)
+}
+
+function tell(out: Output, event: object, text: string): void {
+  out.line(out.json ? JSON.stringify({ ...event, at: new Date(systemClock.now()).toISOString() }) : text)
+}

@@ -1,0 +1,32 @@
+import { TreadleError } from '../core/errors.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import { type Opened, openEnvelope } from '../envelope/envelope.ts'
+import type { KeyRing } from '../envelope/key-ring.ts'
+import type { ActiveRun } from './active-run.ts'
+
+export interface AdmissionDeps {
+  readonly find: (job: string) => JobDefinition | undefined
+  readonly keys: KeyRing | null
+  /** The job keys that each queue admits; a queue that is not named admits all but restricted handlers. */
+  readonly allow: Readonly<Record<string, readonly string[]>>
+}
+
+export interface Admitted {
+  readonly definition: JobDefinition
+  readonly opened: Opened
+}
+
+/** What fails here would fail for ever: a forged envelope, a handler that this queue does not admit. */
+export function admit(run: ActiveRun, deps: AdmissionDeps): Admitted {
+  const opened = openEnvelope(run.lease.envelope, deps.keys)
+  const { job, queue } = opened.identity
+  run.name = opened.identity.name
+  const definition = deps.find(job)
+  if (definition === undefined || definition.fields.handler === null)
+    throw new TreadleError('JOB_UNKNOWN', `This worker has no handler for "${job}"`)
+  const allowed = Object.hasOwn(deps.allow, queue) ? deps.allow[queue] : undefined
+  if (allowed === undefined ? definition.fields.restricted : !allowed.includes(job)) {
+    throw new TreadleError('HANDLER_DENIED', `Queue "${queue}" does not admit "${job}". List it in the option allow["${queue}"].`)
+  }
+  return { definition, opened }
+}

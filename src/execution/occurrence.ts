@@ -1,0 +1,84 @@
+import type { ScheduleStore } from '../backends/store.ts'
+import type { Clock } from '../core/clock.ts'
+import { formatDuration } from '../core/duration.ts'
+import { messageOf } from '../core/errors.ts'
+import { formatInstant } from '../core/instant.ts'
+import type { Logger } from '../core/logger.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import { isMissed } from '../scheduling/misfire.ts'
+import type { Schedule } from '../scheduling/schedule.ts'
+import { type DependencyDeps, heldByDependencies } from './dependencies.ts'
+import type { Outcome } from './outcome.ts'
+
+export interface OccurrenceDeps extends DependencyDeps {
+  readonly clock: Clock
+}
+
+/** A scheduled run, in a program whose definition has the schedule. */
+export interface ScheduledRun {
+  readonly definition: JobDefinition
+  readonly schedule: Schedule
+  readonly schedules: ScheduleStore
+  /** The instant that it stands for. */
+  readonly at: number
+  /** When a scheduler stored it: before it was due, or later to make up for it. */
+  readonly storedAt: number
+  readonly logger: Logger
+}
+
+/** While the database does not answer, it is asked again after so long. */
+const askAgainMs = 1_000
+
+/** What becomes of a scheduled run in place of its first attempt, or null when it may begin. */
+export async function heldBack(run: ScheduledRun, deps: OccurrenceDeps): Promise<Outcome | null> {
+  const { definition, schedules, at, logger } = run
+  const now = deps.clock.now()
+  const isLate = isPastPolicy(run, now)
+  if (!isLate && definition.overlap !== 'skip' && definition.fields.dependsOn.length === 0) return null
+  try {
+    const { unended, seen } = await schedules.neighbours({ schedule: definition.job, at })
+    if (isLate && !seen) return { kind: 'skipped', why: `missed: due at ${formatInstant(at)}, found ${span(at, now)} late` }
+    if (definition.overlap === 'skip' && unended !== null && unended <= now) return overlapping(unended, now, logger)
+    return await heldByDependencies({ ...run, isWatched: seen || isWatched(run, now) }, now, deps)
+  } catch (thrown) {
+    logger.error(`what this scheduled run has to wait for could not be looked up: ${messageOf(thrown)}; trying again`)
+    return { kind: 'snooze', delayMs: askAgainMs }
+  }
+}
+
+/**
+ * What fell due during a run and could not begin, for want of a slot or a free worker, overlapped it all the same. It is ended
+ * before the run frees its slot, or such runs would follow one by one, ever later.
+ */
+export async function skipOvertaken(run: ScheduledRun, { clock }: OccurrenceDeps): Promise<void> {
+  const { definition, schedules, at, logger } = run
+  if (definition.overlap !== 'skip') return
+  try {
+    const why = `the run of ${formatInstant(at)} was still going on`
+    const skipped = await schedules.skipWaiting(definition.job, clock.now(), why)
+    if (skipped > 0) logger.warn(`scheduled runs that fell due during this one are skipped: ${skipped}`)
+  } catch (thrown) {
+    logger.error(`scheduled runs that fell due during this one could not be skipped: ${messageOf(thrown)}`)
+  }
+}
+
+/** One that was stored late is as late as a scheduler wanted it. */
+function isPastPolicy({ definition, schedule, at, storedAt }: ScheduledRun, now: number): boolean {
+  return storedAt < at && schedule.kind === 'calendar' && isMissed(schedule, definition.misfire, at, now)
+}
+
+/** Whether a scheduler was there when it was due, beside what its neighbours tell. After a repeat there is none to tell. */
+function isWatched({ schedule, at, storedAt }: ScheduledRun, now: number): boolean {
+  return storedAt >= at || at > now || schedule.kind === 'repeat'
+}
+
+/** The earlier run never yields to the later one: of two that begin at once, exactly the earlier one runs. */
+function overlapping(unended: number, now: number, logger: Logger): Outcome {
+  const why = `the run of ${formatInstant(unended)} is still going on, ${span(unended, now)} after it was due`
+  logger.warn(`is skipped: ${why}`)
+  return { kind: 'skipped', why }
+}
+
+function span(from: number, to: number): string {
+  return formatDuration(Math.round((to - from) / 1_000) * 1_000)
+}

@@ -1,0 +1,38 @@
+import type { Coordination, OnceClaim } from '../backends/contract.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Outcome } from './outcome.ts'
+
+interface OnceDeps {
+  readonly coordination: Coordination | undefined
+  readonly services: { readonly logger: Logger }
+}
+
+/** While another job holds the same key, or the database does not answer, this one looks again after so long. */
+const lookAgainMs = 1_000
+
+/** What becomes of a job because of its idempotency key, or null when it has claimed the key and may run. */
+export async function heldByKey(key: string, jobId: string, deps: OnceDeps): Promise<Outcome | null> {
+  switch (await claimOnce(key, jobId, deps)) {
+    case 'claimed':
+      return null
+    case 'done':
+      return { kind: 'skipped', why: `a job with the idempotency key "${key}" has succeeded` }
+    case 'busy':
+    case 'unknown':
+      return { kind: 'snooze', delayMs: lookAgainMs }
+  }
+}
+
+/** A database that does not answer is no failure of the job. */
+async function claimOnce(key: string, jobId: string, { coordination, services }: OnceDeps): Promise<OnceClaim | 'unknown'> {
+  if (coordination === undefined) {
+    throw new TreadleError('CAPABILITY_MISSING', 'Idempotency keys need a backend that workers can share state in')
+  }
+  try {
+    return await coordination.claimOnce(key, jobId)
+  } catch (thrown) {
+    services.logger.error(`the idempotency key "${key}" could not be looked up: ${messageOf(thrown)}; trying again`)
+    return 'unknown'
+  }
+}

@@ -1,0 +1,63 @@
+/** How well a scheduler kept time. */
+export interface TickSummary {
+  readonly ticks: number
+  /** Ticks that took longer than their interval. */
+  readonly overruns: number
+  /** Ticks that did not happen: the one before them took too long, the machine slept, or its clock was set. */
+  readonly missedTicks: number
+  /** How often the clock was found far from where it should have been. */
+  readonly clockJumps: number
+  readonly longestMs: number
+  readonly latestMs: number
+}
+
+export const noTicks: TickSummary = { ticks: 0, overruns: 0, missedTicks: 0, clockJumps: 0, longestMs: 0, latestMs: 0 }
+
+export interface TickTimes {
+  /** When the tick was meant to happen. */
+  readonly plannedAt: number
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
+export class TickStatistics {
+  readonly #intervalMs: number
+  readonly #summary: { -readonly [Count in keyof TickSummary]: TickSummary[Count] } = { ...noTicks }
+  #overrunsInARow = 0
+
+  constructor(intervalMs: number) {
+    this.#intervalMs = intervalMs
+  }
+
+  get overrunsInARow(): number {
+    return this.#overrunsInARow
+  }
+
+  get summary(): TickSummary {
+    return { ...this.#summary }
+  }
+
+  add({ plannedAt, startedAt, endedAt }: TickTimes): void {
+    const lateMs = startedAt - plannedAt
+    const tookMs = endedAt - startedAt
+    const isOverrun = tookMs > this.#intervalMs
+    const isJump = lateMs >= this.#intervalMs
+    const summary = this.#summary
+    summary.ticks++
+    summary.overruns += Number(isOverrun)
+    summary.missedTicks += this.#intervalsIn(lateMs) + this.#intervalsIn(tookMs)
+    summary.clockJumps += Number(isJump)
+    summary.longestMs = Math.max(summary.longestMs, tookMs)
+    // What a machine slept through is a jump and says nothing of how late its ticks are.
+    if (!isJump) summary.latestMs = Math.max(summary.latestMs, lateMs)
+    this.#overrunsInARow = isOverrun ? this.#overrunsInARow + 1 : 0
+  }
+
+  setBack(): void {
+    this.#summary.clockJumps++
+  }
+
+  #intervalsIn(durationMs: number): number {
+    return Math.max(0, Math.floor(durationMs / this.#intervalMs))
+  }
+}
