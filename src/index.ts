@@ -27,10 +27,11 @@ export type { SigningKey } from './envelope/key-ring.ts'
 export { fromWire, toWire, type WireEnvelope } from './envelope/wire.ts'
 export type { RunEvent, TreadleEvents } from './execution/events.ts'
 export { closure, command, event, shell, url } from './handlers/index.ts'
-export type { CalendarFields, TimeWindow } from './scheduling/calendar-fields.ts'
-export type { DayOfWeek, Month } from './scheduling/calendar-values.ts'
-export type { CalendarObject, CalendarPattern } from './scheduling/object-schedule.ts'
-export { parseRepeat } from './scheduling/repeat.ts'
+export type { CalendarFields, TimeWindow } from './scheduling/calendar/calendar-fields.ts'
+export { parseRepeat } from './scheduling/repeating/repeat.ts'
+export type { DayOfWeek, Month } from './scheduling/saying/calendar-values.ts'
+export type { CalendarObject, CalendarPattern } from './scheduling/saying/object-schedule.ts'
+export { registerSymbol, type ScheduleSymbol } from './scheduling/saying/symbols.ts'
 export type {
   CalendarSchedule,
   EndedRun,
@@ -41,7 +42,6 @@ export type {
   RepeatSchedule,
   Schedule,
 } from './scheduling/schedule.ts'
-export { registerSymbol, type ScheduleSymbol } from './scheduling/symbols.ts'
 export type { DaemonOptions, RunOptions, WorkOptions } from './worker/config.ts'
 export type { DryOccurrence, DryRun } from './worker/dry-run.ts'
 export type { RunReport } from './worker/report.ts'

@@ -1,6 +1,6 @@
 import { messageOf } from '../core/errors.ts'
-import { parseCron } from '../scheduling/cron.ts'
-import { cannedRepeats, parseRepeat } from '../scheduling/repeat.ts'
+import { parseCron } from '../scheduling/calendar/cron.ts'
+import { cannedRepeats, parseRepeat } from '../scheduling/repeating/repeat.ts'
 import type { ExplainedOccurrence, Schedule } from '../scheduling/schedule.ts'
 import { UsageError } from './failure.ts'
 

@@ -4,7 +4,7 @@ import { parseDuration } from '../core/duration.ts'
 import { parseInstant } from '../core/instant.ts'
 import { keyProblem, queueProblem } from '../definition/names.ts'
 import { type Priority, priorityLevels, priorityProblem } from '../definition/priority.ts'
-import { parseZone } from '../scheduling/zone.ts'
+import { parseZone } from '../scheduling/calendar/zone.ts'
 
 // The values of options, read strictly: what is not accepted is refused with the accepted forms, and never becomes NaN.
 

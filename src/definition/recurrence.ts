@@ -1,5 +1,5 @@
-import { Frequency } from '../scheduling/frequency.ts'
 import { type MisfireKind, type MisfireOptions, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
+import { Frequency } from '../scheduling/saying/frequency.ts'
 import { type Dependency, type DependencyOptions, dependenciesOf, type JobReference, referencedJobs } from './dependency.ts'
 import { refuse } from './names.ts'
 import { type Overlap, overlapProblem } from './overlap.ts'

@@ -1,4 +1,4 @@
-import type { CalendarFields } from './calendar-fields.ts'
+import type { CalendarFields } from './calendar/calendar-fields.ts'
 
 /** When recurring work is due: at times of the calendar, or counted from the run before. */
 export type Schedule = CalendarSchedule | RepeatSchedule

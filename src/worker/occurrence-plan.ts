@@ -1,6 +1,6 @@
 import type { ScheduleStanding } from '../backends/store.ts'
-import { catchUp } from '../scheduling/catch-up.ts'
 import { catchUpLimits, type MisfirePolicy, madeUpFor, missedBefore } from '../scheduling/misfire.ts'
+import { catchUp } from '../scheduling/repeating/catch-up.ts'
 import type { CalendarSchedule, RepeatSchedule, Schedule } from '../scheduling/schedule.ts'
 
 /** What a pass means to do for one schedule. */

@@ -9,7 +9,7 @@ import { isWorthALine, tickJson, tickLine } from '../../src/cli/output/ticks.ts'
 import { startText, stoppedText } from '../../src/cli/output/work-frame.ts'
 import { eventJson, eventLine, isTrouble } from '../../src/cli/output/work-log.ts'
 import type { ScheduleStatus } from '../../src/cli/schedules.ts'
-import { parseCron } from '../../src/scheduling/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 
 function output(columns?: number): Output {
   const stream = { write: () => {}, isTTY: columns !== undefined, ...(columns !== undefined && { columns }) }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type DefinitionFields, definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
 import { retryPolicy } from '../../src/definition/retry.ts'
-import { parseCron } from '../../src/scheduling/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 import { misfirePolicy } from '../../src/scheduling/misfire.ts'
 
 const base = () =>

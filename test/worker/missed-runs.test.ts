@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { misfirePolicy } from '../../src/scheduling/misfire.ts'
-import { parseRepeat } from '../../src/scheduling/repeat.ts'
+import { parseRepeat } from '../../src/scheduling/repeating/repeat.ts'
 import type { MissedOccurrences } from '../../src/worker/schedule-pass.ts'
 import { at, day, hour, job, minute, schedulerWorld, startMs, steps } from './scheduler-world.ts'
 

@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/core/logger.ts'
 import { JobDefinition } from '../../src/definition/definition.ts'
 import { type DefinitionFields, definitionDefaults } from '../../src/definition/fields.ts'
 import { type Envelope, sealEnvelope } from '../../src/envelope/envelope.ts'
-import { parseCron } from '../../src/scheduling/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { Scheduler, type SchedulerOptions } from '../../src/worker/scheduler.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Occurrence } from '../../src/backends/store.ts'
 import { TreadleError } from '../../src/core/errors.ts'
 import type { JobDefinition } from '../../src/definition/definition.ts'
-import { parseCron } from '../../src/scheduling/cron.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import {
   at,

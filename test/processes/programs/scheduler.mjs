@@ -4,7 +4,10 @@ import { treadle } from 'treadle'
 
 const { path } = JSON.parse(process.argv[2])
 const jobs = treadle(`sqlite:${path}`)
-jobs.define('tick', () => {}).everySecond().overlap('allow')
+jobs
+  .define('tick', () => {})
+  .everySecond()
+  .overlap('allow')
 jobs.on('schedule:enqueued', ({ at }) => writeSync(1, `enqueued ${at}\n`))
 jobs.on('worker:error', ({ error }) => writeSync(2, `worker:error ${error.code} ${error.message}\n`))
 await jobs.work()

@@ -1,0 +1,58 @@
+import type { CalendarFields, CronFields } from '../calendar/calendar-fields.ts'
+import { counted } from './lists-in-words.ts'
+import { type NamedTimes, plainValues } from './named-times.ts'
+
+/** Steps start again with every hour, day, month or year, and then the last gap may be another one. */
+export function stepWarnings(fields: CalendarFields, named: NamedTimes): string[] {
+  return [
+    ...unevenStep(fields, 'second', named.seconds.values, { unit: 'second', size: 60, period: 'minute' }),
+    ...unevenStep(fields, 'minute', named.minutes.values, { unit: 'minute', size: 60, period: 'hour' }),
+    ...unevenStep(fields, 'hour', named.hours.values, { unit: 'hour', size: 24, period: 'day' }),
+    ...unevenDays(fields, named),
+    ...unevenStep(fields, 'month', named.months.values, { unit: 'month', size: 12, period: 'year' }),
+    ...unevenStep(fields, 'dayOfWeek', plainValues(named.days.ofWeek ?? []), { unit: 'day', size: 7, period: 'week' }),
+  ]
+}
+
+interface Cycle {
+  readonly unit: string
+  /** How many units a period has. */
+  readonly size: number
+  readonly period: string
+}
+
+function unevenStep(fields: CalendarFields, name: keyof CronFields, values: readonly number[], cycle: Cycle): string[] {
+  const step = stepIn(fields[name])
+  const { unit, size, period } = cycle
+  const lastGap = size - values.at(-1)! + values[0]!
+  if (step === null || values.length < 2 || lastGap === step) return []
+  return [
+    `A step of ${counted(step, unit)} starts again every ${period}: the last gap of each ${period} is ${counted(lastGap, unit)}, not ${step}. ${evenAdvice(step, cycle)}`,
+  ]
+}
+
+function unevenDays({ dayOfMonth }: CalendarFields, { days }: NamedTimes): string[] {
+  const step = stepIn(dayOfMonth)
+  if (step === null || plainValues(days.ofMonth ?? []).length < 2) return []
+  return [
+    `A step of ${counted(step, 'day')} starts again every month: the gap at the end of a month is another one. ${repeatAdvice(step, 'day')}`,
+  ]
+}
+
+function stepIn(text: string): number | null {
+  const [, step] = /^\*\/(\d+)$/.exec(text) ?? []
+  return step === undefined || step === '1' ? null : Number(step)
+}
+
+function evenAdvice(step: number, { unit, size }: Cycle): string {
+  const divisors = Array.from({ length: size }, (_, index) => index + 1).filter(
+    (divisor) => size % divisor === 0 && divisor < size,
+  )
+  const near = [divisors.findLast((divisor) => divisor > 1 && divisor < step), divisors.find((divisor) => divisor > step)]
+  const names = near.filter((divisor) => divisor !== undefined).join(' or ')
+  return names === '' ? repeatAdvice(step, unit) : `For even gaps use a step that divides ${size}, such as ${names}`
+}
+
+function repeatAdvice(step: number, unit: string): string {
+  return `For even gaps repeat from run to run: SCHEDULED, +${counted(step, unit).toUpperCase()}`
+}

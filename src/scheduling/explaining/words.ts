@@ -1,0 +1,32 @@
+import type { CalendarFields } from '../calendar/calendar-fields.ts'
+import { dayWords, yearWords } from './day-words.ts'
+import { type NamedTimes, namedTimes } from './named-times.ts'
+import { timeWords } from './time-words.ts'
+
+/** A sentence for the times that the fields name: "At 02:30 from Monday to Friday". Other times have another sentence. */
+export function calendarWords(fields: CalendarFields): string {
+  return wordsOf(namedTimes(fields))
+}
+
+export function wordsOf(times: NamedTimes): string {
+  const time = timeWords(times)
+  const days = daysAfter(time, dayWords(times))
+  const years = yearWords(times.years)
+  if (years === '') return `${time}${days}`
+  return days === '' ? `${time}${daysAfter(time, years)}` : `${time}${days}, ${years}`
+}
+
+/** "At 02:30" already means every day, but not next to the month of those days. */
+function daysAfter(time: string, days: string): string {
+  if (days === '') return ''
+  if (days.startsWith('in ') && !/every/i.test(time)) return ` every day ${days}`
+  const isMisread = /from|between/.test(time) && days.startsWith('from')
+  return `${isMisread ? ',' : ''} ${days}`
+}
+
+/** Whether a place on another meridian would name other moments: offsets from UTC are whole quarters of an hour. */
+export function dependsOnZone({ minutes, hours, days, months, years, windows }: NamedTimes): boolean {
+  const isEveryDay = days.ofMonth === null && days.ofWeek === null && months.isAll && years.isAll
+  const isEveryQuarter = minutes.values.every((minute) => minutes.values.includes((minute + 15) % 60))
+  return !(isEveryDay && isEveryQuarter && hours.isAll && windows.length === 0)
+}

@@ -1,0 +1,55 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { CronFields } from '../calendar/calendar-fields.ts'
+import { fieldRanges } from '../calendar/field-ranges.ts'
+
+/** A day of the week by its name, or by its number: 0 and 7 are Sunday. */
+export type DayOfWeek = number | (typeof dayNames)[number] | 'sun' | 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat'
+
+/** A month by its name, or by its number from 1 to 12. */
+export type Month =
+  | number
+  | (typeof monthNames)[number]
+  | ('jan' | 'feb' | 'mar' | 'apr' | 'jun' | 'jul' | 'aug' | 'sep' | 'oct' | 'nov' | 'dec')
+
+export type OneOrMore<Value> = Value | readonly Value[]
+
+/** One value or a list of them as a cron field: in order, and none twice. */
+export function fieldOf(field: keyof CronFields, given: OneOrMore<number | string>, method: string): string {
+  const values: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const numbers = values.map(
+    (value) => numberOf(field, value) ?? refuse(field, `, or a list of these, got ${show(value)}`, method),
+  )
+  if (numbers.length === 0) refuse(field, ', or a list of these, got an empty list', method)
+  return [...new Set(numbers)].sort((one, other) => one - other).join(',')
+}
+
+/** The same where only one value makes sense. */
+export function numberIn(field: keyof CronFields, value: number | string, method: string): number {
+  return numberOf(field, value) ?? refuse(field, `, got ${show(value)}`, method)
+}
+
+export function show(value: unknown): string {
+  return typeof value === 'string' ? `'${value.slice(0, 100)}'` : String(value)
+}
+
+const dayNames = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
+
+// biome-ignore format: twelve lines would say no more
+const monthNames = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'] as const
+
+const fullNames: { readonly [Field in keyof CronFields]?: readonly string[] } = { month: monthNames, dayOfWeek: dayNames }
+
+function numberOf(field: keyof CronFields, value: unknown): number | null {
+  const { lowest, highest, names, cycle = Number.POSITIVE_INFINITY } = fieldRanges[field]
+  if (typeof value === 'number') return Number.isInteger(value) && value >= lowest && value <= highest ? value % cycle : null
+  const name = String(value).toLowerCase()
+  const index = Math.max(names.indexOf(name), fullNames[field]?.indexOf(name) ?? -1)
+  return index < 0 ? null : lowest + index
+}
+
+function refuse(field: keyof CronFields, more: string, method: string): never {
+  const { lowest, highest } = fieldRanges[field]
+  const name = fullNames[field]?.[1]
+  const names = name === undefined ? '' : ` or a name such as '${name}' or '${name.slice(0, 3)}'`
+  throw new TreadleError('SCHEDULE_INVALID', `${method} takes a number from ${lowest} to ${highest}${names}${more}`)
+}

@@ -1,0 +1,77 @@
+import { TreadleError } from '../../core/errors.ts'
+import { unknownOptions } from '../../core/options.ts'
+import type { FieldName } from '../calendar/field-ranges.ts'
+import { parseField } from '../calendar/field-values.ts'
+import type { FrequencyFields } from './frequencies.ts'
+
+/**
+ * A value, or a text of values: `5`, `'*'`, `'9-17'`, `'9-17/2'`, `'1,3-5'`, and a star with a step for the values that the step
+ * divides. A list of these is the same as one text with commas.
+ */
+export type CalendarPattern = number | string | readonly (number | string)[]
+
+/** When to run, by the parts of a date that must all fit. A part that is left out can be anything, and the second is 0. */
+export interface CalendarObject {
+  readonly seconds?: CalendarPattern
+  readonly minutes?: CalendarPattern
+  readonly hours?: CalendarPattern
+  /** The day of the month: another word for `mday`. */
+  readonly day?: CalendarPattern
+  /** The day of the month. */
+  readonly mday?: CalendarPattern
+  /** The day of the week: 0 and 7 are Sunday. */
+  readonly wday?: CalendarPattern
+  readonly mon?: CalendarPattern
+  readonly year?: CalendarPattern
+}
+
+export function objectFrequency(object: CalendarObject): FrequencyFields {
+  const entries = entriesOf(object)
+  const problems = [...unknownOptions(object, Object.keys(fieldsOfKeys)), ...sayTooMuchOrLittle(object, entries)]
+  if (problems.length > 0) throw invalid(problems.join('; '))
+  const named = Object.fromEntries(entries.map(([key, pattern]) => [fieldsOfKeys[key], fieldText(key, pattern)]))
+  return { named: { ...named, days: 'both', steps: 'divisible' }, implied: { second: '0' } }
+}
+
+const fieldsOfKeys: { readonly [Key in keyof Required<CalendarObject>]: FieldName } = {
+  seconds: 'second',
+  minutes: 'minute',
+  hours: 'hour',
+  day: 'dayOfMonth',
+  mday: 'dayOfMonth',
+  wday: 'dayOfWeek',
+  mon: 'month',
+  year: 'year',
+}
+
+type Entry = readonly [key: keyof CalendarObject, pattern: CalendarPattern]
+
+function entriesOf(object: CalendarObject): readonly Entry[] {
+  if (typeof object !== 'object' || object === null || Array.isArray(object))
+    throw invalid(
+      `it takes an object such as { minutes: 30, hours: '9-17' } or the name of a symbol, got ${JSON.stringify(object)}`,
+    )
+  return Object.entries(object).filter(([, pattern]) => pattern !== undefined) as [keyof CalendarObject, CalendarPattern][]
+}
+
+function sayTooMuchOrLittle({ day, mday }: CalendarObject, entries: readonly Entry[]): readonly string[] {
+  const problems: string[] = []
+  if (entries.length === 0) problems.push(`the object says nothing: give it one of ${Object.keys(fieldsOfKeys).join(', ')}`)
+  if (day !== undefined && mday !== undefined)
+    problems.push('day and mday are two words for the day of the month: keep one of them')
+  return problems
+}
+
+function fieldText(key: keyof CalendarObject, pattern: CalendarPattern): string {
+  const text = [pattern]
+    .flat()
+    .join(',')
+    .replaceAll(/\s*([,/-])\s*/g, '$1')
+    .trim()
+  parseField(fieldsOfKeys[key], text, 'divisible', `schedule({ ${key} })`)
+  return text
+}
+
+function invalid(why: string): TreadleError {
+  return new TreadleError('SCHEDULE_INVALID', `schedule(): ${why}`)
+}

@@ -1,0 +1,60 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { CronFields, TimeWindow } from '../calendar/calendar-fields.ts'
+import { disjointWindows } from '../calendar/time-windows.ts'
+import { show } from './calendar-values.ts'
+
+/** The fields of a time such as `'02:30'` or `'02:30:15'`; the second is left out where it was not said. */
+export function timeFields(time: string, method: string): Partial<CronFields> {
+  const { hour, minute, second } = parseTime(time, method)
+  const fields = { hour: String(hour), minute: String(minute) }
+  return second === null ? fields : { ...fields, second: String(second) }
+}
+
+/** The part of the day from one time to another, both included; where the first is the later one, it goes over midnight. */
+export function windowsBetween(from: string, to: string, method: string): readonly TimeWindow[] {
+  const start = secondOfDay(from, method)
+  const end = secondOfDay(to, method)
+  if (start <= end) return [{ from: start, to: end }]
+  return [
+    { from: wholeDay.from, to: end },
+    { from: start, to: wholeDay.to },
+  ]
+}
+
+/** What is in one of these windows, or anywhere in the day where there is none, and in none of those. */
+export function windowsLeft(within: readonly TimeWindow[], without: readonly TimeWindow[]): readonly TimeWindow[] {
+  const windows = within.length === 0 ? [wholeDay] : disjointWindows(within)
+  return without.reduce((left, gap) => left.flatMap((window) => cut(window, gap)), windows)
+}
+
+const wholeDay: TimeWindow = { from: 0, to: 86_399 }
+
+const timeForm = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/
+
+interface WrittenTime {
+  readonly hour: number
+  readonly minute: number
+  readonly second: number | null
+}
+
+function parseTime(time: string, method: string): WrittenTime {
+  const [, hour, minute, second] = timeForm.exec(time) ?? []
+  if (hour === undefined || minute === undefined) {
+    throw new TreadleError(
+      'SCHEDULE_INVALID',
+      `${method} takes a time from '00:00' to '23:59', such as '02:30' or '02:30:15', got ${show(time)}`,
+    )
+  }
+  return { hour: Number(hour), minute: Number(minute), second: second === undefined ? null : Number(second) }
+}
+
+function secondOfDay(time: string, method: string): number {
+  const { hour, minute, second } = parseTime(time, method)
+  return (hour * 60 + minute) * 60 + (second ?? 0)
+}
+
+function cut(window: TimeWindow, gap: TimeWindow): readonly TimeWindow[] {
+  const before = { from: window.from, to: Math.min(window.to, gap.from - 1) }
+  const after = { from: Math.max(window.from, gap.to + 1), to: window.to }
+  return [before, after].filter(({ from, to }) => from <= to)
+}
