@@ -80,7 +80,7 @@ export class Sending {
    * instant and has no other key: the next one waits while the last one runs, and a key would keep it out.
    */
   async occurrence(definition: JobDefinition, at: number, runAt = at): Promise<Envelope> {
-    const plan = { ...planDispatch(definition, {}, at), runAt, occurrence: at }
+    const plan = { ...this.#planOf(definition, {}), runAt, occurrence: at }
     const payload = await writePayload(plan, noPayload, this.#settings.maxPayloadBytes)
     return sealJob(plan, { ...payload, uniqueKey: null }, this.#sealing)
   }

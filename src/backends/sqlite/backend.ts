@@ -7,6 +7,7 @@ import type { JobStore, ScheduleStore } from '../store.ts'
 import { Access } from './access.ts'
 import type { ClaimedRow } from './claiming.ts'
 import type { Claimed, Engine } from './engine.ts'
+import { flattenOccurrences } from './occurrences.ts'
 import { recordOf } from './record.ts'
 import { readOccurrences, readSchedules, readStandings } from './schedule-record.ts'
 import { flatten, unscopedKey } from './sending.ts'
@@ -107,15 +108,7 @@ function scheduleStore(access: Access, clock: Clock, waking: <Answer>(work: Prom
     register: (entries) => access.call('registerSchedules', [entries, clock.now()]),
     standings: async (names) => readStandings(await access.call('standings', [names])),
     revision: () => access.callInline('scheduleRevision', []),
-    enqueue(occurrences) {
-      const flat = occurrences.map((each) => ({
-        schedule: each.schedule,
-        at: each.at,
-        follows: each.follows,
-        envelope: flatten([each.envelope]),
-      }))
-      return waking(access.call('enqueueOccurrences', [flat, clock.now()]))
-    },
+    enqueue: (occurrences) => waking(access.call('enqueueOccurrences', [flattenOccurrences(occurrences), clock.now()])),
     find: async (keys) => readOccurrences(await access.call('findOccurrences', [keys])),
     neighbours: (key) => access.callInline('neighbours', [key]),
     skipWaiting: (schedule, before, why) => access.call('skipWaiting', [schedule, before, why, clock.now()]),

@@ -26,7 +26,7 @@ import type { SqliteDriver } from './driver.ts'
 import { Lanes } from './lanes.ts'
 import { Locks } from './locks.ts'
 import { Looking } from './looking.ts'
-import { type FlatOccurrence, Occurrences } from './occurrences.ts'
+import { type FlatOccurrences, Occurrences } from './occurrences.ts'
 import { Once } from './once.ts'
 import { Outcomes } from './outcomes.ts'
 import type { JobRow } from './record.ts'
@@ -69,7 +69,7 @@ export interface Engine {
   resume(queue: string): void
   pausedQueues(): readonly string[]
   registerSchedules(entries: readonly ScheduleEntry[], now: number): void
-  enqueueOccurrences(occurrences: readonly FlatOccurrence[], now: number): readonly boolean[]
+  enqueueOccurrences(occurrences: FlatOccurrences, now: number): readonly boolean[]
   findOccurrences(keys: readonly OccurrenceKey[]): string
   neighbours(key: OccurrenceKey): Neighbours
   skipWaiting(schedule: string, before: number, why: string, now: number): number

@@ -1,4 +1,4 @@
-import type { Neighbours, OccurrenceKey } from '../store.ts'
+import type { Neighbours, Occurrence, OccurrenceKey } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
@@ -6,12 +6,23 @@ import type { Lanes } from './lanes.ts'
 import type { Outcomes } from './outcomes.ts'
 import { occurrenceFields } from './schedule-record.ts'
 import { stateNumber } from './schema.ts'
-import type { FlatEnvelopes, Sending } from './sending.ts'
+import { type FlatEnvelopes, fieldCount, flatten, type Sending } from './sending.ts'
 
-/** An occurrence whose envelope is ready to cross into the database's thread. */
-export interface FlatOccurrence extends OccurrenceKey {
-  readonly envelope: FlatEnvelopes
-  readonly follows: number | null | undefined
+/** Occurrences ready to cross into the database's thread, part by part in the same order. */
+export interface FlatOccurrences {
+  readonly schedules: readonly string[]
+  readonly ats: readonly number[]
+  readonly follows: readonly (number | null | undefined)[]
+  readonly envelopes: FlatEnvelopes
+}
+
+export function flattenOccurrences(occurrences: readonly Occurrence[]): FlatOccurrences {
+  return {
+    schedules: occurrences.map(({ schedule }) => schedule),
+    ats: occurrences.map(({ at }) => at),
+    follows: occurrences.map(({ follows }) => follows),
+    envelopes: flatten(occurrences.map(({ envelope }) => envelope)),
+  }
 }
 
 // The planner would rather walk all occurrences of the schedule than use the index that holds these few.
@@ -27,7 +38,6 @@ interface OccurrencesParts {
 /** What schedules have stored: each occurrence once, beside its job and longer than it. */
 export class Occurrences {
   readonly #parts: OccurrencesParts
-  readonly #circumstances: SqliteStatement
   readonly #store: SqliteStatement
   readonly #find: SqliteStatement
   readonly #neighbours: SqliteStatement
@@ -40,13 +50,13 @@ export class Occurrences {
 
   constructor(connection: Connection, parts: OccurrencesParts) {
     this.#parts = parts
-    this.#circumstances = connection.prepare(
-      `SELECT
-         EXISTS (SELECT 1 FROM treadle_occurrences WHERE schedule = ?1 AND at = ?2) AS known,
-         EXISTS (SELECT 1 FROM treadle_schedules WHERE name = ?1 AND paused_at IS NOT NULL) AS paused,
-         (SELECT max(at) FROM treadle_occurrences WHERE schedule = ?1) AS latest`,
+    this.#store = connection.prepare(
+      `INSERT INTO treadle_occurrences (schedule, at, job_id, stored_at)
+       SELECT ?1, ?2, ?3, ?4
+       WHERE NOT EXISTS (SELECT 1 FROM treadle_schedules WHERE name = ?1 AND paused_at IS NOT NULL)
+         AND (?5 OR (SELECT max(at) FROM treadle_occurrences WHERE schedule = ?1) IS ?6)
+       ON CONFLICT DO NOTHING`,
     )
-    this.#store = connection.prepare('INSERT INTO treadle_occurrences (schedule, at, job_id, stored_at) VALUES (?, ?, ?, ?)')
     this.#find = connection.prepare(
       `SELECT json_group_array(${occurrenceFields('found')} ORDER BY wanted.key) AS occurrences
        FROM json_each(?) AS wanted LEFT JOIN treadle_occurrences AS found
@@ -78,8 +88,17 @@ export class Occurrences {
     )
   }
 
-  enqueue(occurrences: readonly FlatOccurrence[], now: number): readonly boolean[] {
-    return occurrences.map((occurrence) => this.#isWanted(occurrence) && this.#enqueueOne(occurrence, now))
+  /** An occurrence whose job was not stored, because another one has its unique key, was not stored either. */
+  enqueue(flat: FlatOccurrences, now: number): readonly boolean[] {
+    const stored = flat.schedules.map((_, index) => this.#storeOne(flat, index, now))
+    const places = flat.schedules.flatMap((_, index) => (stored[index] ? [index] : []))
+    const envelopes = places.flatMap((index) => flat.envelopes.slice(index * fieldCount, (index + 1) * fieldCount))
+    const schedules = places.map((index) => flat.schedules[index] as string)
+    for (const [place] of this.#parts.sending.send(envelopes, now, schedules)) {
+      this.#withdraw.run(envelopes[place * fieldCount] as string)
+      stored[places[place] as number] = false
+    }
+    return stored
   }
 
   /** To be read by `readOccurrences`. */
@@ -110,16 +129,11 @@ export class Occurrences {
     return Number(this.#forget.run(before, limit).changes)
   }
 
-  #isWanted({ schedule, at, follows }: FlatOccurrence): boolean {
-    const { known, paused, latest } = this.#circumstances.get(schedule, at) as Circumstances
-    return known === 0 && paused === 0 && (follows === undefined || follows === latest)
-  }
-
-  /** An occurrence whose job was not stored, because another one has its unique key, was not stored either. */
-  #enqueueOne({ schedule, at, envelope }: FlatOccurrence, now: number): boolean {
-    const isTaken = this.#parts.sending.send(envelope, now, schedule).length > 0
-    if (!isTaken) this.#store.run(schedule, at, envelope[0] as string, now)
-    return !isTaken
+  #storeOne({ schedules, ats, follows, envelopes }: FlatOccurrences, index: number, now: number): boolean {
+    const wanted = follows[index]
+    const id = envelopes[index * fieldCount] as string
+    const isAny = wanted === undefined ? 1 : 0
+    return Number(this.#store.run(schedules[index] as string, ats[index] as number, id, now, isAny, wanted ?? null).changes) === 1
   }
 
   #skipOne(jobId: string, why: string, now: number): boolean {
@@ -131,12 +145,6 @@ export class Occurrences {
     outcomes.write(job.lane, [job.seq], stateNumber.skipped, now)
     return true
   }
-}
-
-interface Circumstances {
-  readonly known: number
-  readonly paused: number
-  readonly latest: number | null
 }
 
 interface WaitingRow {

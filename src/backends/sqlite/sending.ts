@@ -9,7 +9,7 @@ import { stateNumber } from './schema.ts'
 /** Envelopes as one flat list of values: what crosses into the database's thread at the least cost. */
 export type FlatEnvelopes = readonly (string | number | boolean | null)[]
 
-const fieldCount = 11
+export const fieldCount = 11
 
 export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
   const flat: (string | number | boolean | null)[] = []
@@ -30,6 +30,12 @@ export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
   }
   return flat
 }
+
+/** The schedule of each envelope where they are occurrences. */
+type Schedules = readonly string[] | null
+
+/** The job that an envelope found in its place. */
+type Taken = readonly [index: number, receipt: SendReceipt]
 
 const columns = 'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, schedule'
 const valueCount = 11
@@ -54,27 +60,23 @@ export class Sending {
   }
 
   /** Receipts only for those that were there already; the rest were stored. */
-  send(
-    flat: FlatEnvelopes,
-    now: number,
-    schedule: string | null = null,
-  ): readonly (readonly [index: number, receipt: SendReceipt])[] {
-    const taken: (readonly [number, SendReceipt])[] = []
+  send(flat: FlatEnvelopes, now: number, schedules: Schedules = null): readonly Taken[] {
+    const taken: Taken[] = []
     const count = flat.length / fieldCount
     let index = 0
     while (count - index >= rowsPerStatement) {
-      if (!this.#storeMany(flat, index, now, schedule))
-        this.#storeEach(flat, index, index + rowsPerStatement, now, schedule, taken)
+      if (!this.#storeMany(flat, index, now, schedules))
+        this.#storeEach(flat, index, index + rowsPerStatement, now, schedules, taken)
       index += rowsPerStatement
     }
-    this.#storeEach(flat, index, count, now, schedule, taken)
+    this.#storeEach(flat, index, count, now, schedules, taken)
     return taken
   }
 
   /** False, and nothing stored, when one of the rows is there already. */
-  #storeMany(flat: FlatEnvelopes, from: number, now: number, schedule: string | null): boolean {
+  #storeMany(flat: FlatEnvelopes, from: number, now: number, schedules: Schedules): boolean {
     const values: SqliteValue[] = []
-    for (let index = from; index < from + rowsPerStatement; index++) this.#push(values, flat, index, now, schedule)
+    for (let index = from; index < from + rowsPerStatement; index++) this.#push(values, flat, index, now, schedules)
     try {
       this.#insertMany.run(...values)
     } catch (thrown) {
@@ -86,17 +88,10 @@ export class Sending {
     return true
   }
 
-  #storeEach(
-    flat: FlatEnvelopes,
-    from: number,
-    to: number,
-    now: number,
-    schedule: string | null,
-    taken: (readonly [number, SendReceipt])[],
-  ): void {
+  #storeEach(flat: FlatEnvelopes, from: number, to: number, now: number, schedules: Schedules, taken: Taken[]): void {
     for (let index = from; index < to; index++) {
       const values: SqliteValue[] = []
-      this.#push(values, flat, index, now, schedule)
+      this.#push(values, flat, index, now, schedules)
       const existing = this.#storeOne(values)
       if (existing === undefined) this.#lanes.add(values[2] as number, values[3] as number, 1)
       else taken.push([index, { id: existing, stored: false }])
@@ -115,8 +110,9 @@ export class Sending {
     return undefined
   }
 
-  #push(values: SqliteValue[], flat: FlatEnvelopes, index: number, now: number, schedule: string | null): void {
+  #push(values: SqliteValue[], flat: FlatEnvelopes, index: number, now: number, schedules: Schedules): void {
     const at = index * fieldCount
+    const schedule = schedules?.[index] ?? null
     const job = flat[at + 1] as string
     const runAt = flat[at + 9] as number
     const uniqueKey = flat[at + 10] as string | null
