@@ -42,9 +42,10 @@ export class Claiming {
 
   constructor(connection: Connection, lanes: Lanes) {
     this.#lanes = lanes
+    // A bare parameter as the limit would have SQLite compile the statement anew at each call, to plan for its value.
     this.#first = connection.prepare(
       `SELECT json_group_array(json_array(run_at, seq)) AS picks FROM (
-         SELECT run_at, seq FROM treadle_jobs WHERE lane = ? AND state = 0 ORDER BY run_at, seq LIMIT ?)`,
+         SELECT run_at, seq FROM treadle_jobs WHERE lane = ? AND state = 0 ORDER BY run_at, seq LIMIT ? + 0)`,
     )
     this.#fetch = connection.prepare(
       `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, payload, signature, unique_key, created_at, run_at, attempts + 1)) AS rows

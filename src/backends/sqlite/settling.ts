@@ -67,13 +67,13 @@ export class Settling {
        ON CONFLICT (key) DO UPDATE SET done_until = excluded.done_until`,
     )
     this.#expired = connection.prepare(
-      'SELECT seq, lane, attempts, rescues, cancel, token, owner FROM treadle_jobs WHERE state = 3 AND lease_until <= ? ORDER BY lease_until LIMIT ?',
+      `SELECT seq, lane, attempts, rescues, cancel, token, owner FROM treadle_jobs WHERE state = 3 AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`,
     )
     this.#rescue = update(`state = 0, attempts = attempts - 1, rescues = rescues + 1, ${free}`)
     this.#poison = update(`state = 5, finished_at = ?, reason = 'poisoned', rescues = rescues + 1, errors = ${appended}, ${free}`)
     this.#promote = connection.prepare(
       `UPDATE treadle_jobs SET state = 0 WHERE seq IN (
-         SELECT seq FROM treadle_jobs WHERE state = 1 AND run_at <= ? ORDER BY run_at LIMIT ?) RETURNING lane`,
+         SELECT seq FROM treadle_jobs WHERE state = 1 AND run_at <= ? ORDER BY run_at LIMIT ${promotionsPerCall}) RETURNING lane`,
     )
   }
 
@@ -118,7 +118,7 @@ export class Settling {
   /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */
   rescue(maxRescues: number, now: number): ReapReport {
     const report = { returned: 0, poisoned: 0 }
-    for (const row of this.#expired.all(now, rescuesPerCall) as ExpiredRow[]) {
+    for (const row of this.#expired.all(now) as ExpiredRow[]) {
       const token: Token = { seq: row.seq, lane: row.lane, claim: row.token }
       if (row.cancel === 1) {
         this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, token.seq, token.claim), now)
@@ -137,7 +137,7 @@ export class Settling {
 
   /** False when there may be more than were promoted now. */
   promote(now: number): boolean {
-    const promoted = this.#promote.all(now, promotionsPerCall) as { lane: number }[]
+    const promoted = this.#promote.all(now) as { lane: number }[]
     for (const { lane } of promoted) this.#lanes.move(lane, stateNumber.scheduled, stateNumber.ready)
     return promoted.length < promotionsPerCall
   }
