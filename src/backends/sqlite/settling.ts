@@ -3,6 +3,7 @@ import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Lanes } from './lanes.ts'
 import type { Outcomes } from './outcomes.ts'
+import { type DoneGroup, isPlainlyDone, PlainlyDone } from './plainly-done.ts'
 import { stateNumber } from './schema.ts'
 import { readToken, type Token } from './token.ts'
 
@@ -218,38 +219,6 @@ const endState = {
   cancelled: stateNumber.cancelled,
   skipped: stateNumber.skipped,
 } as const
-
-/** Succeeded, kept, and nothing more to write of it: by far the most, and worth a statement for all. */
-function isPlainlyDone(settlement: Settlement): boolean {
-  return settlement.kind === 'done' && settlement.keep && settlement.result === null && settlement.once === undefined
-}
-
-interface DoneGroup {
-  readonly claim: string
-  readonly lane: number
-  readonly seqs: number[]
-  readonly indexes: number[]
-}
-
-/** Settlements of one claim and lane, together. */
-class PlainlyDone {
-  readonly #groups = new Map<string, DoneGroup>()
-
-  get groups(): Iterable<DoneGroup> {
-    return this.#groups.values()
-  }
-
-  add({ seq, lane, claim }: Token, index: number): void {
-    const key = `${lane}.${claim}`
-    let group = this.#groups.get(key)
-    if (group === undefined) {
-      group = { claim, lane, seqs: [], indexes: [] }
-      this.#groups.set(key, group)
-    }
-    group.seqs.push(seq)
-    group.indexes.push(index)
-  }
-}
 
 interface ExpiredRow {
   readonly seq: number
