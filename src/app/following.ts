@@ -43,15 +43,15 @@ export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps
     onMissed: (missed) => events.emit('schedule:missed', missed),
     onTick: (tick) => events.emit('schedule:tick', tick),
     ...(config.maxOverruns !== null && { maxOverruns: config.maxOverruns }),
-    ...(config.isSingle && { lock: lockOf(backend, deps.holder, pace.intervalMs) }),
+    ...(config.isSingle && { lock: lockOf(backend, deps.holder) }),
   })
 }
 
-const shortestLockMs = 60_000
+/** It is renewed every few seconds, so a scheduler that is alive never loses it, and one that died is followed soon. */
+const lockMs = 60_000
 
-/** It outlasts two passes, so that a scheduler that is alive never loses it. */
-function lockOf({ coordination, kind }: QueueBackend, holder: LockHolder, intervalMs: number): SchedulerLock {
-  return new SchedulerLock(sharing(coordination, kind), holder, Math.max(shortestLockMs, 3 * intervalMs))
+function lockOf({ coordination, kind }: QueueBackend, holder: LockHolder): SchedulerLock {
+  return new SchedulerLock(sharing(coordination, kind), holder, lockMs)
 }
 
 function sharing(coordination: Coordination | undefined, kind: string): Coordination {

@@ -6,6 +6,7 @@ import type { JobDefinition } from '../definition/definition.ts'
 import type { Registry } from '../definition/registry.ts'
 import type { Run } from '../definition/run.ts'
 import { type DryRun, dryRun } from '../worker/dry-run.ts'
+import { entryOf, Followed } from '../worker/followed.ts'
 import type { Opened } from './opening.ts'
 
 export interface SchedulesDeps {
@@ -71,9 +72,10 @@ export class Schedules {
 
   /** A schedule that no scheduler has seen yet is known from the code. */
   async #register(name: string, store: ScheduleStore): Promise<void> {
-    const { schedule } = (this.#deps.registry.find(name) ?? null)?.fields ?? {}
-    if (schedule == null) throw this.#unknown(name, await store.list())
-    await store.register([{ name, expression: schedule.expression, timezone: schedule.timezone }])
+    const definition = this.#deps.registry.find(name)
+    const schedule = definition?.fields.schedule ?? null
+    if (definition === undefined || schedule === null) throw this.#unknown(name, await store.list())
+    await store.register([entryOf(new Followed(definition, schedule))])
   }
 
   #scheduled(name: string): JobDefinition {

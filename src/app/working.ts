@@ -3,11 +3,13 @@ import { hostName, processId } from '../core/environment.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
 import { randomToken } from '../core/id.ts'
+import { formatInstant } from '../core/instant.ts'
 import type { JobDefinition, Keep } from '../definition/definition.ts'
 import type { Registry } from '../definition/registry.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import type { TreadleEvents } from '../execution/events.ts'
+import { longestMisfireMs } from '../scheduling/misfire.ts'
 import {
   type DaemonOptions,
   type RunOptions,
@@ -91,14 +93,24 @@ export class Working {
     const stop = () => void worker.stop()
     options.signal?.addEventListener('abort', stop)
     try {
-      await (config?.at == null ? scheduler?.tick() : scheduler?.tickAt(config.at))
+      await (config?.at == null ? scheduler?.tick() : this.#tickAt(scheduler, config.at, options.jobs ?? null))
       if (options.signal?.aborted !== true) await worker.drain(options.limit)
     } finally {
       await worker.stop()
       await scheduler?.stop()
       options.signal?.removeEventListener('abort', stop)
     }
-    return { ...worker.report, enqueued: scheduler?.enqueued ?? 0 }
+    return { ...worker.report, enqueued: scheduler?.enqueued ?? 0, failedSchedules: scheduler?.failed ?? 0 }
+  }
+
+  /** One that ran and was forgotten could run again; one to come would be used up before its time. */
+  async #tickAt(scheduler: Scheduler | undefined, at: number, jobs: readonly string[] | null): Promise<void> {
+    const now = this.#deps.settings.clock.now()
+    if (at > now || now - at > longestMisfireMs) {
+      const message = `at must lie in the last 7 days, for which the runs of schedules are remembered, got ${formatInstant(at)}. A dry run may look at any time.`
+      throw new TreadleError('CONFIG_INVALID', message)
+    }
+    await scheduler?.tickAt(at, jobs)
   }
 
   async #work(options: DaemonOptions, kind: 'work' | 'daemon'): Promise<Worked> {
@@ -133,7 +145,10 @@ export class Working {
     }
     // Where the scheduler gave up, its reason is this one's too.
     await scheduler?.ended()
-    return { report: { ...worker.report, enqueued: scheduler?.enqueued ?? 0 }, ticks: scheduler?.summary ?? noTicks }
+    return {
+      report: { ...worker.report, enqueued: scheduler?.enqueued ?? 0, failedSchedules: scheduler?.failed ?? 0 },
+      ticks: scheduler?.summary ?? noTicks,
+    }
   }
 
   #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {

@@ -120,13 +120,15 @@ export interface ScheduleStore {
   find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]>
   /** What a run of this occurrence must know of the others. */
   neighbours(key: OccurrenceKey): Promise<Neighbours>
-  /** Ends occurrences before this instant that wait and were never begun as skipped; gives their number. */
-  skipWaiting(schedule: string, before: number, why: string): Promise<number>
+  /** The last occurrences up to this instant, the latest first. */
+  recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]>
+  /** Ends occurrences as skipped that wait and were never claimed; gives their number. */
+  skipWaiting(request: SkipRequest): Promise<number>
   /** Stores no more occurrences and withdraws what waits for its time; false when there is no such schedule. */
   pause(name: string): Promise<boolean>
   /** Occurrences that fell into the pause are not missed ones. One that is not paused goes on as before. */
   resume(name: string): Promise<boolean>
-  /** Deletes a schedule with its occurrences and withdraws what waits for its time. */
+  /** Deletes a schedule with its occurrences, withdraws what waits for its time, and ends as skipped what is due and was never begun. */
   remove(name: string): Promise<boolean>
   list(): Promise<readonly ScheduleRecord[]>
   /** Forgets occurrences older than this, at most `limit`, but never the last of a schedule that has ended, nor one that has not. */
@@ -137,10 +139,14 @@ export interface ScheduleEntry {
   readonly name: string
   readonly expression: string
   readonly timezone: string
+  /** Another text whenever the schedule, or what its runs are made of, has changed. */
+  readonly version: string
 }
 
 export interface ScheduleStanding {
   readonly name: string
+  /** Of the program that registered it last: during a deployment that may be another than this one. */
+  readonly version: string
   /** Since when it is followed without a break: when it was first registered, last changed or last resumed. */
   readonly since: number
   readonly paused: boolean
@@ -157,6 +163,17 @@ export interface Occurrence extends OccurrenceKey {
   readonly envelope: Envelope
   /** Stored only while this is the schedule's latest occurrence; null is: while it has none. */
   readonly follows?: number | null
+  /** Stored only while the schedule is registered with this version, if one is given. */
+  readonly version?: string
+}
+
+/** Which occurrences of a schedule are not to run any more. One that was stored late is there to make up for something, and stays. */
+export interface SkipRequest {
+  readonly schedule: string
+  readonly before: number
+  /** Only those that nobody saw fall due: see `Neighbours.seen`. */
+  readonly unseenOnly: boolean
+  readonly why: string
 }
 
 /** It outlives its job. Once that has ended it says how; a job that is put back (`retry`) has not ended. */
@@ -169,9 +186,9 @@ export interface OccurrenceRecord extends OccurrenceKey {
 }
 
 export interface Neighbours {
-  /** The earliest occurrence before this one whose job has not ended. */
+  /** The earliest occurrence before this one whose job was claimed once and has not ended. */
   readonly unended: number | null
-  /** Whether a scheduler stored a later one when this one was due already: somebody was there to see it. */
+  /** Somebody was there to see it fall due: a later one was stored when this one was due already, or one that is still to come is there. */
   readonly seen: boolean
 }
 

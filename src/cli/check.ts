@@ -21,7 +21,9 @@ export interface CheckedJob {
   readonly timezone: string | null
   readonly enabled: boolean
   readonly environments: readonly string[]
+  /** Null without a schedule, and of a repeat: its first run comes at once, and the others are counted from the run before. */
   readonly nextAt: string | null
+  readonly isRepeat: boolean
 }
 
 /** Everything that is wrong with the config, the job files and the jobs, at once. Opens no database. */
@@ -60,7 +62,8 @@ function checkedJob(definition: JobDefinition, now: number): CheckedJob {
     timezone: schedule?.timezone ?? null,
     enabled,
     environments,
-    nextAt: iso(schedule?.next(now) ?? null),
+    nextAt: schedule?.kind === 'calendar' ? iso(schedule.next(now)) : null,
+    isRepeat: schedule?.kind === 'repeat',
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Treadle } from '../app/treadle.ts'
 import type { JobStore } from '../backends/store.ts'
 import { parseInstant } from '../core/instant.ts'
 import type { JobDefinition } from '../definition/definition.ts'
@@ -5,7 +6,6 @@ import { parseZone } from '../scheduling/calendar/zone.ts'
 import { localText } from '../scheduling/explaining/local-time.ts'
 import type { RunOptions } from '../worker/config.ts'
 import type { DryOccurrence, DryRun } from '../worker/dry-run.ts'
-import { iso } from './output/jobs.ts'
 import type { ProjectSession } from './session.ts'
 
 export interface DryRunReport {
@@ -14,12 +14,14 @@ export interface DryRunReport {
   /** The database file where there is none: a pass would make it. */
   readonly missingDatabase: string | null
   readonly schedules: readonly PlannedSchedule[]
-  readonly due: DueJobs
+  readonly waiting: WaitingJobs
 }
 
 export interface PlannedSchedule {
   readonly schedule: string
   readonly leftOut: DryRun['leftOut']
+  /** False where this pass would store its runs and leave them to other workers: another queue or job was asked for. */
+  readonly isRunHere: boolean
   readonly occurrences: readonly PlannedRun[]
 }
 
@@ -28,11 +30,13 @@ export interface PlannedRun {
   /** On the clock of the schedule's zone. */
   readonly local: string
   readonly why: DryOccurrence['why']
+  /** Its time has come, so it would be run as soon as it is stored. What lies ahead is stored for its time. */
+  readonly isDue: boolean
   readonly stored: boolean
 }
 
-/** Jobs that are in the queue already and would be run, beside those that would be stored. */
-export interface DueJobs {
+/** Jobs that are in the queue already, whose time has come, beside those that would be stored. */
+export interface WaitingJobs {
   readonly count: number
   /** False where there are so many that wait for their time that only the newest were looked at. */
   readonly isExact: boolean
@@ -41,34 +45,56 @@ export interface DueJobs {
 /** What a pass with these options would do. Writes nothing. */
 export async function readDryRun(session: ProjectSession, options: RunOptions): Promise<DryRunReport> {
   const { project, jobs, now } = session
-  const { at, scheduler = true } = options
-  const runs = scheduler === false ? [] : await jobs.schedules.dryRun(at === undefined ? {} : { at })
+  const { at } = options
+  const store = await jobs.store()
   const definitions = new Map(jobs.definitions().map((definition) => [definition.job, definition]))
+  const isRunHere = takenBy(options, [...definitions.values()], await store.pausedQueues())
   return {
     at: new Date(at === undefined ? now : parseInstant(at, 'at')).toISOString(),
     missingDatabase: project.missingFile,
-    schedules: runs.map((run) => planned(run, definitions.get(run.schedule))),
-    due: await dueJobs(await jobs.store(), [...definitions.values()], options, now),
+    schedules: (await dryRuns(jobs, options)).map((run) =>
+      planned(run, definitions.get(run.schedule), isRunHere, at === undefined ? null : now),
+    ),
+    waiting: await waitingJobs(store, isRunHere, options, now),
   }
 }
 
-function planned({ schedule, leftOut, occurrences }: DryRun, definition: JobDefinition | undefined): PlannedSchedule {
+/** A pass at an instant looks only at the schedules of the jobs that were asked for. */
+export async function dryRuns(treadle: Treadle, { at, jobs, scheduler }: RunOptions): Promise<readonly DryRun[]> {
+  if (scheduler === false) return []
+  const runs = await treadle.schedules.dryRun(at === undefined ? {} : { at })
+  return at === undefined || jobs === undefined ? runs : runs.filter(({ schedule }) => jobs.includes(schedule))
+}
+
+type IsRunHere = (job: { readonly job: string; readonly queue: string }) => boolean
+
+function takenBy({ jobs, queues }: RunOptions, definitions: readonly JobDefinition[], paused: readonly string[]): IsRunHere {
+  const handled = new Set(definitions.filter(({ fields }) => fields.handler !== null).map(({ job }) => job))
+  return ({ job, queue }) =>
+    handled.has(job) && (jobs?.includes(job) ?? true) && (queues?.includes(queue) ?? true) && !paused.includes(queue)
+}
+
+function planned(
+  { schedule, leftOut, occurrences }: DryRun,
+  definition: JobDefinition | undefined,
+  isRunHere: IsRunHere,
+  nowElsewhere: number | null,
+): PlannedSchedule {
   const zone = parseZone(definition?.fields.schedule?.timezone ?? 'UTC')
-  const runs = occurrences.map(({ at, why, stored }) => ({ at: iso(at) ?? '', local: localText(zone, at), why, stored }))
-  return { schedule, leftOut, occurrences: runs }
+  const runs = occurrences.map(({ at, why, stored }) => {
+    const isDue = why !== 'next' && (nowElsewhere === null || at <= nowElsewhere)
+    return { at: new Date(at).toISOString(), local: localText(zone, at), why, isDue, stored }
+  })
+  return { schedule, leftOut, isRunHere: definition !== undefined && isRunHere(definition.fields), occurrences: runs }
 }
 
 /** From kept counters, and the jobs that wait for a time that has come. */
-async function dueJobs(
+async function waitingJobs(
   store: JobStore,
-  definitions: readonly JobDefinition[],
-  { jobs, queues, limit = Number.POSITIVE_INFINITY }: RunOptions,
+  isMeant: IsRunHere,
+  { limit = Number.POSITIVE_INFINITY }: RunOptions,
   now: number,
-): Promise<DueJobs> {
-  const handled = new Set(definitions.filter(({ fields }) => fields.handler !== null).map(({ job }) => job))
-  const paused = await store.pausedQueues()
-  const isMeant = ({ job, queue }: { readonly job: string; readonly queue: string }) =>
-    handled.has(job) && (jobs?.includes(job) ?? true) && (queues?.includes(queue) ?? true) && !paused.includes(queue)
+): Promise<WaitingJobs> {
   const ready = (await store.counts()).filter(isMeant).reduce((sum, { counts }) => sum + counts.ready, 0)
   const waiting = await store.list({ state: 'scheduled', limit: lookedAt })
   const due = waiting.filter((job) => job.runAt <= now && isMeant(job)).length

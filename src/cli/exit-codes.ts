@@ -14,9 +14,9 @@ export const exitCodes = {
 export const exitCodesHelp = `
 Exit codes:
   0    it worked
-  1    it failed, or a problem was found
-  2    wrong usage: an unknown command or option, or a value that can not be read
+  1    it failed, a problem was found, or a question was answered with no
+  2    wrong usage: an unknown command or option, or a value or expression that can not be read
   3    jobs died in this pass, with --fail-on-dead
   4    there is no such job, schedule or database
   5    another scheduler has the lock, with --single
-  130  interrupted`
+  130  interrupted by Ctrl-C`

@@ -4,9 +4,15 @@ import { type ErrorCode, messageOf, TreadleError } from '../core/errors.ts'
 import { exitCodes } from './exit-codes.ts'
 import { visible } from './output/text.ts'
 
-/** A mistake in how the command was called. */
+/** A mistake in how the command was called. It keeps the code of the library where that found it. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+  readonly code: ErrorCode | 'USAGE'
+
+  constructor(message: string, code: ErrorCode | 'USAGE' = 'USAGE', options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
 }
 
 /** The user pressed Ctrl-C. */
@@ -24,7 +30,7 @@ export interface Failure {
 /** What the user is told of anything that was thrown, and how the program ends. */
 export function failureOf(thrown: unknown): Failure {
   const message = messageOf(thrown)
-  if (thrown instanceof UsageError) return { code: 'USAGE', message, exitCode: exitCodes.usage }
+  if (thrown instanceof UsageError) return { code: thrown.code, message, exitCode: exitCodes.usage }
   if (thrown instanceof CommanderError) return { code: 'USAGE', message: withoutPrefix(message), exitCode: exitCodes.usage }
   if (thrown instanceof Interrupted) return { code: 'INTERRUPTED', message, exitCode: exitCodes.interrupted }
   if (thrown instanceof TreadleError) return { code: thrown.code, message, exitCode: exitCodeOf(thrown.code) }
@@ -46,6 +52,7 @@ export function failureText(
 function exitCodeOf(code: ErrorCode): number {
   switch (code) {
     case 'RUN_NOT_FOUND':
+    case 'JOB_UNKNOWN':
     case 'SCHEDULE_UNKNOWN':
     case 'DATABASE_NOT_FOUND':
       return exitCodes.notFound

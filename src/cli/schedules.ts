@@ -1,5 +1,12 @@
 import type { Treadle } from '../app/treadle.ts'
-import type { FinalState, OccurrenceRecord, ScheduleRecord } from '../backends/store.ts'
+import {
+  type FinalState,
+  isFinal,
+  type JobRecord,
+  type JobStore,
+  type OccurrenceRecord,
+  type ScheduleRecord,
+} from '../backends/store.ts'
 import { TreadleError } from '../core/errors.ts'
 import { nearest } from '../core/options.ts'
 import type { RepeatSchedule, Schedule } from '../scheduling/schedule.ts'
@@ -18,14 +25,18 @@ export interface ScheduleStatus {
   readonly text: string | null
   /** The last occurrence that was due. */
   readonly last: LastRun | null
+  /** A repeat that has never run: its first run comes when a scheduler first sees it. */
+  readonly beginsAtOnce: boolean
   readonly nextAt: string | null
 }
 
 export interface LastRun {
   readonly at: string
   readonly jobId: string
-  /** How it ended, or null while it has not. */
-  readonly outcome: FinalState | null
+  /** How it ended, or how it stands while it has not. */
+  readonly state: FinalState | 'waits' | 'running' | 'retrying'
+  /** From when on it may begin, while it waits or is to be retried. */
+  readonly runAt: string | null
   readonly startedAt: string | null
   readonly finishedAt: string | null
 }
@@ -33,10 +44,11 @@ export interface LastRun {
 /** What schedulers have recorded, and what the code says. `complete` is false when not all of the code is known. */
 export async function readSchedules(jobs: Treadle, now: number, complete: boolean): Promise<readonly ScheduleStatus[]> {
   const records = new Map((await jobs.schedules.list()).map((record) => [record.name, record]))
-  const coded = complete ? await codedSchedules(jobs, records, now) : []
+  const unended = await unendedJobs(await jobs.store(), [...records.values()])
+  const coded = complete ? await codedSchedules(jobs, { records, unended, now }) : []
   const names = new Set(coded.map(({ schedule }) => schedule))
   const others = [...records.values()].filter(({ name }) => !names.has(name))
-  const all = [...coded, ...others.map((record) => recordedStatus(record, complete))]
+  const all = [...coded, ...others.map((record) => recordedStatus(record, unended, complete))]
   return all.toSorted((a, b) => (a.schedule < b.schedule ? -1 : 1))
 }
 
@@ -57,17 +69,26 @@ export function scheduleInCode(jobs: Treadle, name: string): Schedule {
   return scheduled.get(name) as Schedule
 }
 
-async function codedSchedules(
-  jobs: Treadle,
-  records: ReadonlyMap<string, ScheduleRecord>,
-  now: number,
-): Promise<readonly ScheduleStatus[]> {
+type Unended = ReadonlyMap<string, JobRecord>
+
+interface Known {
+  readonly records: ReadonlyMap<string, ScheduleRecord>
+  readonly unended: Unended
+  readonly now: number
+}
+
+/** The jobs of the last occurrences that have not ended: the occurrence itself tells only how it ended. */
+async function unendedJobs(store: JobStore, records: readonly ScheduleRecord[]): Promise<Unended> {
+  const ids = records.flatMap(({ last }) => (last !== null && last.outcome === null ? [last.jobId] : []))
+  const found = await Promise.all(ids.map((id) => store.get(id)))
+  return new Map(found.flatMap((job) => (job === null ? [] : [[job.id, job]])))
+}
+
+async function codedSchedules(jobs: Treadle, known: Known): Promise<readonly ScheduleStatus[]> {
   const leftOut = new Map((await jobs.schedules.dryRun()).map((each) => [each.schedule, each.leftOut]))
   return jobs.definitions().flatMap(({ job, fields: { schedule } }) => {
     if (schedule === null) return []
-    const record = records.get(job)
-    const state = stateOf(leftOut.get(job) ?? null, record)
-    return [codedStatus(job, schedule, state, record, now)]
+    return [codedStatus(job, schedule, leftOut.get(job) ?? null, known)]
   })
 }
 
@@ -79,18 +100,20 @@ function stateOf(leftOut: DryRun['leftOut'], record: ScheduleRecord | undefined)
 function codedStatus(
   job: string,
   schedule: Schedule,
-  state: ScheduleState,
-  record: ScheduleRecord | undefined,
-  now: number,
+  leftOut: DryRun['leftOut'],
+  { records, unended, now }: Known,
 ): ScheduleStatus {
   const { expression, timezone } = schedule
+  const record = records.get(job)
+  const state = stateOf(leftOut, record)
   return {
     schedule: job,
     state,
     expression,
     timezone,
     text: schedule.explain().text,
-    last: lastRun(record?.last ?? null),
+    last: lastRun(record?.last ?? null, unended),
+    beginsAtOnce: schedule.kind === 'repeat' && record?.last == null && record?.nextAt == null,
     nextAt: state === 'active' || state === 'new' ? iso(nextOf(schedule, record, now)) : null,
   }
 }
@@ -112,14 +135,29 @@ function followingOf(repeat: RepeatSchedule, last: OccurrenceRecord | null): num
   return repeat.following({ scheduledAt: at, startedAt: startedAt ?? finishedAt, finishedAt })
 }
 
-function recordedStatus(record: ScheduleRecord, complete: boolean): ScheduleStatus {
-  const { name, expression, timezone, paused, last, nextAt } = record
+function recordedStatus(record: ScheduleRecord, unended: Unended, complete: boolean): ScheduleStatus {
+  const { name, expression, timezone, paused, nextAt } = record
   const state = complete ? 'not in code' : paused ? 'paused' : 'active'
-  return { schedule: name, state, expression, timezone, text: null, last: lastRun(last), nextAt: iso(nextAt) }
+  const last = lastRun(record.last, unended)
+  return { schedule: name, state, expression, timezone, text: null, last, beginsAtOnce: false, nextAt: iso(nextAt) }
 }
 
-function lastRun(last: OccurrenceRecord | null): LastRun | null {
+function lastRun(last: OccurrenceRecord | null, unended: Unended): LastRun | null {
   if (last === null) return null
   const { at, jobId, outcome, startedAt, finishedAt } = last
-  return { at: new Date(at).toISOString(), jobId, outcome, startedAt: iso(startedAt), finishedAt: iso(finishedAt) }
+  const job = unended.get(jobId)
+  return {
+    at: new Date(at).toISOString(),
+    jobId,
+    state: outcome ?? (job === undefined ? 'waits' : progressOf(job)),
+    runAt: job === undefined || job.state === 'running' ? null : iso(job.runAt),
+    startedAt: iso(startedAt ?? job?.startedAt ?? null),
+    finishedAt: iso(finishedAt),
+  }
+}
+
+/** It may have ended since the occurrence was read. */
+function progressOf(job: JobRecord): LastRun['state'] {
+  if (job.state === 'running' || isFinal(job.state)) return job.state
+  return job.attempts > 0 ? 'retrying' : 'waits'
 }

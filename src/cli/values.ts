@@ -31,7 +31,18 @@ export function instant(text: string): Date {
   try {
     return new Date(parseInstant(text, 'it'))
   } catch {
+    if (isMissingDay(text)) throw new InvalidArgumentError(`There is no such day: ${text.slice(0, 10)}.`)
     throw new InvalidArgumentError("It must be an ISO 8601 time with its offset, such as '2026-06-10T09:00:00Z'.")
+  }
+}
+
+/** Of a time that can not be read: on the first of its month it could. */
+function isMissingDay(text: string): boolean {
+  try {
+    parseInstant(text.replace(/^(\d{4}-\d{2})-\d{2}/, '$1-01'), 'it')
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -6,6 +6,7 @@ import { exitCodes } from './exit-codes.ts'
 import { refuseUnknownJobs } from './known-jobs.ts'
 import type { Output } from './output/output.ts'
 import { isWorthALine, tickJson, tickLine } from './output/ticks.ts'
+import { ToldWaits } from './output/told-waits.ts'
 import { startText, stoppedText, tickOf } from './output/work-frame.ts'
 import { eventJson, eventLine, isTrouble, loggedEvents } from './output/work-log.ts'
 import type { ProjectSession } from './session.ts'
@@ -29,7 +30,7 @@ export async function keepWorking({ project, jobs, out }: ProjectSession, workin
   const stop = watchSignals(out)
   log(jobs, out, working.quiet)
   if (working.kind === 'daemon' && !working.quiet) logTicks(jobs, out, tickOf(options), working.verbose)
-  if (!working.quiet) tellStart(project, out, working.kind, options)
+  if (!working.quiet) tellStart(project, out, working.kind, options, await followedCount(jobs, options))
   const all = { ...options, signals: true, signal: stop.signal }
   const report = await (working.kind === 'daemon' ? jobs.daemon(all) : jobs.work(all))
   if (!working.quiet) tell(out, { event: 'worker:stopped', ...report }, stoppedText(report))
@@ -56,9 +57,11 @@ function watchSignals(out: Output): { readonly signal: AbortSignal; aborted(): b
 }
 
 function log(jobs: Treadle, out: Output, quiet: boolean): void {
+  const waits = new ToldWaits()
   for (const name of loggedEvents) {
     if (quiet && !isTrouble(name)) continue
     jobs.on(name, (event) => {
+      if (!waits.isNews(name, event)) return
       out.line(out.json ? eventJson(name, event, systemClock.now()) : eventLine(name, event, out.colours))
     })
   }
@@ -71,12 +74,24 @@ function logTicks(jobs: Treadle, out: Output, tickMs: number, all: boolean): voi
   })
 }
 
-function tellStart(project: ProjectSession['project'], out: Output, kind: Working['kind'], options: DaemonOptions): void {
+/** Those that are disabled, or meant for another environment, are not followed here. */
+async function followedCount(jobs: Treadle, { scheduler }: DaemonOptions): Promise<number> {
+  if (scheduler === false || !jobs.definitions().some(({ fields }) => fields.schedule !== null)) return 0
+  const schedules = await jobs.schedules.dryRun()
+  return schedules.filter(({ leftOut }) => leftOut === null || leftOut === 'paused').length
+}
+
+function tellStart(
+  project: ProjectSession['project'],
+  out: Output,
+  kind: Working['kind'],
+  options: DaemonOptions,
+  schedules: number,
+): void {
   const { jobs, url, configPath } = project
   const { concurrency = 10, queues, jobs: only, scheduler = true } = options
   const definitions = jobs.definitions()
   const names = only ?? definitions.map(({ job }) => job)
-  const schedules = definitions.filter(({ fields }) => fields.schedule !== null && fields.enabled).length
   const started = { url, config: configPath, queues: queues ?? null, jobs: names, concurrency, scheduler, schedules }
   const beat = kind === 'daemon' ? { tickMs: tickOf(options) } : {}
   tell(out, { event: 'worker:started', ...started, ...beat }, startText({ ...started, ...beat }))

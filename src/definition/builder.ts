@@ -1,6 +1,7 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { Instant } from '../core/instant.ts'
+import type { Schedule } from '../scheduling/schedule.ts'
 import type { JobContext } from './context.ts'
 import { type DefinitionFields, definitionDefaults, type FilterContext, JobDefinition, type Keep } from './definition.ts'
 import type { DispatchArguments, Dispatcher, DispatchOptions } from './dispatch.ts'
@@ -182,7 +183,7 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
 
   /** The finished definition. From here on the builder is frozen. */
   toDefinition(): JobDefinition {
-    this.#definition ??= new JobDefinition({ ...this.#fields, ...this.recurrence(), schedule: this.toSchedule() })
+    this.#definition ??= new JobDefinition({ ...this.#fields, ...this.recurrence(), schedule: this.#namedSchedule() })
     return this.#definition
   }
 
@@ -210,6 +211,16 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
       'DEFINITION_FROZEN',
       `Job "${this.job}" is in use and can not be changed any more. Configure it where it is defined, or give options to dispatch().`,
     )
+  }
+
+  /** Which of many jobs has the schedule that is wrong. */
+  #namedSchedule(): Schedule | null {
+    try {
+      return this.toSchedule()
+    } catch (thrown) {
+      if (!(thrown instanceof TreadleError)) throw thrown
+      throw new TreadleError(thrown.code, `Job "${this.job}": ${thrown.message}`, { cause: thrown })
+    }
   }
 
   #set(changes: Partial<DefinitionFields>): this {

@@ -25,6 +25,8 @@ export interface DependentRun {
 }
 
 const patienceMs = 120_000
+/** Nothing waits for ever, whatever it waits for. */
+const longestPatienceMs = 86_400_000
 const shortestWaitMs = 1_000
 const longestWaitMs = 15_000
 
@@ -33,13 +35,14 @@ export async function heldByDependencies(run: DependentRun, now: number, deps: D
   if (run.definition.fields.dependsOn.length === 0) return null
   // One that stands for an instant to come was due when it was stored.
   const waitedMs = now - (run.at > now ? run.storedAt : Math.max(run.at, run.storedAt))
-  const isPatient = !run.isWatched || waitedMs <= patienceMs
+  const isPatient = waitedMs <= (run.isWatched ? patienceMs : longestPatienceMs)
   const awaited = await awaitedRuns(run, now, deps)
   const failed = awaited.filter((each) => verdictOf(each, isPatient) === 'failed')
   const decisive = failed.find(({ dependency }) => dependency.onFailure !== 'run')
   if (decisive !== undefined) return outcomeOfFailure(decisive)
   if (awaited.some((each) => verdictOf(each, isPatient) === 'pending')) {
-    return { kind: 'snooze', delayMs: Math.round(Math.min(Math.max(waitedMs / 4, shortestWaitMs), longestWaitMs)) }
+    const delayMs = Math.round(Math.min(Math.max(waitedMs / 4, shortestWaitMs), longestWaitMs))
+    return { kind: 'snooze', delayMs, why: `waits for ${pendingNames(awaited, isPatient)}` }
   }
   for (const each of failed) run.logger.warn(`runs although ${whyFailed(each)}`)
   return null
@@ -78,9 +81,25 @@ async function awaitedOf(
   if (schedule === null) return { dependency, obstacle: 'which has no schedule here', instants: [] }
   if (definition?.isFollowedIn(environment) !== true)
     return { dependency, obstacle: 'whose schedule is not followed here', instants: [] }
-  const instants = schedule.kind === 'calendar' ? calendarInstants(schedule, at, now) : await lastDue(dependency.job, schedules)
+  const [standing] = await schedules.standings([dependency.job])
+  const named = schedule.kind === 'calendar' ? calendarInstants(schedule, at, now) : []
+  // What its new times would have named before it was changed or first seen has never been: its last run before that counts.
+  const isOld = named[0] !== undefined && standing !== undefined && named[0] < standing.since - startMs
+  const instants = schedule.kind === 'repeat' || isOld ? await lastRuns(dependency.job, at, schedules) : named
+  if (standing?.paused === true && !(await isStored(dependency.job, instants, schedules)))
+    return { dependency, obstacle: 'whose schedule is paused', instants }
+  if (isOld && instants.length === 0) return { dependency, obstacle: 'which has not been due yet', instants }
   return { dependency, obstacle: null, instants }
 }
+
+async function isStored(schedule: string, [first]: readonly number[], schedules: ScheduleStore): Promise<boolean> {
+  if (first === undefined) return false
+  const [record] = await schedules.find([{ schedule, at: first }])
+  return record !== null && record !== undefined
+}
+
+/** What was current when a schedule was first seen is stored although it was due a moment before. */
+const startMs = 60_000
 
 /** Of those since, the last two: of runs that follow each other closely, one may always be under way. */
 function calendarInstants(schedule: CalendarSchedule, at: number, now: number): readonly number[] {
@@ -91,10 +110,11 @@ function calendarInstants(schedule: CalendarSchedule, at: number, now: number): 
   return [awaited, ...[lastButOne, last].filter((instant) => instant !== null && instant > awaited)] as number[]
 }
 
-/** Nobody knows the instants of a repeat but the store. */
-async function lastDue(job: string, schedules: ScheduleStore): Promise<readonly number[]> {
-  const last = (await schedules.list()).find(({ name }) => name === job)?.last
-  return last === undefined || last === null ? [] : [last.at]
+/** As the store knows them. Of a repeat that is always under way, the run before the last one counts as well. */
+async function lastRuns(job: string, at: number, schedules: ScheduleStore): Promise<readonly number[]> {
+  const [last, lastButOne] = await schedules.recent(job, at, 2)
+  const awaited = last?.outcome === null && lastButOne !== undefined ? lastButOne : last
+  return awaited === undefined ? [] : [awaited.at]
 }
 
 function verdictOf({ obstacle, records }: AwaitedRun, isPatient: boolean): 'succeeded' | 'pending' | 'failed' {
@@ -114,6 +134,11 @@ function verdictOf({ obstacle, records }: AwaitedRun, isPatient: boolean): 'succ
   if (later.some((record) => record?.outcome === null)) return 'pending'
   const isIncomplete = awaited === null || later.includes(null)
   return isIncomplete && isPatient ? 'pending' : 'failed'
+}
+
+function pendingNames(awaited: readonly AwaitedRun[], isPatient: boolean): string {
+  const pending = awaited.filter((each) => verdictOf(each, isPatient) === 'pending')
+  return pending.map(({ dependency }) => `"${dependency.job}"`).join(' and ')
 }
 
 function outcomeOfFailure(failed: AwaitedRun): Outcome {

@@ -18,7 +18,7 @@ export interface TreadleEvents {
   'job:dead': RunEvent & { readonly reason: DeadReason; readonly error: unknown }
   'job:cancelled': RunEvent
   'job:skipped': RunEvent & { readonly why: string }
-  'job:snoozed': RunEvent & { readonly delayMs: number }
+  'job:snoozed': RunEvent & { readonly delayMs: number; readonly why: string | null }
   /** Given back unfinished by a shutdown; no attempt is burnt. */
   'job:released': RunEvent
   /** The lease had passed to another worker: what this run did may be done again. */
@@ -32,14 +32,15 @@ export interface TreadleEvents {
   /** The event loop stood still for so long that leases were in danger. */
   'worker:stalled': { readonly stalledMs: number; readonly running: readonly RunEvent[] }
   'schedule:enqueued': { readonly schedule: string; readonly at: number }
-  /** Nobody was there when a schedule was due: these run now in spite of it, and so many that were stored ahead are left out. */
-  'schedule:missed': { readonly schedule: string; readonly madeUp: readonly number[]; readonly skipped: number }
+  /** Nobody was there when a schedule was due: these run now in spite of it, and so many are left out; no more than 1,000 are counted. */
+  'schedule:missed': { readonly schedule: string; readonly madeUp: readonly number[]; readonly leftOut: number }
   /** A scheduler looked at its schedules at the time that its pace sets. */
   'schedule:tick': {
     readonly plannedAt: number
     readonly startedAt: number
     readonly endedAt: number
     readonly enqueued: number
+    readonly failed: number
     readonly nextAt: number | null
   }
 }

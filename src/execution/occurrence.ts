@@ -32,13 +32,15 @@ const askAgainMs = 1_000
 /** What becomes of a scheduled run in place of its first attempt, or null when it may begin. */
 export async function heldBack(run: ScheduledRun, deps: OccurrenceDeps): Promise<Outcome | null> {
   const { definition, schedules, at, logger } = run
+  const { overlap, fields } = definition
   const now = deps.clock.now()
+  if (!fields.enabled) return { kind: 'skipped', why: 'its schedule is disabled' }
   const isLate = isPastPolicy(run, now)
-  if (!isLate && definition.overlap !== 'skip' && definition.fields.dependsOn.length === 0) return null
+  if (!isLate && overlap === 'allow' && fields.dependsOn.length === 0) return null
   try {
     const { unended, seen } = await schedules.neighbours({ schedule: definition.job, at })
     if (isLate && !seen) return { kind: 'skipped', why: `missed: due at ${formatInstant(at)}, found ${span(at, now)} late` }
-    if (definition.overlap === 'skip' && unended !== null && unended <= now) return overlapping(unended, now, logger)
+    if (unended !== null && unended <= now && overlap !== 'allow') return overlapping(overlap, unended, now, logger)
     return await heldByDependencies({ ...run, isWatched: seen || isWatched(run, now) }, now, deps)
   } catch (thrown) {
     logger.error(`what this scheduled run has to wait for could not be looked up: ${messageOf(thrown)}; trying again`)
@@ -54,9 +56,9 @@ export async function skipOvertaken(run: ScheduledRun, { clock }: OccurrenceDeps
   const { definition, schedules, at, logger } = run
   if (definition.overlap !== 'skip') return
   try {
-    const why = `the run of ${formatInstant(at)} was still going on`
-    const skipped = await schedules.skipWaiting(definition.job, clock.now(), why)
-    if (skipped > 0) logger.warn(`scheduled runs that fell due during this one are skipped: ${skipped}`)
+    const why = `the run of ${formatInstant(at)} had not ended`
+    const skipped = await schedules.skipWaiting({ schedule: definition.job, before: clock.now(), unseenOnly: false, why })
+    if (skipped > 0) logger.info(`scheduled runs that fell due during this one are skipped: ${skipped}`)
   } catch (thrown) {
     logger.error(`scheduled runs that fell due during this one could not be skipped: ${messageOf(thrown)}`)
   }
@@ -73,9 +75,11 @@ function isWatched({ schedule, at, storedAt }: ScheduledRun, now: number): boole
 }
 
 /** The earlier run never yields to the later one: of two that begin at once, exactly the earlier one runs. */
-function overlapping(unended: number, now: number, logger: Logger): Outcome {
-  const why = `the run of ${formatInstant(unended)} is still going on, ${span(unended, now)} after it was due`
-  logger.warn(`is skipped: ${why}`)
+function overlapping(overlap: 'skip' | 'queue', unended: number, now: number, logger: Logger): Outcome {
+  // It has its slot, but the run before it waits for another attempt.
+  if (overlap === 'queue') return { kind: 'snooze', delayMs: askAgainMs, why: `waits for the run of ${formatInstant(unended)}` }
+  const why = `the run of ${formatInstant(unended)} has not ended, ${span(unended, now)} after it was due`
+  logger.info(`is skipped: ${why}`)
   return { kind: 'skipped', why }
 }
 

@@ -7,7 +7,7 @@ import { retryDelayMs } from '../definition/retry.ts'
 export type Outcome =
   | { readonly kind: 'done'; readonly result: string | null; readonly once: OnceMark | null }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: unknown }
-  | { readonly kind: 'snooze'; readonly delayMs: number }
+  | { readonly kind: 'snooze'; readonly delayMs: number; readonly why?: string }
   | { readonly kind: 'release' }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
   | { readonly kind: 'cancelled' }

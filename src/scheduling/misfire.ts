@@ -5,9 +5,9 @@ import type { CalendarSchedule, Schedule } from './schedule.ts'
 
 /** What becomes of occurrences that fell due while no scheduler was there to see them. */
 export type MisfirePolicy =
-  /** They are left out; one that is at most this late still runs. */
+  /** They are left out; only the latest one still runs, if it is at most this late. */
   | { readonly kind: 'skip'; readonly withinMs: number }
-  /** The latest one is made up for, the others are left out. */
+  /** The latest one is made up for, however late unless this is said; the others are left out. */
   | { readonly kind: 'latest'; readonly withinMs: number | null }
   /** Each is made up for, as far back as this and at most so many. */
   | { readonly kind: 'all'; readonly withinMs: number; readonly cap: number }
@@ -53,7 +53,7 @@ export function misfirePolicy(kind: MisfireKind, options: MisfireOptions = {}): 
 /** Occurrences before this instant that nobody saw fall due are past their policy. */
 export function missedBefore(schedule: CalendarSchedule, policy: MisfirePolicy, now: number): number {
   const tooLate = policy.withinMs === null ? Number.NEGATIVE_INFINITY : now - policy.withinMs
-  const latest = policy.kind === 'latest' ? schedule.previous(now + 1) : null
+  const latest = policy.kind === 'all' ? null : schedule.previous(now + 1)
   return latest === null ? tooLate : Math.max(tooLate, latest)
 }
 
@@ -63,7 +63,6 @@ export function isMissed(schedule: CalendarSchedule, policy: MisfirePolicy, at: 
 
 /** The occurrences after `seenUntil` and up to now that are to be made up for, oldest first. */
 export function madeUpFor(schedule: CalendarSchedule, policy: MisfirePolicy, seenUntil: number, now: number): readonly number[] {
-  if (policy.kind === 'skip') return []
   const oldest = Math.max(seenUntil + 1, policy.withinMs === null ? Number.NEGATIVE_INFINITY : now - policy.withinMs)
   const most = policy.kind === 'all' ? policy.cap : 1
   const instants: number[] = []

@@ -23,7 +23,7 @@ export function announce(events: Events<TreadleEvents>, run: ActiveRun, outcome:
       events.emit('job:skipped', { ...run.event, why: outcome.why })
       return
     case 'snooze':
-      events.emit('job:snoozed', { ...run.event, delayMs: outcome.delayMs })
+      events.emit('job:snoozed', { ...run.event, delayMs: outcome.delayMs, why: outcome.why ?? null })
       return
     case 'release':
       events.emit('job:released', run.event)

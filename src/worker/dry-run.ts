@@ -31,28 +31,24 @@ export async function dryRun(options: DryRunOptions): Promise<readonly DryRun[]>
   const followed = new FollowedSchedules(() => definitions, environment).all
   const names = followed.map(({ definition }) => definition.job)
   const standings = new Map((await schedules.standings(names)).map((standing) => [standing.name, standing]))
-  const runs: DryRun[] = []
-  for (const { definition, schedule } of followed) {
-    const standing = standings.get(definition.job) ?? newcomer(definition.job, now)
+  const plans = followed.map(({ job, definition, schedule, version }) => {
+    const standing = standings.get(job) ?? newcomer(job, version, now)
     const plan =
       at === null ? planOccurrences(schedule, definition.misfire, standing, { now, horizonMs: 0 }) : planFrozen(schedule, at)
-    const occurrences = standing.paused ? [] : await withStored(definition.job, plan.occurrences, schedules)
-    runs.push({ schedule: definition.job, leftOut: standing.paused ? 'paused' : null, occurrences })
-  }
+    return { schedule: job, isPaused: standing.paused, planned: standing.paused ? [] : plan.occurrences }
+  })
+  const keys = plans.flatMap(({ schedule, planned }) => planned.map(({ at }) => ({ schedule, at })))
+  const found = (await schedules.find(keys)).values()
+  const runs = plans.map(({ schedule, isPaused, planned }) => ({
+    schedule,
+    leftOut: isPaused ? ('paused' as const) : null,
+    occurrences: planned.map(({ at, why }) => ({ at, why, stored: found.next().value !== null })),
+  }))
   return [...runs, ...leftOut(definitions, environment)]
 }
 
-function newcomer(name: string, now: number): ScheduleStanding {
-  return { name, since: now, paused: false, latest: null }
-}
-
-async function withStored(
-  schedule: string,
-  planned: readonly PlannedOccurrence[],
-  schedules: ScheduleStore,
-): Promise<readonly DryOccurrence[]> {
-  const found = await schedules.find(planned.map(({ at }) => ({ schedule, at })))
-  return planned.map(({ at, why }, index) => ({ at, why, stored: found[index] !== null }))
+function newcomer(name: string, version: string, now: number): ScheduleStanding {
+  return { name, version, since: now, paused: false, latest: null }
 }
 
 function leftOut(definitions: readonly JobDefinition[], environment: string | null): readonly DryRun[] {

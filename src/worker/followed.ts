@@ -1,4 +1,5 @@
-import type { ScheduleStore } from '../backends/store.ts'
+import type { ScheduleEntry, ScheduleStore } from '../backends/store.ts'
+import { digest } from '../core/digest.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { orderByDependency } from '../definition/dependencies.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
@@ -8,6 +9,8 @@ export class Followed {
   readonly job: string
   readonly definition: JobDefinition
   readonly schedule: Schedule
+  /** Another text when the schedule, or what its runs are made of, is another. */
+  readonly version: string
   #from = Number.POSITIVE_INFINITY
   #until = Number.POSITIVE_INFINITY
   #end = Number.NEGATIVE_INFINITY
@@ -16,6 +19,7 @@ export class Followed {
     this.job = definition.job
     this.definition = definition
     this.schedule = schedule
+    this.version = versionOf(definition, schedule)
   }
 
   /** When it is due next; infinity where nobody can tell. */
@@ -58,7 +62,8 @@ export class Followed {
 export class FollowedSchedules {
   readonly #definitions: () => readonly JobDefinition[]
   readonly #environment: string | null
-  readonly #registered = new Map<string, Schedule>()
+  /** The versions that the store was told. */
+  readonly #registered = new Map<string, string>()
   #known: readonly JobDefinition[] = []
   #followed: readonly Followed[] = []
   #isRegistered = true
@@ -92,12 +97,12 @@ export class FollowedSchedules {
   async register(store: ScheduleStore): Promise<boolean> {
     const { all } = this
     if (this.#isRegistered) return false
-    const changed = all.filter(({ job, schedule }) => !isSame(this.#registered.get(job), schedule))
+    const changed = all.filter(({ job, version }) => this.#registered.get(job) !== version)
     if (changed.length > 0) {
-      await store.register(changed.map(({ job, schedule: { expression, timezone } }) => ({ name: job, expression, timezone })))
+      await store.register(changed.map(entryOf))
     }
     for (const each of changed) {
-      this.#registered.set(each.job, each.schedule)
+      this.#registered.set(each.job, each.version)
       each.uncover()
     }
     this.#isRegistered = true
@@ -109,6 +114,23 @@ function isSameList(one: readonly JobDefinition[], other: readonly JobDefinition
   return one.length === other.length && one.every((definition, index) => definition === other[index])
 }
 
-function isSame(one: Schedule | undefined, other: Schedule): boolean {
-  return one !== undefined && one.expression === other.expression && one.timezone === other.timezone
+export function entryOf({ job, schedule, version }: Followed): ScheduleEntry {
+  return { name: job, expression: schedule.expression, timezone: schedule.timezone, version }
+}
+
+/** Runs are sealed ahead of their time: whatever is sealed into them counts. */
+function versionOf({ fields, deadlineMs, singleInstance }: JobDefinition, { expression, timezone }: Schedule): string {
+  const { name, queue, priority, maxAttempts, meta, args } = fields
+  return digest(
+    JSON.stringify([expression, timezone, name, queue, priority, maxAttempts, deadlineMs, singleInstance, meta, written(args)]),
+  )
+}
+
+/** Arguments that are not JSON are refused when a run is sealed, and said there. */
+function written(args: unknown): string {
+  try {
+    return JSON.stringify(args) ?? ''
+  } catch {
+    return ''
+  }
 }

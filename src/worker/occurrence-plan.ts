@@ -1,5 +1,5 @@
-import type { ScheduleStanding } from '../backends/store.ts'
-import { catchUpLimits, type MisfirePolicy, madeUpFor, missedBefore } from '../scheduling/misfire.ts'
+import type { OccurrenceRecord, ScheduleStanding } from '../backends/store.ts'
+import { catchUpLimits, isMissed, type MisfirePolicy, madeUpFor, missedBefore } from '../scheduling/misfire.ts'
 import { catchUp } from '../scheduling/repeating/catch-up.ts'
 import type { CalendarSchedule, RepeatSchedule, Schedule } from '../scheduling/schedule.ts'
 
@@ -8,9 +8,14 @@ export interface OccurrencePlan {
   readonly occurrences: readonly PlannedOccurrence[]
   /** When the schedule is due next, as far as anybody can know. */
   readonly nextAt: number | null
-  /** Stored occurrences before this that nobody has begun are past their policy. */
+  /** Occurrences before this that were stored ahead and that nobody has begun are past their policy. */
   readonly skipBefore: number | null
+  /** How many that were never stored are left out, up to a bound. */
+  readonly leftOut: number
 }
+
+/** No more than so many are counted: a schedule of each second leaves out very many in a week. */
+export const mostLeftOut = 1_000
 
 export interface PlannedOccurrence {
   readonly at: number
@@ -25,7 +30,7 @@ export interface Moment {
   readonly horizonMs: number
 }
 
-const nothing: OccurrencePlan = { occurrences: [], nextAt: null, skipBefore: null }
+const nothing: OccurrencePlan = { occurrences: [], nextAt: null, skipBefore: null, leftOut: 0 }
 
 export function planOccurrences(
   schedule: Schedule,
@@ -61,7 +66,7 @@ function planCalendar(
   const seenUntil = Math.max(since, latest?.at ?? since)
   const current = schedule.current(now)
   // A schedule that was resumed or changed begins with what comes after that.
-  const isCurrentMeant = current !== null && (latest === null || current > since)
+  const isCurrentMeant = current !== null && (latest === null || current > since) && !isMissed(schedule, policy, current, now)
   const missed = madeUpFor(schedule, policy, seenUntil, now).filter((at) => at !== current)
   const ahead = occurrencesAfter(schedule, now, now + horizonMs)
   return {
@@ -72,7 +77,14 @@ function planCalendar(
     ],
     nextAt: ahead[0] ?? null,
     skipBefore: skipBefore(schedule, policy, latest, now),
+    leftOut: leftOut(schedule, seenUntil, missed[0] ?? (isCurrentMeant ? current : now + 1)),
   }
+}
+
+function leftOut(schedule: CalendarSchedule, seenUntil: number, before: number): number {
+  let count = 0
+  for (let at = schedule.next(seenUntil); at !== null && at < before && count < mostLeftOut; at = schedule.next(at)) count++
+  return count
 }
 
 function skipBefore(
@@ -102,15 +114,32 @@ function occurrencesAfter(schedule: CalendarSchedule, afterMs: number, until: nu
 }
 
 /** A repeat waits for the end of its last run; the store lets only one scheduler add what follows it. */
-function planRepeat(schedule: RepeatSchedule, policy: MisfirePolicy, { latest }: ScheduleStanding, now: number): OccurrencePlan {
+function planRepeat(
+  schedule: RepeatSchedule,
+  policy: MisfirePolicy,
+  { latest, since }: ScheduleStanding,
+  now: number,
+): OccurrencePlan {
   if (latest === null) {
     const at = Math.floor(now / 1_000) * 1_000
     return { ...nothing, occurrences: [{ at, why: 'current', follows: null }] }
   }
   if (latest.outcome === null) return { ...nothing, nextAt: latest.at > now ? latest.at : null }
-  const finishedAt = latest.finishedAt ?? latest.at
+  const at = Math.max(afterRun(schedule, policy, latest, since, now), latest.at + 1_000)
+  return { ...nothing, nextAt: at, occurrences: [{ at, why: at > now ? 'next' : 'current', follows: latest.at }] }
+}
+
+function afterRun(schedule: RepeatSchedule, policy: MisfirePolicy, latest: OccurrenceRecord, since: number, now: number): number {
+  // A repeat counts in whole seconds, and must not begin a part of one too soon.
+  const finishedAt = Math.ceil((latest.finishedAt ?? latest.at) / 1_000) * 1_000
   const run = { scheduledAt: latest.at, startedAt: latest.startedAt ?? finishedAt, finishedAt }
-  const following = Math.max(catchUp(schedule, schedule.following(run), now, catchUpLimits(policy)), latest.at + 1_000)
-  const why = following > now ? 'next' : 'missed'
-  return { ...nothing, nextAt: following, occurrences: [{ at: following, why, follows: latest.at }] }
+  const following = schedule.following(run)
+  if (following < since) return afterBreak(schedule, following, since)
+  return catchUp(schedule, following, now, catchUpLimits(policy))
+}
+
+/** What fell into a pause is not made up for. */
+function afterBreak(schedule: RepeatSchedule, following: number, since: number): number {
+  const resumedAt = Math.ceil(since / 1_000) * 1_000
+  return Math.max(resumedAt, catchUp(schedule, following, since, { withinMs: 0, cap: 0 }))
 }

@@ -4,6 +4,8 @@ import type { Outcome } from '../execution/outcome.ts'
 export interface RunReport {
   /** Occurrences of schedules that were put into the queue. */
   readonly enqueued: number
+  /** How often something of a schedule could not be put into the queue. */
+  readonly failedSchedules: number
   readonly succeeded: number
   readonly retried: number
   readonly snoozed: number
@@ -18,7 +20,18 @@ export interface RunReport {
 export type Tally = { -readonly [Count in keyof RunReport]: RunReport[Count] }
 
 export function emptyTally(): Tally {
-  return { enqueued: 0, succeeded: 0, retried: 0, snoozed: 0, dead: 0, cancelled: 0, skipped: 0, lost: 0, released: 0 }
+  return {
+    enqueued: 0,
+    failedSchedules: 0,
+    succeeded: 0,
+    retried: 0,
+    snoozed: 0,
+    dead: 0,
+    cancelled: 0,
+    skipped: 0,
+    lost: 0,
+    released: 0,
+  }
 }
 
 const countOf = {

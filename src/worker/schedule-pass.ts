@@ -6,7 +6,7 @@ import type { JobDefinition } from '../definition/definition.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import { longestMisfireMs } from '../scheduling/misfire.ts'
 import { type Followed, FollowedSchedules } from './followed.ts'
-import { type Moment, type OccurrencePlan, planFrozen, planOccurrences, planOnward } from './occurrence-plan.ts'
+import { type Moment, mostLeftOut, type OccurrencePlan, planFrozen, planOccurrences, planOnward } from './occurrence-plan.ts'
 
 export interface SchedulePassOptions {
   readonly definitions: () => readonly JobDefinition[]
@@ -25,14 +25,16 @@ export interface MissedOccurrences {
   readonly schedule: string
   /** Those that run now in spite of it. */
   readonly madeUp: readonly number[]
-  /** How many that were stored ahead are left out. */
-  readonly skipped: number
+  /** How many are left out, up to a bound. */
+  readonly leftOut: number
 }
 
 export interface TickReport {
   readonly enqueued: number
   /** When the next occurrence falls due. */
   readonly nextAt: number | null
+  /** Schedules of which something could not be stored; the reasons were reported. */
+  readonly failed: number
 }
 
 /**
@@ -44,6 +46,7 @@ export class SchedulePass {
   readonly #followed: FollowedSchedules
   /** The occurrence for which each failing definition was reported; null where its schedule itself failed. */
   readonly #reported = new Map<string, number | null>()
+  #failures = 0
   #revision: number | undefined
   #forgottenAt = Number.NEGATIVE_INFINITY
 
@@ -54,26 +57,29 @@ export class SchedulePass {
 
   async run(now: number, horizonMs = 0): Promise<TickReport> {
     const followed = this.#followed.all
-    if (followed.length === 0) return { enqueued: 0, nextAt: null }
+    if (followed.length === 0) return { enqueued: 0, nextAt: null, failed: 0 }
     await this.#register()
     await this.#noticeChanges()
     const open = followed.filter((each) => each.isOpen(now, horizonMs))
     const standings = await this.#standingsOf(open, now)
+    const failuresBefore = this.#failures
     let enqueued = 0
-    for (let from = 0; from < open.length; from += schedulesPerStep) {
-      if (from > 0) await nextTurn()
-      enqueued += await this.#follow(open.slice(from, from + schedulesPerStep), standings, { now, horizonMs })
+    for (const plans of inSteps(open.flatMap((each) => this.#plan(each, standings.get(each.job), { now, horizonMs }) ?? []))) {
+      enqueued += await this.#follow(plans, now)
+      await nextTurn()
     }
     await this.#forget(now)
-    return { enqueued, nextAt: earliest(followed) }
+    return { enqueued, nextAt: earliest(followed), failed: this.#failures - failuresBefore }
   }
 
-  /** Stores what falls on this instant, to be run now, and nothing else. */
-  async runAt(at: number, now: number): Promise<TickReport> {
+  /** Stores what falls on this instant, to be run now, and nothing else; of all schedules, or of these jobs only. */
+  async runAt(at: number, now: number, jobs: readonly string[] | null): Promise<TickReport> {
     await this.#register()
-    const plans = this.#followed.all.map((followed) => ({ followed, plan: planFrozen(followed.schedule, at) }))
+    const failuresBefore = this.#failures
+    const meant = this.#followed.all.filter(({ job }) => jobs?.includes(job) ?? true)
+    const plans = meant.map((followed) => ({ followed, plan: planFrozen(followed.schedule, at) }))
     const sealed = await Promise.all(plans.map((each) => this.#seal(each, now)))
-    return { enqueued: await this.#enqueue(sealed.flat()), nextAt: null }
+    return { enqueued: await this.#enqueue(sealed.flat()), nextAt: null, failed: this.#failures - failuresBefore }
   }
 
   /** Whether schedules were changed since the last pass. */
@@ -103,18 +109,13 @@ export class SchedulePass {
     return found
   }
 
-  async #follow(
-    followed: readonly Followed[],
-    standings: ReadonlyMap<string, ScheduleStanding>,
-    moment: Moment,
-  ): Promise<number> {
-    const plans = followed.flatMap((each) => this.#plan(each, standings.get(each.job), moment) ?? [])
+  async #follow(plans: readonly Planned[], now: number): Promise<number> {
     await this.#skipMissed(plans)
-    const sealed = await Promise.all(plans.map((planned) => this.#seal(planned, moment.now)))
+    const sealed = await Promise.all(plans.map((planned) => this.#seal(planned, now)))
     const enqueued = await this.#enqueue(sealed.flat())
     for (const [index, planned] of plans.entries()) {
       // One that could not be sealed is tried again on the next pass.
-      if (sealed[index]?.length === planned.plan.occurrences.length) cover(planned, moment.now)
+      if (sealed[index]?.length === planned.plan.occurrences.length) cover(planned, now)
     }
     return enqueued
   }
@@ -122,8 +123,9 @@ export class SchedulePass {
   #plan(followed: Followed, standing: ScheduleStanding | undefined, moment: Moment): Planned | undefined {
     const { definition, schedule } = followed
     try {
-      if (standing !== undefined) return { followed, plan: planOccurrences(schedule, definition.misfire, standing, moment) }
-      if (followed.isCovered && schedule.kind === 'calendar')
+      if (standing !== undefined && standing.version !== followed.version) this.#leaveAlone(followed, moment.now)
+      else if (standing !== undefined) return { followed, plan: planOccurrences(schedule, definition.misfire, standing, moment) }
+      else if (followed.isCovered && schedule.kind === 'calendar')
         return { followed, plan: planOnward(schedule, followed.end, moment) }
     } catch (thrown) {
       this.#report(definition, null, thrown)
@@ -132,15 +134,26 @@ export class SchedulePass {
     return undefined
   }
 
+  /** During a deployment, what was registered last counts; this program's own idea of the schedule is the old one. */
+  #leaveAlone(followed: Followed, now: number): void {
+    followed.cover(now, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
+    const message = `the schedule "${followed.job}" was registered by another program with other settings: this one leaves it alone`
+    this.#options.logger.warn(message)
+  }
+
   async #skipMissed(plans: readonly Planned[]): Promise<void> {
     for (const { followed, plan } of plans) {
       const { job } = followed
       const { skipBefore } = plan
       const madeUp = plan.occurrences.filter(({ why }) => why === 'missed').map(({ at }) => at)
-      const skipped =
-        skipBefore === null ? 0 : await this.#options.schedules.skipWaiting(job, skipBefore, 'missed: nobody was there')
-      if (madeUp.length + skipped > 0) this.#options.onMissed?.({ schedule: job, madeUp, skipped })
+      const skipped = skipBefore === null ? 0 : await this.#skipUnseen(job, skipBefore)
+      const leftOut = Math.min(plan.leftOut + skipped, mostLeftOut)
+      if (madeUp.length + leftOut > 0) this.#options.onMissed?.({ schedule: job, madeUp, leftOut })
     }
+  }
+
+  #skipUnseen(schedule: string, before: number): Promise<number> {
+    return this.#options.schedules.skipWaiting({ schedule, before, unseenOnly: true, why: 'missed: nobody was there' })
   }
 
   async #enqueue(occurrences: readonly Occurrence[]): Promise<number> {
@@ -152,12 +165,12 @@ export class SchedulePass {
   }
 
   async #seal({ followed, plan }: Planned, now: number): Promise<readonly Occurrence[]> {
-    const { definition, job } = followed
+    const { definition, job, version } = followed
     const occurrences: Occurrence[] = []
     for (const { at, follows } of plan.occurrences) {
       try {
         const envelope = await this.#options.envelope(definition, at, Math.max(at, now))
-        occurrences.push({ schedule: job, at, envelope, ...(follows !== undefined && { follows }) })
+        occurrences.push({ schedule: job, at, envelope, version, ...(follows !== undefined && { follows }) })
       } catch (thrown) {
         this.#report(definition, at, thrown)
         return occurrences
@@ -169,6 +182,7 @@ export class SchedulePass {
 
   /** It is tried again on every pass, and said once for each occurrence. */
   #report(definition: JobDefinition, at: number | null, thrown: unknown): void {
+    this.#failures++
     if (this.#reported.get(definition.job) === at) return
     this.#reported.set(definition.job, at)
     const code = thrown instanceof TreadleError ? thrown.code : 'DEFINITION_INVALID'
@@ -216,13 +230,27 @@ function earliest(followed: readonly Followed[]): number | null {
   return nextAt === Number.POSITIVE_INFINITY ? null : nextAt
 }
 
-/** So many schedules are followed before the event loop goes on to other things. */
-const schedulesPerStep = 2_000
+/** So many occurrences are stored before the event loop and other programs get their turn. */
+const occurrencesPerStep = 2_000
+
+function* inSteps(plans: readonly Planned[]): Iterable<readonly Planned[]> {
+  let step: Planned[] = []
+  let size = 0
+  for (const planned of plans) {
+    step.push(planned)
+    size += planned.plan.occurrences.length
+    if (size < occurrencesPerStep) continue
+    yield step
+    step = []
+    size = 0
+  }
+  if (step.length > 0) yield step
+}
 
 /** A scheduler that wakes so late was stopped, or its machine was. */
 const unusuallyLateMs = 5_000
 
 const rememberMs = longestMisfireMs + 86_400_000
-const forgetEveryMs = 3_600_000
+const forgetEveryMs = 600_000
 const forgetBatchSize = 1_000
 const forgetBatches = 100

@@ -35,6 +35,7 @@ export class Scheduler {
   #sleeping: AbortController | undefined
   #isWoken = false
   #enqueued = 0
+  #failed = 0
   /** Whose lock is being waited for, so that it is said once. */
   #waitsFor: string | undefined
 
@@ -50,6 +51,11 @@ export class Scheduler {
     return this.#enqueued
   }
 
+  /** How often something of a schedule could not be stored. */
+  get failed(): number {
+    return this.#failed
+  }
+
   get summary(): TickSummary {
     return this.#statistics.summary
   }
@@ -63,10 +69,10 @@ export class Scheduler {
   }
 
   /** One pass as if it were this instant. */
-  tickAt(at: number): Promise<TickReport> {
+  tickAt(at: number, jobs: readonly string[] | null): Promise<TickReport> {
     return this.#once(async () => {
       await this.#refuseLocked()
-      return this.#pass.runAt(at, this.#options.clock.now())
+      return this.#pass.runAt(at, this.#options.clock.now(), jobs)
     })
   }
 
@@ -112,6 +118,7 @@ export class Scheduler {
   async #counted(work: () => Promise<TickReport>): Promise<TickReport> {
     const report = await work()
     this.#enqueued += report.enqueued
+    this.#failed += report.failed
     return report
   }
 
@@ -176,6 +183,7 @@ export class Scheduler {
     for (let now = clock.now(); now < until && !this.#isWoken && !signal.aborted; ) {
       this.#sleeping = new AbortController()
       await pause(clock, Math.min(until - now, sleepPartMs), this.#sleeping.signal)
+      await this.#renewLock()
       if (!signal.aborted && (await this.#isChanged())) break
       const before = now
       now = clock.now()
@@ -186,6 +194,11 @@ export class Scheduler {
     }
     this.#isWoken = false
     return clock.now() >= until
+  }
+
+  /** However long the time between two ticks is, the lock's is short. */
+  async #renewLock(): Promise<void> {
+    if (this.#waitsFor === undefined) await this.#options.lock?.take().catch((error: unknown) => this.#options.onError(error))
   }
 
   /** Somebody paused, resumed or changed a schedule. A database that does not answer is the next tick's affair. */

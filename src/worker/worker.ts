@@ -1,4 +1,4 @@
-import type { Lease, LeaseBatch } from '../backends/contract.ts'
+import type { ClaimableJob, Lease, LeaseBatch } from '../backends/contract.ts'
 import { nextTurn } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
@@ -46,6 +46,10 @@ export class Worker {
   /** How many more jobs may be started, for a pass with a limit. */
   #allowance = Number.POSITIVE_INFINITY
   #startedThisTurn = 0
+  #claimed: { readonly definitions: readonly JobDefinition[]; readonly jobs: readonly ClaimableJob[] } = {
+    definitions: [],
+    jobs: [],
+  }
   #looping: Promise<void> = Promise.resolve()
   #idleWaiters: (() => void)[] = []
   #shutdown: Promise<void> | undefined
@@ -150,8 +154,7 @@ export class Worker {
     const { queues, leaseMs, maxRescues } = this.#config
     const { signal } = this.#stopping
     const lease = async () => {
-      const jobs = claimable(definitions(), this.#config.jobs)
-      return backend.lease({ jobs, queues, limit, leaseMs, owner, maxRescues })
+      return backend.lease({ jobs: this.#claimable(definitions()), queues, limit, leaseMs, owner, maxRescues })
     }
     try {
       return await persistently(lease, { clock, signal, onError: (error) => this.#report(error) })
@@ -159,6 +162,13 @@ export class Worker {
       if (!signal.aborted) throw error
       return undefined
     }
+  }
+
+  /** Made anew only when the definitions are others: there may be very many. */
+  #claimable(definitions: readonly JobDefinition[]): readonly ClaimableJob[] {
+    if (this.#claimed.definitions !== definitions)
+      this.#claimed = { definitions, jobs: claimable(definitions, this.#config.jobs) }
+    return this.#claimed.jobs
   }
 
   #take({ leases, cancelled }: LeaseBatch, limit: number): void {
@@ -285,7 +295,8 @@ export class Worker {
   }
 }
 
-function claimable(definitions: readonly JobDefinition[], only: readonly string[] | null) {
-  const wanted = definitions.filter(({ job, fields }) => fields.handler !== null && (only === null || only.includes(job)))
+function claimable(definitions: readonly JobDefinition[], only: readonly string[] | null): readonly ClaimableJob[] {
+  const named = only === null ? null : new Set(only)
+  const wanted = definitions.filter(({ job, fields }) => fields.handler !== null && (named?.has(job) ?? true))
   return wanted.map(({ job, concurrency }) => ({ job, concurrency }))
 }

@@ -81,7 +81,7 @@ describe('treadle send, run, list, show', () => {
   it('a job of another program is sent only when that is said', async () => {
     const project = jobProject()
     const refused = await project.call(['send', 'elsewhere'])
-    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused).toMatchObject({ code: 4, out: '' })
     expect(refused.err).toBe(
       'treadle: No job is defined as "elsewhere". Defined here: add, flaky, fails, patient, yearly. Use --force to send it for another program. [JOB_UNKNOWN]\n',
     )

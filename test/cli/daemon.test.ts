@@ -99,4 +99,50 @@ describe('what a schedule missed', () => {
     worker.child.kill('SIGTERM')
     expect(await worker.ended).toMatchObject({ code: 0 })
   })
+
+  it('is told by the pass that comes after', async () => {
+    const project = clockedProject()
+    await project.call(['run'], halfPast)
+    const later = { env: { AT: '2026-06-10T14:30:00Z' } }
+    const { err } = await project.call(['run'], later)
+    expect(err).toBe('note: hourly was due while nobody was there: 1 run made up for (due 2026-06-10T14:00:00Z), 4 left out\n')
+    const evening = { env: { AT: '2026-06-10T18:30:00Z' } }
+    const { out, err: silent } = await project.call(['run', '--json'], evening)
+    expect(JSON.parse(out)).toMatchObject({
+      missed: [{ schedule: 'hourly', madeUp: ['2026-06-10T18:00:00.000Z'], leftOut: 3 }],
+    })
+    expect(silent).toBe('')
+  })
+})
+
+describe('a worker', () => {
+  it('counts only the schedules that it follows here', async () => {
+    const project = clockedProject()
+    project.write(
+      'jobs/more.ts',
+      `import { jobs } from 'treadle'
+jobs.define('live', () => {}).hourly().environments('production')
+jobs.define('off', () => {}).hourly().disable()`,
+    )
+    const worker = project.start(['work'], halfPast)
+    await worker.says('schedules    1\n')
+    worker.child.kill('SIGTERM')
+    expect(await worker.ended).toMatchObject({ code: 0 })
+  })
+
+  it('tells a run that is skipped once', async () => {
+    const project = clockedProject()
+    project.write(
+      'jobs/all.ts',
+      `import { jobs } from 'treadle'
+jobs.define('skips', (_: unknown, ctx) => new Promise((resolve) => ctx.signal.addEventListener('abort', resolve)))
+  .everySecond()`,
+    )
+    const worker = project.start(['work', '--grace', '1ms'], halfPast)
+    await worker.says(' skipped: ')
+    worker.child.kill('SIGTERM')
+    const { out, err } = await worker.ended
+    expect(out).toMatch(/^- skips \S+ skipped: the run of /m)
+    expect(err).not.toContain('skipped')
+  })
 })

@@ -3,8 +3,8 @@ import type { JobRecord } from '../../src/backends/store.ts'
 import { jobTable } from '../../src/cli/output/jobs.ts'
 import { Output } from '../../src/cli/output/output.ts'
 import { type Column, tableText } from '../../src/cli/output/table.ts'
-import { displayWidth, visible, visibleLine, withoutPassword } from '../../src/cli/output/text.ts'
-import { localTime, relativeTime, roughly } from '../../src/cli/output/time.ts'
+import { displayWidth, visible, visibleLine, withoutPassword, wrapped } from '../../src/cli/output/text.ts'
+import { localTime, relativeTime, roughly, zonedTime } from '../../src/cli/output/time.ts'
 
 interface Row {
   readonly id: string
@@ -70,7 +70,18 @@ describe('a table', () => {
   it('of jobs shows what state they are in, also where there is little room', () => {
     const job = { id, job: 'send-email', state: 'succeeded', queue: 'mail', attempts: 1, maxRetries: 0 } as JobRecord
     const { out } = capture({ tty: true, colour: false, columns: 50 })
-    expect(jobTable([{ ...job, errors: [] }], out, 0)).toBe(`${'ID'.padEnd(36)}  STATE\n${id}  succeeded`)
+    expect(jobTable([{ ...job, errors: [] }], out, 0)).toBe(
+      `${'ID'.padEnd(27)}  JOB         STATE\n${id.slice(0, 26)}…  send-email  succeeded`,
+    )
+  })
+
+  it('of jobs cuts the id only when nothing but name and state is left beside it', () => {
+    const job = { id, job: 'send-email', state: 'succeeded', queue: 'mail', attempts: 1, maxRetries: 0 } as JobRecord
+    const lines = (columns: number) =>
+      jobTable([{ ...job, errors: [] }], capture({ tty: true, colour: false, columns }).out, 0).split('\n')
+    expect(lines(60)[1]).toContain(id)
+    expect(lines(40)[1]).toMatch(/^01900000-\S+… {2}send-email {2}succeeded$/)
+    expect(lines(24)[1]).toMatch(/^0190\S*… {2}succeeded$/)
   })
 
   it('counts wide characters as the terminal does', () => {
@@ -102,11 +113,28 @@ describe('text', () => {
   })
 })
 
+describe('a long text', () => {
+  it('is wrapped at words, and indented after its first line', () => {
+    expect(wrapped('one two three four', 9, '  ')).toBe('one two\n  three\n  four')
+    expect(wrapped('one two three', 7)).toBe('one two\nthree')
+    expect(wrapped('one two three', 6)).toBe('one\ntwo\nthree')
+    expect(wrapped('one two three four', Number.POSITIVE_INFINITY)).toBe('one two three four')
+  })
+
+  it('keeps a word that is wider than the terminal', () => {
+    expect(wrapped('a incomprehensible b', 6)).toBe('a\nincomprehensible\nb')
+  })
+})
+
 describe('times', () => {
   const now = new Date(2026, 5, 10, 9, 0, 0).getTime()
 
   it('are local', () => {
     expect(localTime(now)).toBe('2026-06-10 09:00:00')
+  })
+
+  it('of schedules are those of their zone, with its offset', () => {
+    expect(zonedTime(Date.UTC(2026, 10, 16, 1, 30), 'Europe/Paris')).toBe('2026-11-16 02:30:00 +01:00')
   })
 
   it('are told from now', () => {

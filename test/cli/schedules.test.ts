@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 import { configText, Project } from './project.ts'
 
 const schedulesText = `import { jobs } from 'treadle'
@@ -17,7 +19,7 @@ function scheduleProject(): Project {
 interface Status {
   readonly schedule: string
   readonly state: string
-  readonly last: { readonly outcome: string } | null
+  readonly last: { readonly state: string } | null
   readonly nextAt: string | null
 }
 
@@ -32,6 +34,8 @@ describe('treadle list --schedules', () => {
     await project.call(['migrate'])
     const untouched = { digest: 'new', 'leap-day': 'new', off: 'disabled', live: 'other environment' }
     expect(await states(project)).toEqual(untouched)
+    const fresh = await project.json(['list', '--schedules'])
+    expect(fresh).toContainEqual(expect.objectContaining({ schedule: 'digest', beginsAtOnce: false, last: null }))
     await project.call(['run'])
     expect(await states(project)).toEqual({ ...untouched, digest: 'active', 'leap-day': 'active' })
     project.write('jobs/all.ts', schedulesText.replace("'digest'", "'summary'"))
@@ -64,6 +68,52 @@ describe('treadle list --schedules', () => {
   })
 })
 
+describe('the last run of a schedule', () => {
+  const repeatsText = `import { jobs } from 'treadle'
+jobs.define('going', async (_: unknown, ctx) => {
+  console.log('going began')
+  await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+}).repeat('HOURLY')
+jobs.define('failing', () => { throw new Error('not yet') }).retries(3, { base: '1h' }).repeat('HOURLY')
+jobs.define('idle', () => {}).repeat('HOURLY')
+`
+
+  it('is told as it stands while it has not ended', async () => {
+    const project = new Project({ 'treadle.config.ts': configText, 'jobs/all.ts': repeatsText })
+    await project.call(['run', '--job', 'failing'])
+    const run = project.start(['run', '--job', 'going'])
+    await run.says('going began')
+    const all = (await project.json(['list', '--schedules'])) as Status[]
+    expect(Object.fromEntries(all.map(({ schedule, last }) => [schedule, last?.state]))).toEqual({
+      going: 'running',
+      failing: 'retrying',
+      idle: 'waits',
+    })
+    expect((await project.call(['status'])).out).toMatch(/^going .* ago, running /m)
+  })
+
+  it('is what a repeat counts from; before it there is none, and the first comes at once', async () => {
+    const project = new Project({ 'treadle.config.ts': configText, 'jobs/all.ts': repeatsText })
+    expect(await project.json(['next', 'idle'])).toMatchObject({ state: 'new', beginsAtOnce: true })
+    expect((await project.call(['check'])).out).toMatch(/^idle .* at once when first seen /m)
+    expect(await project.json(['run', '--dry-run', '--job', 'idle'])).toMatchObject({
+      schedules: expect.arrayContaining([
+        expect.objectContaining({
+          schedule: 'idle',
+          isRunHere: true,
+          occurrences: [expect.objectContaining({ why: 'current', isDue: true })],
+        }),
+        expect.objectContaining({ schedule: 'going', isRunHere: false }),
+      ]),
+    })
+    await project.call(['run', '--job', 'idle'])
+    await project.call(['run', '--job', 'idle'])
+    const [idle] = ((await project.json(['list', '--schedules'])) as Status[]).filter(({ schedule }) => schedule === 'idle')
+    const next = (await project.json(['next', 'idle', '--count', '1'])) as { runs: unknown[] }
+    expect(next).toMatchObject({ beginsAtOnce: false, runs: [{ at: idle?.nextAt }] })
+  })
+})
+
 describe('treadle pause and resume --schedule', () => {
   it('hold for all programs, and status tells', async () => {
     const project = scheduleProject()
@@ -74,7 +124,7 @@ describe('treadle pause and resume --schedule', () => {
     const next = await project.call(['next', 'digest'])
     expect(next.err).toBe('note: not followed: digest (paused); these would be its next runs\n')
     const resumed = await project.call(['resume', '--schedule', 'digest'])
-    expect(resumed.out).toMatch(/^resumed the schedule digest: next run \d{4}-\d\d-\d\d \d\d:\d\d:00 \(in .*\)\n$/)
+    expect(resumed.out).toMatch(/^resumed the schedule digest: next run \d{4}-\d\d-\d\d 02:30:00 \+0[12]:00 \(in .*\)\n$/)
     expect(await project.json(['run'])).toMatchObject({ enqueued: 1 })
   })
 
@@ -108,12 +158,18 @@ describe('treadle forget', () => {
   it('removes what the code no longer has, and nothing else', async () => {
     const project = scheduleProject()
     await project.call(['run'])
-    expect(await project.call(['forget', 'digest', '--yes'])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('"digest" is still defined here'),
-    })
-    expect(await project.call(['forget', 'nope', '--yes'])).toMatchObject({ code: 4 })
+    for (const args of [
+      ['forget', 'digest', '--yes'],
+      ['forget', 'digest'],
+    ]) {
+      expect(await project.call(args)).toMatchObject({ code: 1, err: expect.stringContaining('"digest" is still defined here') })
+    }
+    expect(await project.call(['forget', 'nope'])).toMatchObject({ code: 4 })
     project.write('jobs/all.ts', schedulesText.replace("'digest'", "'summary'"))
+    expect(await project.call(['forget', 'digest'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('this removes a schedule for ever: add --yes'),
+    })
     expect(await project.call(['forget', 'digest', '--yes'])).toMatchObject({ code: 0, out: 'forgot the schedule digest\n' })
     expect(await states(project)).not.toHaveProperty('digest')
   })
@@ -124,6 +180,8 @@ describe('treadle next', () => {
     const project = new Project()
     const args = ['next', '30 2 * * *', '--zone', 'Europe/Paris', '--from', '2027-03-27T12:00:00Z', '--count', '1']
     expect(await project.json(args)).toEqual({
+      kind: 'calendar',
+      beginsAtOnce: false,
       expression: '0 30 2 * * *',
       timezone: 'Europe/Paris',
       text: 'At 02:30, Europe/Paris time',
@@ -136,6 +194,12 @@ describe('treadle next', () => {
         },
       ],
     })
+  })
+
+  it('needs none for a word that is built in', async () => {
+    const { code, out } = await new Project().call(['next', 'EVERY_DAY', '--zone', 'Europe/Paris', '--count', '1'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^At 02:10, Europe\/Paris time\n/)
   })
 
   it('tells a schedule by its name, and all of them without one, and makes no database', async () => {
@@ -173,7 +237,7 @@ describe('treadle run --dry-run', () => {
     const fresh = await project.call(['run', '--dry-run'])
     expect(fresh).toMatchObject({ code: 0, err: '' })
     expect(fresh.out).toContain(`there is no database yet: a pass would make ${project.path('jobs.db')}\n`)
-    expect(fresh.out).toMatch(/^digest +\d{4}-\d\d-\d\d 02:30:00 \+0[12]:00 {2}\S+Z {2}next: would be stored for then$/m)
+    expect(fresh.out).toMatch(/^digest +\d{4}-\d\d-\d\d 02:30:00 \+0[12]:00 {2}\S+Z {2}next: stored ahead$/m)
     expect(fresh.out).toMatch(/^off .* left out: disabled$/m)
     expect(fresh.out).toMatch(/^live .* left out: for another environment$/m)
     expect(existsSync(project.path('jobs.db'))).toBe(false)
@@ -184,35 +248,75 @@ describe('treadle run --dry-run', () => {
     await project.call(['run'])
     await project.call(['send', 'plain'])
     const before = [readFileSync(project.path('jobs.db')), statSync(project.path('jobs.db')).mtimeMs] as const
-    const report = (await project.json(['run', '--dry-run'])) as { schedules: unknown[]; due: unknown }
+    const report = (await project.json(['run', '--dry-run'])) as { schedules: unknown[]; waiting: unknown }
     expect(report.schedules).toContainEqual({
       schedule: 'digest',
       leftOut: null,
+      isRunHere: true,
       occurrences: expect.arrayContaining([expect.objectContaining({ why: 'next', stored: true })]),
     })
-    expect(report.due).toEqual({ count: 1, isExact: true })
-    expect(await project.json(['run', '--dry-run', '--queue', 'default'])).toMatchObject({ due: { count: 0 } })
+    expect(report.waiting).toEqual({ count: 1, isExact: true })
+    expect(await project.json(['run', '--dry-run', '--queue', 'default'])).toMatchObject({ waiting: { count: 0 } })
     expect([readFileSync(project.path('jobs.db')), statSync(project.path('jobs.db')).mtimeMs]).toEqual(before)
     expect(await project.json(['run', '--no-scheduler'])).toMatchObject({ succeeded: 1 })
   })
 
   it('looks at another time with --at, which a pass then stores, once (A11)', async () => {
     const project = scheduleProject()
-    const at = ['--at', '2026-06-10T00:30:20Z']
-    const report = (await project.json(['run', '--dry-run', ...at])) as { at: string; schedules: unknown[] }
-    expect(report.at).toBe('2026-06-10T00:30:20.000Z')
+    const report = (await project.json(['run', '--dry-run', ...lastDigest(20_000)])) as { at: string; schedules: unknown[] }
+    expect(report.at).toBe(lastDigest(20_000)[1])
+    const run = {
+      at: lastDigest(0)[1],
+      local: expect.stringMatching(/ 02:30:00 \+0[12]:00$/),
+      why: 'current',
+      isDue: true,
+      stored: false,
+    }
     expect(report.schedules.slice(0, 2)).toEqual([
-      {
-        schedule: 'digest',
-        leftOut: null,
-        occurrences: [{ at: '2026-06-10T00:30:00.000Z', local: '2026-06-10 02:30:00 +02:00', why: 'current', stored: false }],
-      },
-      { schedule: 'leap-day', leftOut: null, occurrences: [] },
+      { schedule: 'digest', leftOut: null, isRunHere: true, occurrences: [run] },
+      { schedule: 'leap-day', leftOut: null, isRunHere: true, occurrences: [] },
     ])
-    expect(await project.json(['run', ...at])).toMatchObject({ enqueued: 1, succeeded: 1 })
-    expect(await project.json(['run', ...at])).toMatchObject({ enqueued: 0, succeeded: 0 })
+    expect(await project.json(['run', ...lastDigest(20_000)])).toMatchObject({ enqueued: 1, succeeded: 1 })
+    expect(await project.json(['run', ...lastDigest(20_000)])).toMatchObject({ enqueued: 0, succeeded: 0 })
+  })
+
+  it('with --at and --job looks only at the schedules of these jobs', async () => {
+    const project = scheduleProject()
+    const report = await project.json(['run', '--dry-run', '--job', 'leap-day', ...lastDigest()])
+    expect(report).toMatchObject({ schedules: [{ schedule: 'leap-day' }] })
+    expect(await project.json(['run', '--job', 'leap-day', ...lastDigest()])).toMatchObject({ enqueued: 0 })
   })
 })
+
+describe('treadle run --at', () => {
+  it('says why it stored nothing', async () => {
+    const project = scheduleProject()
+    await project.call(['run', ...lastDigest()])
+    const at = lastDigest()[1]?.replace('.000Z', 'Z')
+    expect(await project.call(['run', ...lastDigest()])).toMatchObject({
+      code: 0,
+      out: 'nothing was due\n',
+      err: `note: nothing was stored of what falls on ${at}: digest (stored before)\n`,
+    })
+    await project.call(['pause', '--schedule', 'digest'])
+    expect(await project.call(['run', ...lastDigest()])).toMatchObject({ err: expect.stringContaining(': digest (paused)\n') })
+    expect(await project.call(['run', ...lastDigest(60_000)])).toMatchObject({
+      err: expect.stringMatching(/^note: nothing was stored: no schedule has a run at \S+Z\n$/),
+    })
+  })
+
+  it('is refused for a time whose runs are no longer remembered', async () => {
+    const { code, err } = await scheduleProject().call(['run', ...lastDigest(-8 * 86_400_000)])
+    expect(code).toBe(1)
+    expect(err).toMatch(/at must lie in the last 7 days.* \[CONFIG_INVALID\]\n$/)
+  })
+})
+
+/** The last time that the digest was due, or so long after or before it. */
+function lastDigest(laterMs = 0): readonly string[] {
+  const at = parseCron('30 2 * * *', 'Europe/Paris').previous(systemClock.now() - Math.max(laterMs, 0)) as number
+  return ['--at', new Date(at + laterMs).toISOString()]
+}
 
 describe('treadle check', () => {
   it('warns of schedules that are probably not meant, and fails for it only when it is strict', async () => {

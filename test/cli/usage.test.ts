@@ -52,13 +52,11 @@ describe('wrong usage ends with 2 and one line', () => {
     [['run', '--concurrency', '10001'], 'It must be a whole number from 1 to 10000.'],
     [['send', 'add', '--unique', ''], 'It must be a text of 1 to 512 characters'],
     [['list', '--schedules', '--state', 'dead'], "option '--schedules' cannot be used with option '--state <state>'"],
-    [['next', '61 * * * *'], 'The cron expression "61 * * * *" has an invalid minute'],
-    [['next', 'FINISHED, +1 EON'], 'A repeat is a base (SCHEDULED, STARTED or FINISHED)'],
+    [['run', '--at', '2026-02-31T00:00:00Z'], 'There is no such day: 2026-02-31.'],
     [['next', 'x', '--zone', 'Nowhere'], "It must be the name of a time zone, such as 'Europe/Paris'"],
     [['next', '--from', 'noon'], 'It must be an ISO 8601 time with its offset'],
     [['pause'], 'give either the names of queues or --schedule NAME: neither was given'],
     [['resume', 'mail', '--schedule', 'digest'], 'give either the names of queues or --schedule NAME: both were given'],
-    [['forget', 'x'], 'this removes a schedule for ever: add --yes'],
     [['run', '--queue', ''], 'It must not be empty.'],
     [['pause', 'a b'], 'A queue must be 1 to 64 letters'],
     [['dead', 'replay'], 'give either the ids of jobs or --all'],
@@ -76,6 +74,20 @@ describe('wrong usage ends with 2 and one line', () => {
     const line = failureText(failure, thrown, { json: false, verbose: false })
     expect(line).toMatch(/^treadle: [^\n]* \[USAGE\]$/)
     expect(line).toContain(message)
+  })
+
+  it.each<[expression: string, message: string]>([
+    ['61 * * * *', 'The cron expression "61 * * * *" has an invalid minute'],
+    ['FINISHED, +1 EON', 'A repeat is a base (SCHEDULED, STARTED or FINISHED)'],
+    [
+      'FINISHED, START OF DAY',
+      "repeat('FINISHED, START OF DAY') would not lead into the future from a run at 2026-12-31T23:59:59.000Z: begin with a step forward",
+    ],
+  ])('of an expression, with the code that a definition would get: %s', async (expression, message) => {
+    const thrown = await treadleProgram()
+      .parseAsync(['next', expression], { from: 'user' })
+      .catch((error: unknown) => error)
+    expect(failureOf(thrown)).toEqual({ code: 'SCHEDULE_INVALID', exitCode: 2, message: expect.stringContaining(message) })
   })
 
   it('on the error output', async () => {
@@ -104,6 +116,13 @@ describe('failures', () => {
       err: expect.stringContaining('[RUN_NOT_FOUND]'),
     })
     expect(await project.call(['list', '--before', 'nope'])).toMatchObject({ code: 4 })
+    for (const args of [
+      ['send', 'nope'],
+      ['run', '--job', 'nope'],
+      ['run', '--dry-run', '--job', 'nope'],
+    ]) {
+      expect(await project.call(args)).toMatchObject({ code: 4, err: expect.stringContaining('[JOB_UNKNOWN]') })
+    }
     const json = await project.call(['show', 'nope', '--json'])
     expect(JSON.parse(json.err)).toEqual({ error: { code: 'RUN_NOT_FOUND', message: expect.any(String) } })
   })

@@ -24,9 +24,16 @@ describe('values of options', () => {
     expect(duration('1h30m')).toBe('1h30m')
   })
 
-  it.each(['tomorrow', '2026-06-10', '2026-02-31T00:00:00Z', '1781078400000'])('a time is never made of %j', (text) => {
+  it.each(['tomorrow', '2026-06-10', '2026-13-01T00:00:00Z', '1781078400000'])('a time is never made of %j', (text) => {
     expect(() => instant(text)).toThrow('It must be an ISO 8601 time with its offset')
   })
+
+  it.each(['2026-02-31T00:00:00Z', '2027-02-29T00:00:00Z', '2026-06-00T00:00:00Z'])(
+    'a time is on a day that exists: %j',
+    (text) => {
+      expect(() => instant(text)).toThrow(`There is no such day: ${text.slice(0, 10)}.`)
+    },
+  )
 
   it('a time has its offset', () => {
     expect(instant('2026-06-10T09:00:00+02:00').getTime()).toBe(Date.UTC(2026, 5, 10, 7))

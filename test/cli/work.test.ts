@@ -84,7 +84,7 @@ describe('treadle work', () => {
       err: expect.stringContaining('lease must be from 1s'),
     })
     expect(await project.call(['work', '--job', 'nope'])).toMatchObject({
-      code: 1,
+      code: 4,
       out: '',
       err: expect.stringContaining('No job is defined as "nope"'),
     })
@@ -104,13 +104,13 @@ describe('treadle work', () => {
     expect(waited).toMatchObject({ code: 1, out: '', err: expect.stringContaining('[WAIT_TIMEOUT]') })
   })
 
-  it('one pass that is interrupted waits for what runs, and ends at once at the second Ctrl-C', async () => {
+  it('one pass that is interrupted waits for what runs, and ends at once at the second Ctrl-C, which it says', async () => {
     const project = jobProject()
     await project.call(['send', 'patient'])
     const run = project.start(['run'])
     await run.says('patient began')
     run.child.kill('SIGINT')
-    await run.says('stopping')
+    await run.says('once more ends at once, and what runs is begun again when its lease has ended')
     run.child.kill('SIGINT')
     expect(await run.ended).toMatchObject({ code: 130 })
   })

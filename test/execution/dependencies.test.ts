@@ -396,7 +396,12 @@ describe('where the run of a job that is depended on was never stored', () => {
     await store(all, extract, midnight + 2 * hour)
     const run = await store(all, load, midnight + 2 * hour + 30 * minute)
     await all.clock.advance(9 * hour)
-    await all.backend.store.schedules.skipWaiting('extract', midnight + 9 * hour, 'missed')
+    await all.backend.store.schedules.skipWaiting({
+      schedule: 'extract',
+      before: midnight + 9 * hour,
+      unseenOnly: false,
+      why: 'missed',
+    })
     await all.jobs.run(withoutScheduler)
     expect(await all.record(run)).toMatchObject({ state: 'scheduled' })
     await store(all, extract, midnight + 9 * hour)
@@ -454,7 +459,7 @@ describe('a run that depends on a repeat', () => {
       .define('load', async () => {})
       .daily()
       .dependsOn(sync)
-    await all.backend.store.schedules.register([{ name: 'sync', expression: 'FINISHED, +1 HOUR', timezone: 'UTC' }])
+    await all.backend.store.schedules.register([{ name: 'sync', expression: 'FINISHED, +1 HOUR', timezone: 'UTC', version: '1' }])
     await store(all, sync, midnight)
     await store(all, sync, midnight + hour)
     const run = await store(all, load, midnight)

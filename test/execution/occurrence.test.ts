@@ -153,7 +153,7 @@ describe('X14: a scheduled run that nobody saw fall due', () => {
 })
 
 describe('X5, Y10: a scheduled run that falls due while an earlier one has not ended', () => {
-  it('is skipped by default, with a warning that says for how long the other one takes', async () => {
+  it('is skipped by default, with a reason that says for how long the other one has been due', async () => {
     const all = world()
     const { open, opened } = gate()
     const job = all.jobs.define('report', () => opened).everyMinute()
@@ -165,9 +165,9 @@ describe('X5, Y10: a scheduled run that falls due while an earlier one has not e
     const beside = all.other()
     beside.jobs.define('report', () => opened).everyMinute()
     await beside.jobs.run(withoutScheduler)
-    const why = 'the run of 2026-01-01T00:00:00Z is still going on, 7m after it was due'
+    const why = 'the run of 2026-01-01T00:00:00Z has not ended, 7m after it was due'
     expect(await all.record(second)).toMatchObject({ state: 'skipped', attempts: 0, reason: why })
-    expect(beside.log).toEqual([`warn [report ${second.id}] is skipped: ${why}`])
+    expect(beside.log).toEqual([`info [report ${second.id}] is skipped: ${why}`])
     open()
     await working
     expect(await all.record(first)).toMatchObject({ state: 'succeeded' })
@@ -324,11 +324,11 @@ describe('X5, Y10: a scheduled run that falls due while an earlier one has not e
     open()
     await working
     const [one, two, three] = await Promise.all((await Promise.all(waiting)).map((run) => all.record(run)))
-    const skipped = { state: 'skipped', attempts: 0, reason: 'the run of 2026-01-01T00:00:00Z was still going on' }
+    const skipped = { state: 'skipped', attempts: 0, reason: 'the run of 2026-01-01T00:00:00Z had not ended' }
     expect([one, two]).toMatchObject([skipped, skipped])
     expect(three).toMatchObject({ state: 'scheduled' })
     expect(await all.record(first)).toMatchObject({ state: 'succeeded' })
-    expect(all.log).toEqual([`warn [report ${first.id}] scheduled runs that fell due during this one are skipped: 2`])
+    expect(all.log).toEqual([`info [report ${first.id}] scheduled runs that fell due during this one are skipped: 2`])
   })
 })
 

@@ -52,6 +52,7 @@ describe('X14: a misfire policy', () => {
 describe('what is made up for', () => {
   test.each([
     ['skip', {}, []],
+    ['skip', { within: '20m' }, [at('09:00:00')]],
     ['latest', {}, [at('09:00:00')]],
     ['latest', { within: '20m' }, [at('09:00:00')]],
     ['latest', { within: '19m' }, []],
@@ -77,6 +78,12 @@ describe('what is past its policy', () => {
     expect(isMissed(hourly, latest, at('08:00:00'), at('08:59:59'))).toBe(false)
     expect(isMissed(hourly, latest, at('08:00:00'), at('09:00:00'))).toBe(true)
     expect(isMissed(hourly, misfirePolicy('latest', { within: '30m' }), at('08:00:00'), at('08:40:00'))).toBe(true)
+  })
+
+  test('with skip: what a later one has overtaken, and what is later than it may be', () => {
+    const policy = misfirePolicy('skip', { within: '2h' })
+    expect(isMissed(hourly, policy, at('08:00:00'), at('08:59:59'))).toBe(false)
+    expect(isMissed(hourly, policy, at('08:00:00'), at('09:00:00'))).toBe(true)
   })
 
   test.each(['skip', 'all'] as const)('with %s: what is later than it may be', (kind) => {

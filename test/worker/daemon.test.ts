@@ -41,13 +41,14 @@ describe('Y17: a scheduler on a beat', () => {
   })
 
   test('stores everything up to the next tick, and one more, so that seconds are kept', async () => {
-    const { scheduler, store, clock } = daemon('*/20 * * * * *', startMs)
+    const { scheduler, store, clock, ticks } = daemon('*/20 * * * * *', startMs)
     void scheduler.start()
     await clock.advance(0)
     expect(store.times('minutely')).toEqual(steps(startMs, startMs + 80_000, 20_000))
     await clock.advance(10 * minute)
     await scheduler.stop()
     expect(store.times('minutely')).toEqual(steps(startMs, startMs + 11 * minute + 20_000, 20_000))
+    expect(ticks[1]).toMatchObject({ startedAt: startMs + minute, nextAt: startMs + minute + 20_000 })
   })
 
   test('counts a tick that takes longer than the beat, and those that it cost', async () => {

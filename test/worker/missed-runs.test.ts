@@ -28,7 +28,7 @@ describe('X14: runs that were due while nobody was there', () => {
     expect(before).toEqual([at('01:00:00')])
     expect(added).toEqual([at('09:00:00'), at('10:00:00')])
     expect(skipped).toEqual([at('01:00:00')])
-    expect(missed).toEqual([{ schedule: 'hourly', madeUp: [at('09:00:00')], skipped: 1 }])
+    expect(missed).toEqual([{ schedule: 'hourly', madeUp: [at('09:00:00')], leftOut: 8 }])
   })
 
   test('one that is made up for is due at once', async () => {
@@ -76,6 +76,40 @@ describe('X14: runs that were due while nobody was there', () => {
     expect(nightly.skipped).toEqual([at('02:00:00')])
     const soon = await outage(job('nightly', '0 2 * * *', { misfire: skip }), at('00:10:00'), at('02:00:40'))
     expect(soon.skipped).toEqual([])
+  })
+
+  test('of runs of each few seconds the latest one still runs, and all others are counted', async () => {
+    const definition = job('often', '*/5 * * * * *', { misfire: skip })
+    const { added, skipped, missed } = await outage(definition, startMs, startMs + 32_000)
+    expect(added).toEqual([startMs + 30_000, startMs + 35_000])
+    expect(skipped).toEqual([startMs + 5_000])
+    expect(missed).toEqual([{ schedule: 'often', madeUp: [startMs + 30_000], leftOut: 5 }])
+  })
+
+  test('what is left out is counted up to a bound, also where nothing is made up for', async () => {
+    const definition = job('often', '* * * * * *', { misfire: misfirePolicy('latest', { within: '1ms' }) })
+    const { missed } = await outage(definition, startMs, startMs + day + 500)
+    expect(missed).toEqual([{ schedule: 'often', madeUp: [], leftOut: 1_000 }])
+  })
+
+  test('a run of this minute that is past its window is left out too', async () => {
+    const definition = job('hourly', '0 * * * *', { misfire: misfirePolicy('skip', { within: '10s' }) })
+    expect((await outage(definition, at('00:10:00'), at('02:00:50'))).added).toEqual([at('03:00:00')])
+    expect((await outage(definition, at('00:10:00'), at('02:00:05'))).added).toEqual([at('02:00:00'), at('03:00:00')])
+  })
+
+  test('runs that were seen in time and only wait are not missed', async () => {
+    const definitions = [job('minutely', '* * * * *')]
+    const { scheduler, clock, store } = schedulerWorld({ definitions })
+    for (let passed = 0; passed < 5; passed++) {
+      await scheduler.tick()
+      await clock.advance(minute)
+    }
+    await scheduler.tick()
+    await clock.advance(3 * minute)
+    await schedulerWorld({ definitions, clock, store }).scheduler.tick()
+    const skipped = await store.backend.store.list({ limit: 20, state: 'skipped' })
+    expect(skipped.map(({ runAt }) => runAt)).toEqual([startMs + 6 * minute])
   })
 
   test('a window of latest leaves out what is older', async () => {
@@ -128,6 +162,50 @@ describe('X14: runs that were due while nobody was there', () => {
   })
 })
 
+describe('a deployment', () => {
+  test('what another program registered last counts: the old one stores nothing more of its own', async () => {
+    const old = schedulerWorld({ definitions: [job('report', '0 2 * * *')] })
+    await old.scheduler.tick()
+    const { clock, store } = old
+    const fresh = schedulerWorld({ definitions: [job('report', '0 14 * * *')], clock, store })
+    await fresh.scheduler.tick()
+    for (let passed = 0; passed < 5; passed++) {
+      await clock.advance(30_000)
+      await old.scheduler.tick()
+      await fresh.scheduler.tick()
+    }
+    const waiting = await store.backend.store.list({ limit: 10, state: 'scheduled' })
+    expect(waiting.map(({ runAt }) => runAt)).toEqual([at('14:00:00')])
+  })
+
+  test.each([
+    ['arguments', { args: { to: 'new' } }],
+    ['a queue', { queue: 'other' }],
+    ['a priority', { priority: 9 }],
+    ['attempts', { maxAttempts: 4 }],
+  ])('with other %s stores what waits anew', async (_, change) => {
+    const first = schedulerWorld({ definitions: [job('report', '0 2 * * *', { args: { to: 'old' } })], nowMs: at('01:00:00') })
+    await first.scheduler.tick()
+    const { clock, store } = first
+    const before = store.stored.length
+    await schedulerWorld({
+      definitions: [job('report', '0 2 * * *', { args: { to: 'old' }, ...change })],
+      clock,
+      store,
+    }).scheduler.tick()
+    expect(store.stored.slice(before).map((each) => each.at)).toEqual([at('02:00:00')])
+    expect(await store.backend.store.list({ limit: 10, state: 'scheduled' })).toHaveLength(1)
+  })
+
+  test('without any change stores nothing anew', async () => {
+    const definition = () => job('report', '0 2 * * *', { args: { to: 'same' }, meta: { team: 'a' } })
+    const first = schedulerWorld({ definitions: [definition()], nowMs: at('01:00:00') })
+    await first.scheduler.tick()
+    const { clock, store } = first
+    expect(await schedulerWorld({ definitions: [definition()], clock, store }).scheduler.tick()).toMatchObject({ enqueued: 0 })
+  })
+})
+
 describe('a schedule that is paused', () => {
   test('stores nothing, and after its end goes on with the next occurrence', async () => {
     const { scheduler, clock, store } = schedulerWorld({ definitions: [job('hourly', '0 * * * *')], nowMs: at('00:10:00') })
@@ -137,7 +215,7 @@ describe('a schedule that is paused', () => {
     await scheduler.tick()
     expect(store.times('hourly')).toEqual([at('01:00:00')])
     await store.schedules.resume('hourly')
-    expect(await scheduler.tick()).toEqual({ enqueued: 1, nextAt: at('06:00:00') })
+    expect(await scheduler.tick()).toEqual({ enqueued: 1, nextAt: at('06:00:00'), failed: 0 })
     expect(store.times('hourly')).toEqual([at('01:00:00'), at('06:00:00')])
   })
 
@@ -225,6 +303,37 @@ describe('a repeat', () => {
     await store.backend.store.cancel(waiting?.envelope.id ?? '')
     await scheduler.tick()
     expect(store.times('again')).toEqual([startMs, startMs + hour])
+  })
+
+  test('moves on though its next run was cancelled before its time', async () => {
+    const { scheduler, store, clock } = schedulerWorld({ definitions: [repeating('FINISHED, +1 MINUTE')], nowMs: startMs })
+    for (let cancelled = 0; cancelled < 2; cancelled++) {
+      await scheduler.tick()
+      await store.backend.store.cancel(store.stored.at(-1)?.envelope.id ?? '')
+    }
+    await clock.advance(minute)
+    await scheduler.tick()
+    expect(store.times('again')).toEqual([startMs, startMs + minute, startMs + minute + 1_000])
+  })
+
+  test('that was paused does not make up for its pause', async () => {
+    const { scheduler, clock, store } = schedulerWorld({ definitions: [repeating('SCHEDULED, +10 MINUTES')], nowMs: startMs })
+    await scheduler.tick()
+    await store.backend.store.cancel(store.stored[0]?.envelope.id ?? '')
+    await store.schedules.pause('again')
+    await clock.advance(5 * hour + 3 * minute)
+    await store.schedules.resume('again')
+    await scheduler.tick()
+    expect(store.times('again')).toEqual([startMs, startMs + 5 * hour + 10 * minute])
+  })
+
+  test('rests for the whole of its time, not a part of a second less', async () => {
+    const { scheduler, clock, store } = schedulerWorld({ definitions: [repeating('FINISHED, +1 SECOND')], nowMs: startMs })
+    await scheduler.tick()
+    await clock.advance(889)
+    await store.backend.store.cancel(store.stored[0]?.envelope.id ?? '')
+    await scheduler.tick()
+    expect(store.times('again')).toEqual([startMs, startMs + 2_000])
   })
 
   test('stores what follows once, however many schedulers see the end', async () => {

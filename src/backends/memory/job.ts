@@ -1,7 +1,7 @@
 import { type Envelope, parseIdentity } from '../../envelope/envelope.ts'
 import type { AttemptError } from '../contract.ts'
+import type { Slotted } from '../heap.ts'
 import type { JobRecord, JobState } from '../store.ts'
-import type { Slotted } from './heap.ts'
 import type { MemoryOccurrence } from './timeline.ts'
 
 /** A job as the memory backend holds it. A job is in one heap at most (ready, scheduled or leased), and `slot` is its place there. */

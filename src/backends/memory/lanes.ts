@@ -1,4 +1,4 @@
-import { Heap, type Slotted } from './heap.ts'
+import { Heap, type Slotted } from '../heap.ts'
 import type { MemoryJob } from './job.ts'
 
 /** Ready jobs that a claim treats alike. Whatever decides about a claim is decided once for a lane, not for each job in it. */
@@ -11,9 +11,13 @@ export interface Lane extends Slotted {
   readonly jobs: Heap<MemoryJob>
 }
 
-/** All ready work, by lane. A claim looks at the heads of lanes, so its cost does not grow with the number of waiting jobs. */
+/**
+ * All ready work, by lane. A claim looks at the heads of lanes, the best lane first, so its cost grows neither with the number
+ * of waiting jobs nor with that of lanes.
+ */
 export class Lanes {
   readonly #byJob = new Map<string, Map<string, Lane>>()
+  readonly #byBestJob = new Heap<Lane>(hasBetterJob)
 
   add(job: MemoryJob): void {
     const { envelope } = job
@@ -23,27 +27,50 @@ export class Lanes {
     const lane = lanes.get(key) ?? newLane(job, key)
     lanes.set(key, lane)
     lane.jobs.add(job)
+    if (lane.jobs.size === 1) this.#byBestJob.add(lane)
+    else if (lane.jobs.peek() === job) this.#moveToPlace(lane)
   }
 
   remove(job: MemoryJob): void {
     const lanes = this.#byJob.get(job.envelope.job) as Map<string, Lane>
     const lane = lanes.get(laneKey(job)) as Lane
+    const wasBest = lane.jobs.peek() === job
     lane.jobs.remove(job)
-    if (lane.jobs.size > 0) return
+    if (lane.jobs.size > 0) {
+      if (wasBest) this.#moveToPlace(lane)
+      return
+    }
+    this.#byBestJob.remove(lane)
     lanes.delete(lane.key)
     if (lanes.size === 0) this.#byJob.delete(lane.job)
+  }
+
+  /** The lane with the best job of all. */
+  best(): Lane | undefined {
+    return this.#byBestJob.peek()
+  }
+
+  /** Leaves a lane out of those that `best` gives, until it is put back. None of its jobs may come or go meanwhile. */
+  setAside(lane: Lane): void {
+    this.#byBestJob.remove(lane)
+  }
+
+  putBack(lane: Lane): void {
+    this.#byBestJob.add(lane)
   }
 
   of(job: string): Iterable<Lane> {
     return this.#byJob.get(job)?.values() ?? []
   }
+
+  #moveToPlace(lane: Lane): void {
+    this.#byBestJob.remove(lane)
+    this.#byBestJob.add(lane)
+  }
 }
 
-/** The lanes that one claim draws from, the one with the best job on top. */
-export function lanesByBestJob(): Heap<Lane> {
-  return new Heap((a, b) =>
-    a.priority === b.priority ? runsFirst(a.jobs.peek() as MemoryJob, b.jobs.peek() as MemoryJob) : a.priority > b.priority,
-  )
+function hasBetterJob(a: Lane, b: Lane): boolean {
+  return a.priority === b.priority ? runsFirst(a.jobs.peek() as MemoryJob, b.jobs.peek() as MemoryJob) : a.priority > b.priority
 }
 
 export function runsFirst(a: MemoryJob, b: MemoryJob): boolean {

@@ -1,10 +1,10 @@
 import { randomToken } from '../../core/id.ts'
+import { ClaimableMemo } from '../claimable.ts'
 import type { Lease, LeaseBatch, LeaseRequest, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
 import type { FinalState } from '../store.ts'
-import type { Heap } from './heap.ts'
 import { type MemoryJob, withError } from './job.ts'
 import type { Changes, Jobs } from './jobs.ts'
-import { type Lane, lanesByBestJob } from './lanes.ts'
+import type { Lane } from './lanes.ts'
 import type { OnceKeys } from './once-keys.ts'
 
 /** Claims, and every way in which a claim ends. */
@@ -14,6 +14,9 @@ export class Leases {
   readonly #cancelRequested = new Set<MemoryJob>()
   /** Job keys of which ready work was left because its limit was reached: when a run of theirs ends, somebody should look. */
   readonly #atLimit = new Set<string>()
+  readonly #claimable = new ClaimableMemo(
+    (jobs) => new Map(jobs.map(({ job, concurrency }) => [job, concurrency ?? Number.POSITIVE_INFINITY])),
+  )
 
   constructor(jobs: Jobs, once: OnceKeys) {
     this.#jobs = jobs
@@ -83,29 +86,39 @@ export class Leases {
   }
 
   #claim(request: LeaseRequest, paused: ReadonlySet<string>, now: number): readonly Lease[] {
-    const limits = new Map(request.jobs.map(({ job, concurrency }) => [job, concurrency ?? Number.POSITIVE_INFINITY]))
-    const lanes = this.#openLanes(limits, request.queues === null ? null : new Set(request.queues), paused)
+    const { lanes } = this.#jobs
+    const mayStart = this.#lanesThatMayStart(request, paused)
     const leases: Lease[] = []
-    for (let lane = lanes.peek(); lane !== undefined && leases.length < request.limit; lane = lanes.peek()) {
-      lanes.remove(lane)
-      if (this.#isAtLimit(lane, limits)) continue
-      leases.push(this.#start(lane.jobs.peek() as MemoryJob, request, now))
-      if (lane.jobs.size > 0) lanes.add(lane)
+    const others: Lane[] = []
+    for (let lane = lanes.best(); lane !== undefined && leases.length < request.limit; lane = lanes.best()) {
+      if (mayStart(lane)) leases.push(this.#start(lane.jobs.peek() as MemoryJob, request, now))
+      else {
+        lanes.setAside(lane)
+        others.push(lane)
+      }
     }
+    for (const lane of others) lanes.putBack(lane)
     return leases
   }
 
-  #openLanes(limits: Map<string, number>, queues: ReadonlySet<string> | null, paused: ReadonlySet<string>): Heap<Lane> {
-    const lanes = lanesByBestJob()
-    for (const [job, limit] of limits) {
-      for (const lane of this.#jobs.lanes.of(job)) {
-        if ((queues !== null && !queues.has(lane.queue)) || paused.has(lane.queue)) continue
-        lanes.add(lane)
-        // One job that must run alone makes the whole key wait for its turn.
-        if (lane.singleInstance) limits.set(job, Math.min(limit, 1))
-      }
+  /** Whether a job of the lane may start now. */
+  #lanesThatMayStart(request: LeaseRequest, paused: ReadonlySet<string>): (lane: Lane) => boolean {
+    const claimable = this.#claimable.of(request.jobs)
+    const queues = request.queues === null ? null : new Set(request.queues)
+    const isOpen = ({ queue }: Lane) => (queues === null || queues.has(queue)) && !paused.has(queue)
+    const limits = new Map<string, number>()
+    return (lane) => {
+      const limit = limits.get(lane.job) ?? claimable.get(lane.job)
+      if (limit === undefined || !isOpen(lane)) return false
+      // One job that must run alone makes the whole key wait for its turn.
+      if (!limits.has(lane.job)) limits.set(lane.job, this.#runsAlone(lane.job, isOpen) ? Math.min(limit, 1) : limit)
+      return !this.#isAtLimit(lane, limits)
     }
-    return lanes
+  }
+
+  #runsAlone(job: string, isOpen: (lane: Lane) => boolean): boolean {
+    for (const lane of this.#jobs.lanes.of(job)) if (lane.singleInstance && isOpen(lane)) return true
+    return false
   }
 
   #isAtLimit(lane: Lane, limits: ReadonlyMap<string, number>): boolean {

@@ -1,5 +1,5 @@
 import type { OnceClaim, OnceMark } from '../contract.ts'
-import { Heap, type Slotted } from './heap.ts'
+import { Heap, type Slotted } from '../heap.ts'
 import type { MemoryJob } from './job.ts'
 
 /** Idempotency keys in two phases: claimed by a running job, and kept once a run with the key has finished. */

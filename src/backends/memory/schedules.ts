@@ -8,11 +8,15 @@ import type {
   ScheduleRecord,
   ScheduleStanding,
   ScheduleStore,
+  SkipRequest,
 } from '../store.ts'
 import type { MemoryJob } from './job.ts'
 import type { Jobs } from './jobs.ts'
-import { Timeline } from './timeline.ts'
+import { type MemoryOccurrence, Timeline } from './timeline.ts'
 import type { Watchers } from './watchers.ts'
+
+/** Why runs end that nobody began before their schedule was removed. */
+const removed = 'its schedule was removed'
 
 export interface MemorySchedulesParts {
   readonly clock: Clock
@@ -34,10 +38,12 @@ export class MemorySchedules implements ScheduleStore {
 
   async register(entries: readonly ScheduleEntry[]): Promise<void> {
     const { clock } = this.#open()
-    for (const { name, expression, timezone } of entries) {
+    for (const { name, expression, timezone, version } of entries) {
       const known = this.#schedules.get(name)
-      if (known !== undefined && known.expression === expression && known.timezone === timezone) continue
-      this.#change({ name, expression, timezone, since: clock.now(), paused: known?.paused ?? false })
+      const hasSameInstants = known?.expression === expression && known.timezone === timezone
+      if (hasSameInstants && known.version === version) continue
+      const since = hasSameInstants ? known.since : clock.now()
+      this.#change({ name, expression, timezone, version, since, paused: known?.paused ?? false })
       this.#withdraw(name)
     }
   }
@@ -47,7 +53,10 @@ export class MemorySchedules implements ScheduleStore {
     const wanted = names === undefined ? undefined : new Set(names)
     return this.#sorted()
       .filter(({ name }) => wanted?.has(name) ?? true)
-      .map(({ name, since, paused }) => ({ name, since, paused, latest: this.#timelines.get(name)?.latest?.record() ?? null }))
+      .map(({ name, version, since, paused }) => {
+        const latest = this.#timelines.get(name)?.latest?.record() ?? null
+        return { name, version, since, paused, latest }
+      })
   }
 
   async revision(): Promise<number> {
@@ -67,17 +76,33 @@ export class MemorySchedules implements ScheduleStore {
   }
 
   async neighbours({ schedule, at }: OccurrenceKey): Promise<Neighbours> {
-    this.#open()
-    return this.#timelines.get(schedule)?.neighbours(at) ?? { unended: null, seen: false }
+    const { clock, jobs } = this.#open()
+    const timeline = this.#timelines.get(schedule)
+    const begun = [...(timeline?.unended ?? [])].filter((each) => each.at < at && isBegun(jobs.get(each.jobId)))
+    return {
+      unended: begun.length > 0 ? Math.min(...begun.map((each) => each.at)) : null,
+      seen: timeline?.isSeen(at, clock.now()) ?? false,
+    }
   }
 
-  async skipWaiting(schedule: string, before: number, why: string): Promise<number> {
-    const { jobs, clock } = this.#open()
-    const unbegun = this.#waitingJobs(schedule).filter(
-      ({ occurrence, attempts, rescues }) => occurrence !== null && occurrence.at < before && attempts === 0 && rescues === 0,
+  async recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]> {
+    this.#open()
+    return (
+      this.#timelines
+        .get(schedule)
+        ?.recent(upTo, limit)
+        .map((each) => each.record()) ?? []
     )
-    for (const job of unbegun) jobs.move(job, 'skipped', { reason: why, finishedAt: clock.now() })
-    return unbegun.length
+  }
+
+  async skipWaiting({ schedule, before, unseenOnly, why }: SkipRequest): Promise<number> {
+    const now = this.#open().clock.now()
+    const timeline = this.#timelineOf(schedule)
+    return this.#skip(
+      schedule,
+      why,
+      ({ at, storedAt }) => at < before && storedAt < at && !(unseenOnly && timeline.isSeen(at, now)),
+    )
   }
 
   async pause(name: string): Promise<boolean> {
@@ -103,6 +128,7 @@ export class MemorySchedules implements ScheduleStore {
     this.#open()
     if (!this.#schedules.delete(name)) return false
     this.#withdraw(name)
+    this.#skip(name, removed, () => true)
     this.#timelines.delete(name)
     this.#revision++
     return true
@@ -123,9 +149,11 @@ export class MemorySchedules implements ScheduleStore {
     return forgotten
   }
 
-  #isWanted({ schedule, at, follows }: Occurrence): boolean {
+  #isWanted({ schedule, at, follows, version }: Occurrence): boolean {
     const timeline = this.#timelineOf(schedule)
-    if (timeline.at(at) !== undefined || this.#schedules.get(schedule)?.paused === true) return false
+    const registered = this.#schedules.get(schedule)
+    if (timeline.at(at) !== undefined || registered?.paused === true) return false
+    if (version !== undefined && registered !== undefined && registered.version !== version) return false
     return follows === undefined || follows === (timeline.latest?.at ?? null)
   }
 
@@ -143,18 +171,24 @@ export class MemorySchedules implements ScheduleStore {
   #withdraw(name: string): void {
     const { jobs, clock } = this.#parts
     const now = clock.now()
-    const doomed = this.#waitingJobs(name).filter(
-      ({ state, runAt, startedAt }) => state === 'scheduled' && runAt > now && startedAt === null,
-    )
+    const doomed = this.#unbegun(name).filter(({ state, runAt }) => state === 'scheduled' && runAt > now)
     for (const job of doomed) jobs.delete(job)
     this.#timelineOf(name).remove(new Set(doomed.flatMap(({ occurrence }) => occurrence ?? [])))
   }
 
-  #waitingJobs(schedule: string): readonly MemoryJob[] {
+  #skip(schedule: string, why: string, isMeant: (occurrence: MemoryOccurrence) => boolean): number {
+    const { jobs, clock } = this.#parts
+    const doomed = this.#unbegun(schedule).filter(({ occurrence }) => occurrence !== null && isMeant(occurrence))
+    for (const job of doomed) jobs.move(job, 'skipped', { reason: why, finishedAt: clock.now() })
+    return doomed.length
+  }
+
+  /** Jobs that wait and were never claimed. */
+  #unbegun(schedule: string): readonly MemoryJob[] {
     const unended = [...(this.#timelines.get(schedule)?.unended ?? [])]
     return unended
       .flatMap(({ jobId }) => this.#parts.jobs.get(jobId) ?? [])
-      .filter(({ state }) => state === 'ready' || state === 'scheduled')
+      .filter(({ state, startedAt }) => (state === 'ready' || state === 'scheduled') && startedAt === null)
   }
 
   #change(schedule: MemorySchedule): void {
@@ -176,6 +210,10 @@ export class MemorySchedules implements ScheduleStore {
     this.#parts.checkOpen()
     return this.#parts
   }
+}
+
+function isBegun(job: MemoryJob | undefined): boolean {
+  return job !== undefined && job.startedAt !== null
 }
 
 type MemorySchedule = Omit<ScheduleRecord, 'last' | 'nextAt'>

@@ -1,4 +1,4 @@
-import { type FinalState, isFinal, type JobState, type Neighbours, type OccurrenceRecord } from '../store.ts'
+import { type FinalState, isFinal, type JobState, type OccurrenceRecord } from '../store.ts'
 
 /** What an occurrence is told of its job, whenever that moves. */
 interface Progress {
@@ -79,11 +79,17 @@ export class Timeline {
     return { last: this.#occurrences[index - 1], next: this.#occurrences[index] }
   }
 
-  neighbours(at: number): Neighbours {
-    let unended: number | null = null
-    for (const each of this.#unended) if (each.at < at && (unended === null || each.at < unended)) unended = each.at
-    const later = this.#occurrences.slice(this.#firstFrom(at + 1))
-    return { unended, seen: later.some(({ storedAt }) => storedAt >= at) }
+  /** Somebody was there when this instant was due: see `Neighbours.seen`. */
+  isSeen(at: number, now: number): boolean {
+    if ((this.latest?.at ?? now) > now) return true
+    const lastStored = this.#occurrences.findLastIndex((each) => each.at <= at || each.storedAt >= at)
+    return lastStored >= this.#firstFrom(at + 1)
+  }
+
+  /** Up to this instant, the latest first. */
+  recent(upTo: number, limit: number): readonly MemoryOccurrence[] {
+    const end = this.#firstFrom(upTo + 1)
+    return this.#occurrences.slice(Math.max(0, end - limit), end).reverse()
   }
 
   add(at: number, jobId: string, storedAt: number): MemoryOccurrence {

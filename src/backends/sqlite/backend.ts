@@ -2,10 +2,11 @@ import type { Clock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
+import { ClaimableMemo } from '../claimable.ts'
 import type { Coordination, LeaseBatch, QueueBackend, SendReceipt, SettleReceipt } from '../contract.ts'
 import type { JobStore, ScheduleStore } from '../store.ts'
 import { Access } from './access.ts'
-import type { ClaimedRow } from './claiming.ts'
+import { type ClaimedRow, flattenJobs } from './claiming.ts'
 import type { Claimed, Engine } from './engine.ts'
 import { flattenOccurrences } from './occurrences.ts'
 import { recordOf } from './record.ts'
@@ -35,6 +36,7 @@ const inlineLeases = 16
 
 function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueBackend {
   let foundNothing = false
+  const claimable = new ClaimableMemo(flattenJobs)
   const coordination: Coordination = {
     claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, clock.now()]),
     sweepOnce: (limit) => access.call('sweepOnce', [limit, clock.now()]),
@@ -55,7 +57,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
     },
     async lease(request) {
       const now = clock.now()
-      const args: Parameters<Engine['lease']> = [request, randomToken(), now]
+      const args: Parameters<Engine['lease']> = [{ ...request, jobs: claimable.of(request.jobs) }, randomToken(), now]
       // What wakes an idle worker is most often one job, and the first to arrive is the one that somebody waits for.
       const small = foundNothing && request.limit <= inlineLeases
       const claimed = await (small ? access.callInline('lease', args) : access.call('lease', args))
@@ -110,8 +112,12 @@ function scheduleStore(access: Access, clock: Clock, waking: <Answer>(work: Prom
     revision: () => access.callInline('scheduleRevision', []),
     enqueue: (occurrences) => waking(access.call('enqueueOccurrences', [flattenOccurrences(occurrences), clock.now()])),
     find: async (keys) => readOccurrences(await access.call('findOccurrences', [keys])),
-    neighbours: (key) => access.callInline('neighbours', [key]),
-    skipWaiting: (schedule, before, why) => access.call('skipWaiting', [schedule, before, why, clock.now()]),
+    async recent(schedule, upTo, limit) {
+      const found = readOccurrences(await access.callInline('recentOccurrences', [schedule, upTo, limit]))
+      return found.filter((each) => each !== null)
+    },
+    neighbours: (key) => access.callInline('neighbours', [key, clock.now()]),
+    skipWaiting: (request) => access.call('skipWaiting', [request, clock.now()]),
     pause: (name) => access.callInline('pauseSchedule', [name, clock.now()]),
     resume: (name) => access.callInline('resumeSchedule', [name, clock.now()]),
     remove: (name) => access.call('removeSchedule', [name, clock.now()]),

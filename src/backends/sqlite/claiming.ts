@@ -1,9 +1,26 @@
-import type { LeaseRequest } from '../contract.ts'
+import type { ClaimableJob, LeaseRequest } from '../contract.ts'
+import { Heap } from '../heap.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
-import type { Lane, Lanes, ReadyLane } from './lanes.ts'
+import { LaneReader, type Pick, type ReadLane, runsFirst } from './lane-reader.ts'
+import type { Lane, Lanes } from './lanes.ts'
 import { stateNumber } from './schema.ts'
+import { Slots } from './slots.ts'
 import { writeToken } from './token.ts'
+
+/** The jobs that it is about stand in one text: thousands of objects are slow to cross into the database's thread. */
+export interface FlatRequest extends Omit<LeaseRequest, 'jobs'> {
+  readonly jobs: string
+}
+
+export function flattenJobs(jobs: readonly ClaimableJob[]): string {
+  return JSON.stringify(jobs.map(({ job, concurrency }) => [job, concurrency]))
+}
+
+/** Up to so many lanes, or one for each job that is wanted, are each looked into; of more, only those whose first jobs are the best. */
+const fewLanes = 16
+/** To read one job costs little less than to read so many. */
+const leastRead = 8
 
 /** When to look again, and which of the owner's leases are to end. */
 export interface Outlook {
@@ -26,26 +43,28 @@ export interface ClaimedRows {
 /** seq, lane, id, identity, payload, signature, unique key, created at, run at, attempt. */
 export type ClaimedRow = readonly [number, number, string, string, string, string | null, string | null, number, number, number]
 
-interface Pick {
-  readonly seq: number
-  readonly runAt: number
-  readonly lane: ReadyLane
-}
-
 /** Finds the best ready jobs and gives them to an owner. */
 export class Claiming {
   readonly #lanes: Lanes
   readonly #first: SqliteStatement
+  readonly #best: SqliteStatement
   readonly #fetch: SqliteStatement
   readonly #take: SqliteStatement
   readonly #outlook: SqliteStatement
+  #asked = { jobs: '[]', limits: new Map<string, number | null>() }
 
   constructor(connection: Connection, lanes: Lanes) {
     this.#lanes = lanes
     // A bare parameter as the limit would have SQLite compile the statement anew at each call, to plan for its value.
     this.#first = connection.prepare(
       `SELECT json_group_array(json_array(run_at, seq)) AS picks FROM (
-         SELECT run_at, seq FROM treadle_jobs WHERE lane = ? AND state = 0 ORDER BY run_at, seq LIMIT ? + 0)`,
+         SELECT run_at, seq FROM treadle_jobs WHERE lane = ? AND state = 0 ORDER BY run_at, seq LIMIT ? + 0 OFFSET ? + 0)`,
+    )
+    this.#best = connection.prepare(
+      `SELECT json_group_array(place) AS places FROM (
+         SELECT lanes.key AS place FROM json_each(?) AS lanes CROSS JOIN treadle_jobs ON seq = (
+           SELECT seq FROM treadle_jobs WHERE lane = lanes.value AND state = 0 ORDER BY run_at, seq LIMIT 1)
+         ORDER BY run_at, seq LIMIT ? + 0)`,
     )
     this.#fetch = connection.prepare(
       `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, payload, signature, unique_key, created_at, run_at, attempts + 1)) AS rows
@@ -71,20 +90,20 @@ export class Claiming {
   }
 
   /** The lanes with jobs that this request may claim. */
-  open(request: LeaseRequest): readonly ReadyLane[] {
+  open(request: FlatRequest): readonly Lane[] {
     if (request.limit === 0) return []
-    const jobs = new Set(request.jobs.map(({ job }) => job))
+    const limits = this.#limitsOf(request)
     const queues = request.queues === null ? null : new Set(request.queues)
-    return this.#lanes.ready().filter((lane) => jobs.has(lane.job) && (queues === null || queues.has(lane.queue)))
+    return this.#lanes.ready().filter(({ job, queue }) => limits.has(job) && (queues === null || queues.has(queue)))
   }
 
-  claim(request: LeaseRequest, lanes: readonly ReadyLane[], claim: string, now: number): ClaimedRows {
+  claim(request: FlatRequest, lanes: readonly Lane[], claim: string, now: number): ClaimedRows {
     const picks = this.#pick(request, lanes)
     const rows = picks.length > 0 ? this.#give(picks, request, claim, now) : '[]'
     return { rows, lanes: [...new Set(picks.map((pick) => pick.lane))] }
   }
 
-  #give(picks: readonly Pick[], request: LeaseRequest, claim: string, now: number): string {
+  #give(picks: readonly Pick[], request: FlatRequest, claim: string, now: number): string {
     const seqs = JSON.stringify(picks.map((pick) => pick.seq))
     const { rows } = this.#fetch.get(seqs) as { rows: string }
     this.#take.run(claim, request.owner, now + request.leaseMs, now, seqs)
@@ -93,39 +112,62 @@ export class Claiming {
   }
 
   /** Lane after lane by priority; lanes of the same priority are merged by the time at which their jobs were due. */
-  #pick(request: LeaseRequest, lanes: readonly ReadyLane[]): readonly Pick[] {
-    const slots = this.#freeSlots(lanes, request)
+  #pick(request: FlatRequest, lanes: readonly Lane[]): readonly Pick[] {
+    const slots = new Slots(this.#limitsOf(request), lanes, (job) => this.#lanes.runningOf(job))
     const picks: Pick[] = []
     for (let from = 0; from < lanes.length && picks.length < request.limit; ) {
       const to = endOfPriority(lanes, from)
-      const best = lanes.slice(from, to).flatMap((lane) => this.#head(lane, request.limit - picks.length, slots))
-      if (to - from > 1) best.sort((a, b) => a.runAt - b.runAt || a.seq - b.seq)
-      for (const pick of best) {
-        if (picks.length < request.limit && takeSlot(pick.lane, slots)) picks.push(pick)
-      }
+      const limit = request.limit - picks.length
+      picks.push(...this.#merge(this.#winners(lanes.slice(from, to), limit, slots), limit, slots))
       from = to
     }
     return picks
   }
 
-  /** How many more of each limited job may run. */
-  #freeSlots(lanes: readonly ReadyLane[], request: LeaseRequest): Map<string, number> {
-    const limits = new Map<string, number>()
-    for (const { job, concurrency } of request.jobs) if (concurrency !== null) limits.set(job, concurrency)
-    for (const { job, single } of lanes) if (single === 1) limits.set(job, 1)
-    const slots = new Map<string, number>()
-    for (const { job } of lanes) {
-      const limit = limits.get(job)
-      if (limit !== undefined && !slots.has(job)) slots.set(job, limit - this.#lanes.runningOf(job))
+  #merge(lanes: readonly Lane[], limit: number, slots: Slots): readonly Pick[] {
+    const partSize = Math.max(leastRead, Math.ceil(limit / lanes.length))
+    const readers = new Heap(runsFirst)
+    for (const lane of lanes) {
+      const reader = new LaneReader(lane, this.#read, partSize, Math.min(limit, slots.free(lane.job)))
+      if (reader.head !== undefined) readers.add(reader)
     }
-    return slots
+    const picks: Pick[] = []
+    for (let best = readers.peek(); best !== undefined && picks.length < limit; best = readers.peek()) {
+      const pick = best.head as Pick
+      readers.remove(best)
+      if (!slots.take(pick.lane.job)) continue
+      picks.push(pick)
+      best.advance()
+      if (best.head !== undefined) readers.add(best)
+    }
+    return picks
   }
 
-  #head(lane: ReadyLane, limit: number, slots: ReadonlyMap<string, number>): Pick[] {
-    const count = Math.min(limit, lane.ready, slots.get(lane.job) ?? limit)
-    if (count <= 0) return []
-    const { picks } = this.#first.get(lane.lane, count) as { picks: string }
+  /**
+   * Of many lanes, those that a claim can get something from. Where the first jobs of so many lanes as the claim wants jobs may
+   * all start, nothing that comes after them can be among the best.
+   */
+  #winners(lanes: readonly Lane[], limit: number, slots: Slots): readonly Lane[] {
+    if (lanes.length <= Math.max(fewLanes, limit)) return lanes
+    const best = withSlots(this.#bestOf(lanes, limit), slots)
+    return best.length === limit ? best : withSlots(this.#bestOf(lanes, lanes.length), slots).slice(0, limit)
+  }
+
+  /** In the order of their first jobs. */
+  #bestOf(lanes: readonly Lane[], count: number): readonly Lane[] {
+    const { places } = this.#best.get(JSON.stringify(lanes.map(({ lane }) => lane)), count) as { places: string }
+    return (JSON.parse(places) as number[]).map((place) => lanes[place] as Lane)
+  }
+
+  readonly #read: ReadLane = (lane, count, after) => {
+    const { picks } = this.#first.get(lane.lane, count, after) as { picks: string }
     return (JSON.parse(picks) as [number, number][]).map(([runAt, seq]) => ({ seq, runAt, lane }))
+  }
+
+  /** By the jobs that it asks for; null where there is none. */
+  #limitsOf({ jobs }: FlatRequest): ReadonlyMap<string, number | null> {
+    if (this.#asked.jobs !== jobs) this.#asked = { jobs, limits: new Map(JSON.parse(jobs) as [string, number | null][]) }
+    return this.#asked.limits
   }
 }
 
@@ -133,16 +175,19 @@ export function earlier(a: number | null, b: number | null): number | null {
   return a === null || (b !== null && b < a) ? b : a
 }
 
-function endOfPriority(lanes: readonly ReadyLane[], from: number): number {
+function endOfPriority(lanes: readonly Lane[], from: number): number {
+  const priority = lanes[from]?.priority
   let to = from + 1
-  while (to < lanes.length && (lanes[to] as ReadyLane).priority === (lanes[from] as ReadyLane).priority) to++
+  while (lanes[to]?.priority === priority) to++
   return to
 }
 
-function takeSlot(lane: ReadyLane, slots: Map<string, number>): boolean {
-  const free = slots.get(lane.job)
-  if (free === undefined) return true
-  if (free <= 0) return false
-  slots.set(lane.job, free - 1)
-  return true
+/** Those whose first jobs may all start together. */
+function withSlots(lanes: readonly Lane[], slots: Slots): readonly Lane[] {
+  const reserved = new Map<string, number>()
+  return lanes.filter(({ job }) => {
+    const taken = reserved.get(job) ?? 0
+    reserved.set(job, taken + 1)
+    return taken < slots.free(job)
+  })
 }

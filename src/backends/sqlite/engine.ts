@@ -1,13 +1,4 @@
-import type {
-  LeaseRequest,
-  LockAnswer,
-  LockHolder,
-  OnceClaim,
-  ReapReport,
-  SendReceipt,
-  Settlement,
-  SettleReceipt,
-} from '../contract.ts'
+import type { LockAnswer, LockHolder, OnceClaim, ReapReport, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
 import type {
   JobCount,
   JobFilter,
@@ -17,10 +8,11 @@ import type {
   ProgressReport,
   RemoveFilter,
   ScheduleEntry,
+  SkipRequest,
 } from '../store.ts'
 import { Addresses } from './addresses.ts'
 import { Changing } from './changing.ts'
-import { type ClaimedRows, Claiming, earlier, type Outlook } from './claiming.ts'
+import { type ClaimedRows, Claiming, earlier, type FlatRequest, type Outlook } from './claiming.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import type { SqliteDriver } from './driver.ts'
 import { Lanes } from './lanes.ts'
@@ -34,6 +26,7 @@ import { Recurring } from './recurring.ts'
 import { checkSchema, migrate } from './schema.ts'
 import { type FlatEnvelopes, Sending } from './sending.ts'
 import { Settling } from './settling.ts'
+import { Unended } from './unended.ts'
 
 /** Only what differs from the ordinary crosses back: the receipts of envelopes that were there already. */
 export type TakenReceipts = readonly (readonly [index: number, receipt: SendReceipt])[]
@@ -48,7 +41,7 @@ export interface Claimed extends ClaimedRows, Outlook {
  */
 export interface Engine {
   send(flat: FlatEnvelopes, now: number): TakenReceipts
-  lease(request: LeaseRequest, claim: string, now: number): Claimed
+  lease(request: FlatRequest, claim: string, now: number): Claimed
   /** The places of those that were lost. */
   settle(settlements: readonly Settlement[], now: number): readonly number[]
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
@@ -71,8 +64,9 @@ export interface Engine {
   registerSchedules(entries: readonly ScheduleEntry[], now: number): void
   enqueueOccurrences(occurrences: FlatOccurrences, now: number): readonly boolean[]
   findOccurrences(keys: readonly OccurrenceKey[]): string
-  neighbours(key: OccurrenceKey): Neighbours
-  skipWaiting(schedule: string, before: number, why: string, now: number): number
+  recentOccurrences(schedule: string, upTo: number, limit: number): string
+  neighbours(key: OccurrenceKey, now: number): Neighbours
+  skipWaiting(request: SkipRequest, now: number): number
   standings(names: readonly string[] | undefined): string
   scheduleRevision(): number
   pauseSchedule(name: string, now: number): boolean
@@ -117,8 +111,9 @@ function engineOn(connection: Connection): Engine {
   const changing = new Changing(connection, lanes, addresses, outcomes)
   const once = new Once(connection, addresses)
   const locks = new Locks(connection)
-  const occurrences = new Occurrences(connection, { lanes, addresses, sending, outcomes })
-  const recurring = new Recurring(connection, occurrences)
+  const occurrences = new Occurrences(connection, { lanes, sending })
+  const unended = new Unended(connection, { lanes, addresses, outcomes })
+  const recurring = new Recurring(connection, occurrences, unended)
 
   function counted<Answer>(work: () => Answer): () => Answer {
     return () => {
@@ -139,7 +134,7 @@ function engineOn(connection: Connection): Engine {
   // A claim, a renewal or a progress that a power cut undoes is one that never was: the job is still there, to be claimed again.
   const writeSoon = <Answer>(work: () => Answer): Answer => forgetting(() => connection.relaxedTransaction(counted(work)))
   /** What falls due together may be others' by the thousands before it is this worker's. */
-  function promoteAndClaim(request: LeaseRequest, claim: string, now: number): ClaimedRows {
+  function promoteAndClaim(request: FlatRequest, claim: string, now: number): ClaimedRows {
     for (let round = 1; ; round++) {
       const isAll = settling.promote(now)
       lanes.writeCounts()
@@ -189,8 +184,9 @@ function engineOn(connection: Connection): Engine {
     registerSchedules: (entries, now) => write(() => recurring.register(entries, now)),
     enqueueOccurrences: (wanted, now) => write(() => occurrences.enqueue(wanted, now)),
     findOccurrences: (keys) => read(() => occurrences.find(keys)),
-    neighbours: (key) => read(() => occurrences.neighbours(key)),
-    skipWaiting: (schedule, before, why, now) => write(() => occurrences.skipWaiting(schedule, before, why, now)),
+    recentOccurrences: (schedule, upTo, limit) => read(() => occurrences.recent(schedule, upTo, limit)),
+    neighbours: (key, now) => read(() => unended.neighbours(key, now)),
+    skipWaiting: (request, now) => write(() => unended.skipWaiting(request, now)),
     standings: (names) => read(() => recurring.standings(names)),
     scheduleRevision: () => read(() => recurring.revision()),
     pauseSchedule: (name, now) => write(() => recurring.pause(name, now)),

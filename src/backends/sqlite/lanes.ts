@@ -9,22 +9,20 @@ export interface Lane {
   readonly job: string
   readonly priority: number
   readonly single: number
-}
-
-export interface ReadyLane extends Lane {
-  readonly ready: number
+  /** 1 where its jobs are occurrences of a schedule. */
+  readonly recurring: number
 }
 
 const states = Object.keys(stateNumber) as JobState[]
 
 /** The groups that jobs stand in, and the kept counts of each: changed in the transaction that changes the jobs. */
 export class Lanes {
-  readonly #known = new Map<string, number>()
-  readonly #recurring = new Map<number, boolean>()
+  readonly #numbers = new Map<string, number>()
+  readonly #byNumber = new Map<number, Lane>()
   readonly #changes = new Map<number, number[]>()
   readonly #find: SqliteStatement
   readonly #insert: SqliteStatement
-  readonly #isRecurring: SqliteStatement
+  readonly #get: SqliteStatement
   readonly #count: SqliteStatement
   readonly #ready: SqliteStatement
   readonly #running: SqliteStatement
@@ -37,13 +35,14 @@ export class Lanes {
     this.#insert = connection.prepare(
       'INSERT INTO treadle_lanes (queue, job, priority, single, recurring) VALUES (?, ?, ?, ?, ?) RETURNING lane',
     )
-    this.#isRecurring = connection.prepare('SELECT recurring FROM treadle_lanes WHERE lane = ?')
+    this.#get = connection.prepare('SELECT lane, queue, job, priority, single, recurring FROM treadle_lanes WHERE lane = ?')
     this.#count = connection.prepare(
       `UPDATE treadle_lanes SET ${states.map((state) => `${state} = ${state} + ?`).join(', ')} WHERE lane = ?`,
     )
     this.#ready = connection.prepare(
-      `SELECT lane, queue, job, priority, single, ready FROM treadle_lanes
-       WHERE ready > 0 AND queue NOT IN (SELECT queue FROM treadle_paused) ORDER BY priority DESC`,
+      `SELECT json_group_array(lane) AS lanes FROM (
+         SELECT lane FROM treadle_lanes INDEXED BY treadle_lanes_ready
+         WHERE ready > 0 AND queue NOT IN (SELECT queue FROM treadle_paused) ORDER BY priority DESC)`,
     )
     this.#running = connection.prepare('SELECT coalesce(sum(running), 0) AS running FROM treadle_lanes WHERE job = ?')
     this.#all = connection.prepare('SELECT * FROM treadle_lanes')
@@ -52,26 +51,23 @@ export class Lanes {
   /** The lane's number; a new lane is made on the way. Only inside a transaction. */
   numberOf(queue: string, job: string, priority: number, single: boolean, recurring: boolean): number {
     const key = `${queue}\n${job}\n${priority}\n${single}\n${recurring}`
-    const known = this.#known.get(key)
+    const known = this.#numbers.get(key)
     if (known !== undefined) return known
     const values = [queue, job, priority, single ? 1 : 0, recurring ? 1 : 0] as const
     const { lane } = (this.#find.get(...values) ?? this.#insert.get(...values)) as { lane: number }
-    this.#known.set(key, lane)
+    this.#numbers.set(key, lane)
     return lane
   }
 
-  /** Whether its jobs are occurrences of a schedule. A lane is that or not for ever, so each is asked for once. */
+  /** Whether its jobs are occurrences of a schedule. */
   isRecurring(lane: number): boolean {
-    const known = this.#recurring.get(lane)
-    if (known !== undefined) return known
-    const found = this.#isRecurring.get(lane) as { recurring: number } | undefined
-    if (found !== undefined) this.#recurring.set(lane, found.recurring === 1)
-    return found?.recurring === 1
+    return this.#lane(lane)?.recurring === 1
   }
 
-  /** Not paused, best first. */
-  ready(): readonly ReadyLane[] {
-    return this.#ready.all() as ReadyLane[]
+  /** Those with ready jobs that are not paused, best first. */
+  ready(): readonly Lane[] {
+    const { lanes } = this.#ready.get() as { lanes: string }
+    return (JSON.parse(lanes) as number[]).map((lane) => this.#lane(lane) as Lane)
   }
 
   runningOf(job: string): number {
@@ -104,7 +100,16 @@ export class Lanes {
   /** After a rollback: lanes that were made and counts that were changed never were. */
   forget(): void {
     this.#changes.clear()
-    this.#known.clear()
-    this.#recurring.clear()
+    this.#numbers.clear()
+    this.#byNumber.clear()
+  }
+
+  /** But for its counts a lane never changes, so each is asked for once. */
+  #lane(number: number): Lane | undefined {
+    const known = this.#byNumber.get(number)
+    if (known !== undefined) return known
+    const found = this.#get.get(number) as Lane | undefined
+    if (found !== undefined) this.#byNumber.set(number, found)
+    return found
   }
 }

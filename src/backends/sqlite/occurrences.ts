@@ -1,9 +1,7 @@
-import type { Neighbours, Occurrence, OccurrenceKey } from '../store.ts'
-import type { Addresses } from './addresses.ts'
+import type { Occurrence, OccurrenceKey } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Lanes } from './lanes.ts'
-import type { Outcomes } from './outcomes.ts'
 import { occurrenceFields } from './schedule-record.ts'
 import { stateNumber } from './schema.ts'
 import { type FlatEnvelopes, fieldCount, flatten, type Sending } from './sending.ts'
@@ -13,6 +11,7 @@ export interface FlatOccurrences {
   readonly schedules: readonly string[]
   readonly ats: readonly number[]
   readonly follows: readonly (number | null | undefined)[]
+  readonly versions: readonly (string | undefined)[]
   readonly envelopes: FlatEnvelopes
 }
 
@@ -21,18 +20,14 @@ export function flattenOccurrences(occurrences: readonly Occurrence[]): FlatOccu
     schedules: occurrences.map(({ schedule }) => schedule),
     ats: occurrences.map(({ at }) => at),
     follows: occurrences.map(({ follows }) => follows),
+    versions: occurrences.map(({ version }) => version),
     envelopes: flatten(occurrences.map(({ envelope }) => envelope)),
   }
 }
 
-// The planner would rather walk all occurrences of the schedule than use the index that holds these few.
-const unended = 'treadle_occurrences INDEXED BY treadle_occurrences_unended'
-
 interface OccurrencesParts {
   readonly lanes: Lanes
-  readonly addresses: Addresses
   readonly sending: Sending
-  readonly outcomes: Outcomes
 }
 
 /** What schedules have stored: each occurrence once, beside its job and longer than it. */
@@ -40,10 +35,7 @@ export class Occurrences {
   readonly #parts: OccurrencesParts
   readonly #store: SqliteStatement
   readonly #find: SqliteStatement
-  readonly #neighbours: SqliteStatement
-  readonly #unended: SqliteStatement
-  readonly #unbegun: SqliteStatement
-  readonly #skip: SqliteStatement
+  readonly #recent: SqliteStatement
   readonly #withdrawJobs: SqliteStatement
   readonly #withdraw: SqliteStatement
   readonly #forget: SqliteStatement
@@ -53,7 +45,7 @@ export class Occurrences {
     this.#store = connection.prepare(
       `INSERT INTO treadle_occurrences (schedule, at, job_id, stored_at)
        SELECT ?1, ?2, ?3, ?4
-       WHERE NOT EXISTS (SELECT 1 FROM treadle_schedules WHERE name = ?1 AND paused_at IS NOT NULL)
+       WHERE NOT EXISTS (SELECT 1 FROM treadle_schedules WHERE name = ?1 AND (paused_at IS NOT NULL OR version <> ?7))
          AND (?5 OR (SELECT max(at) FROM treadle_occurrences WHERE schedule = ?1) IS ?6)
        ON CONFLICT DO NOTHING`,
     )
@@ -62,18 +54,10 @@ export class Occurrences {
        FROM json_each(?) AS wanted LEFT JOIN treadle_occurrences AS found
          ON found.schedule = wanted.value ->> 0 AND found.at = wanted.value ->> 1`,
     )
-    this.#neighbours = connection.prepare(
-      `SELECT
-         (SELECT min(at) FROM ${unended} WHERE schedule = ?1 AND at < ?2 AND outcome IS NULL) AS unended,
-         EXISTS (SELECT 1 FROM treadle_occurrences WHERE schedule = ?1 AND at > ?2 AND stored_at >= ?2) AS seen`,
+    this.#recent = connection.prepare(
+      `SELECT json_group_array(${occurrenceFields('recent')}) AS occurrences FROM (
+         SELECT * FROM treadle_occurrences WHERE schedule = ? AND at <= ? ORDER BY at DESC LIMIT ? + 0) AS recent`,
     )
-    this.#unended = connection.prepare(
-      `SELECT job_id FROM ${unended} WHERE schedule = ? AND at < ? AND outcome IS NULL ORDER BY at`,
-    )
-    this.#unbegun = connection.prepare(
-      'SELECT seq, lane, state FROM treadle_jobs WHERE seq = ? AND state IN (0, 1) AND attempts = 0 AND rescues = 0',
-    )
-    this.#skip = connection.prepare('UPDATE treadle_jobs SET state = 7, finished_at = ?, reason = ? WHERE seq = ?')
     this.#withdrawJobs = connection.prepare(
       'DELETE FROM treadle_jobs WHERE schedule = ? AND state = 1 AND run_at > ? AND started_at IS NULL RETURNING lane, id',
     )
@@ -107,14 +91,9 @@ export class Occurrences {
     return (this.#find.get(wanted) as { occurrences: string }).occurrences
   }
 
-  neighbours({ schedule, at }: OccurrenceKey): Neighbours {
-    const { unended, seen } = this.#neighbours.get(schedule, at) as { unended: number | null; seen: number }
-    return { unended, seen: seen === 1 }
-  }
-
-  skipWaiting(schedule: string, before: number, why: string, now: number): number {
-    const unended = this.#unended.all(schedule, before) as { job_id: string }[]
-    return unended.filter(({ job_id }) => this.#skipOne(job_id, why, now)).length
+  /** To be read by `readOccurrences`. */
+  recent(schedule: string, upTo: number, limit: number): string {
+    return (this.#recent.get(schedule, upTo, limit) as { occurrences: string }).occurrences
   }
 
   /** Takes back what waits for its time and was never begun, as if it had not been stored. */
@@ -129,26 +108,13 @@ export class Occurrences {
     return Number(this.#forget.run(before, limit).changes)
   }
 
-  #storeOne({ schedules, ats, follows, envelopes }: FlatOccurrences, index: number, now: number): boolean {
-    const wanted = follows[index]
+  #storeOne({ schedules, ats, follows, versions, envelopes }: FlatOccurrences, index: number, now: number): boolean {
+    const [schedule, at] = [schedules[index] as string, ats[index] as number]
     const id = envelopes[index * fieldCount] as string
+    const wanted = follows[index]
     const isAny = wanted === undefined ? 1 : 0
-    return Number(this.#store.run(schedules[index] as string, ats[index] as number, id, now, isAny, wanted ?? null).changes) === 1
+    // Of a version that is not given, and so is null here, none is another one.
+    const outcome = this.#store.run(schedule, at, id, now, isAny, wanted ?? null, versions[index] ?? null)
+    return Number(outcome.changes) === 1
   }
-
-  #skipOne(jobId: string, why: string, now: number): boolean {
-    const { lanes, addresses, outcomes } = this.#parts
-    const job = this.#unbegun.get(addresses.find(jobId) ?? null) as WaitingRow | undefined
-    if (job === undefined) return false
-    this.#skip.run(now, why, job.seq)
-    lanes.move(job.lane, job.state, stateNumber.skipped)
-    outcomes.write(job.lane, [job.seq], stateNumber.skipped, now)
-    return true
-  }
-}
-
-interface WaitingRow {
-  readonly seq: number
-  readonly lane: number
-  readonly state: number
 }

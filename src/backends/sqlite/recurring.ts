@@ -3,10 +3,12 @@ import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Occurrences } from './occurrences.ts'
 import { occurrenceFields } from './schedule-record.ts'
+import type { Unended } from './unended.ts'
 
 /** Schedules: what the code says of them, and what people said. */
 export class Recurring {
   readonly #occurrences: Occurrences
+  readonly #unended: Unended
   readonly #find: SqliteStatement
   readonly #write: SqliteStatement
   readonly #pause: SqliteStatement
@@ -19,12 +21,16 @@ export class Recurring {
   readonly #standingsOf: SqliteStatement
   readonly #list: SqliteStatement
 
-  constructor(connection: Connection, occurrences: Occurrences) {
+  constructor(connection: Connection, occurrences: Occurrences, unended: Unended) {
     this.#occurrences = occurrences
-    this.#find = connection.prepare('SELECT expression, timezone, paused_at FROM treadle_schedules WHERE name = ?')
+    this.#unended = unended
+    this.#find = connection.prepare(
+      'SELECT expression, timezone, version, since, paused_at FROM treadle_schedules WHERE name = ?',
+    )
     this.#write = connection.prepare(
-      `INSERT INTO treadle_schedules (name, expression, timezone, since) VALUES (?, ?, ?, ?)
-       ON CONFLICT (name) DO UPDATE SET expression = excluded.expression, timezone = excluded.timezone, since = excluded.since`,
+      `INSERT INTO treadle_schedules (name, expression, timezone, version, since) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET
+         expression = excluded.expression, timezone = excluded.timezone, version = excluded.version, since = excluded.since`,
     )
     this.#pause = connection.prepare('UPDATE treadle_schedules SET paused_at = ? WHERE name = ?')
     this.#resume = connection.prepare('UPDATE treadle_schedules SET paused_at = NULL, since = ? WHERE name = ?')
@@ -33,14 +39,14 @@ export class Recurring {
     this.#change = connection.prepare('UPDATE treadle_schedule_revision SET revision = revision + 1')
     this.#revision = connection.prepare('SELECT revision FROM treadle_schedule_revision')
     const standings = `SELECT json_group_array(json_array(
-         name, since, paused_at IS NOT NULL, ${occurrenceFields('latest')})) AS standings
+         name, version, since, paused_at IS NOT NULL, ${occurrenceFields('latest')})) AS standings
        FROM treadle_schedules LEFT JOIN treadle_occurrences AS latest
          ON latest.schedule = name AND latest.at = (SELECT max(at) FROM treadle_occurrences WHERE schedule = name)`
     this.#standings = connection.prepare(standings)
     this.#standingsOf = connection.prepare(`${standings} WHERE name IN (SELECT value FROM json_each(?))`)
     this.#list = connection.prepare(
       `SELECT json_group_array(json_array(
-         name, since, paused_at IS NOT NULL, ${occurrenceFields('last')}, expression, timezone,
+         name, version, since, paused_at IS NOT NULL, ${occurrenceFields('last')}, expression, timezone,
          (SELECT min(at) FROM treadle_occurrences WHERE schedule = name AND at > ?1)) ORDER BY name) AS schedules
        FROM treadle_schedules LEFT JOIN treadle_occurrences AS last
          ON last.schedule = name AND last.at = (SELECT max(at) FROM treadle_occurrences WHERE schedule = name AND at <= ?1)`,
@@ -48,10 +54,11 @@ export class Recurring {
   }
 
   register(entries: readonly ScheduleEntry[], now: number): void {
-    for (const { name, expression, timezone } of entries) {
+    for (const { name, expression, timezone, version } of entries) {
       const known = this.#known(name)
-      if (known !== undefined && known.expression === expression && known.timezone === timezone) continue
-      this.#write.run(name, expression, timezone, now)
+      const hasSameInstants = known?.expression === expression && known.timezone === timezone
+      if (hasSameInstants && known.version === version) continue
+      this.#write.run(name, expression, timezone, version, hasSameInstants ? known.since : now)
       this.#occurrences.withdraw(name, now)
       this.#change.run()
     }
@@ -90,6 +97,7 @@ export class Recurring {
   remove(name: string, now: number): boolean {
     if (this.#known(name) === undefined) return false
     this.#occurrences.withdraw(name, now)
+    this.#unended.skipAll(name, 'its schedule was removed', now)
     this.#removeOccurrences.run(name)
     this.#remove.run(name)
     this.#change.run()
@@ -109,5 +117,7 @@ export class Recurring {
 interface KnownRow {
   readonly expression: string
   readonly timezone: string
+  readonly version: string
+  readonly since: number
   readonly paused_at: number | null
 }

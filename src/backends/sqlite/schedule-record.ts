@@ -8,11 +8,11 @@ import { type FinalState, jobStates, type OccurrenceRecord, type ScheduleRecord,
 /** Schedule, instant, job id, outcome, started at, finished at; all null where there is no such occurrence. */
 type OccurrenceFields = readonly [string | null, number, string, number | null, number | null, number | null]
 
-/** Name, since, whether it is paused, its latest occurrence. */
-type StandingFields = readonly [string, number, number, OccurrenceFields]
+/** Name, version, since, whether it is paused, its latest occurrence. */
+type StandingFields = readonly [string, string, number, number, OccurrenceFields]
 
-/** Name, since, whether it is paused, its last occurrence, expression, time zone, next instant. */
-type ListedFields = readonly [string, number, number, OccurrenceFields, string, string, number | null]
+/** Name, version, since, whether it is paused, its last occurrence, expression, time zone, next instant. */
+type ListedFields = readonly [...StandingFields, string, string, number | null]
 
 /** The SQL that makes an occurrence's fields of its row. */
 export function occurrenceFields(table: string): string {
@@ -26,14 +26,21 @@ export function readOccurrences(json: string): readonly (OccurrenceRecord | null
 
 export function readStandings(json: string): readonly ScheduleStanding[] {
   const standings = JSON.parse(json) as StandingFields[]
-  return standings.map(([name, since, paused, latest]) => ({ name, since, paused: paused === 1, latest: occurrenceOf(latest) }))
+  return standings.map(([name, version, since, paused, latest]) => ({
+    name,
+    version,
+    since,
+    paused: paused === 1,
+    latest: occurrenceOf(latest),
+  }))
 }
 
 export function readSchedules(json: string): readonly ScheduleRecord[] {
-  return (JSON.parse(json) as ListedFields[]).map(([name, since, paused, last, expression, timezone, nextAt]) => ({
+  return (JSON.parse(json) as ListedFields[]).map(([name, version, since, paused, last, expression, timezone, nextAt]) => ({
     name,
     expression,
     timezone,
+    version,
     since,
     paused: paused === 1,
     last: occurrenceOf(last),

@@ -38,6 +38,7 @@ const migrations: readonly string[] = [
     UNIQUE (queue, job, priority, single, recurring)
   );
   CREATE INDEX treadle_lanes_job ON treadle_lanes (job);
+  CREATE INDEX treadle_lanes_ready ON treadle_lanes (priority DESC) WHERE ready > 0;
 
   CREATE TABLE treadle_jobs (
     seq INTEGER PRIMARY KEY,
@@ -90,6 +91,7 @@ const migrations: readonly string[] = [
     name TEXT PRIMARY KEY,
     expression TEXT NOT NULL,
     timezone TEXT NOT NULL,
+    version TEXT NOT NULL,
     since INTEGER NOT NULL,
     paused_at INTEGER
   ) WITHOUT ROWID;

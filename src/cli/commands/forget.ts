@@ -18,22 +18,26 @@ export function addForget(program: Command): void {
     .argument('<name>', 'the name of the schedule')
     .option('--yes', 'do not ask; needed where there is no terminal')
     .addHelpText('after', examples(['forget old-digest', 'asks first'], ['forget old-digest --yes', 'in a script']))
-    .action((name: string, { yes = false }: { readonly yes?: boolean }, command: Command) => {
-      if (!yes && !canAsk()) throw new UsageError('this removes a schedule for ever: add --yes where nobody can be asked')
-      return withJobs(command, async ({ project, jobs, out, now }) => {
+    .action((name: string, { yes = false }: { readonly yes?: boolean }, command: Command) =>
+      withJobs(command, async ({ project, jobs, out, now }) => {
         refuseMissing(project.missingFile)
         const schedules = await readSchedules(jobs, now, true)
         const names = schedules.map(({ schedule }) => schedule)
         refuseUnknownSchedule(name, names)
         const isInCode = schedules.some(({ schedule, state }) => schedule === name && state !== 'not in code')
         // One that is still in the code is refused in any case, so there is nothing to ask.
-        if (!yes && !isInCode && !(await confirm(`Remove the schedule "${visibleLine(name)}" with the record of its runs?`))) {
+        if (!yes && !isInCode && !(await isMeant(name))) {
           out.note('nothing was removed')
           return exitCodes.failed
         }
         await jobs.schedules.forget(name)
         out.answer({ forgotten: name }, () => `forgot the schedule ${visibleLine(name)}`)
         return exitCodes.ok
-      })
-    })
+      }),
+    )
+}
+
+async function isMeant(name: string): Promise<boolean> {
+  if (!canAsk()) throw new UsageError('this removes a schedule for ever: add --yes where nobody can be asked')
+  return confirm(`Remove the schedule "${visibleLine(name)}" with the record of its runs?`)
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { Schedule } from '../../scheduling/schedule.ts'
 import { examples } from '../examples.ts'
-import { explained, isExpression, mergedRuns, parseExpression, type RunsWanted } from '../next-runs.ts'
+import { explained, mergedRuns, type RunsWanted, type Standing } from '../next-runs.ts'
 import { explainedText, laterNote, leftOutNote, mergedText } from '../output/next-runs.ts'
-import { readSchedules, scheduleInCode } from '../schedules.ts'
+import { isExpression, parseExpression } from '../schedule-expression.ts'
+import { readSchedules, type ScheduleStatus, scheduleInCode } from '../schedules.ts'
 import { lookOnly, type ProjectSession, type Session, withJobs, withOutput } from '../session.ts'
 import { instant, wholeNumber, zone } from '../values.ts'
 
@@ -18,9 +19,9 @@ export function addNext(program: Command): void {
     .command('next')
     .summary('when schedules run next, and what an expression means')
     .description(
-      'Tells a schedule of this program, or an expression, in words, with its next runs; without a name, the next runs of all schedules in the order of time. What has a space or a comma in it, or begins with @, is an expression: it needs no project.',
+      'Tells a schedule of this program, or an expression, in words, with its next runs; without a name, the next runs of all schedules in the order of time. What has a space or a comma in it, begins with @, or is a built-in word such as EVERY_DAY or HOURLY is an expression: it needs no project.',
     )
-    .argument('[schedule]', 'the name of a schedule, a cron expression or a repeat')
+    .argument('[schedule]', 'the name of a schedule, a cron expression, a repeat or a word such as EVERY_DAY')
     .option('--count <n>', 'so many runs', wholeNumber(1, 1_000), 10)
     .option('--zone <zone>', 'show the times in this time zone too; a cron expression is read in it', zone)
     .option('--from <time>', 'runs after this time in place of now, such as 2026-06-10T09:00:00Z', instant)
@@ -32,6 +33,7 @@ export function addNext(program: Command): void {
         ['next digest --zone America/New_York', 'in its own zone and in this one'],
         [`next '30 2 * * 1-5' --zone Europe/Paris`, 'what does this expression mean?'],
         [`next 'FINISHED, +1 HOUR'`, 'a repeat: counted from the run before'],
+        ['next EVERY_DAY', 'what is this word?'],
       ),
     )
     .action((name: string | undefined, options: NextOptions, command: Command) => {
@@ -45,24 +47,34 @@ export function addNext(program: Command): void {
 async function tellAll({ jobs, out, now }: ProjectSession, options: NextOptions): Promise<void> {
   const schedules = await readSchedules(jobs, now, true)
   const followed = schedules.filter(({ state }) => state === 'active' || state === 'new')
-  const named = followed.map(({ schedule }) => [schedule, scheduleInCode(jobs, schedule)] as const)
+  const named = followed.map((status) => ({
+    name: status.schedule,
+    schedule: scheduleInCode(jobs, status.schedule),
+    standing: standingOf(status),
+  }))
   const runs = mergedRuns(named, wanted(options, now))
   out.answer(runs, () => mergedText(runs, out, { ...options, now }))
   const shown = runs.map(({ schedule }) => schedule)
   const later = followed.filter(({ schedule }) => !shown.includes(schedule))
-  if (!out.json) for (const note of [...laterNote(later, now), ...leftOutNote(schedules)]) out.note(note)
+  if (!out.json) for (const note of [...laterNote(later, { ...options, now }), ...leftOutNote(schedules)]) out.note(note)
 }
 
 async function tellOne({ jobs, out, now }: ProjectSession, name: string, options: NextOptions): Promise<void> {
-  const answer = explained(scheduleInCode(jobs, name), wanted(options, now))
-  const status = (await readSchedules(jobs, now, true)).filter(({ schedule }) => schedule === name)
-  out.answer({ schedule: name, state: status[0]?.state, ...answer }, () => explainedText(answer, out, { ...options, now }))
-  if (!out.json) for (const note of leftOutNote(status)) out.note(`${note}; these would be its next runs`)
+  const schedule = scheduleInCode(jobs, name)
+  const status = (await readSchedules(jobs, now, true)).find((each) => each.schedule === name) as ScheduleStatus
+  const answer = explained(schedule, wanted(options, now), standingOf(status))
+  out.answer({ schedule: name, state: status.state, ...answer }, () => explainedText(answer, out, { ...options, now }))
+  if (!out.json) for (const note of leftOutNote([status])) out.note(`${note}; these would be its next runs`)
 }
 
 function tellExpression({ out, now }: Session, schedule: Schedule, options: NextOptions): void {
-  const answer = explained(schedule, wanted(options, now))
+  const answer = explained(schedule, wanted(options, now), { kind: 'never run' })
   out.answer(answer, () => explainedText(answer, out, { ...options, now }))
+}
+
+function standingOf({ beginsAtOnce, nextAt }: ScheduleStatus): Standing {
+  if (beginsAtOnce) return { kind: 'never run' }
+  return nextAt === null ? { kind: 'unknown' } : { kind: 'next', at: Date.parse(nextAt) }
 }
 
 function wanted({ count, zone, from }: NextOptions, now: number): RunsWanted {

@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import { examples } from '../examples.ts'
 import { UsageError } from '../failure.ts'
 import { visibleLine } from '../output/text.ts'
-import { timeAndAge } from '../output/time.ts'
-import { readSchedules, refuseUnknownSchedule } from '../schedules.ts'
+import { relativeTime, zonedTime } from '../output/time.ts'
+import { readSchedules, refuseUnknownSchedule, type ScheduleStatus } from '../schedules.ts'
 import { loadSoundJobs, withProject } from '../session.ts'
 import { collect, queues } from '../values.ts'
 
@@ -78,12 +78,14 @@ async function changeSchedules(command: Command, names: readonly string[], verb:
     for (const name of names) await jobs.schedules[verb](name)
     const changed = (await readSchedules(jobs, now, complete)).filter(({ schedule }) => names.includes(schedule))
     out.answer({ [past[verb]]: names, schedules: changed }, () =>
-      changed.map(({ schedule, nextAt }) => changedText(verb, schedule, nextAt, now)).join('\n'),
+      changed.map((schedule) => changedText(verb, schedule, now)).join('\n'),
     )
   })
 }
 
-function changedText(verb: Verb, schedule: string, nextAt: string | null, now: number): string {
+function changedText(verb: Verb, { schedule, nextAt, timezone }: ScheduleStatus, now: number): string {
   const what = `${past[verb]} the schedule ${visibleLine(schedule)}`
-  return verb === 'resume' && nextAt !== null ? `${what}: next run ${timeAndAge(Date.parse(nextAt), now)}` : what
+  if (verb === 'pause' || nextAt === null) return what
+  const at = Date.parse(nextAt)
+  return `${what}: next run ${zonedTime(at, timezone)} (${relativeTime(at, now)})`
 }

@@ -1,12 +1,17 @@
 import type { Command } from 'commander'
+import type { Treadle } from '../../app/treadle.ts'
+import type { TreadleEvents } from '../../execution/events.ts'
 import type { RunOptions } from '../../worker/config.ts'
+import type { RunReport } from '../../worker/report.ts'
 import { readDryRun } from '../dry-run.ts'
 import { examples } from '../examples.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { Interrupted } from '../failure.ts'
 import { refuseUnknownJobs } from '../known-jobs.ts'
+import { nothingStoredAt } from '../nothing-stored.ts'
 import { dryRunText } from '../output/dry-run.ts'
-import { reportText } from '../output/work-log.ts'
+import type { Output } from '../output/output.ts'
+import { missedJson, missedText, reportText } from '../output/work-log.ts'
 import { lookOnly, type ProjectSession, withJobs } from '../session.ts'
 import { stopRequest } from '../signals.ts'
 import { instant, wholeNumber } from '../values.ts'
@@ -32,7 +37,11 @@ export function addRun(program: Command): void {
       'One pass, for system cron: stores what the schedules say is due, runs all due jobs, and ends. With --single it ends with exit code 5 while another scheduler has the lock.',
     )
     .option('--limit <n>', 'at most so many jobs', wholeNumber(1))
-    .option('--at <time>', 'store what schedules have at this time, such as 2026-06-10T09:00:00Z, in place of now', instant)
+    .option(
+      '--at <time>',
+      'store what schedules had at this time of the last 7 days, such as 2026-06-10T09:00:00Z, in place of now',
+      instant,
+    )
     .option('--dry-run', 'print what would be stored and run, and write nothing')
     .option('--fail-on-dead', 'end with exit code 3 when a job died')
     .addHelpText(
@@ -65,13 +74,34 @@ async function pass({ jobs, out }: ProjectSession, given: RunOptions, failOnDead
   const note = unusedQueuesNote(jobs.definitions(), given.queues)
   if (note !== undefined) out.note(note)
   const stop = stopRequest(
-    () => out.note('stopping: waiting for running jobs; once more ends at once'),
+    () => out.note(stopping),
     () => process.exit(exitCodes.interrupted),
   )
+  const missed = noteMissed(jobs, out)
   const report = await jobs.run({ ...given, signal: stop.signal })
-  out.answer(report, () => reportText(report) || 'nothing was due')
+  const whyNothing = given.at === undefined || report.enqueued > 0 ? null : await nothingStoredAt(jobs, given, given.at)
+  out.answer({ ...report, missed: missed.map(missedJson) }, () => reportText(report) || 'nothing was due')
+  if (whyNothing !== null && !out.json) out.note(`note: ${whyNothing}`)
   if (stop.name() === 'SIGINT') throw new Interrupted()
-  return failOnDead && report.dead > 0 ? exitCodes.deadJobs : exitCodes.ok
+  return exitCodeOf(report, failOnDead)
+}
+
+/** A program finds them in the report. */
+function noteMissed(jobs: Treadle, out: Output): readonly TreadleEvents['schedule:missed'][] {
+  const missed: TreadleEvents['schedule:missed'][] = []
+  jobs.on('schedule:missed', (event) => {
+    missed.push(event)
+    if (!out.json) out.note(`note: ${missedText(event)}`)
+  })
+  return missed
+}
+
+const stopping =
+  'stopping: waiting up to 30s for running jobs, then they are given back; once more ends at once, and what runs is begun again when its lease has ended'
+
+function exitCodeOf({ dead, failedSchedules }: RunReport, failOnDead: boolean): number {
+  if (failOnDead && dead > 0) return exitCodes.deadJobs
+  return failedSchedules > 0 ? exitCodes.failed : exitCodes.ok
 }
 
 function runOptions(options: RunCommandOptions): RunOptions {

@@ -1,7 +1,7 @@
 import type { CheckedJob, CheckReport } from '../check.ts'
 import type { Output } from './output.ts'
-import { plural, visible } from './text.ts'
-import { timeAndAge } from './time.ts'
+import { plural, visible, wrapped } from './text.ts'
+import { relativeTime, zonedTime } from './time.ts'
 
 export function checkText(report: CheckReport, out: Output, now: number): string {
   const { colours } = out
@@ -18,23 +18,39 @@ export function checkText(report: CheckReport, out: Output, now: number): string
     `${colours.dim('database')} ${report.url}`,
     ...(report.jobs.length === 0 ? [] : ['', jobsTable(report.jobs, out, now)]),
     '',
-    ...report.warnings.map((warning) => `${colours.yellow('!')} ${visible(warning)}`),
+    ...report.warnings.map((warning) => warningText(warning, out)),
     summary,
   ].join('\n')
+}
+
+/** Beside a mark, at the width of the terminal. */
+export function warningText(warning: string, out: Output): string {
+  return `${out.colours.yellow('!')} ${wrapped(visible(warning), out.width - 2, '  ')}`
 }
 
 function jobsTable(jobs: readonly CheckedJob[], out: Output, now: number): string {
   return out.table(
     [
-      { head: 'JOB', cell: ({ job }) => job },
-      { head: 'QUEUE', cell: ({ queue }) => queue },
-      { head: 'RETRIES', cell: ({ retries }) => String(retries), align: 'right', whole: true },
-      { head: 'NEXT RUN', cell: ({ nextAt }) => (nextAt === null ? '-' : timeAndAge(Date.parse(nextAt), now)) },
-      { head: 'SCHEDULE', cell: ({ schedule, timezone }) => (schedule === null ? '-' : `${schedule} ${timezone}`) },
-      { head: 'NOTE', cell: noteOf, style: (text) => out.colours.yellow(text) },
+      { head: 'JOB', cell: ({ job }) => job, least: 8, rank: 0 },
+      { head: 'QUEUE', cell: ({ queue }) => queue, rank: 5 },
+      { head: 'RETRIES', cell: ({ retries }) => String(retries), align: 'right', whole: true, rank: 6 },
+      { head: 'NEXT RUN', cell: nextText, whole: true, rank: 1 },
+      { head: 'FROM NOW', cell: (job) => fromNow(job, now), whole: true, rank: 4 },
+      { head: 'SCHEDULE', cell: ({ schedule }) => schedule ?? '-', least: 12, rank: 2 },
+      { head: 'ZONE', cell: ({ timezone }) => timezone ?? '-', whole: true, rank: 3 },
+      { head: 'NOTE', cell: noteOf, style: (text) => out.colours.yellow(text), rank: 7 },
     ],
     jobs,
   )
+}
+
+function nextText({ nextAt, timezone, isRepeat }: CheckedJob): string {
+  if (isRepeat) return 'at once when first seen'
+  return nextAt === null ? '-' : zonedTime(Date.parse(nextAt), timezone ?? 'UTC')
+}
+
+function fromNow({ nextAt }: CheckedJob, now: number): string {
+  return nextAt === null ? '-' : relativeTime(Date.parse(nextAt), now)
 }
 
 function noteOf({ enabled, environments }: CheckedJob): string {

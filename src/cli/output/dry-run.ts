@@ -1,19 +1,27 @@
-import type { DryRunReport, PlannedRun, PlannedSchedule } from '../dry-run.ts'
+import { longestMisfireMs } from '../../scheduling/misfire.ts'
+import type { DryRunReport, PlannedRun, PlannedSchedule, WaitingJobs } from '../dry-run.ts'
 import type { Output } from './output.ts'
 import { plural } from './text.ts'
 
 /** What a pass would do, for a person. */
 export function dryRunText(report: DryRunReport, out: Output, now: number): string {
-  const { missingDatabase, schedules, due } = report
-  const rows = schedules.flatMap((schedule) => rowsOf(schedule, now))
+  const { missingDatabase, schedules } = report
+  const rows = schedules.flatMap(rowsOf)
   return [
     `a pass at ${seconds(report.at)} would do this; nothing is written`,
+    ...(isOfLast7Days(report, now) ? [] : ['only a dry run may look at this time: a pass itself takes one of the last 7 days']),
     ...(missingDatabase === null ? [] : [`there is no database yet: a pass would make ${missingDatabase}`]),
     '',
     rows.length === 0 ? 'no schedules' : planTable(rows, out),
     '',
-    `${due.isExact ? '' : 'at least '}${plural(due.count, 'job')} in the queue ${due.count === 1 ? 'is' : 'are'} due and would be run`,
+    storedText(schedules),
+    waitingText(report.waiting),
   ].join('\n')
+}
+
+function isOfLast7Days({ at }: DryRunReport, now: number): boolean {
+  const ageMs = now - Date.parse(at)
+  return ageMs >= 0 && ageMs <= longestMisfireMs
 }
 
 interface Row {
@@ -23,31 +31,47 @@ interface Row {
   readonly isNew: boolean
 }
 
-function rowsOf({ schedule, leftOut, occurrences }: PlannedSchedule, now: number): readonly Row[] {
+function rowsOf(planned: PlannedSchedule): readonly Row[] {
+  const { schedule, leftOut, occurrences } = planned
   if (leftOut !== null) return [{ schedule, run: null, what: `left out: ${leftOutWords[leftOut]}`, isNew: false }]
   if (occurrences.length === 0) return [{ schedule, run: null, what: 'nothing to store', isNew: false }]
-  return occurrences.map((run) => ({ schedule, run, what: whatOf(run, now), isNew: !run.stored }))
+  return occurrences.map((run) => ({ schedule, run, what: whatOf(run, planned), isNew: !run.stored }))
 }
 
-const leftOutWords = { disabled: 'disabled', environment: 'for another environment', paused: 'paused' } as const
+export const leftOutWords = { disabled: 'disabled', environment: 'for another environment', paused: 'paused' } as const
 
-function whatOf({ at, why, stored }: PlannedRun, now: number): string {
+/** The reason comes first, for a narrow terminal cuts the end. */
+function whatOf({ why, isDue, stored }: PlannedRun, { isRunHere }: PlannedSchedule): string {
   if (stored) return 'stored already'
-  // Also of a pass at a time to come: what lies ahead is stored for its time, and not run before.
-  if (Date.parse(at) > now) return why === 'next' ? 'next: would be stored for then' : 'would be stored for then'
-  return why === 'missed' ? 'missed: would be made up for now' : 'due: would be stored and run now'
+  if (!isDue) return why === 'next' ? 'next: stored ahead' : 'stored ahead'
+  return `${why === 'missed' ? 'missed' : 'due'}: ${isRunHere ? 'run now' : 'left to others'}`
+}
+
+/** What would be new in the queue, and what of it this pass would run. */
+function storedText(schedules: readonly PlannedSchedule[]): string {
+  const stored = schedules.flatMap(({ occurrences, isRunHere }) =>
+    occurrences.filter((run) => !run.stored).map((run) => isRunHere && run.isDue),
+  )
+  const runNow = stored.filter((isRunNow) => isRunNow).length
+  if (stored.length === 0) return 'no run would be stored'
+  return `${plural(stored.length, 'run')} would be stored, ${runNow === 0 ? 'none' : runNow} of them to be run now`
+}
+
+function waitingText({ count, isExact }: WaitingJobs): string {
+  if (count === 0 && isExact) return 'no job waits in the queue already'
+  return `${isExact ? '' : 'at least '}${plural(count, 'job')} ${count === 1 ? 'waits' : 'wait'} in the queue already and would be run too`
 }
 
 function planTable(rows: readonly Row[], out: Output): string {
   return out.table(
     [
-      { head: 'SCHEDULE', cell: ({ schedule }) => schedule, least: 10 },
+      { head: 'SCHEDULE', cell: ({ schedule }) => schedule, least: 8 },
       { head: 'LOCAL TIME', cell: ({ run }) => run?.local ?? '-', whole: true, rank: 2 },
       { head: 'UTC', cell: ({ run }) => (run === null ? '-' : seconds(run.at)), whole: true, rank: 3 },
       {
         head: 'WHAT',
         cell: ({ what }) => what,
-        least: 20,
+        least: 12,
         style: (text, { isNew }) => (isNew ? text : out.colours.dim(text)),
         rank: 1,
       },

@@ -6,7 +6,7 @@ import { relativeTime } from './time.ts'
 export function jobTable(jobs: readonly JobRecord[], out: Output, now: number): string {
   return out.table(
     [
-      { head: 'ID', cell: (job) => job.id, whole: true },
+      { head: 'ID', cell: (job) => job.id, whole: true, rank: 0, cut: { rank: 3, to: 13 } },
       { head: 'JOB', cell: (job) => job.job, least: 10, rank: 2 },
       {
         head: 'STATE',
@@ -15,10 +15,10 @@ export function jobTable(jobs: readonly JobRecord[], out: Output, now: number): 
         whole: true,
         rank: 1,
       },
-      { head: 'QUEUE', cell: (job) => job.queue, rank: 4 },
-      { head: 'TRIES', cell: (job) => `${job.attempts}/${job.maxRetries + 1}`, align: 'right', whole: true, rank: 5 },
-      { head: 'WHEN', cell: (job) => whenOf(job, now), whole: true, rank: 3 },
-      { head: 'NOTE', cell: noteOf, least: 12, style: (text) => out.colours.dim(text) },
+      { head: 'QUEUE', cell: (job) => job.queue, rank: 5 },
+      { head: 'TRIES', cell: (job) => `${job.attempts}/${job.maxRetries + 1}`, align: 'right', whole: true, rank: 6 },
+      { head: 'WHEN', cell: (job) => whenOf(job, now), whole: true, rank: 4 },
+      { head: 'NOTE', cell: noteOf, least: 12, style: (text) => out.colours.dim(text), rank: 7 },
     ],
     jobs,
   )

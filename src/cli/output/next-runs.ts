@@ -1,34 +1,38 @@
 import type { ExplainedSchedule, NextRun, ScheduledRun } from '../next-runs.ts'
 import type { ScheduleStatus } from '../schedules.ts'
+import { warningText } from './check.ts'
 import type { Output } from './output.ts'
 import type { Column } from './table.ts'
-import { visibleLine } from './text.ts'
+import { visibleLine, wrapped } from './text.ts'
 import { relativeTime } from './time.ts'
 
 export interface ExplainedOptions {
   readonly zone?: string
+  /** Given where the runs are not those after now: then nobody wants to know how far from now they are. */
+  readonly from?: Date
   readonly now: number
 }
 
 /** A schedule in words, its next runs, and what is to be said of them. */
-export function explainedText(schedule: ExplainedSchedule, out: Output, { zone, now }: ExplainedOptions): string {
-  const { text, expression, timezone, warnings, runs } = schedule
-  const common = commonNote(runs)
+export function explainedText(schedule: ExplainedSchedule, out: Output, options: ExplainedOptions): string {
+  const { text, expression, timezone, warnings, beginsAtOnce, runs } = schedule
+  const common = commonNote(schedule)
   return [
     out.colours.bold(text),
     out.colours.dim(`${visibleLine(expression)}  ${timezone}`),
-    ...warnings.map((warning) => `${out.colours.yellow('!')} ${warning}`),
+    ...warnings.map((warning) => warningText(warning, out)),
+    ...(beginsAtOnce ? [wrapped(atOnce, out.width)] : []),
     '',
-    runs.length === 0 ? 'no runs to come' : out.table([...timeColumns(runs, zone, now), ...noteColumn(runs, common, out)], runs),
-    ...(common === null ? [] : ['', common]),
+    runs.length === 0 ? 'no runs to come' : out.table([...timeColumns(runs, options), ...noteColumn(runs, common, out)], runs),
+    ...(common === null ? [] : ['', wrapped(common, out.width)]),
   ].join('\n')
 }
 
 /** The runs of several schedules, each on the clock of its own zone. */
-export function mergedText(runs: readonly ScheduledRun[], out: Output, { zone, now }: ExplainedOptions): string {
+export function mergedText(runs: readonly ScheduledRun[], out: Output, options: ExplainedOptions): string {
   if (runs.length === 0) return 'no runs to come'
   const name: Column<ScheduledRun> = { head: 'SCHEDULE', cell: ({ schedule }) => schedule, least: 10, rank: 1 }
-  return out.table([name, ...timeColumns(runs, zone, now), ...noteColumn(runs, null, out)], runs)
+  return out.table([name, ...timeColumns(runs, options), ...noteColumn(runs, null, out)], runs)
 }
 
 /** Schedules that have no next run, and why. */
@@ -39,27 +43,34 @@ export function leftOutNote(schedules: readonly ScheduleStatus[]): readonly stri
 }
 
 /** Schedules whose first run comes after the last one that is shown: a frequent one must not hide them. */
-export function laterNote(schedules: readonly ScheduleStatus[], now: number): readonly string[] {
+export function laterNote(schedules: readonly ScheduleStatus[], { from, now }: ExplainedOptions): readonly string[] {
   const names = schedules.map(({ schedule, nextAt }) => {
-    const when = nextAt === null ? '' : ` (${relativeTime(Date.parse(nextAt), now)})`
+    const when = nextAt === null || from !== undefined ? '' : ` (${relativeTime(Date.parse(nextAt), now)})`
     return `${visibleLine(schedule)}${when}`
   })
   return names.length === 0 ? [] : [`note: later than these: ${names.join(', ')}; --count shows more`]
 }
 
-/** What holds for all runs is said once. */
-function commonNote(runs: readonly NextRun[]): string | null {
+const atOnce = 'Its first run comes at once, when a scheduler first sees it. As if that were the first of these times:'
+
+/** What holds for all runs is said once; of a repeat, that those after the first one are estimates. */
+function commonNote({ kind, runs }: ExplainedSchedule): string | null {
+  if (kind === 'repeat') return runs.at(-1)?.note ?? null
   const note = runs[0]?.note ?? null
   return runs.every((run) => run.note === note) ? note : null
 }
 
-function timeColumns(runs: readonly NextRun[], zone: string | undefined, now: number): readonly Column<NextRun>[] {
+function timeColumns(runs: readonly NextRun[], { zone, from, now }: ExplainedOptions): readonly Column<NextRun>[] {
   const hasZone = runs.some(({ inZone }) => inZone !== undefined)
   return [
     { head: 'NEXT RUN', cell: ({ local }) => local, whole: true, rank: 0 },
     ...(hasZone ? [{ head: zone ?? '', cell: ({ inZone, local }: NextRun) => inZone ?? local, whole: true, rank: 3 }] : []),
-    { head: 'FROM NOW', cell: ({ at }) => relativeTime(Date.parse(at), now), whole: true, rank: 2 },
+    ...(from === undefined ? [fromNow(now)] : []),
   ]
+}
+
+function fromNow(now: number): Column<NextRun> {
+  return { head: 'FROM NOW', cell: ({ at }) => relativeTime(Date.parse(at), now), whole: true, rank: 2 }
 }
 
 function noteColumn(runs: readonly NextRun[], common: string | null, out: Output): readonly Column<NextRun>[] {

@@ -2,7 +2,7 @@ import type { LastRun, ScheduleState, ScheduleStatus } from '../schedules.ts'
 import type { Colours, Output } from './output.ts'
 import type { Column } from './table.ts'
 import { visibleLine } from './text.ts'
-import { localTime, relativeTime } from './time.ts'
+import { relativeTime, zonedTime } from './time.ts'
 
 export function scheduleTable(schedules: readonly ScheduleStatus[], out: Output, now: number): string {
   return out.table(
@@ -30,7 +30,7 @@ export function scheduleNotes(schedules: readonly ScheduleStatus[], now: number)
 const patienceMs = 60_000
 
 function isOverdue(last: LastRun | null, now: number): boolean {
-  return last !== null && last.outcome === null && last.startedAt === null && now - Date.parse(last.at) > patienceMs
+  return last !== null && last.state === 'waits' && now - Date.parse(last.runAt ?? last.at) > patienceMs
 }
 
 function namesOf(schedules: readonly ScheduleStatus[], isMeant: (schedule: ScheduleStatus) => boolean): string {
@@ -43,8 +43,8 @@ function namesOf(schedules: readonly ScheduleStatus[], isMeant: (schedule: Sched
 function scheduleColumns(out: Output, now: number): readonly Column<ScheduleStatus>[] {
   return [
     { head: 'SCHEDULE', cell: ({ schedule }) => schedule, least: 10, rank: 1 },
-    { head: 'EXPRESSION', cell: ({ expression }) => expression, least: 14, rank: 4 },
-    { head: 'ZONE', cell: ({ timezone }) => timezone, whole: true, rank: 5 },
+    { head: 'EXPRESSION', cell: ({ expression }) => expression, least: 14, rank: 5 },
+    { head: 'ZONE', cell: ({ timezone }) => timezone, whole: true, rank: 4 },
     {
       head: 'STATE',
       cell: ({ state }) => state,
@@ -53,19 +53,22 @@ function scheduleColumns(out: Output, now: number): readonly Column<ScheduleStat
       rank: 0,
     },
     { head: 'LAST', cell: ({ last }) => lastText(last, now), whole: true, rank: 3 },
-    { head: 'NEXT RUN', cell: ({ nextAt }) => timeText(nextAt, (at) => relativeTime(at, now)), whole: true, rank: 2 },
-    { head: 'AT', cell: ({ nextAt }) => timeText(nextAt, localTime), whole: true, rank: 6 },
+    { head: 'NEXT RUN', cell: (schedule) => nextText(schedule, now), whole: true, rank: 2 },
+    { head: 'AT', cell: atText, whole: true, rank: 6 },
   ]
 }
 
-function timeText(iso: string | null, text: (ms: number) => string): string {
-  return iso === null ? '-' : text(Date.parse(iso))
+function nextText({ state, beginsAtOnce, nextAt }: ScheduleStatus, now: number): string {
+  if (nextAt !== null) return relativeTime(Date.parse(nextAt), now)
+  return beginsAtOnce && (state === 'active' || state === 'new') ? 'at once' : '-'
+}
+
+function atText({ nextAt, timezone }: ScheduleStatus): string {
+  return nextAt === null ? '-' : zonedTime(Date.parse(nextAt), timezone)
 }
 
 function lastText(last: LastRun | null, now: number): string {
-  if (last === null) return '-'
-  const how = last.outcome ?? (last.startedAt === null ? 'not begun' : 'running')
-  return `${relativeTime(Date.parse(last.at), now)}, ${how}`
+  return last === null ? '-' : `${relativeTime(Date.parse(last.at), now)}, ${last.state}`
 }
 
 function stateColour(colours: Colours, state: ScheduleState): (text: string) => string {

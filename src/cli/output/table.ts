@@ -13,6 +13,8 @@ export interface Column<Row> {
   readonly least?: number
   /** Where there is no room, the column with the highest rank is left out first. The place in the table unless given. */
   readonly rank?: number
+  /** A column that stays whole as long as others of a higher rank than this can be left out; then it is cut, at most to this width. */
+  readonly cut?: { readonly rank: number; readonly to: number }
 }
 
 const gap = 2
@@ -67,15 +69,22 @@ function fitted<Row>(natural: readonly Fitting<Row>[], maxWidth: number): readon
   while (totalWidth(widths) > maxWidth) {
     const widest = widestNarrowable(natural, widths)
     if (widest !== undefined) widths[widest] = (widths[widest] as number) - 1
-    else if (widths.length > 1) return fitted(withoutLeast(natural), maxWidth)
+    else if (widths.length > 1) return fitted(withLess(natural), maxWidth)
     else break
   }
   return natural.map((each, place) => ({ ...each, width: widths[place] as number }))
 }
 
-function withoutLeast<Row>(columns: readonly Fitting<Row>[]): readonly Fitting<Row>[] {
-  const least = columns.reduce((one, other) => (other.rank >= one.rank ? other : one))
-  return columns.filter((column) => column !== least)
+/** Cuts or leaves out what matters least. */
+function withLess<Row>(columns: readonly Fitting<Row>[]): readonly Fitting<Row>[] {
+  const least = columns.reduce((one, other) => (lossOf(other) >= lossOf(one) ? other : one))
+  const { cut, whole: _, ...column } = least.column
+  if (cut === undefined) return columns.filter((each) => each !== least)
+  return columns.map((each) => (each === least ? { ...each, column: { ...column, least: cut.to } } : each))
+}
+
+function lossOf<Row>({ column, rank }: Fitting<Row>): number {
+  return column.cut?.rank ?? rank
 }
 
 function totalWidth(widths: readonly number[]): number {

@@ -22,6 +22,21 @@ export function displayWidth(text: string): number {
   return width
 }
 
+/** At most so many columns wide where its words allow it; the lines after the first are indented. */
+export function wrapped(text: string, width: number, indent = ''): string {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (line === '' || displayWidth(longer) <= width) line = longer
+    else {
+      lines.push(line)
+      line = indent + word
+    }
+  }
+  return [...lines, line].join('\n')
+}
+
 /** The password of a URL is nobody's business on a screen. */
 export function withoutPassword(url: string): string {
   return url

@@ -1,10 +1,17 @@
 import { formatDuration } from '../../core/duration.ts'
+import { parseZone } from '../../scheduling/calendar/zone.ts'
+import { localText } from '../../scheduling/explaining/local-time.ts'
 
 /** `2026-06-10 09:00:00`, in the time zone of whoever looks. */
 export function localTime(ms: number): string {
   const date = new Date(ms)
   const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(twoDigits).join('-')
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':')}`
+}
+
+/** `2026-06-10 09:00:00 +02:00`, on the clock of a schedule's zone. */
+export function zonedTime(ms: number, zone: string): string {
+  return localText(parseZone(zone), ms)
 }
 
 /** `3m ago`, `in 2h`, `now`. */

@@ -1,13 +1,15 @@
 import { formatDuration } from '../../core/duration.ts'
 import { messageOf, TreadleError } from '../../core/errors.ts'
+import { formatInstant } from '../../core/instant.ts'
 import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
+import { mostLeftOut } from '../../worker/occurrence-plan.ts'
 import type { RunReport } from '../../worker/report.ts'
 import { iso } from './jobs.ts'
 import type { Colours } from './output.ts'
 import { plural, visibleLine } from './text.ts'
-import { localTime, roughly } from './time.ts'
+import { roughly } from './time.ts'
 
-type LoggedEvent = Exclude<
+export type LoggedEvent = Exclude<
   keyof TreadleEvents,
   'job:started' | 'worker:error' | 'worker:stalled' | 'schedule:enqueued' | 'schedule:tick'
 >
@@ -43,8 +45,12 @@ export function eventLine<Name extends LoggedEvent>(name: Name, event: TreadleEv
 export function eventJson<Name extends LoggedEvent>(name: Name, event: TreadleEvents[Name], now: number): string {
   const error = 'error' in event ? { error: errorJson(event.error) } : {}
   const took = 'durationMs' in event ? { durationMs: Math.round(event.durationMs * 1_000) / 1_000 } : {}
-  const madeUp = 'madeUp' in event ? { madeUp: event.madeUp.map(iso) } : {}
-  return JSON.stringify({ event: name, ...event, ...error, ...took, ...madeUp, at: iso(now) })
+  const missed = 'madeUp' in event ? missedJson(event) : {}
+  return JSON.stringify({ event: name, ...event, ...error, ...took, ...missed, at: iso(now) })
+}
+
+export function missedJson(missed: TreadleEvents['schedule:missed']): object {
+  return { ...missed, madeUp: missed.madeUp.map(iso) }
 }
 
 /** `3 succeeded, 1 dead`; only what happened. */
@@ -52,6 +58,13 @@ export function reportText(report: RunReport): string {
   const counts = Object.entries(reportWording).map(([key, word]) => [report[key as keyof RunReport], word] as const)
   const parts = counts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
   return parts.join(', ')
+}
+
+/** `digest was due while nobody was there: 1 run made up for (due 2026-06-10T09:00:00Z), 49 left out` */
+export function missedText({ schedule, madeUp, leftOut }: TreadleEvents['schedule:missed']): string {
+  const made = madeUp.length === 0 ? [] : [`${plural(madeUp.length, 'run')} made up for (due ${dueText(madeUp)})`]
+  const parts = [...made, ...(leftOut === 0 ? [] : [leftOutText(leftOut)])]
+  return `${visibleLine(schedule)} was due while nobody was there: ${parts.join(', ')}`
 }
 
 const writers: Writers = {
@@ -65,19 +78,20 @@ const writers: Writers = {
     `${colours.red('✗')} ${runText(event, colours)} dead (${event.reason}) at attempt ${event.attempt}: ${errorText(event.error)}`,
   'job:cancelled': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} cancelled`,
   'job:skipped': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} skipped: ${visibleLine(event.why)}`,
-  'job:snoozed': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} snoozed for ${roughly(event.delayMs)}`,
+  'job:snoozed': (event, colours) =>
+    `${colours.dim('-')} ${runText(event, colours)} ${event.why === null ? `snoozed for ${roughly(event.delayMs)}` : visibleLine(event.why)}`,
   'job:released': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} given back unfinished`,
   'job:lost': (event, colours) => `${colours.yellow('!')} ${runText(event, colours)} lost to another worker: it may run twice`,
   'job:abandoned': (event, colours) =>
     `${colours.yellow('!')} ${runText(event, colours)} did not stop when it was told to, and was left behind`,
   'job:overrun': (event, colours) =>
     `${colours.yellow('!')} ${runText(event, colours)} was told to stop ${roughly(event.overrunMs)} ago and still runs`,
-  'schedule:missed': (event, colours) =>
-    `${colours.yellow('!')} ${visibleLine(event.schedule)} was due while nobody was there: ${missedText(event)}`,
+  'schedule:missed': (event, colours) => `${colours.yellow('!')} ${missedText(event)}`,
 }
 
 const reportWording: Readonly<Record<keyof RunReport, string>> = {
   enqueued: 'put into the queue by schedules',
+  failedSchedules: 'failed to be put into the queue by schedules',
   succeeded: 'succeeded',
   retried: 'to be retried',
   snoozed: 'snoozed',
@@ -88,14 +102,15 @@ const reportWording: Readonly<Record<keyof RunReport, string>> = {
   released: 'given back',
 }
 
-function missedText({ madeUp, skipped }: TreadleEvents['schedule:missed']): string {
-  const made = madeUp.length === 0 ? [] : [`${plural(madeUp.length, 'run')} made up for (due ${dueText(madeUp)})`]
-  return [...made, ...(skipped === 0 ? [] : [`${plural(skipped, 'run')} left out`])].join(', ')
-}
-
 function dueText(times: readonly number[]): string {
   const [first = 0, last = first] = [times[0], times.at(-1)]
-  return first === last ? localTime(first) : `${localTime(first)} to ${localTime(last)}`
+  return first === last ? formatInstant(first) : `${formatInstant(first)} to ${formatInstant(last)}`
+}
+
+/** They are counted only so far. */
+function leftOutText(leftOut: number): string {
+  const count = leftOut < mostLeftOut ? String(leftOut) : `${mostLeftOut.toLocaleString('en')} or more`
+  return `${count} left out`
 }
 
 function runText({ name, id }: RunEvent, colours: Colours): string {

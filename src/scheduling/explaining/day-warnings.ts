@@ -24,9 +24,8 @@ function shortMonths({ dayOfMonth }: CalendarFields, { months }: NamedTimes): st
   if (day === 29 && months.values.length === 1) return [`29 February comes in leap years only. ${advice}`]
   const have = months.values.length - without.length
   const but = day === 29 ? ', where it comes in leap years only' : ''
-  return [
-    `The ${ordinal(day)} is missing in ${listed(without, monthName)}${but}: it comes in ${have} of ${months.values.length} months. ${advice}`,
-  ]
+  const left = have === 0 ? 'it never comes' : `it comes in ${have} of ${months.values.length} months`
+  return [`The ${ordinal(day)} is missing in ${listed(without, monthName)}${but}: ${left}. ${advice}`]
 }
 
 const february = 2

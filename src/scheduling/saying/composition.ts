@@ -67,7 +67,7 @@ function onlyFrequency(
   const [frequency, ...others] = frequencies
   if (frequency === undefined)
     throw meaningless(`${methodsOf(restrictions)} only narrows down a frequency: add one, such as daily()`)
-  if (others.length > 0) throw meaningless(`${methodsOf(frequencies)} were all called: a job has one frequency, keep one of them`)
+  if (others.length > 0) throw meaningless(`${methodsOf(frequencies)} were called: a job has one frequency, keep one of them`)
   return frequency
 }
 

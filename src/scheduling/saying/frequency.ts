@@ -1,3 +1,4 @@
+import { TreadleError } from '../../core/errors.ts'
 import { parseCron } from '../calendar/cron.ts'
 import type { DayOfWeek, Month, OneOrMore } from './calendar-values.ts'
 import * as frequencies from './frequencies.ts'
@@ -11,8 +12,11 @@ import { type ScheduleSymbol, symbolObject } from './symbols.ts'
  */
 export abstract class Frequency extends Intervals {
   /** Five fields (minute first, at second 0) or six (second first). A day that fits either of the two day fields counts. */
-  cron(expression: string): this {
-    return this.frequency('cron', () => ({ named: parseCron(expression, 'UTC').fields, implied: {} }))
+  cron(expression: string, ...others: readonly never[]): this {
+    return this.frequency('cron', () => {
+      refuseOthers(others)
+      return { named: parseCron(expression, 'UTC').fields, implied: {} }
+    })
   }
 
   /**
@@ -92,4 +96,13 @@ export abstract class Frequency extends Intervals {
   yearlyOn(month: Month, day: number, time?: string): this {
     return this.frequency('yearlyOn', (method) => frequencies.yearlyOn(month, day, time, method))
   }
+}
+
+/** Elsewhere a zone may stand there: one that nobody reads would be a job at the wrong time. */
+function refuseOthers(others: readonly unknown[]): void {
+  if (others.length === 0) return
+  throw new TreadleError(
+    'SCHEDULE_INVALID',
+    "cron() takes an expression and nothing else; the zone is said by timezone('Europe/Paris')",
+  )
 }

@@ -68,5 +68,25 @@ export const claiming: Group = {
       while (claimed.length < 120) claimed.push(...(await bench.claimedIds(request)))
       assert.deepEqual(claimed, expected)
     },
+    'of very many lanes, deep and shallow, the best jobs are claimed in their order': async (bench) => {
+      const keys = times(90, (index) => `job-${index}`)
+      // Every third job is of one key, so that one lane wins over and over again between the others.
+      const wanted = times(360, (index) => ({
+        job: keys[index % 3 === 0 ? 0 : (index * 31) % 90] as string,
+        queue: `queue-${(index * 5) % 2}`,
+        priority: index % 10 === 0 ? 9 : 5,
+        runAt: bench.clock.now() - ((index * 37) % 101),
+      }))
+      const ids = await bench.send(...wanted)
+      const expected = wanted
+        .map((each, index) => ({ ...each, index }))
+        .sort((a, b) => b.priority - a.priority || a.runAt - b.runAt || a.index - b.index)
+        .map(({ index }) => ids[index])
+      const claimed: string[] = []
+      for (let limit = 1; claimed.length < 360; limit = (limit * 3) % 64) {
+        claimed.push(...(await bench.claimedIds({ jobs: unlimited(...keys), limit })))
+      }
+      assert.deepEqual(claimed, expected)
+    },
   },
 }

@@ -19,10 +19,12 @@ import { schedulePausing } from './schedule-pausing.ts'
 import { schedules } from './schedules.ts'
 import { sending } from './sending.ts'
 import { settling } from './settling.ts'
+import { skipping } from './skipping.ts'
 import { type ConformanceOptions, type Part, runGroups, type TestRunner } from './suite.ts'
 import { timing } from './timing.ts'
 import { uniqueKeys } from './unique-keys.ts'
 import { watching, watchingChanges } from './watching.ts'
+import { withdrawing } from './withdrawing.ts'
 
 export type { ConformanceOptions, TestRunner } from './suite.ts'
 
@@ -52,9 +54,11 @@ const groups = [
   pausing,
   watchingChanges,
   schedules,
+  withdrawing,
   schedulePausing,
   occurrences,
   neighbouring,
+  skipping,
   outcomes,
   forgetting,
   onceKeys,

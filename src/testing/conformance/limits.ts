@@ -54,6 +54,29 @@ export const limits: Group = {
       await bench.settle(bench.retry(running, 60_000))
       assert.equal((await bench.claimOne({ owner: 'worker-2' })).envelope.id, second)
     },
+    'of very many lanes whose keys are limited, the best jobs that may start are claimed': async (bench) => {
+      const keys = times(40, (index) => `job-${index}`)
+      const wanted = times(400, (index) => ({
+        job: keys[(index * 7) % 40] as string,
+        queue: `queue-${index % 3}`,
+        singleInstance: index % 40 === 39,
+        runAt: bench.clock.now() - ((index * 53) % 211),
+      }))
+      const ids = await bench.send(...wanted)
+      const alone = new Set(wanted.filter(({ singleInstance }) => singleInstance).map(({ job }) => job))
+      const running = new Map<string, number>()
+      const mayStart = (job: string) => (running.get(job) ?? 0) < (alone.has(job) ? 1 : 2)
+      const expected = wanted
+        .map((each, index) => ({ ...each, index }))
+        .sort((a, b) => a.runAt - b.runAt || a.index - b.index)
+        .filter(({ job }) => mayStart(job) && running.set(job, (running.get(job) ?? 0) + 1))
+        .map(({ index }) => ids[index])
+      const jobs = keys.map((job) => ({ job, concurrency: 2 }))
+      const claimed: string[] = []
+      for (const limit of [1, 10, 30, 100]) claimed.push(...(await bench.claimedIds({ jobs, limit })))
+      assert.deepEqual(claimed, expected)
+      await bench.assertNothingClaimable({ jobs })
+    },
     'jobs that must run alone do so by key: two keys run side by side': async (bench) => {
       const ids = await bench.send({ job: 'a', singleInstance: true }, { job: 'b', singleInstance: true })
       assert.deepEqual(await bench.claimedIds({ jobs: unlimited('a', 'b') }), ids)

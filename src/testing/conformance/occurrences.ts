@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import type { Lease } from '../../backends/contract.ts'
 import { times } from './bench.ts'
-import { minute, occurrence, scheduled } from './schedules.ts'
+import { entry, minute, occurrence, remade, scheduled } from './schedules.ts'
 import { oddName } from './sending.ts'
 import type { Group } from './suite.ts'
 
@@ -101,6 +102,47 @@ export const occurrences: Group = {
         ),
       )
       assert.equal(answers.flat().filter((stored) => stored).length, 1)
+    },
+    'an occurrence of a version is stored only while its schedule is registered with that one': async (bench) => {
+      const { schedules } = bench.store
+      const at = bench.clock.now()
+      const offer = (version: string, minutes: number, schedule = 'digest') =>
+        schedules.enqueue([{ ...occurrence(bench, at + minutes * minute, schedule), version }])
+      await schedules.register([entry()])
+      assert.deepEqual([await offer('v2', 1), await offer('v1', 1)], [[false], [true]])
+      await schedules.register([remade(oddName)])
+      assert.deepEqual([await offer('v1', 2), await offer(oddName, 2)], [[false], [true]])
+      assert.deepEqual(await schedules.find([{ schedule: 'digest', at: at + minute }]), [null])
+      assert.deepEqual(await schedules.enqueue([occurrence(bench, at + 3 * minute)]), [true])
+      assert.deepEqual(await offer('any', 1, 'unregistered'), [true])
+      await schedules.remove('digest')
+      assert.deepEqual(await offer('v1', 4), [true])
+    },
+    'of the occurrences of one call each is asked for its own version, and for what it follows as well': async (bench) => {
+      const { schedules } = bench.store
+      const at = bench.clock.now()
+      await schedules.register([entry(), entry('* * * * *', 'UTC', 'other', 'v2')])
+      const offered = [
+        { ...occurrence(bench, at), version: 'v1', follows: at - minute },
+        { ...occurrence(bench, at), version: 'v2', follows: null },
+        { ...occurrence(bench, at, 'other'), version: 'v2', follows: null },
+        { ...occurrence(bench, at), version: 'v1', follows: null },
+      ]
+      assert.deepEqual(await schedules.enqueue(offered), [false, false, true, true])
+    },
+    'the last occurrences up to an instant are known, the latest first': async (bench) => {
+      const { schedules } = bench.store
+      const [first, second, third] = await scheduled(bench, -2, -1, 1)
+      assert.ok(first && second && third)
+      await schedules.enqueue([occurrence(bench, second.at + 1, 'other')])
+      await bench.settle(bench.dead((await bench.claim({ limit: 1 }))[0] as Lease))
+      const found = async (upTo: number, limit: number) => (await schedules.recent('digest', upTo, limit)).map(({ at }) => at)
+      assert.deepEqual(await found(third.at, 10), [third.at, second.at, first.at])
+      assert.deepEqual(await found(third.at - 1, 10), [second.at, first.at])
+      assert.deepEqual(await found(third.at, 2), [third.at, second.at])
+      assert.deepEqual([await found(third.at, 0), await found(first.at - 1, 10)], [[], []])
+      assert.deepEqual(await schedules.recent('digest', first.at, 1), await schedules.find([first]))
+      assert.deepEqual(await schedules.recent('never', third.at, 10), [])
     },
     'occurrences are found by schedule and instant, in the order of the question': async (bench) => {
       const { schedules } = bench.store

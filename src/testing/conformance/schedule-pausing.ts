@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { nonZeroCounts, reality } from './listing.ts'
 import { entry, minute, occurrence, scheduled, standing, statesOf, waitingCount } from './schedules.ts'
 import type { Group } from './suite.ts'
 
@@ -57,7 +58,13 @@ export const schedulePausing: Group = {
       await schedules.pause('digest')
       await bench.clock.advance(minute)
       await schedules.resume('digest')
-      assert.deepEqual(await standing(bench), { name: 'digest', since: bench.clock.now(), paused: false, latest: null })
+      assert.deepEqual(await standing(bench), {
+        name: 'digest',
+        version: 'v1',
+        since: bench.clock.now(),
+        paused: false,
+        latest: null,
+      })
       assert.deepEqual(await schedules.enqueue([occurrence(bench, waiting.at)]), [true])
     },
     'a schedule that is resumed without having been paused goes on as before': async (bench) => {
@@ -75,16 +82,36 @@ export const schedulePausing: Group = {
       assert.equal((await standing(bench)).paused, true)
       assert.deepEqual(await schedules.enqueue([occurrence(bench, bench.clock.now())]), [false])
     },
-    'a removed schedule is gone with its occurrences and what waits for its time': async (bench) => {
+    'a removed schedule is gone with its occurrences, what waits for its time, and what is due and unbegun': async (bench) => {
       const { schedules } = bench.store
-      const [due, waiting] = await scheduled(bench, 0, 1)
-      assert.ok(due && waiting)
+      const [late, due, waiting] = await scheduled(bench, -1, 1, 2)
+      assert.ok(late && due && waiting)
+      await bench.clock.advance(minute)
       assert.equal(await schedules.remove('digest'), true)
       assert.deepEqual([await schedules.list(), await schedules.standings()], [[], []])
-      assert.deepEqual(await schedules.find([due, waiting]), [null, null])
-      assert.deepEqual(await statesOf(bench, [due, waiting]), ['ready', undefined])
-      assert.equal(await waitingCount(bench), 1)
+      assert.deepEqual(await schedules.find([late, due, waiting]), [null, null, null])
+      assert.deepEqual(await statesOf(bench, [late, due, waiting]), ['skipped', 'skipped', undefined])
+      assert.equal((await bench.record(due.envelope.id)).finishedAt, bench.clock.now())
+      assert.deepEqual(await nonZeroCounts(bench), await reality(bench))
+      await bench.assertNothingClaimable()
       assert.equal(await schedules.remove('digest'), false)
+    },
+    'what a removed schedule had begun goes on, also where it waits for another attempt': async (bench) => {
+      const begun = await scheduled(bench, -3, -2, -1)
+      const [retried, snoozed] = await bench.claim({ limit: 2 })
+      assert.ok(retried && snoozed)
+      await bench.claimOne()
+      await bench.settle(bench.retry(retried, minute), bench.snooze(snoozed))
+      await bench.store.schedules.remove('digest')
+      assert.deepEqual(await statesOf(bench, begun), ['scheduled', 'ready', 'running'])
+    },
+    'a removal leaves alone what other schedules stored and what was dispatched by hand': async (bench) => {
+      const { schedules } = bench.store
+      await scheduled(bench, 0)
+      await schedules.enqueue([occurrence(bench, bench.clock.now(), 'other')])
+      await bench.send({})
+      await schedules.remove('digest')
+      assert.equal((await bench.claim()).length, 2)
     },
     'a run of a removed schedule goes on, and its end is not that of a new occurrence at its instant': async (bench) => {
       const { schedules } = bench.store

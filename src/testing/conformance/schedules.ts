@@ -10,8 +10,13 @@ export function occurrence(bench: Bench, at: number, schedule = 'digest', wanted
   return { schedule, at, envelope: bench.envelope({ runAt: at, occurrence: at, ...wanted }) }
 }
 
-export function entry(expression = '* * * * *', timezone = 'UTC', name = 'digest'): ScheduleEntry {
-  return { name, expression, timezone }
+export function entry(expression = '* * * * *', timezone = 'UTC', name = 'digest', version = 'v1'): ScheduleEntry {
+  return { name, expression, timezone, version }
+}
+
+/** The same schedule, whose runs are made of something else. */
+export function remade(version = 'v2'): ScheduleEntry {
+  return { ...entry(), version }
 }
 
 /** A registered schedule with occurrences at these minutes from now. */
@@ -51,8 +56,8 @@ export const schedules: Group = {
       await bench.clock.advance(5)
       const { schedule, at, envelope } = latest
       const record = { schedule, at, jobId: envelope.id, outcome: null, startedAt: null, finishedAt: null }
-      assert.deepEqual(await standing(bench), { name: 'digest', since, paused: false, latest: record })
-      assert.deepEqual(await standing(bench, oddName), { name: oddName, since, paused: false, latest: null })
+      assert.deepEqual(await standing(bench), { name: 'digest', version: 'v1', since, paused: false, latest: record })
+      assert.deepEqual(await standing(bench, oddName), { name: oddName, version: 'v1', since, paused: false, latest: null })
     },
     'all schedules are asked for, or those with these names': async (bench) => {
       const { schedules } = bench.store
@@ -82,6 +87,7 @@ export const schedules: Group = {
       const changes = [
         () => schedules.register([entry()]),
         () => schedules.register([entry('0 0 * * *')]),
+        () => schedules.register([{ ...entry('0 0 * * *'), version: oddName }]),
         () => schedules.pause('digest'),
         () => schedules.resume('digest'),
         () => schedules.remove('digest'),
@@ -110,56 +116,18 @@ export const schedules: Group = {
       await schedules.pause('digest')
       assert.equal(await schedules.revision(), paused)
     },
-    'a changed expression withdraws what still waits, and its instants may be stored anew': async (bench) => {
-      const { schedules } = bench.store
-      const [due, first, second] = await scheduled(bench, 0, 1, 2)
-      assert.ok(due && first && second)
-      await schedules.register([entry('*/2 * * * *')])
-      assert.deepEqual(await statesOf(bench, [due, first, second]), ['ready', undefined, undefined])
-      assert.equal((await standing(bench)).latest?.at, due.at)
-      assert.deepEqual(await schedules.enqueue([occurrence(bench, due.at), occurrence(bench, second.at)]), [false, true])
-      await bench.clock.advance(2 * minute)
-      assert.equal((await bench.claim()).length, 2)
-    },
-    'a changed time zone withdraws as well': async (bench) => {
-      const [waiting] = await scheduled(bench, 1)
-      assert.ok(waiting)
-      await bench.store.schedules.register([entry('* * * * *', 'Europe/Paris')])
-      assert.deepEqual(await statesOf(bench, [waiting]), [undefined])
-    },
-    'registering the same again, or another schedule, withdraws nothing': async (bench) => {
-      const { schedules } = bench.store
-      const waiting = await scheduled(bench, 1)
-      await schedules.register([entry(), entry('0 0 * * *', 'UTC', 'other')])
-      await schedules.register([entry(), entry('0 1 * * *', 'UTC', 'other')])
-      assert.deepEqual(await statesOf(bench, waiting), ['scheduled'])
-    },
-    'a withdrawal leaves alone what runs, what has ended and what was dispatched by hand': async (bench) => {
-      await scheduled(bench, 0, -1)
-      const [one] = await bench.claim()
-      assert.ok(one)
-      await bench.settle(bench.done(one, { keep: true }))
-      await bench.send({ delayMs: minute })
-      await bench.store.schedules.register([entry('0 0 * * *')])
-      const states = (await bench.store.list({ limit: 10 })).map(({ state }) => state)
-      assert.deepEqual([...states].sort(), ['running', 'scheduled', 'succeeded'])
-    },
-    'a withdrawal leaves alone what was begun and waits for another attempt': async (bench) => {
-      const begun = await scheduled(bench, 0, 0.1)
+    'a schedule that changes together with its version counts from its change': async (bench) => {
+      await bench.store.schedules.register([entry()])
       await bench.clock.advance(minute)
-      const [one, two] = await bench.claim()
-      assert.ok(one && two)
-      await bench.settle(bench.retry(one, minute), bench.snooze(two, minute))
-      await bench.store.schedules.pause('digest')
-      assert.deepEqual(await statesOf(bench, begun), ['scheduled', 'scheduled'])
+      await bench.store.schedules.register([{ ...entry('0 0 * * *'), version: 'v2' }])
+      assert.equal((await standing(bench)).since, bench.clock.now())
     },
-    'a withdrawn job leaves the counts and frees its unique key': async (bench) => {
+    'a paused schedule stays paused when its version changes': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry()])
-      await schedules.enqueue([occurrence(bench, bench.clock.now() + minute, 'digest', { uniqueKey: 'k' })])
-      await schedules.register([entry('0 0 * * *')])
-      assert.equal(await waitingCount(bench), 0)
-      await bench.send({ uniqueKey: 'k' })
+      await schedules.pause('digest')
+      await schedules.register([remade()])
+      assert.equal((await standing(bench)).paused, true)
     },
     'schedules are listed with their last and next occurrence': async (bench) => {
       const { schedules } = bench.store
@@ -187,9 +155,10 @@ export const schedules: Group = {
     'a schedule is listed as it was registered last': async (bench) => {
       const { schedules } = bench.store
       await schedules.register([entry('* * * * *')])
-      await schedules.register([entry('0 0 * * *', 'Europe/Paris')])
+      await schedules.register([{ ...entry('0 0 * * *', 'Europe/Paris'), version: 'v2' }])
       const listed = await schedules.list()
-      assert.deepEqual([listed.length, listed[0]?.expression, listed[0]?.timezone], [1, '0 0 * * *', 'Europe/Paris'])
+      const [{ expression, timezone, version } = entry()] = listed
+      assert.deepEqual([listed.length, expression, timezone, version], [1, '0 0 * * *', 'Europe/Paris', 'v2'])
     },
   },
 }

@@ -8,7 +8,7 @@ import { sealEnvelope } from '../../../src/envelope/envelope.ts'
 import { scratchFolder } from '../../processes/database.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-const entry = { name: 'digest', expression: '* * * * *', timezone: 'UTC' }
+const entry = { name: 'digest', expression: '* * * * *', timezone: 'UTC', version: 'v1' }
 const minute = 60_000
 
 let folder: ReturnType<typeof scratchFolder>

@@ -1,0 +1,101 @@
+import type { Neighbours, OccurrenceKey, SkipRequest } from '../store.ts'
+import type { Addresses } from './addresses.ts'
+import type { Connection } from './connection.ts'
+import type { SqliteStatement } from './driver.ts'
+import type { Lanes } from './lanes.ts'
+import type { Outcomes } from './outcomes.ts'
+import { stateNumber } from './schema.ts'
+
+/** Those that wait are begun in their order: an occurrence that is begun behind so many that are not is not looked for. */
+const mostWaiting = 100
+
+// The planner would rather walk all occurrences of the schedule than use the index that holds these few.
+const unended = 'treadle_occurrences AS unended INDEXED BY treadle_occurrences_unended'
+
+/** SQL for `Neighbours.seen`: ?1 is the schedule, ?2 now. */
+function isSeen(at: string): string {
+  return `((SELECT max(at) FROM treadle_occurrences WHERE schedule = ?1) > ?2
+    OR EXISTS (SELECT 1 FROM treadle_occurrences AS later
+      WHERE later.schedule = ?1 AND later.at > ${at} AND later.stored_at >= ${at}))`
+}
+
+interface UnendedParts {
+  readonly lanes: Lanes
+  readonly addresses: Addresses
+  readonly outcomes: Outcomes
+}
+
+/** Occurrences whose jobs have not ended: what they are to each other, and the end of those that nobody is to run. */
+export class Unended {
+  readonly #parts: UnendedParts
+  readonly #earlier: SqliteStatement
+  readonly #seen: SqliteStatement
+  readonly #all: SqliteStatement
+  readonly #ahead: SqliteStatement
+  readonly #unseen: SqliteStatement
+  readonly #job: SqliteStatement
+  readonly #skip: SqliteStatement
+
+  constructor(connection: Connection, parts: UnendedParts) {
+    this.#parts = parts
+    const select = `SELECT at, job_id FROM ${unended} WHERE schedule = ?1 AND outcome IS NULL`
+    this.#earlier = connection.prepare(`${select} AND at < ?2 ORDER BY at LIMIT ${mostWaiting}`)
+    this.#seen = connection.prepare(`SELECT ${isSeen('?3')} AS seen`)
+    this.#all = connection.prepare(select)
+    this.#ahead = connection.prepare(`${select} AND at < ?2 AND stored_at < at`)
+    this.#unseen = connection.prepare(`${select} AND at < ?3 AND stored_at < at AND NOT ${isSeen('unended.at')}`)
+    this.#job = connection.prepare('SELECT seq, lane, state, started_at IS NOT NULL AS begun FROM treadle_jobs WHERE seq = ?')
+    this.#skip = connection.prepare('UPDATE treadle_jobs SET state = 7, finished_at = ?, reason = ? WHERE seq = ?')
+  }
+
+  neighbours({ schedule, at }: OccurrenceKey, now: number): Neighbours {
+    const earlier = this.#earlier.all(schedule, at) as UnendedRow[]
+    const { seen } = this.#seen.get(schedule, now, at) as { seen: number }
+    const begun = earlier.find(({ job_id }) => this.#jobOf(job_id)?.begun === 1)
+    return { unended: begun?.at ?? null, seen: seen === 1 }
+  }
+
+  skipWaiting({ schedule, before, unseenOnly, why }: SkipRequest, now: number): number {
+    const rows = unseenOnly ? this.#unseen.all(schedule, now, before) : this.#ahead.all(schedule, before)
+    return this.#skipUnbegun(rows as UnendedRow[], why, now)
+  }
+
+  /** For a schedule that is removed: nobody is left who would run what it left behind. */
+  skipAll(schedule: string, why: string, now: number): void {
+    this.#skipUnbegun(this.#all.all(schedule) as UnendedRow[], why, now)
+  }
+
+  #skipUnbegun(rows: readonly UnendedRow[], why: string, now: number): number {
+    return rows.filter(({ job_id }) => this.#skipOne(job_id, why, now)).length
+  }
+
+  #skipOne(jobId: string, why: string, now: number): boolean {
+    const { lanes, outcomes } = this.#parts
+    const job = this.#jobOf(jobId)
+    if (job === undefined || job.begun === 1 || !isWaiting(job)) return false
+    this.#skip.run(now, why, job.seq)
+    lanes.move(job.lane, job.state, stateNumber.skipped)
+    outcomes.write(job.lane, [job.seq], stateNumber.skipped, now)
+    return true
+  }
+
+  #jobOf(id: string): JobRow | undefined {
+    return this.#job.get(this.#parts.addresses.find(id) ?? null) as JobRow | undefined
+  }
+}
+
+function isWaiting({ state }: JobRow): boolean {
+  return state === stateNumber.ready || state === stateNumber.scheduled
+}
+
+interface UnendedRow {
+  readonly at: number
+  readonly job_id: string
+}
+
+interface JobRow {
+  readonly seq: number
+  readonly lane: number
+  readonly state: number
+  readonly begun: number
+}

@@ -1,0 +1,22 @@
+import type { TreadleEvents } from '../../execution/events.ts'
+import type { LoggedEvent } from './work-log.ts'
+
+/** A run that waits asks again and again whether it may begin; that is worth a line only when its reason is another one. */
+export class ToldWaits {
+  readonly #reasons = new Map<string, string>()
+
+  isNews(name: LoggedEvent, event: TreadleEvents[LoggedEvent]): boolean {
+    if (!('id' in event)) return true
+    const { id } = event
+    const why = name === 'job:snoozed' ? (event as TreadleEvents['job:snoozed']).why : null
+    const told = this.#reasons.get(id)
+    this.#reasons.delete(id)
+    if (why === null) return true
+    // One that ended elsewhere is never heard of again.
+    if (this.#reasons.size >= mostTold) this.#reasons.clear()
+    this.#reasons.set(id, why)
+    return told !== why
+  }
+}
+
+const mostTold = 10_000
