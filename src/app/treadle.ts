@@ -4,14 +4,14 @@ import type { Duration } from '../core/duration.ts'
 import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { Events } from '../core/events.ts'
-import { JobBuilder, type Schemas } from '../definition/builder.ts'
+import { JobBuilder } from '../definition/builder.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import type { DispatchArguments, Dispatcher, DispatchOptions } from '../definition/dispatch.ts'
+import { type DispatchArguments, type Dispatcher, type DispatchOptions, dispatchOptions } from '../definition/dispatch.ts'
 import { noPayload, PayloadDraft } from '../definition/draft.ts'
 import type { Handler, HandlerClass } from '../definition/handler.ts'
 import { Registry } from '../definition/registry.ts'
 import type { Run } from '../definition/run.ts'
-import { isSchema, type Schema } from '../definition/schema.ts'
+import { checkedSchemas, type Schema, type Schemas } from '../definition/schema.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/config.ts'
 import { prune } from '../worker/maintenance.ts'
@@ -295,17 +295,3 @@ export class Treadle implements AsyncDisposable {
 }
 
 type Named = string | Pick<JobBuilder, 'toDefinition'> | HandlerClass<never, unknown>
-
-function dispatchOptions(given: unknown): DispatchOptions {
-  if (given === undefined || given === null) return {}
-  return typeof given === 'object' ? (given as DispatchOptions) : { delay: given as Duration }
-}
-
-function checkedSchemas(job: string, schemas: object): Schemas {
-  for (const [name, schema] of Object.entries(schemas)) {
-    if ((name === 'input' || name === 'output') && isSchema(schema)) continue
-    const message = `Job "${job}": ${name} must be "input" or "output" with a Standard Schema (zod, valibot, arktype …)`
-    throw new TreadleError('DEFINITION_INVALID', message)
-  }
-  return schemas
-}

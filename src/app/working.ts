@@ -91,6 +91,7 @@ export class Working {
     const config = schedulerConfig(options, 'run')
     const scheduler = this.#newScheduler(config)
     const stop = () => void worker.stop()
+    const unlisten = options.signals === true ? onTermination(stop, () => worker.abort()) : undefined
     options.signal?.addEventListener('abort', stop)
     try {
       await (config?.at == null ? scheduler?.tick() : this.#tickAt(scheduler, config.at, options.jobs ?? null))
@@ -99,8 +100,9 @@ export class Working {
       await worker.stop()
       await scheduler?.stop()
       options.signal?.removeEventListener('abort', stop)
+      unlisten?.()
     }
-    return { ...worker.report, enqueued: scheduler?.enqueued ?? 0, failedSchedules: scheduler?.failed ?? 0 }
+    return reportOf(worker, scheduler)
   }
 
   /** One that ran and was forgotten could run again; one to come would be used up before its time. */
@@ -145,10 +147,7 @@ export class Working {
     }
     // Where the scheduler gave up, its reason is this one's too.
     await scheduler?.ended()
-    return {
-      report: { ...worker.report, enqueued: scheduler?.enqueued ?? 0, failedSchedules: scheduler?.failed ?? 0 },
-      ticks: scheduler?.summary ?? noTicks,
-    }
+    return { report: reportOf(worker, scheduler), ticks: scheduler?.summary ?? noTicks }
   }
 
   #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {
@@ -186,6 +185,10 @@ export class Working {
     this.#deps.settings.logger.error(messageOf(error))
     this.#deps.events.emit('worker:error', { error })
   }
+}
+
+function reportOf(worker: Worker, scheduler: Scheduler | undefined): RunReport {
+  return { ...worker.report, enqueued: scheduler?.enqueued ?? 0, failedSchedules: scheduler?.failed ?? 0 }
 }
 
 export function retentionOf(registry: Registry, all: Keep): Retention {

@@ -10,7 +10,7 @@ import { ToldWaits } from './output/told-waits.ts'
 import { startText, stoppedText, tickOf } from './output/work-frame.ts'
 import { eventJson, eventLine, isTrouble, loggedEvents } from './output/work-log.ts'
 import type { ProjectSession } from './session.ts'
-import { stopRequest } from './signals.ts'
+import { watchSignals } from './watched-signals.ts'
 import { unusedQueuesNote } from './worker-options.ts'
 
 /** What the command line asks for; what it leaves open is said by the config or by the defaults. */
@@ -34,26 +34,12 @@ export async function keepWorking({ project, jobs, out }: ProjectSession, workin
   const all = { ...options, signals: true, signal: stop.signal }
   const report = await (working.kind === 'daemon' ? jobs.daemon(all) : jobs.work(all))
   if (!working.quiet) tell(out, { event: 'worker:stopped', ...report }, stoppedText(report))
-  return stop.aborted() ? exitCodes.interrupted : exitCodes.ok
+  return stop.isAborted() ? exitCodes.interrupted : exitCodes.ok
 }
 
 function refuseNothing(jobs: Treadle): void {
   if (jobs.definitions().some(({ fields }) => fields.handler !== null)) return
   throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Put one into the jobs folder.')
-}
-
-/** The worker itself stops at the first signal and aborts at the second; here it is said, and the third ends the process. */
-function watchSignals(out: Output): { readonly signal: AbortSignal; aborted(): boolean } {
-  let more = 0
-  const { signal } = stopRequest(
-    () => out.note('stopping: waiting for running jobs; once more aborts them'),
-    () => {
-      more++
-      if (more > 1) process.exit(exitCodes.interrupted)
-      out.note('aborting')
-    },
-  )
-  return { signal, aborted: () => more > 0 }
 }
 
 function log(jobs: Treadle, out: Output, quiet: boolean): void {

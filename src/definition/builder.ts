@@ -13,12 +13,7 @@ import { type Priority, priorityNumber, priorityProblem } from './priority.ts'
 import { Recurrence } from './recurrence.ts'
 import { type RetryOptions, retryPolicy } from './retry.ts'
 import type { Run } from './run.ts'
-import type { Schema } from './schema.ts'
-
-export interface Schemas {
-  readonly input?: Schema
-  readonly output?: Schema
-}
+import type { Schemas } from './schema.ts'
 
 export type KeepOptions = { readonly [Outcome in keyof Keep]?: Duration }
 

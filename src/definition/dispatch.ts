@@ -32,6 +32,12 @@ export const dispatchOptionNames = [
   'meta',
 ] as const satisfies readonly (keyof DispatchOptions)[]
 
+/** A duration in place of the options is the delay. */
+export function dispatchOptions(given: unknown): DispatchOptions {
+  if (given === undefined || given === null) return {}
+  return typeof given === 'object' ? (given as DispatchOptions) : { delay: given as Duration }
+}
+
 /** A payload may be left out where the handler takes none. */
 export type DispatchArguments<Input> = undefined extends Input
   ? [payload?: Input, options?: DispatchOptions]

@@ -11,7 +11,22 @@ export async function validate(schema: Schema, value: unknown, what: string, cod
   throw new TreadleError(code, `The ${what} does not fit its schema: ${outcome.issues.map(issueText).join('; ')}`)
 }
 
-export function isSchema(value: unknown): value is Schema {
+/** The schemas of a job. */
+export interface Schemas {
+  readonly input?: Schema
+  readonly output?: Schema
+}
+
+export function checkedSchemas(job: string, schemas: object): Schemas {
+  for (const [name, schema] of Object.entries(schemas)) {
+    if ((name === 'input' || name === 'output') && isSchema(schema)) continue
+    const message = `Job "${job}": ${name} must be "input" or "output" with a Standard Schema (zod, valibot, arktype …)`
+    throw new TreadleError('DEFINITION_INVALID', message)
+  }
+  return schemas
+}
+
+function isSchema(value: unknown): value is Schema {
   const standard = (value as { '~standard'?: { validate?: unknown } } | undefined)?.['~standard']
   return typeof standard?.validate === 'function'
 }

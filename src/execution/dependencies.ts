@@ -55,6 +55,8 @@ interface Awaited {
   readonly obstacle: string | null
   /** The last occurrence at or before the instant of the run that waits, then the latest ones since; none where none is known. */
   readonly instants: readonly number[]
+  /** What its schedule has not stored yet will not come. */
+  readonly isPaused: boolean
 }
 
 interface AwaitedRun extends Awaited {
@@ -66,8 +68,12 @@ async function awaitedRuns(run: DependentRun, now: number, deps: DependencyDeps)
   const { definition, schedules } = run
   const awaited = await Promise.all(definition.fields.dependsOn.map((dependency) => awaitedOf(dependency, run, now, deps)))
   const keys = awaited.flatMap(({ dependency, instants }) => instants.map((at) => ({ schedule: dependency.job, at })))
-  const records = (await schedules.find(keys)).values()
-  return awaited.map((each) => ({ ...each, records: each.instants.map(() => records.next().value ?? null) }))
+  const found = (await schedules.find(keys)).values()
+  return awaited.map((each) => {
+    const records = each.instants.map(() => found.next().value ?? null)
+    const isWaitedInVain = each.isPaused && (records[0] ?? null) === null
+    return { ...each, records, obstacle: isWaitedInVain ? 'whose schedule is paused' : each.obstacle }
+  })
 }
 
 async function awaitedOf(
@@ -78,24 +84,16 @@ async function awaitedOf(
 ): Promise<Awaited> {
   const definition = find(dependency.job)
   const schedule = definition?.fields.schedule ?? null
-  if (schedule === null) return { dependency, obstacle: 'which has no schedule here', instants: [] }
-  if (definition?.isFollowedIn(environment) !== true)
-    return { dependency, obstacle: 'whose schedule is not followed here', instants: [] }
+  const nothing = { dependency, instants: [], isPaused: false }
+  if (schedule === null) return { ...nothing, obstacle: 'which has no schedule here' }
+  if (definition?.isFollowedIn(environment) !== true) return { ...nothing, obstacle: 'whose schedule is not followed here' }
   const [standing] = await schedules.standings([dependency.job])
   const named = schedule.kind === 'calendar' ? calendarInstants(schedule, at, now) : []
   // What its new times would have named before it was changed or first seen has never been: its last run before that counts.
   const isOld = named[0] !== undefined && standing !== undefined && named[0] < standing.since - startMs
   const instants = schedule.kind === 'repeat' || isOld ? await lastRuns(dependency.job, at, schedules) : named
-  if (standing?.paused === true && !(await isStored(dependency.job, instants, schedules)))
-    return { dependency, obstacle: 'whose schedule is paused', instants }
-  if (isOld && instants.length === 0) return { dependency, obstacle: 'which has not been due yet', instants }
-  return { dependency, obstacle: null, instants }
-}
-
-async function isStored(schedule: string, [first]: readonly number[], schedules: ScheduleStore): Promise<boolean> {
-  if (first === undefined) return false
-  const [record] = await schedules.find([{ schedule, at: first }])
-  return record !== null && record !== undefined
+  const obstacle = isOld && instants.length === 0 ? 'which has not been due yet' : null
+  return { dependency, instants, obstacle, isPaused: standing?.paused ?? false }
 }
 
 /** What was current when a schedule was first seen is stored although it was due a moment before. */

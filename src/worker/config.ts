@@ -29,6 +29,8 @@ export interface RunOptions
   extends Pick<WorkOptions, 'concurrency' | 'queues' | 'jobs' | 'lease' | 'scheduler' | 'maxRescues' | 'signal'> {
   /** Start at most so many jobs. */
   readonly limit?: number
+  /** Stop on SIGTERM and SIGINT; false by default. */
+  readonly signals?: boolean
   /** Store what schedules have at this instant, in place of what is due now. */
   readonly at?: Instant
 }
@@ -66,7 +68,7 @@ const commonNames = ['concurrency', 'queues', 'jobs', 'lease', 'scheduler', 'max
 const workNames = [...commonNames, 'poll', 'signals', 'grace']
 const optionNames: Readonly<Record<WorkKind, readonly string[]>> = {
   work: workNames,
-  run: [...commonNames, 'limit', 'at'],
+  run: [...commonNames, 'limit', 'at', 'signals'],
   daemon: [...workNames, 'tick', 'maxOverruns'],
 }
 const maxConcurrency = 10_000

@@ -67,7 +67,8 @@ function planCalendar(
   const current = schedule.current(now)
   // A schedule that was resumed or changed begins with what comes after that.
   const isCurrentMeant = current !== null && (latest === null || current > since) && !isMissed(schedule, policy, current, now)
-  const missed = madeUpFor(schedule, policy, seenUntil, now).filter((at) => at !== current)
+  const madeUp = madeUpFor(schedule, policy, seenUntil, now)
+  const missed = madeUp.filter((at) => at !== current)
   const ahead = occurrencesAfter(schedule, now, now + horizonMs)
   return {
     occurrences: [
@@ -76,7 +77,7 @@ function planCalendar(
       ...ahead.map((at) => ({ at, why: 'next' as const })),
     ],
     nextAt: ahead[0] ?? null,
-    skipBefore: skipBefore(schedule, policy, latest, now),
+    skipBefore: skipBefore(schedule, policy, latest, madeUp, now),
     leftOut: leftOut(schedule, seenUntil, missed[0] ?? (isCurrentMeant ? current : now + 1)),
   }
 }
@@ -91,10 +92,13 @@ function skipBefore(
   schedule: CalendarSchedule,
   policy: MisfirePolicy,
   latest: ScheduleStanding['latest'],
+  madeUp: readonly number[],
   now: number,
 ): number | null {
   if (latest === null || latest.at > now) return null
-  const before = missedBefore(schedule, policy, now)
+  // Of more than the cap allows the latest ones count, whether they were stored ahead or are made up for now.
+  const isFull = policy.kind === 'all' && madeUp.length === policy.cap
+  const before = isFull ? (madeUp[0] as number) : missedBefore(schedule, policy, now)
   return latest.at < before ? before : null
 }
 

@@ -4,8 +4,8 @@ import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import type { Envelope } from '../envelope/envelope.ts'
-import { longestMisfireMs } from '../scheduling/misfire.ts'
 import { type Followed, FollowedSchedules } from './followed.ts'
+import { Forgetting } from './forgetting.ts'
 import { type Moment, mostLeftOut, type OccurrencePlan, planFrozen, planOccurrences, planOnward } from './occurrence-plan.ts'
 
 export interface SchedulePassOptions {
@@ -44,15 +44,16 @@ export interface TickReport {
 export class SchedulePass {
   readonly #options: SchedulePassOptions
   readonly #followed: FollowedSchedules
+  readonly #forgetting: Forgetting
   /** The occurrence for which each failing definition was reported; null where its schedule itself failed. */
   readonly #reported = new Map<string, number | null>()
   #failures = 0
   #revision: number | undefined
-  #forgottenAt = Number.NEGATIVE_INFINITY
 
   constructor(options: SchedulePassOptions) {
     this.#options = options
     this.#followed = new FollowedSchedules(options.definitions, options.environment)
+    this.#forgetting = new Forgetting(options.schedules, options.onError)
   }
 
   async run(now: number, horizonMs = 0): Promise<TickReport> {
@@ -68,7 +69,7 @@ export class SchedulePass {
       enqueued += await this.#follow(plans, now)
       await nextTurn()
     }
-    await this.#forget(now)
+    await this.#forgetting.run(now)
     return { enqueued, nextAt: earliest(followed), failed: this.#failures - failuresBefore }
   }
 
@@ -189,21 +190,6 @@ export class SchedulePass {
     const message = `The scheduled run of "${definition.job}" could not be enqueued: ${messageOf(thrown)}`
     this.#options.onError(new TreadleError(code, message, { cause: thrown }))
   }
-
-  /** Housekeeping: a failure is reported, and is no reason to repeat the pass. */
-  async #forget(now: number): Promise<void> {
-    // Counted in both directions: a clock that was set back must not put it off.
-    if (Math.abs(now - this.#forgottenAt) < forgetEveryMs) return
-    this.#forgottenAt = now
-    try {
-      for (let batch = 0; batch < forgetBatches; batch++) {
-        const forgotten = await this.#options.schedules.forget(now - rememberMs, forgetBatchSize)
-        if (forgotten < forgetBatchSize) return
-      }
-    } catch (thrown) {
-      this.#options.onError(thrown)
-    }
-  }
 }
 
 interface Planned {
@@ -249,8 +235,3 @@ function* inSteps(plans: readonly Planned[]): Iterable<readonly Planned[]> {
 
 /** A scheduler that wakes so late was stopped, or its machine was. */
 const unusuallyLateMs = 5_000
-
-const rememberMs = longestMisfireMs + 86_400_000
-const forgetEveryMs = 600_000
-const forgetBatchSize = 1_000
-const forgetBatches = 100

@@ -1,8 +1,9 @@
-import type { ClaimableJob, Lease, LeaseBatch } from '../backends/contract.ts'
+import type { Lease, LeaseBatch } from '../backends/contract.ts'
 import { nextTurn } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { abortGraceMs } from '../execution/active-run.ts'
+import { ClaimableJobs } from './claimable-jobs.ts'
 import type { WorkerConfig } from './config.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { LeaseBuffer } from './lease-buffer.ts'
@@ -41,15 +42,12 @@ export class Worker {
   readonly #heartbeat: Heartbeat
   readonly #buffer: LeaseBuffer
   readonly #sleeper: Sleeper
+  readonly #claimable: ClaimableJobs
   readonly #tally = emptyTally()
   readonly #stopping = new AbortController()
   /** How many more jobs may be started, for a pass with a limit. */
   #allowance = Number.POSITIVE_INFINITY
   #startedThisTurn = 0
-  #claimed: { readonly definitions: readonly JobDefinition[]; readonly jobs: readonly ClaimableJob[] } = {
-    definitions: [],
-    jobs: [],
-  }
   #looping: Promise<void> = Promise.resolve()
   #idleWaiters: (() => void)[] = []
   #shutdown: Promise<void> | undefined
@@ -62,6 +60,7 @@ export class Worker {
     this.#deps = deps
     this.#buffer = new LeaseBuffer(concurrency)
     this.#sleeper = new Sleeper(clock)
+    this.#claimable = new ClaimableJobs(config.jobs)
     this.#settler = new Settler(backend, clock, onError)
     this.#runs = new Runs(deps, {
       leaseMs,
@@ -154,7 +153,7 @@ export class Worker {
     const { queues, leaseMs, maxRescues } = this.#config
     const { signal } = this.#stopping
     const lease = async () => {
-      return backend.lease({ jobs: this.#claimable(definitions()), queues, limit, leaseMs, owner, maxRescues })
+      return backend.lease({ jobs: this.#claimable.of(definitions()), queues, limit, leaseMs, owner, maxRescues })
     }
     try {
       return await persistently(lease, { clock, signal, onError: (error) => this.#report(error) })
@@ -162,13 +161,6 @@ export class Worker {
       if (!signal.aborted) throw error
       return undefined
     }
-  }
-
-  /** Made anew only when the definitions are others: there may be very many. */
-  #claimable(definitions: readonly JobDefinition[]): readonly ClaimableJob[] {
-    if (this.#claimed.definitions !== definitions)
-      this.#claimed = { definitions, jobs: claimable(definitions, this.#config.jobs) }
-    return this.#claimed.jobs
   }
 
   #take({ leases, cancelled }: LeaseBatch, limit: number): void {
@@ -293,10 +285,4 @@ export class Worker {
     this.#deps.logger.error(`${messageOf(error)}; trying again`)
     this.#deps.events.emit('worker:error', { error })
   }
-}
-
-function claimable(definitions: readonly JobDefinition[], only: readonly string[] | null): readonly ClaimableJob[] {
-  const named = only === null ? null : new Set(only)
-  const wanted = definitions.filter(({ job, fields }) => fields.handler !== null && (named?.has(job) ?? true))
-  return wanted.map(({ job, concurrency }) => ({ job, concurrency }))
 }

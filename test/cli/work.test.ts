@@ -104,14 +104,15 @@ describe('treadle work', () => {
     expect(waited).toMatchObject({ code: 1, out: '', err: expect.stringContaining('[WAIT_TIMEOUT]') })
   })
 
-  it('one pass that is interrupted waits for what runs, and ends at once at the second Ctrl-C, which it says', async () => {
+  it('one pass that is interrupted waits for what runs, and gives it back unburnt at the second Ctrl-C', async () => {
     const project = jobProject()
-    await project.call(['send', 'patient'])
+    const { id } = (await project.json(['send', 'patient'])) as Sent
     const run = project.start(['run'])
     await run.says('patient began')
     run.child.kill('SIGINT')
-    await run.says('once more ends at once, and what runs is begun again when its lease has ended')
+    await run.says('once more aborts them')
     run.child.kill('SIGINT')
     expect(await run.ended).toMatchObject({ code: 130 })
+    expect(await project.json(['show', id])).toMatchObject({ state: 'ready', attempts: 0 })
   })
 })

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { JobBuilder, type Schemas } from '../../src/definition/builder.ts'
+import { JobBuilder } from '../../src/definition/builder.ts'
 import type { DefinitionFields } from '../../src/definition/definition.ts'
 import type { DispatchOptions } from '../../src/definition/dispatch.ts'
 import { noPayload } from '../../src/definition/draft.ts'
 import type { Handler } from '../../src/definition/handler.ts'
+import type { Schemas } from '../../src/definition/schema.ts'
 
 describe('a job that says nothing but its handler', () => {
   it('D3, J6, X1, X2, X5: has the defaults', () => {

@@ -63,6 +63,14 @@ describe('X14: runs that were due while nobody was there', () => {
     expect(added.filter((instant) => instant <= end)).toEqual(steps(end - 49 * 5_000, end, 5_000))
   })
 
+  test('the cap of all counts the run that was stored ahead too', async () => {
+    const definition = job('hourly', '0 * * * *', { misfire: misfirePolicy('all', { cap: 3 }) })
+    const { added, skipped } = await outage(definition, at('00:10:00'), at('04:20:00'))
+    expect([added, skipped]).toEqual([steps(at('02:00:00'), at('05:00:00'), hour), [at('01:00:00')]])
+    const below = await outage(definition, at('00:10:00'), at('03:20:00'))
+    expect([below.added, below.skipped]).toEqual([steps(at('02:00:00'), at('04:00:00'), hour), []])
+  })
+
   test('the window of all leaves out what is older, also what was stored ahead', async () => {
     const definition = job('hourly', '0 * * * *', { misfire: misfirePolicy('all', { within: '3h' }) })
     const { added, skipped } = await outage(definition, at('00:10:00'), at('09:20:00'))

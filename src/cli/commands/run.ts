@@ -13,8 +13,8 @@ import { dryRunText } from '../output/dry-run.ts'
 import type { Output } from '../output/output.ts'
 import { missedJson, missedText, reportText } from '../output/work-log.ts'
 import { lookOnly, type ProjectSession, withJobs } from '../session.ts'
-import { stopRequest } from '../signals.ts'
 import { instant, wholeNumber } from '../values.ts'
+import { watchSignals } from '../watched-signals.ts'
 import {
   givenWorkerOptions,
   refuseWrongValues,
@@ -73,12 +73,9 @@ async function plan(session: ProjectSession, given: RunOptions): Promise<void> {
 async function pass({ jobs, out }: ProjectSession, given: RunOptions, failOnDead: boolean): Promise<number> {
   const note = unusedQueuesNote(jobs.definitions(), given.queues)
   if (note !== undefined) out.note(note)
-  const stop = stopRequest(
-    () => out.note(stopping),
-    () => process.exit(exitCodes.interrupted),
-  )
+  const stop = watchSignals(out)
   const missed = noteMissed(jobs, out)
-  const report = await jobs.run({ ...given, signal: stop.signal })
+  const report = await jobs.run({ ...given, signals: true, signal: stop.signal })
   const whyNothing = given.at === undefined || report.enqueued > 0 ? null : await nothingStoredAt(jobs, given, given.at)
   out.answer({ ...report, missed: missed.map(missedJson) }, () => reportText(report) || 'nothing was due')
   if (whyNothing !== null && !out.json) out.note(`note: ${whyNothing}`)
@@ -95,9 +92,6 @@ function noteMissed(jobs: Treadle, out: Output): readonly TreadleEvents['schedul
   })
   return missed
 }
-
-const stopping =
-  'stopping: waiting up to 30s for running jobs, then they are given back; once more ends at once, and what runs is begun again when its lease has ended'
 
 function exitCodeOf({ dead, failedSchedules }: RunReport, failOnDead: boolean): number {
   if (failOnDead && dead > 0) return exitCodes.deadJobs

@@ -1,0 +1,22 @@
+import { exitCodes } from './exit-codes.ts'
+import type { Output } from './output/output.ts'
+import { type StopRequest, stopRequest } from './signals.ts'
+
+export interface WatchedSignals extends StopRequest {
+  /** A second signal has come. */
+  isAborted(): boolean
+}
+
+/** The worker itself stops at the first signal and aborts at the second; here it is said, and the third ends the process. */
+export function watchSignals(out: Output): WatchedSignals {
+  let more = 0
+  const stop = stopRequest(
+    () => out.note('stopping: waiting for running jobs; once more aborts them'),
+    () => {
+      more++
+      if (more > 1) process.exit(exitCodes.interrupted)
+      out.note('aborting')
+    },
+  )
+  return { ...stop, isAborted: () => more > 0 }
+}
