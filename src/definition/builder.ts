@@ -8,30 +8,28 @@ import type { DispatchArguments, Dispatcher, DispatchOptions } from './dispatch.
 import { Draft, payloadOf } from './draft.ts'
 import { type Handler, handlerFunction, restricted } from './handler.ts'
 import type { Meta } from './meta.ts'
-import { countProblem, keyProblem, refuse } from './names.ts'
+import { countProblem, refuse } from './names.ts'
 import { type Priority, priorityNumber, priorityProblem } from './priority.ts'
-import { Recurrence } from './recurrence.ts'
 import { type RetryOptions, retryPolicy } from './retry.ts'
 import type { Run } from './run.ts'
+import { Safeguards } from './safeguards.ts'
 import type { Schemas } from './schema.ts'
 
 export type KeepOptions = { readonly [Outcome in keyof Keep]?: Duration }
-
-type Key<Payload> = string | ((payload: Payload) => string | null)
 
 /**
  * Describes a job, one call after the other, until it is first used; a later change throws `DEFINITION_FROZEN`.
  * `Input` is what a dispatch takes, `Payload` what the handler gets: they differ only where a schema transforms.
  */
-export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> extends Recurrence {
-  #fields: DefinitionFields
+export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> extends Safeguards<Payload> {
+  protected override fields: DefinitionFields
   #definition: JobDefinition | undefined
   readonly #dispatcher: Dispatcher
 
   constructor(job: string, schemas: Schemas, handler: Handler<Payload, Result> | null, dispatcher: Dispatcher) {
     super()
     this.#dispatcher = dispatcher
-    this.#fields = {
+    this.fields = {
       ...definitionDefaults,
       job,
       name: job,
@@ -43,29 +41,29 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
   }
 
   override get job(): string {
-    return this.#fields.job
+    return this.fields.job
   }
 
   /** What people read in lists and logs in place of the key. */
   named(name: string): this {
-    return this.#set({ name })
+    return this.set({ name })
   }
 
   queue(queue: string): this {
-    return this.#set({ queue })
+    return this.set({ queue })
   }
 
   /** Higher is sooner; the default is 5 (`normal`). */
   priority(priority: Priority): this {
     refuse(`Job "${this.job}"`, [priorityProblem(priority)])
-    return this.#set({ priority: priorityNumber(priority) })
+    return this.set({ priority: priorityNumber(priority) })
   }
 
   /** So many more attempts after the first one failed, with a pause before each. */
   retries(retries: number, backoff?: RetryOptions): this {
     refuse(`Job "${this.job}"`, [countProblem(retries, 'retries')])
     if (backoff !== undefined) this.backoff(backoff)
-    return this.#set({ maxAttempts: retries + 1 })
+    return this.set({ maxAttempts: retries + 1 })
   }
 
   maxRetries(retries: number): this {
@@ -74,66 +72,31 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
 
   /** The same counted from the other end: the first attempt included. */
   maxAttempts(attempts: number): this {
-    return this.#set({ maxAttempts: attempts })
+    return this.set({ maxAttempts: attempts })
   }
 
   /** The pause before another attempt; the default doubles from one second to one minute, with full jitter. */
   backoff(options: RetryOptions): this {
-    return this.#set({ retry: retryPolicy(options) })
+    return this.set({ retry: retryPolicy(options) })
   }
 
   /** Errors for which this is false end the job at once. */
   retryIf(decide: (error: unknown) => boolean): this {
-    return this.#set({ retryIf: decide })
-  }
-
-  /** After so much time `ctx.signal` is aborted and the attempt has failed; null is no limit. */
-  timeout(timeout: Duration | null): this {
-    return this.#set({ timeoutMs: timeout === null ? null : parseDuration(timeout, 'timeout') })
-  }
-
-  /** As `timeout`, but a run that does not end then keeps its slot, so that no other one overlaps it; 0 or null is no limit. */
-  maxRunningTime(time: Duration | null): this {
-    const maxRunningTimeMs = time === null ? null : parseDuration(time, 'maxRunningTime')
-    return this.#set({ maxRunningTimeMs: maxRunningTimeMs === 0 ? null : maxRunningTimeMs })
-  }
-
-  /** At most so many at once, over all workers; 0 is unlimited. Jobs over the limit wait and burn no attempt. */
-  concurrency(limit: number): this {
-    return this.#set({ concurrency: limit === 0 ? null : limit })
-  }
-
-  singleInstance(single = true): this {
-    if (!single && this.#fields.concurrency !== 1) return this
-    return this.#set({ concurrency: single ? 1 : null })
-  }
-
-  /** While a job with the same key waits or runs, another one is not stored. */
-  unique(key: Key<Payload>): this {
-    return this.#set({ unique: this.#keyOf(key, 'unique') })
-  }
-
-  /** Once a job with this key has succeeded, another one is skipped instead of run, for the time of `idempotencyTtl`. */
-  idempotencyKey(key: Key<Payload>): this {
-    return this.#set({ idempotencyKey: this.#keyOf(key, 'idempotencyKey') })
-  }
-
-  idempotencyTtl(ttl: Duration): this {
-    return this.#set({ idempotencyTtlMs: parseDuration(ttl, 'idempotencyTtl') })
+    return this.set({ retryIf: decide })
   }
 
   /** How long ended jobs stay in the history; 0 deletes them at once. */
   keep(keep: KeepOptions): this {
     const entries = Object.entries(keep).map(([outcome, time]) => [outcome, parseDuration(time, `keep.${outcome}`)])
-    return this.#set({ keep: Object.fromEntries(entries) })
+    return this.set({ keep: Object.fromEntries(entries) })
   }
 
   meta(meta: Meta): this {
-    return this.#set({ meta })
+    return this.set({ meta })
   }
 
   enabled(enabled = true): this {
-    return this.#set({ enabled })
+    return this.set({ enabled })
   }
 
   disable(): this {
@@ -142,43 +105,43 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
 
   /** The schedule is followed only where the program's environment is one of these. */
   environments(...environments: readonly (string | readonly string[])[]): this {
-    return this.#set({ environments: environments.flat() })
+    return this.set({ environments: environments.flat() })
   }
 
   /** The payload of scheduled runs, and of dispatches that give none. */
   args(payload: Input): this {
-    return this.#set({ args: payload })
+    return this.set({ args: payload })
   }
 
   /** Runs only if all of these say true; otherwise the job ends as skipped and burns no attempt. */
   when(filter: (payload: Payload, context: FilterContext) => boolean | Promise<boolean>): this {
-    return this.#set({ when: [...this.#fields.when, filter] })
+    return this.set({ when: [...this.fields.when, filter] })
   }
 
   /** Does not run if any of these says true. */
   skip(filter: (payload: Payload, context: FilterContext) => boolean | Promise<boolean>): this {
-    return this.#set({ skip: [...this.#fields.skip, filter] })
+    return this.set({ skip: [...this.fields.skip, filter] })
   }
 
   before(hook: (payload: Payload, context: JobContext<Payload>) => unknown): this {
-    return this.#set({ before: [...this.#fields.before, hook] })
+    return this.set({ before: [...this.fields.before, hook] })
   }
 
   onSuccess(hook: (result: Awaited<Result>, payload: Payload, context: JobContext<Payload>) => unknown): this {
-    return this.#set({ onSuccess: [...this.#fields.onSuccess, hook] })
+    return this.set({ onSuccess: [...this.fields.onSuccess, hook] })
   }
 
   onError(hook: (error: unknown, payload: Payload, context: JobContext<Payload>) => unknown): this {
-    return this.#set({ onError: [...this.#fields.onError, hook] })
+    return this.set({ onError: [...this.fields.onError, hook] })
   }
 
   finally(hook: (payload: Payload, context: JobContext<Payload>) => unknown): this {
-    return this.#set({ finally: [...this.#fields.finally, hook] })
+    return this.set({ finally: [...this.fields.finally, hook] })
   }
 
   /** The finished definition. From here on the builder is frozen. */
   toDefinition(): JobDefinition {
-    this.#definition ??= new JobDefinition({ ...this.#fields, ...this.recurrence(), schedule: this.#namedSchedule() })
+    this.#definition ??= new JobDefinition({ ...this.fields, ...this.recurrence(), schedule: this.#namedSchedule() })
     return this.#definition
   }
 
@@ -216,18 +179,6 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
       if (!(thrown instanceof TreadleError)) throw thrown
       throw new TreadleError(thrown.code, `Job "${this.job}": ${thrown.message}`, { cause: thrown })
     }
-  }
-
-  #set(changes: Partial<DefinitionFields>): this {
-    this.beforeChange()
-    this.#fields = { ...this.#fields, ...changes }
-    return this
-  }
-
-  #keyOf(key: Key<Payload>, what: string): (payload: Payload) => string | null {
-    if (typeof key === 'function') return key
-    refuse(`Job "${this.job}"`, [keyProblem(key, what)])
-    return () => key
   }
 
   #draft(): Draft<Input, Awaited<Result>> {

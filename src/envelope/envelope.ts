@@ -20,9 +20,50 @@ export interface Envelope {
   readonly createdAt: number
   /** Not to be run before this instant (UTC milliseconds). */
   readonly runAt: number
-  /** While a job with this key and the same `job` has not ended, a second one is not stored. */
+  /** While a job with this key and the same `job` holds it, a second one is not stored. */
   readonly uniqueKey: string | null
+  readonly uniqueUntil: UniqueUntil
+  /** Whose job it is (a customer's, say), for limits and fair shares among the jobs with the same key; null is nobody's. */
+  readonly group: string | null
+  /** Its place in a workflow; null where it stands alone. */
+  readonly links: Links | null
 }
+
+/** How long a unique key is held: until the job is first claimed, until it has ended, until an instant (UTC milliseconds), or for ever. */
+export type UniqueUntil = 'started' | 'ended' | 'ever' | number
+
+/** How a job is tied to others. Nothing of it is signed: it says when a job runs, not what it does. */
+export interface Links {
+  /** The first job of the tree, or what a batch is called: all jobs of one workflow have it in common. */
+  readonly root: string
+  readonly parent: ParentLink | null
+  /** Jobs that must have ended before this one becomes ready; until then it is `blocked`. */
+  readonly waitsFor: readonly WaitLink[]
+  /** It does not wait for longer than this, counted from when it began to; then it ends as dead. */
+  readonly longestWaitMs: number
+}
+
+/** The running job that made this one, and waits for it. */
+export interface ParentLink {
+  readonly id: string
+  /** Of the parent's lease: a job whose lease is lost can not have children any more. */
+  readonly token: string
+  /** One for each child of a parent: a parent that runs again finds the child that it has. */
+  readonly key: string
+  /** What the parent does when this job fails. */
+  readonly onFailure: FailurePolicy
+}
+
+export interface WaitLink {
+  readonly id: string
+  readonly onFailure: FailurePolicy
+}
+
+/**
+ * What becomes of a job when one that it waits for ended without success: it is dead too, is skipped, counts it as ended and
+ * waits for the rest, or runs at once without waiting for the rest. With `rescue` it runs only then, and is skipped otherwise.
+ */
+export type FailurePolicy = 'fail' | 'skip' | 'ignore' | 'continue' | 'rescue'
 
 /** What the signature vouches for, beside the payload. Nothing in it changes during the life of a job. */
 export interface Identity {
@@ -47,6 +88,10 @@ export interface Delivery {
   readonly createdAt: number
   readonly runAt: number
   readonly uniqueKey: string | null
+  /** `ended` where nothing is said. */
+  readonly uniqueUntil?: UniqueUntil
+  readonly group?: string | null
+  readonly links?: Links | null
 }
 
 /** Makes and signs an envelope. Without a key ring it travels unsigned. */
@@ -64,6 +109,9 @@ export function sealEnvelope(identity: Identity, payload: string, delivery: Deli
     createdAt: delivery.createdAt,
     runAt: delivery.runAt,
     uniqueKey: delivery.uniqueKey,
+    uniqueUntil: delivery.uniqueUntil ?? 'ended',
+    group: delivery.group ?? null,
+    links: delivery.links ?? null,
   }
 }
 

@@ -145,7 +145,10 @@ function leaseBatch(claimed: Claimed, expiresAt: number): LeaseBatch {
       createdAt,
       runAt,
       uniqueKey: uniqueKey === null ? null : unscopedKey(uniqueKey),
-    }
+      uniqueUntil: 'ended',
+      group: null,
+      links: null,
+    } as const
     return { token: writeToken(seq, laneNumber, claimed.claim), envelope, attempt, expiresAt }
   })
   return { leases, nextAt: claimed.nextAt, cancelled: claimed.cancelled }

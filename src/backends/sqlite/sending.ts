@@ -9,7 +9,7 @@ import { stateNumber } from './schema.ts'
 /** Envelopes as one flat list of values: what crosses into the database's thread at the least cost. */
 export type FlatEnvelopes = readonly (string | number | boolean | null)[]
 
-export const fieldCount = 11
+export const fieldCount = 14
 
 export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
   const flat: (string | number | boolean | null)[] = []
@@ -25,8 +25,12 @@ export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
     createdAt,
     runAt,
     uniqueKey,
+    uniqueUntil,
+    group,
+    links,
   } of envelopes) {
     flat.push(id, job, queue, priority, singleInstance, identity, payload, signature, createdAt, runAt, uniqueKey)
+    flat.push(uniqueUntil, group, links === null ? null : JSON.stringify(links))
   }
   return flat
 }
