@@ -46,6 +46,17 @@ export function signalProcessGroup(pid: number, signal: NodeJS.Signals | 0): boo
   }
 }
 
+/** Whether that process is still there and the parent of this one. Windows never gives a process another parent. */
+export function isParent(pid: number): boolean {
+  if (process.ppid !== pid) return false
+  return process.platform !== 'win32' || signalProcessGroup(pid, 0)
+}
+
+/** At once, and with it the group that it leads; one that leads none ends alone. */
+export function endOwnProcess(): void {
+  if (!signalProcessGroup(process.pid, 'SIGKILL')) process.kill(process.pid, 'SIGKILL')
+}
+
 export function hostName(): string {
   return hostname()
 }

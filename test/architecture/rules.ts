@@ -11,6 +11,7 @@ export const layers = [
   'envelope',
   'backends',
   'execution',
+  'isolation',
   'worker',
   'app',
   'server',

@@ -1,0 +1,19 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../core/clock.ts'
+import { endOwnProcess, isParent } from '../core/environment.ts'
+import { type ParentWatchOptions, parentGone } from './parent-watch.ts'
+
+/** How often it looks: soon enough that nothing is left behind for long, and too seldom to be felt. */
+const lookEveryMs = 250
+
+/** A thread of its own, because it must see the parent's end also while a handler blocks the event loop. */
+if (parentPort !== null) look(workerData as ParentWatchOptions)
+
+function look({ parent, graceMs }: ParentWatchOptions): void {
+  if (isParent(parent)) {
+    systemClock.timer(lookEveryMs, () => look({ parent, graceMs }))
+    return
+  }
+  parentPort?.postMessage(parentGone)
+  systemClock.timer(graceMs, endOwnProcess)
+}
