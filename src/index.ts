@@ -4,7 +4,16 @@ export type { Schedules } from './app/schedules.ts'
 export { Treadle, type TreadleOptions, treadle } from './app/treadle.ts'
 export type { DaemonReport } from './app/working.ts'
 export type { AttemptError, DeadReason, QueueBackend } from './backends/contract.ts'
-export type { JobCount, JobFilter, JobRecord, JobState, JobStore, OccurrenceRecord, ScheduleRecord } from './backends/store.ts'
+export type {
+  HeldLease,
+  JobCount,
+  JobFilter,
+  JobRecord,
+  JobState,
+  JobStore,
+  OccurrenceRecord,
+  ScheduleRecord,
+} from './backends/store.ts'
 export { type Clock, systemClock, type Timer } from './core/clock.ts'
 export type { Duration } from './core/duration.ts'
 export { type ErrorCode, errorCodes, PermanentError, TreadleError } from './core/errors.ts'

@@ -18,8 +18,11 @@ export interface QueueBackend extends AsyncDisposable {
   settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]>
   /** Renews leases for `leaseMs` from now, or tells that they are lost. */
   extend(tokens: readonly string[], leaseMs: number): Promise<readonly SettleReceipt[]>
-  /** Returns expired leases to the queue, or to `dead` after `maxRescues` of them. `lease` does the same on its way. */
-  reap(maxRescues: number): Promise<ReapReport>
+  /**
+   * Returns expired leases to the queue, or to `dead` after `maxRescues` of them. `lease` does the same on its way. Of owners
+   * that are known to be dead, all leases count as expired.
+   */
+  reap(maxRescues: number, deadOwners?: readonly string[]): Promise<ReapReport>
   /** Calls `wake` soon after work may have become ready for another process or this one. A hint: polling works without it. */
   watch(wake: () => void): Watch
   /** Looking into the queue and changing what waits in it. Absent where the engine can not look. */

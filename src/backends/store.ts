@@ -32,6 +32,8 @@ export interface JobStore {
   remove(filter: RemoveFilter): Promise<number>
   /** Writes what running jobs say of their progress; a lease that is lost writes nothing. */
   report(reports: readonly ProgressReport[]): Promise<void>
+  /** What these owners hold now, in the order in which they claimed it. */
+  leases(owners: readonly string[]): Promise<readonly HeldLease[]>
   pause(queue: string): Promise<void>
   resume(queue: string): Promise<void>
   pausedQueues(): Promise<readonly string[]>
@@ -68,6 +70,19 @@ export interface JobRecord {
   readonly owner: string | null
   readonly leaseExpiresAt: number | null
   readonly cancelRequested: boolean
+}
+
+/** A lease, as somebody sees it who does not run its job: without the payload. */
+export interface HeldLease {
+  readonly token: string
+  readonly owner: string
+  readonly id: string
+  readonly job: string
+  /** The text that was signed: see `parseIdentity`. */
+  readonly identity: string
+  readonly attempt: number
+  readonly claimedAt: number
+  readonly expiresAt: number
 }
 
 export interface JobFilter {

@@ -28,7 +28,7 @@ export async function failuresIn(group: string, breakIt: Broken): Promise<readon
       lease: (request) => backend.lease(request),
       settle: (settlements) => backend.settle(settlements),
       extend: (tokens, leaseMs) => backend.extend(tokens, leaseMs),
-      reap: (maxRescues) => backend.reap(maxRescues),
+      reap: (maxRescues, deadOwners) => backend.reap(maxRescues, deadOwners),
       watch: (wake) => backend.watch(wake),
       store: backend.store,
       coordination: backend.coordination,

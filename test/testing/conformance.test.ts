@@ -63,6 +63,7 @@ describe('the conformance suite', () => {
       'leases that run out',
       (backend) => ({ lease: (request) => backend.lease({ ...request, maxRescues: 1_000 }) }),
     ],
+    ['no ear for deaths', 'leases that run out', (backend) => ({ reap: (maxRescues) => backend.reap(maxRescues) })],
     [
       'no unique keys',
       'unique keys',

@@ -80,9 +80,11 @@ export class MemoryBackend implements QueueBackend {
     return tokens.map((token) => this.#leases.extend(token, leaseMs, now))
   }
 
-  async reap(maxRescues: number): Promise<ReapReport> {
+  async reap(maxRescues: number, deadOwners: readonly string[] = []): Promise<ReapReport> {
     this.#checkOpen()
-    const report = this.#leases.reap(maxRescues, this.#clock.now())
+    const now = this.#clock.now()
+    this.#leases.expire(deadOwners, now)
+    const report = this.#leases.reap(maxRescues, now)
     if (report.returned > 0) this.#watchers.notify()
     return report
   }

@@ -1,7 +1,7 @@
 import { type Envelope, parseIdentity } from '../../envelope/envelope.ts'
 import type { AttemptError } from '../contract.ts'
 import type { Slotted } from '../heap.ts'
-import type { JobRecord, JobState } from '../store.ts'
+import type { HeldLease, JobRecord, JobState } from '../store.ts'
 import type { MemoryOccurrence } from './timeline.ts'
 
 /** A job as the memory backend holds it. A job is in one heap at most (ready, scheduled or leased), and `slot` is its place there. */
@@ -89,5 +89,19 @@ export function recordOf(job: MemoryJob): JobRecord {
     owner: job.owner,
     leaseExpiresAt: job.token === null ? null : job.leaseExpiresAt,
     cancelRequested: job.cancelRequested,
+  }
+}
+
+/** Of one that is running. */
+export function heldLeaseOf({ envelope, token, owner, attempts, startedAt, leaseExpiresAt }: MemoryJob): HeldLease {
+  return {
+    token: token as string,
+    owner: owner as string,
+    id: envelope.id,
+    job: envelope.job,
+    identity: envelope.identity,
+    attempt: attempts,
+    claimedAt: startedAt as number,
+    expiresAt: leaseExpiresAt,
   }
 }

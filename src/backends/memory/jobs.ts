@@ -36,6 +36,11 @@ export class Jobs {
     return this.#byToken.get(token)
   }
 
+  /** In the order of their claims. */
+  get running(): Iterable<MemoryJob> {
+    return this.#byToken.values()
+  }
+
   runningOf(job: string): number {
     return this.#running.get(job) ?? 0
   }

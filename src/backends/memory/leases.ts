@@ -40,12 +40,20 @@ export class Leases {
     return { returned, poisoned }
   }
 
+  /** Ends all leases of these owners now. */
+  expire(owners: readonly string[], now: number): void {
+    for (const job of this.heldBy(owners)) this.#setExpiry(job, now)
+  }
+
+  /** In the order of their claims. */
+  heldBy(owners: readonly string[]): readonly MemoryJob[] {
+    return owners.length === 0 ? [] : [...this.#jobs.running].filter(({ owner }) => owners.includes(owner as string))
+  }
+
   extend(token: string, leaseMs: number, now: number): SettleReceipt {
     const job = this.#jobs.byToken(token)
     if (job === undefined) return 'lost'
-    this.#jobs.leased.remove(job)
-    job.leaseExpiresAt = now + leaseMs
-    this.#jobs.leased.add(job)
+    this.#setExpiry(job, now + leaseMs)
     return 'applied'
   }
 
@@ -133,6 +141,12 @@ export class Leases {
     const attempt = job.attempts + 1
     this.#jobs.move(job, 'running', { token, owner, leaseExpiresAt: expiresAt, attempts: attempt, startedAt: now })
     return { token, envelope: job.envelope, attempt, expiresAt }
+  }
+
+  #setExpiry(job: MemoryJob, expiresAt: number): void {
+    this.#jobs.leased.remove(job)
+    job.leaseExpiresAt = expiresAt
+    this.#jobs.leased.add(job)
   }
 
   #promote(now: number): void {

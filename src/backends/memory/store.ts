@@ -1,6 +1,14 @@
 import type { Clock } from '../../core/clock.ts'
-import { isFinal, type JobFilter, type JobRecord, type JobStore, type ProgressReport, type RemoveFilter } from '../store.ts'
-import { type MemoryJob, recordOf } from './job.ts'
+import {
+  type HeldLease,
+  isFinal,
+  type JobFilter,
+  type JobRecord,
+  type JobStore,
+  type ProgressReport,
+  type RemoveFilter,
+} from '../store.ts'
+import { heldLeaseOf, type MemoryJob, recordOf } from './job.ts'
 import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
 import type { MemorySchedules } from './schedules.ts'
@@ -96,6 +104,10 @@ export class MemoryStore implements JobStore {
       const job = jobs.byToken(token)
       if (job !== undefined) job.progress = progress
     }
+  }
+
+  async leases(owners: readonly string[]): Promise<readonly HeldLease[]> {
+    return this.#open().leases.heldBy(owners).map(heldLeaseOf)
   }
 
   async pause(queue: string): Promise<void> {

@@ -9,7 +9,7 @@ import { Access } from './access.ts'
 import { type ClaimedRow, flattenJobs } from './claiming.ts'
 import type { Claimed, Engine } from './engine.ts'
 import { flattenOccurrences } from './occurrences.ts'
-import { recordOf } from './record.ts'
+import { heldLeaseOf, recordOf } from './record.ts'
 import { readOccurrences, readSchedules, readStandings } from './schedule-record.ts'
 import { flatten, unscopedKey } from './sending.ts'
 import { writeToken } from './token.ts'
@@ -71,7 +71,11 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
       return receipts
     },
     extend: (tokens, leaseMs) => access.call('extend', [tokens, clock.now() + leaseMs]),
-    reap: (maxRescues) => access.call('reap', [maxRescues, clock.now()]),
+    async reap(maxRescues, deadOwners = []) {
+      const report = await access.call('reap', [maxRescues, deadOwners, clock.now()])
+      if (report.returned > 0) wakeFile.touch()
+      return report
+    },
     watch: (wake) => wakeFile.listen(wake),
     async [Symbol.asyncDispose]() {
       wakeFile.close()
@@ -93,6 +97,7 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     },
     list: async (filter) => (await access.call('list', [filter])).map(recordOf),
     counts: () => access.callInline('counts', []),
+    leases: async (owners) => (await access.call('leases', [owners])).map(heldLeaseOf),
     cancel: (id) => waking(access.callInline('cancel', [id, clock.now()])),
     reschedule: (id, runAt) => waking(access.callInline('reschedule', [id, runAt, clock.now()])),
     retry: (ids) => waking(access.call('retry', [ids, clock.now()])),

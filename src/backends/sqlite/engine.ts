@@ -21,7 +21,7 @@ import { Looking } from './looking.ts'
 import { type FlatOccurrences, Occurrences } from './occurrences.ts'
 import { Once } from './once.ts'
 import { Outcomes } from './outcomes.ts'
-import type { JobRow } from './record.ts'
+import type { HeldRow, JobRow } from './record.ts'
 import { Recurring } from './recurring.ts'
 import { checkSchema, migrate } from './schema.ts'
 import { type FlatEnvelopes, Sending } from './sending.ts'
@@ -45,7 +45,7 @@ export interface Engine {
   /** The places of those that were lost. */
   settle(settlements: readonly Settlement[], now: number): readonly number[]
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
-  reap(maxRescues: number, now: number): ReapReport
+  reap(maxRescues: number, deadOwners: readonly string[], now: number): ReapReport
   claimOnce(key: string, jobId: string, now: number): OnceClaim
   sweepOnce(limit: number, now: number): number
   lock(name: string, holder: LockHolder, ttlMs: number, now: number): LockAnswer
@@ -53,6 +53,7 @@ export interface Engine {
   get(id: string): JobRow | null
   list(filter: JobFilter): readonly JobRow[]
   counts(): readonly JobCount[]
+  leases(owners: readonly string[]): readonly HeldRow[]
   cancel(id: string, now: number): Awaited<ReturnType<JobStore['cancel']>>
   reschedule(id: string, runAt: number, now: number): Awaited<ReturnType<JobStore['reschedule']>>
   retry(ids: readonly string[], now: number): Awaited<ReturnType<JobStore['retry']>>
@@ -164,7 +165,7 @@ function engineOn(connection: Connection): Engine {
     },
     settle: (settlements, now) => write(() => settling.settle(settlements, now)),
     extend: (tokens, until) => writeSoon(() => settling.extend(tokens, until)),
-    reap: (maxRescues, now) => write(() => settling.rescue(maxRescues, now)),
+    reap: (maxRescues, deadOwners, now) => write(() => settling.reap(maxRescues, deadOwners, now)),
     claimOnce: (key, jobId, now) => write(() => once.claim(key, jobId, now)),
     sweepOnce: (limit, now) => write(() => once.sweep(now, limit)),
     // Whoever holds a lock on this file ends with the power too.
@@ -173,6 +174,7 @@ function engineOn(connection: Connection): Engine {
     get: (id) => read(() => looking.get(id)),
     list: (filter) => read(() => looking.list(filter)),
     counts: () => read(() => looking.counts()),
+    leases: (owners) => read(() => looking.leases(owners)),
     cancel: (id, now) => write(() => changing.cancel(id, now)),
     reschedule: (id, runAt, now) => write(() => changing.reschedule(id, runAt, now)),
     retry: (ids, now) => write(() => changing.retry(ids, now)),

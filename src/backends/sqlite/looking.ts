@@ -4,7 +4,7 @@ import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'
 import type { Lanes } from './lanes.ts'
-import type { JobRow } from './record.ts'
+import type { HeldRow, JobRow } from './record.ts'
 import { stateNumber } from './schema.ts'
 
 const select =
@@ -19,12 +19,18 @@ export class Looking {
   readonly #lanes: Lanes
   readonly #addresses: Addresses
   readonly #get: SqliteStatement
+  readonly #leases: SqliteStatement
 
   constructor(connection: Connection, lanes: Lanes, addresses: Addresses) {
     this.#addresses = addresses
     this.#connection = connection
     this.#lanes = lanes
     this.#get = connection.prepare(`${select} WHERE seq = ?`)
+    this.#leases = connection.prepare(
+      `SELECT seq, lane, token, owner, id, lanes.job, identity, attempts, started_at, lease_until
+       FROM treadle_jobs JOIN treadle_lanes AS lanes USING (lane)
+       WHERE state = 3 AND owner IN (SELECT value FROM json_each(?)) ORDER BY started_at, priority DESC, run_at, seq`,
+    )
   }
 
   get(id: string): JobRow | null {
@@ -64,6 +70,11 @@ export class Looking {
       byJob.set(key, entry)
     }
     return [...byJob.values()]
+  }
+
+  /** The order of the claims is that of their times, and within one claim the order in which it chose. */
+  leases(owners: readonly string[]): readonly HeldRow[] {
+    return this.#leases.all(JSON.stringify(owners)) as HeldRow[]
   }
 
   remove(filter: RemoveFilter): number {

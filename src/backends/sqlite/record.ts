@@ -1,7 +1,8 @@
 import { parseIdentity } from '../../envelope/envelope.ts'
 import type { AttemptError } from '../contract.ts'
-import { type JobRecord, jobStates } from '../store.ts'
+import { type HeldLease, type JobRecord, jobStates } from '../store.ts'
 import { unscopedKey } from './sending.ts'
+import { writeToken } from './token.ts'
 
 /** A job's row, with its lane's fields. */
 export interface JobRow {
@@ -59,4 +60,24 @@ export function recordOf(row: JobRow): JobRecord {
     leaseExpiresAt: row.lease_until,
     cancelRequested: row.cancel === 1,
   }
+}
+
+/** The row of a job that is running, as far as a lease is made of it. */
+export interface HeldRow {
+  readonly seq: number
+  readonly lane: number
+  readonly token: string
+  readonly owner: string
+  readonly id: string
+  readonly job: string
+  readonly identity: string
+  readonly attempts: number
+  readonly started_at: number
+  readonly lease_until: number
+}
+
+export function heldLeaseOf(row: HeldRow): HeldLease {
+  const { owner, id, job, identity } = row
+  const token = writeToken(row.seq, row.lane, row.token)
+  return { token, owner, id, job, identity, attempt: row.attempts, claimedAt: row.started_at, expiresAt: row.lease_until }
 }

@@ -37,6 +37,7 @@ export class Settling {
   readonly #extend: SqliteStatement
   readonly #markOnce: SqliteStatement
   readonly #expired: SqliteStatement
+  readonly #heldBy: SqliteStatement
   readonly #rescue: SqliteStatement
   readonly #poison: SqliteStatement
   readonly #promote: SqliteStatement
@@ -67,9 +68,9 @@ export class Settling {
       `INSERT INTO treadle_once (key, job_id, claimed_at, done_until) VALUES (?1, '', 0, ?2)
        ON CONFLICT (key) DO UPDATE SET done_until = excluded.done_until`,
     )
-    this.#expired = connection.prepare(
-      `SELECT seq, lane, attempts, rescues, cancel, token, owner FROM treadle_jobs WHERE state = 3 AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`,
-    )
+    const leased = 'SELECT seq, lane, attempts, rescues, cancel, token, owner FROM treadle_jobs WHERE state = 3'
+    this.#expired = connection.prepare(`${leased} AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`)
+    this.#heldBy = connection.prepare(`${leased} AND owner IN (SELECT value FROM json_each(?))`)
     this.#rescue = update(`state = 0, attempts = attempts - 1, rescues = rescues + 1, ${free}`)
     this.#poison = update(`state = 5, finished_at = ?, reason = 'poisoned', rescues = rescues + 1, errors = ${appended}, ${free}`)
     this.#promote = connection.prepare(
@@ -118,8 +119,20 @@ export class Settling {
 
   /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */
   rescue(maxRescues: number, now: number): ReapReport {
+    return this.#rescueEach(this.#expired.all(now) as ExpiredRow[], maxRescues, now)
+  }
+
+  /** The same also for all leases of owners that are dead, as if they had expired. */
+  reap(maxRescues: number, deadOwners: readonly string[], now: number): ReapReport {
+    const orphaned = deadOwners.length === 0 ? [] : (this.#heldBy.all(JSON.stringify(deadOwners)) as ExpiredRow[])
+    const dead = this.#rescueEach(orphaned, maxRescues, now)
+    const expired = this.rescue(maxRescues, now)
+    return { returned: dead.returned + expired.returned, poisoned: dead.poisoned + expired.poisoned }
+  }
+
+  #rescueEach(rows: readonly ExpiredRow[], maxRescues: number, now: number): ReapReport {
     const report = { returned: 0, poisoned: 0 }
-    for (const row of this.#expired.all(now) as ExpiredRow[]) {
+    for (const row of rows) {
       const token: Token = { seq: row.seq, lane: row.lane, claim: row.token }
       if (row.cancel === 1) {
         this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, token.seq, token.claim), now)

@@ -2,6 +2,7 @@ import { cancelling } from './cancelling.ts'
 import { claiming } from './claiming.ts'
 import { closing } from './closing.ts'
 import { forgetting } from './forgetting.ts'
+import { heldLeases } from './held-leases.ts'
 import { leases } from './leases.ts'
 import { limits } from './limits.ts'
 import { listing } from './listing.ts'
@@ -43,6 +44,7 @@ const groups = [
   limits,
   settling,
   leases,
+  heldLeases,
   uniqueKeys,
   watching,
   closing,

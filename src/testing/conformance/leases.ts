@@ -103,6 +103,48 @@ export const leases: Group = {
       assert.deepEqual(await bench.backend.reap(0), { returned: 0, poisoned: 2 })
       await bench.assertNothingClaimable()
     },
+    'leases of owners that are known to be dead come back at once, and live ones stay': async (bench) => {
+      const [first, second, third] = await bench.send({}, {}, {})
+      await bench.claim({ limit: 1, owner: 'dead-1' })
+      await bench.claim({ limit: 1, owner: 'dead-2' })
+      const alive = await bench.claimOne({ owner: 'alive' })
+      assert.deepEqual(await bench.backend.reap(3, ['dead-1', 'dead-2', 'never-seen']), { returned: 2, poisoned: 0 })
+      assert.deepEqual(await bench.backend.reap(3, ['dead-1', 'dead-2']), { returned: 0, poisoned: 0 })
+      const again = await bench.claim({ owner: 'other' })
+      assert.deepEqual(
+        [again.map(({ envelope }) => envelope.id), again.map(({ attempt }) => attempt)],
+        [
+          [first, second],
+          [1, 1],
+        ],
+      )
+      await bench.settle(bench.done(alive))
+      assert.equal(alive.envelope.id, third)
+    },
+    'no owner is dead unless it is named': async (bench) => {
+      await bench.send({})
+      await bench.claim({ owner: 'alive' })
+      assert.deepEqual(await bench.backend.reap(3, []), { returned: 0, poisoned: 0 })
+      await bench.assertNothingClaimable({ owner: 'other' })
+    },
+    'what a dead owner held beside expired leases of others is counted together': async (bench) => {
+      await bench.send({}, {})
+      await bench.claim({ limit: 1, owner: 'slow', leaseMs: 1_000 })
+      await bench.claim({ limit: 1, owner: 'dead', leaseMs: 60_000 })
+      await bench.clock.advance(1_000)
+      assert.deepEqual(await bench.backend.reap(3, ['dead', 'slow']), { returned: 2, poisoned: 0 })
+    },
+    'a job that takes its workers with it is given up by their deaths too': async (bench) => {
+      await bench.send({})
+      for (const owner of ['dead-1', 'dead-2']) {
+        await bench.claimOne({ owner })
+        assert.deepEqual(await bench.backend.reap(2, [owner]), { returned: 1, poisoned: 0 })
+      }
+      const last = await bench.claimOne({ owner: 'dead-3' })
+      assert.deepEqual(await bench.backend.reap(2, ['dead-3']), { returned: 0, poisoned: 1 })
+      await bench.assertNothingClaimable()
+      assert.deepEqual(await bench.backend.settle([bench.done(last)]), ['lost'])
+    },
     'a thousand leases that run out together all come back': async (bench) => {
       const ids = await bench.send(...times(1_000, () => ({})))
       await bench.claim({ limit: 1_000, leaseMs: 1_000 })
