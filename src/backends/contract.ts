@@ -101,8 +101,8 @@ export interface Coordination {
    * the claiming job while that job runs, is kept by a `done` settlement that carries it, and is free otherwise.
    */
   claimOnce(key: string, jobId: string): Promise<OnceClaim>
-  /** Forgets keys whose time is over, at most `limit`; gives their number. */
-  sweepOnce(limit: number): Promise<number>
+  /** Forgets idempotency keys and unique keys whose time is over, at most `limit` of each; gives their number. */
+  sweepKeys(limit: number): Promise<number>
   /** Takes a lock for `ttlMs`, or renews it where this owner has it already; a lock whose time is over is free. */
   lock(name: string, holder: LockHolder, ttlMs: number): Promise<LockAnswer>
   /** Only its owner can free a lock; false when it is not, or no longer, this one's. */

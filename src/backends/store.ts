@@ -26,6 +26,11 @@ export interface JobStore {
   cancel(id: string): Promise<'cancelled' | 'requested' | 'ended' | 'missing'>
   /** Moves a waiting job to another time. */
   reschedule(id: string, runAt: number): Promise<'moved' | 'claimed' | 'ended' | 'missing'>
+  /**
+   * Gives waiting jobs what these envelopes say, one after the other: another payload, time, queue, priority and identity. Their
+   * ids, the instants at which they were made, their unique keys and how long those are held stay.
+   */
+  amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]>
   /** Puts ended jobs back, with all their attempts; the history of errors stays. */
   retry(ids: readonly string[]): Promise<readonly ('requeued' | 'active' | 'conflict' | 'missing')[]>
   /** Deletes ended jobs, at most `limit` of them. */
@@ -39,6 +44,16 @@ export interface JobStore {
   pausedQueues(): Promise<readonly string[]>
   readonly schedules: ScheduleStore
 }
+
+export interface Amendment {
+  readonly id: string
+  /** The payload that it was made from: where the job has another one by now, nothing is changed. Null is any. */
+  readonly expected: string | null
+  /** With the same id, sealed anew. */
+  readonly envelope: Envelope
+}
+
+export type AmendAnswer = 'amended' | 'changed' | 'claimed' | 'ended' | 'missing'
 
 export interface JobRecord {
   readonly id: string

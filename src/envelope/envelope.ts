@@ -29,7 +29,10 @@ export interface Envelope {
   readonly links: Links | null
 }
 
-/** How long a unique key is held: until the job is first claimed, until it has ended, until an instant (UTC milliseconds), or for ever. */
+/**
+ * How long a unique key is held: until the job is first claimed, until it has ended, until an instant (UTC milliseconds), or for
+ * ever. The last two outlive the job, unless it was never claimed: a job that ends or is deleted before that frees its key.
+ */
 export type UniqueUntil = 'started' | 'ended' | 'ever' | number
 
 /** How a job is tied to others. Nothing of it is signed: it says when a job runs, not what it does. */

@@ -30,7 +30,7 @@ export async function prune(
     removed += await removeBefore(store, others, clock.now() - retention.all[state], mostSteps)
   }
   for (let step = 0; step < mostSteps; step++) {
-    if (((await coordination?.sweepOnce(rowsPerStep)) ?? 0) < rowsPerStep) break
+    if (((await coordination?.sweepKeys(rowsPerStep)) ?? 0) < rowsPerStep) break
   }
   return removed
 }

@@ -77,7 +77,7 @@ describe('the conformance suite', () => {
     [
       'no idempotency',
       'idempotency keys',
-      withCoordination(() => ({ claimOnce: async () => 'claimed', sweepOnce: async () => 0 })),
+      withCoordination(() => ({ claimOnce: async () => 'claimed', sweepKeys: async () => 0 })),
     ],
     [
       'no two-phase idempotency',

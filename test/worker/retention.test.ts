@@ -132,6 +132,6 @@ describe('keeping ended jobs', () => {
     await jobs.run()
     await clock.advance(hour + 1)
     expect(await jobs.prune()).toBe(2_501)
-    expect(await backend.coordination.sweepOnce(10)).toBe(0)
+    expect(await backend.coordination.sweepKeys(10)).toBe(0)
   })
 })

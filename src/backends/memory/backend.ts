@@ -44,7 +44,7 @@ export class MemoryBackend implements QueueBackend {
     this.store = new MemoryStore({ ...shared, leases: this.#leases, paused: this.#paused, schedules })
     this.coordination = {
       claimOnce: (key, jobId) => this.#claimOnce(key, jobId),
-      sweepOnce: (limit) => this.#sweepOnce(limit),
+      sweepKeys: (limit) => this.#sweepKeys(limit),
       lock: (name, holder, ttlMs) => this.#lock(name, holder, ttlMs),
       unlock: (name, owner) => this.#unlock(name, owner),
     }
@@ -104,9 +104,10 @@ export class MemoryBackend implements QueueBackend {
     return this.#once.claim(key, this.#jobs.get(jobId), this.#clock.now())
   }
 
-  async #sweepOnce(limit: number): Promise<number> {
+  async #sweepKeys(limit: number): Promise<number> {
     this.#checkOpen()
-    return this.#once.sweep(limit, this.#clock.now())
+    const now = this.#clock.now()
+    return this.#once.sweep(limit, now) + this.#jobs.uniqueKeys.sweep(limit, now)
   }
 
   async #lock(name: string, holder: LockHolder, ttlMs: number): Promise<LockAnswer> {

@@ -6,7 +6,7 @@ import type { MemoryOccurrence } from './timeline.ts'
 
 /** A job as the memory backend holds it. A job is in one heap at most (ready, scheduled or leased), and `slot` is its place there. */
 export interface MemoryJob extends Slotted {
-  readonly envelope: Envelope
+  envelope: Envelope
   /** Rises with every stored job: the order of arrival. */
   readonly arrival: number
   /** Of a schedule; null for a job that was dispatched. */

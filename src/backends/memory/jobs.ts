@@ -7,6 +7,7 @@ import { Counters } from './counters.ts'
 import { type MemoryJob, newJob } from './job.ts'
 import { Lanes, runsFirst } from './lanes.ts'
 import type { MemoryOccurrence } from './timeline.ts'
+import { UniqueKeys } from './unique-keys.ts'
 
 /** What a move may change of a job on its way. */
 export type Changes = Partial<Omit<MemoryJob, 'envelope' | 'arrival' | 'occurrence' | 'state' | 'slot' | 'removed'>>
@@ -21,9 +22,9 @@ export class Jobs {
   readonly leased = new Heap<MemoryJob>((a, b) => a.leaseExpiresAt < b.leaseExpiresAt)
   readonly counters = new Counters()
   readonly arrivals = new Arrivals()
+  readonly uniqueKeys = new UniqueKeys()
   readonly #byId = new Map<string, MemoryJob>()
   readonly #byToken = new Map<string, MemoryJob>()
-  readonly #byUniqueKey = new Map<string, MemoryJob>()
   readonly #running = new Map<string, number>()
   readonly #ended = new Map<FinalState, Set<MemoryJob>>(finalStates.map((state) => [state, new Set()]))
   #arrived = 0
@@ -50,19 +51,15 @@ export class Jobs {
     return this.#ended.get(state) as Set<MemoryJob>
   }
 
-  /** The job that holds this envelope's unique key, if one does. */
-  holderOf(envelope: Envelope): MemoryJob | undefined {
-    return envelope.uniqueKey === null ? undefined : this.#byUniqueKey.get(uniqueIndex(envelope.job, envelope.uniqueKey))
-  }
-
   insert(envelope: Envelope, now: number, occurrence: MemoryOccurrence | null): SendReceipt {
-    const existing = this.#byId.get(envelope.id) ?? this.holderOf(envelope)
-    if (existing !== undefined) return { id: existing.envelope.id, stored: false }
+    const existing = this.#byId.get(envelope.id)?.envelope.id ?? this.uniqueKeys.holderOf(envelope, now)
+    if (existing !== undefined) return { id: existing, stored: false }
     const job = newJob(envelope, this.#arrived++, occurrence)
     job.state = job.runAt > now ? 'scheduled' : 'ready'
     this.#byId.set(envelope.id, job)
     this.arrivals.add(job)
     this.#enter(job)
+    this.uniqueKeys.take(job, now)
     return { id: envelope.id, stored: true }
   }
 
@@ -72,10 +69,21 @@ export class Jobs {
     job.state = state
     this.#enter(job)
     job.occurrence?.follow(job)
+    if (isFinal(state)) this.uniqueKeys.freeUnclaimed(job)
+  }
+
+  /** Puts another envelope in the place of a waiting job's own. */
+  amend(job: MemoryJob, envelope: Envelope, state: JobState): void {
+    this.#leave(job)
+    job.envelope = envelope
+    job.runAt = envelope.runAt
+    job.state = state
+    this.#enter(job)
   }
 
   delete(job: MemoryJob): void {
     this.#leave(job)
+    this.uniqueKeys.freeUnclaimed(job)
     this.#byId.delete(job.envelope.id)
     this.arrivals.remove(job)
   }
@@ -87,7 +95,7 @@ export class Jobs {
       this.#ended.get(state)?.add(job)
       return
     }
-    if (envelope.uniqueKey !== null) this.#byUniqueKey.set(uniqueIndex(envelope.job, envelope.uniqueKey), job)
+    this.uniqueKeys.follow(job)
     if (state === 'ready') this.lanes.add(job)
     else if (state === 'scheduled') this.scheduled.add(job)
     else if (state === 'running') this.#enterRunning(job)
@@ -100,7 +108,7 @@ export class Jobs {
       this.#ended.get(state)?.delete(job)
       return
     }
-    if (envelope.uniqueKey !== null) this.#byUniqueKey.delete(uniqueIndex(envelope.job, envelope.uniqueKey))
+    this.uniqueKeys.leave(job)
     if (state === 'ready') this.lanes.remove(job)
     else if (state === 'scheduled') this.scheduled.remove(job)
     else if (state === 'running') this.#leaveRunning(job)
@@ -119,9 +127,4 @@ export class Jobs {
     if (rest > 0) this.#running.set(job.envelope.job, rest)
     else this.#running.delete(job.envelope.job)
   }
-}
-
-/** The length keeps pairs apart whatever characters they have. */
-function uniqueIndex(job: string, key: string): string {
-  return `${job.length}:${job}:${key}`
 }

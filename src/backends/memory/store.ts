@@ -1,5 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import {
+  type AmendAnswer,
+  type Amendment,
   type HeldLease,
   isFinal,
   type JobFilter,
@@ -80,6 +82,12 @@ export class MemoryStore implements JobStore {
     return 'moved'
   }
 
+  async amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]> {
+    const { watchers } = this.#open()
+    watchers.notify()
+    return amendments.map((amendment) => this.#amendOne(amendment))
+  }
+
   async retry(ids: readonly string[]) {
     const { watchers } = this.#open()
     watchers.notify()
@@ -123,12 +131,25 @@ export class MemoryStore implements JobStore {
     return [...this.#open().paused].sort()
   }
 
+  #amendOne({ id, expected, envelope }: Amendment): AmendAnswer {
+    const { jobs, clock } = this.#parts
+    const job = jobs.get(id)
+    if (job === undefined) return 'missing'
+    if (isFinal(job.state)) return 'ended'
+    if (job.state === 'running') return 'claimed'
+    if (expected !== null && expected !== job.envelope.payload) return 'changed'
+    const { createdAt, uniqueKey, uniqueUntil, links } = job.envelope
+    const amended = { ...envelope, createdAt, uniqueKey, uniqueUntil, links }
+    jobs.amend(job, amended, job.state === 'blocked' ? 'blocked' : envelope.runAt > clock.now() ? 'scheduled' : 'ready')
+    return 'amended'
+  }
+
   #retryOne(id: string) {
     const { jobs, clock } = this.#parts
     const job = jobs.get(id)
     if (job === undefined) return 'missing'
     if (!isFinal(job.state)) return 'active'
-    if (jobs.holderOf(job.envelope) !== undefined) return 'conflict'
+    if ((jobs.uniqueKeys.holderOf(job.envelope, clock.now()) ?? id) !== id) return 'conflict'
     jobs.move(job, 'ready', {
       runAt: clock.now(),
       attempts: 0,
@@ -140,6 +161,7 @@ export class MemoryStore implements JobStore {
       startedAt: null,
       finishedAt: null,
     })
+    jobs.uniqueKeys.take(job, clock.now())
     return 'requeued'
   }
 

@@ -6,6 +6,7 @@ import { ClaimableMemo } from '../claimable.ts'
 import type { Coordination, LeaseBatch, QueueBackend, SendReceipt, SettleReceipt } from '../contract.ts'
 import type { JobStore, ScheduleStore } from '../store.ts'
 import { Access } from './access.ts'
+import { flattenAmendments } from './amending.ts'
 import { type ClaimedRow, flattenJobs } from './claiming.ts'
 import type { Claimed, Engine } from './engine.ts'
 import { flattenOccurrences } from './occurrences.ts'
@@ -13,6 +14,7 @@ import { heldLeaseOf, recordOf } from './record.ts'
 import { readOccurrences, readSchedules, readStandings } from './schedule-record.ts'
 import { flatten, unscopedKey } from './sending.ts'
 import { writeToken } from './token.ts'
+import { readUntil } from './unique-keys.ts'
 import { WakeFile } from './wake-file.ts'
 
 export interface SqliteOptions {
@@ -39,7 +41,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
   const claimable = new ClaimableMemo(flattenJobs)
   const coordination: Coordination = {
     claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, clock.now()]),
-    sweepOnce: (limit) => access.call('sweepOnce', [limit, clock.now()]),
+    sweepKeys: (limit) => access.call('sweepKeys', [limit, clock.now()]),
     lock: (name, holder, ttlMs) => access.callInline('lock', [name, holder, ttlMs, clock.now()]),
     unlock: (name, owner) => access.callInline('unlock', [name, owner, clock.now()]),
   }
@@ -100,6 +102,7 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     leases: async (owners) => (await access.call('leases', [owners])).map(heldLeaseOf),
     cancel: (id) => waking(access.callInline('cancel', [id, clock.now()])),
     reschedule: (id, runAt) => waking(access.callInline('reschedule', [id, runAt, clock.now()])),
+    amend: (amendments) => waking(access.callInline('amend', [flattenAmendments(amendments), clock.now()])),
     retry: (ids) => waking(access.call('retry', [ids, clock.now()])),
     remove: (filter) => access.call('remove', [filter]),
     report: (reports) => access.call('report', [reports]),
@@ -134,7 +137,7 @@ function scheduleStore(access: Access, clock: Clock, waking: <Answer>(work: Prom
 function leaseBatch(claimed: Claimed, expiresAt: number): LeaseBatch {
   const rows = JSON.parse(claimed.rows) as ClaimedRow[]
   const lanes = new Map(claimed.lanes.map((lane) => [lane.lane, lane]))
-  const leases = rows.map(([seq, laneNumber, id, identity, payload, signature, uniqueKey, createdAt, runAt, attempt]) => {
+  const leases = rows.map(([seq, laneNumber, id, identity, payload, signature, uniqueKey, until, createdAt, runAt, attempt]) => {
     const lane = lanes.get(laneNumber)
     if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `Job ${id} stands in a lane that does not exist`)
     const { queue, job, priority } = lane
@@ -150,7 +153,7 @@ function leaseBatch(claimed: Claimed, expiresAt: number): LeaseBatch {
       createdAt,
       runAt,
       uniqueKey: uniqueKey === null ? null : unscopedKey(uniqueKey),
-      uniqueUntil: 'ended',
+      uniqueUntil: readUntil(until),
       group: null,
       links: null,
     } as const

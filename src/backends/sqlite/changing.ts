@@ -6,11 +6,19 @@ import type { Lanes } from './lanes.ts'
 import type { Outcomes } from './outcomes.ts'
 import { stateNumber } from './schema.ts'
 import { readToken } from './token.ts'
+import type { KeyedRow, UniqueKeys } from './unique-keys.ts'
 
 type Answer<Method extends 'cancel' | 'reschedule'> = Awaited<ReturnType<JobStore[Method]>>
 type RetryAnswer = Awaited<ReturnType<JobStore['retry']>>[number]
 
-interface Found {
+interface ChangingParts {
+  readonly lanes: Lanes
+  readonly addresses: Addresses
+  readonly outcomes: Outcomes
+  readonly uniqueKeys: UniqueKeys
+}
+
+interface Found extends KeyedRow {
   readonly seq: number
   readonly lane: number
   readonly state: number
@@ -18,9 +26,7 @@ interface Found {
 
 /** Changes jobs on people's word. */
 export class Changing {
-  readonly #lanes: Lanes
-  readonly #addresses: Addresses
-  readonly #outcomes: Outcomes
+  readonly #parts: ChangingParts
   readonly #find: SqliteStatement
   readonly #cancel: SqliteStatement
   readonly #ask: SqliteStatement
@@ -31,11 +37,11 @@ export class Changing {
   readonly #resume: SqliteStatement
   readonly #paused: SqliteStatement
 
-  constructor(connection: Connection, lanes: Lanes, addresses: Addresses, outcomes: Outcomes) {
-    this.#addresses = addresses
-    this.#outcomes = outcomes
-    this.#lanes = lanes
-    this.#find = connection.prepare('SELECT seq, lane, state FROM treadle_jobs WHERE seq = ?')
+  constructor(connection: Connection, parts: ChangingParts) {
+    this.#parts = parts
+    this.#find = connection.prepare(
+      'SELECT seq, id, lane, state, unique_key, unique_until, started_at FROM treadle_jobs WHERE seq = ?',
+    )
     this.#cancel = connection.prepare('UPDATE treadle_jobs SET state = 6, finished_at = ? WHERE seq = ?')
     this.#ask = connection.prepare('UPDATE treadle_jobs SET cancel = 1 WHERE seq = ?')
     this.#reschedule = connection.prepare('UPDATE treadle_jobs SET state = ?, run_at = ? WHERE seq = ?')
@@ -50,6 +56,7 @@ export class Changing {
   }
 
   cancel(id: string, now: number): Answer<'cancel'> {
+    const { lanes, outcomes, uniqueKeys } = this.#parts
     const found = this.#locate(id)
     if (found === undefined) return 'missing'
     if (found.state > stateNumber.running) return 'ended'
@@ -58,8 +65,9 @@ export class Changing {
       return 'requested'
     }
     this.#cancel.run(now, found.seq)
-    this.#lanes.move(found.lane, found.state, stateNumber.cancelled)
-    this.#outcomes.write(found.lane, [found.seq], stateNumber.cancelled, now)
+    lanes.move(found.lane, found.state, stateNumber.cancelled)
+    outcomes.write(found.lane, [found.seq], stateNumber.cancelled, now)
+    uniqueKeys.freeUnclaimed(found)
     return 'cancelled'
   }
 
@@ -70,24 +78,25 @@ export class Changing {
     if (found.state === stateNumber.running) return 'claimed'
     const state = runAt > now ? stateNumber.scheduled : stateNumber.ready
     this.#reschedule.run(state, runAt, found.seq)
-    this.#lanes.move(found.lane, found.state, state)
+    this.#parts.lanes.move(found.lane, found.state, state)
     return 'moved'
   }
 
   retry(ids: readonly string[], now: number): readonly RetryAnswer[] {
+    const { lanes, outcomes, uniqueKeys } = this.#parts
     return ids.map((id) => {
       const found = this.#locate(id)
       if (found === undefined) return 'missing'
       if (found.state <= stateNumber.running) return 'active'
-      if (Number(this.#requeue.run(now, found.seq).changes) === 0) return 'conflict'
-      this.#lanes.move(found.lane, found.state, stateNumber.ready)
-      this.#outcomes.erase(found.lane, found.seq)
+      if (!uniqueKeys.retake(found, now) || Number(this.#requeue.run(now, found.seq).changes) === 0) return 'conflict'
+      lanes.move(found.lane, found.state, stateNumber.ready)
+      outcomes.erase(found.lane, found.seq)
       return 'requeued'
     })
   }
 
   #locate(id: string): Found | undefined {
-    const seq = this.#addresses.find(id)
+    const seq = this.#parts.addresses.find(id)
     return seq === undefined ? undefined : (this.#find.get(seq) as Found)
   }
 

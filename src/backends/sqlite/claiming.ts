@@ -40,8 +40,20 @@ export interface ClaimedRows {
   readonly lanes: readonly Lane[]
 }
 
-/** seq, lane, id, identity, payload, signature, unique key, created at, run at, attempt. */
-export type ClaimedRow = readonly [number, number, string, string, string, string | null, string | null, number, number, number]
+/** seq, lane, id, identity, payload, signature, unique key, until when it is held, created at, run at, attempt. */
+export type ClaimedRow = readonly [
+  number,
+  number,
+  string,
+  string,
+  string,
+  string | null,
+  string | null,
+  number | null,
+  number,
+  number,
+  number,
+]
 
 /** Finds the best ready jobs and gives them to an owner. */
 export class Claiming {
@@ -67,7 +79,7 @@ export class Claiming {
          ORDER BY run_at, seq LIMIT ? + 0)`,
     )
     this.#fetch = connection.prepare(
-      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, payload, signature, unique_key, created_at, run_at, attempts + 1)) AS rows
+      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1)) AS rows
        FROM json_each(?) AS picked CROSS JOIN treadle_jobs ON seq = picked.value`,
     )
     this.#take = connection.prepare(

@@ -1,5 +1,6 @@
 import type { LockAnswer, LockHolder, OnceClaim, ReapReport, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
 import type {
+  AmendAnswer,
   JobCount,
   JobFilter,
   JobStore,
@@ -11,6 +12,7 @@ import type {
   SkipRequest,
 } from '../store.ts'
 import { Addresses } from './addresses.ts'
+import { Amending, type FlatAmendments } from './amending.ts'
 import { Changing } from './changing.ts'
 import { type ClaimedRows, Claiming, earlier, type FlatRequest, type Outlook } from './claiming.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
@@ -27,6 +29,7 @@ import { checkSchema, migrate } from './schema.ts'
 import { type FlatEnvelopes, Sending } from './sending.ts'
 import { Settling } from './settling.ts'
 import { Unended } from './unended.ts'
+import { UniqueKeys } from './unique-keys.ts'
 
 /** Only what differs from the ordinary crosses back: the receipts of envelopes that were there already. */
 export type TakenReceipts = readonly (readonly [index: number, receipt: SendReceipt])[]
@@ -47,7 +50,7 @@ export interface Engine {
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
   reap(maxRescues: number, deadOwners: readonly string[], now: number): ReapReport
   claimOnce(key: string, jobId: string, now: number): OnceClaim
-  sweepOnce(limit: number, now: number): number
+  sweepKeys(limit: number, now: number): number
   lock(name: string, holder: LockHolder, ttlMs: number, now: number): LockAnswer
   unlock(name: string, owner: string, now: number): boolean
   get(id: string): JobRow | null
@@ -56,6 +59,7 @@ export interface Engine {
   leases(owners: readonly string[]): readonly HeldRow[]
   cancel(id: string, now: number): Awaited<ReturnType<JobStore['cancel']>>
   reschedule(id: string, runAt: number, now: number): Awaited<ReturnType<JobStore['reschedule']>>
+  amend(amendments: FlatAmendments, now: number): readonly AmendAnswer[]
   retry(ids: readonly string[], now: number): Awaited<ReturnType<JobStore['retry']>>
   remove(filter: RemoveFilter): number
   report(reports: readonly ProgressReport[]): void
@@ -104,16 +108,18 @@ const mostPromotionRounds = 50
 function engineOn(connection: Connection): Engine {
   const lanes = new Lanes(connection)
   const addresses = new Addresses(connection)
-  const sending = new Sending(connection, lanes, addresses)
+  const uniqueKeys = new UniqueKeys(connection)
+  const sending = new Sending(connection, lanes, addresses, uniqueKeys)
   const claiming = new Claiming(connection, lanes)
   const outcomes = new Outcomes(connection, lanes)
   const settling = new Settling(connection, lanes, outcomes)
   const looking = new Looking(connection, lanes, addresses)
-  const changing = new Changing(connection, lanes, addresses, outcomes)
+  const changing = new Changing(connection, { lanes, addresses, outcomes, uniqueKeys })
+  const amending = new Amending(connection, lanes, addresses)
   const once = new Once(connection, addresses)
   const locks = new Locks(connection)
-  const occurrences = new Occurrences(connection, { lanes, sending })
-  const unended = new Unended(connection, { lanes, addresses, outcomes })
+  const occurrences = new Occurrences(connection, { lanes, sending, uniqueKeys })
+  const unended = new Unended(connection, { lanes, addresses, outcomes, uniqueKeys })
   const recurring = new Recurring(connection, occurrences, unended)
 
   function counted<Answer>(work: () => Answer): () => Answer {
@@ -167,7 +173,7 @@ function engineOn(connection: Connection): Engine {
     extend: (tokens, until) => writeSoon(() => settling.extend(tokens, until)),
     reap: (maxRescues, deadOwners, now) => write(() => settling.reap(maxRescues, deadOwners, now)),
     claimOnce: (key, jobId, now) => write(() => once.claim(key, jobId, now)),
-    sweepOnce: (limit, now) => write(() => once.sweep(now, limit)),
+    sweepKeys: (limit, now) => write(() => once.sweep(now, limit) + uniqueKeys.sweep(now, limit)),
     // Whoever holds a lock on this file ends with the power too.
     lock: (name, holder, ttlMs, now) => writeSoon(() => locks.lock(name, holder, ttlMs, now)),
     unlock: (name, owner, now) => writeSoon(() => locks.unlock(name, owner, now)),
@@ -177,6 +183,7 @@ function engineOn(connection: Connection): Engine {
     leases: (owners) => read(() => looking.leases(owners)),
     cancel: (id, now) => write(() => changing.cancel(id, now)),
     reschedule: (id, runAt, now) => write(() => changing.reschedule(id, runAt, now)),
+    amend: (amendments, now) => write(() => amending.amend(amendments, now)),
     retry: (ids, now) => write(() => changing.retry(ids, now)),
     remove: (filter) => write(() => looking.remove(filter)),
     report: (reports) => writeSoon(() => changing.report(reports)),

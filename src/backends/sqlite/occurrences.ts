@@ -5,6 +5,7 @@ import type { Lanes } from './lanes.ts'
 import { occurrenceFields } from './schedule-record.ts'
 import { stateNumber } from './schema.ts'
 import { type FlatEnvelopes, fieldCount, flatten, type Sending } from './sending.ts'
+import type { KeyedRow, UniqueKeys } from './unique-keys.ts'
 
 /** Occurrences ready to cross into the database's thread, part by part in the same order. */
 export interface FlatOccurrences {
@@ -28,6 +29,7 @@ export function flattenOccurrences(occurrences: readonly Occurrence[]): FlatOccu
 interface OccurrencesParts {
   readonly lanes: Lanes
   readonly sending: Sending
+  readonly uniqueKeys: UniqueKeys
 }
 
 /** What schedules have stored: each occurrence once, beside its job and longer than it. */
@@ -59,7 +61,7 @@ export class Occurrences {
          SELECT * FROM treadle_occurrences WHERE schedule = ? AND at <= ? ORDER BY at DESC LIMIT ? + 0) AS recent`,
     )
     this.#withdrawJobs = connection.prepare(
-      'DELETE FROM treadle_jobs WHERE schedule = ? AND state = 1 AND run_at > ? AND started_at IS NULL RETURNING lane, id',
+      'DELETE FROM treadle_jobs WHERE schedule = ? AND state = 1 AND run_at > ? AND started_at IS NULL RETURNING lane, id, unique_key, unique_until, started_at',
     )
     this.#withdraw = connection.prepare('DELETE FROM treadle_occurrences WHERE job_id = ?')
     this.#forget = connection.prepare(
@@ -98,9 +100,11 @@ export class Occurrences {
 
   /** Takes back what waits for its time and was never begun, as if it had not been stored. */
   withdraw(schedule: string, now: number): void {
-    for (const { lane, id } of this.#withdrawJobs.all(schedule, now) as { lane: number; id: string }[]) {
-      this.#parts.lanes.add(lane, stateNumber.scheduled, -1)
-      this.#withdraw.run(id)
+    const { lanes, uniqueKeys } = this.#parts
+    for (const job of this.#withdrawJobs.all(schedule, now) as (KeyedRow & { readonly lane: number })[]) {
+      lanes.add(job.lane, stateNumber.scheduled, -1)
+      this.#withdraw.run(job.id)
+      uniqueKeys.freeUnclaimed(job)
     }
   }
 

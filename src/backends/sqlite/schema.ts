@@ -13,9 +13,17 @@ export const stateNumber = {
   skipped: 7,
 } as const
 
+/** Numbers of the times for which a unique key is held, as stored. Any other number is the instant until which it is. */
+export const untilNumber = { ended: 0, started: 1, ever: 2 } as const
+
+/** A job that is alive holds its key by its state, but one that holds it until it is started only while nobody has claimed it. */
+export const holdsKey = `state < 4
+    AND (unique_until = ${untilNumber.ended} OR (unique_until = ${untilNumber.started} AND started_at IS NULL))`
+
 /**
  * One row a job, with an index of its own for each thing that is looked for: a claim reads only the index of ready jobs, and
  * neither scheduled nor finished ones are in it. A lane is all jobs of one queue, key and priority; it carries their counts.
+ * A unique key that outlives its job is a row of its own.
  * Occurrences of schedules have lanes of their own, so that only they cost what it takes to write down how they ended.
  */
 const migrations: readonly string[] = [
@@ -51,6 +59,7 @@ const migrations: readonly string[] = [
     payload TEXT NOT NULL,
     signature TEXT,
     unique_key TEXT,
+    unique_until INTEGER,
     schedule TEXT,
     attempts INTEGER NOT NULL DEFAULT 0,
     rescues INTEGER NOT NULL DEFAULT 0,
@@ -71,7 +80,9 @@ const migrations: readonly string[] = [
   CREATE INDEX treadle_jobs_ended ON treadle_jobs (state, finished_at) WHERE state >= 4;
   CREATE INDEX treadle_jobs_cancelling ON treadle_jobs (owner) WHERE cancel = 1;
   CREATE INDEX treadle_jobs_recurring ON treadle_jobs (schedule, run_at) WHERE schedule IS NOT NULL AND state = 1;
-  CREATE UNIQUE INDEX treadle_jobs_unique ON treadle_jobs (unique_key) WHERE unique_key IS NOT NULL AND state < 4;
+  CREATE UNIQUE INDEX treadle_jobs_unique ON treadle_jobs (unique_key) WHERE unique_key IS NOT NULL AND ${holdsKey};
+  CREATE TABLE treadle_unique (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
+  CREATE INDEX treadle_unique_until ON treadle_unique (until) WHERE until IS NOT NULL;
 
   CREATE TABLE treadle_paused (queue TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE treadle_once (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, claimed_at INTEGER NOT NULL, done_until INTEGER) WITHOUT ROWID;

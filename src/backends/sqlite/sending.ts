@@ -1,10 +1,11 @@
-import type { Envelope } from '../../envelope/envelope.ts'
+import type { Envelope, UniqueUntil } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
 import { type Addresses, slotOf } from './addresses.ts'
 import { type Connection, isConflict } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'
 import type { Lanes } from './lanes.ts'
-import { stateNumber } from './schema.ts'
+import { stateNumber, untilNumber } from './schema.ts'
+import { isLasting, type UniqueKeys, writeUntil } from './unique-keys.ts'
 
 /** Envelopes as one flat list of values: what crosses into the database's thread at the least cost. */
 export type FlatEnvelopes = readonly (string | number | boolean | null)[]
@@ -41,8 +42,8 @@ type Schedules = readonly string[] | null
 /** The job that an envelope found in its place. */
 type Taken = readonly [index: number, receipt: SendReceipt]
 
-const columns = 'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, schedule'
-const valueCount = 11
+const columns = 'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, unique_until, schedule'
+const valueCount = 12
 const rowsPerStatement = 50
 
 /** Writes envelopes as rows. */
@@ -51,30 +52,47 @@ export class Sending {
   readonly #addresses: Addresses
   readonly #insertMany: SqliteStatement
   readonly #insertOne: SqliteStatement
-  readonly #holder: SqliteStatement
+  readonly #uniqueKeys: UniqueKeys
 
-  constructor(connection: Connection, lanes: Lanes, addresses: Addresses) {
+  constructor(connection: Connection, lanes: Lanes, addresses: Addresses, uniqueKeys: UniqueKeys) {
     this.#lanes = lanes
     this.#addresses = addresses
+    this.#uniqueKeys = uniqueKeys
     const row = `(${new Array(valueCount).fill('?').join(', ')})`
     const rows = new Array(rowsPerStatement).fill(row).join(', ')
     this.#insertMany = connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${rows}`)
     this.#insertOne = connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${row} ON CONFLICT DO NOTHING`)
-    this.#holder = connection.prepare('SELECT id FROM treadle_jobs WHERE unique_key = ? AND state < 4')
   }
 
   /** Receipts only for those that were there already; the rest were stored. */
   send(flat: FlatEnvelopes, now: number, schedules: Schedules = null): readonly Taken[] {
     const taken: Taken[] = []
     const count = flat.length / fieldCount
+    const lasting = this.#lastingHolders(flat, now)
     let index = 0
     while (count - index >= rowsPerStatement) {
-      if (!this.#storeMany(flat, index, now, schedules))
-        this.#storeEach(flat, index, index + rowsPerStatement, now, schedules, taken)
-      index += rowsPerStatement
+      const to = index + rowsPerStatement
+      if (lasting !== null || !this.#storeMany(flat, index, now, schedules))
+        this.#storeEach(flat, index, to, now, schedules, lasting, taken)
+      index = to
     }
-    this.#storeEach(flat, index, count, now, schedules, taken)
+    this.#storeEach(flat, index, count, now, schedules, lasting, taken)
     return taken
+  }
+
+  /** Who holds keys of this batch beyond the end of a job. Null where none does, and none of the batch will: most often. */
+  #lastingHolders(flat: FlatEnvelopes, now: number): Map<string, string> | null {
+    const keys: string[] = []
+    let isAnyLasting = false
+    for (let at = 0; at < flat.length; at += fieldCount) {
+      const uniqueKey = flat[at + 10] as string | null
+      if (uniqueKey === null) continue
+      keys.push(scopedKey(flat[at + 1] as string, uniqueKey))
+      isAnyLasting ||= isLasting(writeUntil(flat[at + 11] as UniqueUntil))
+    }
+    if (keys.length === 0) return null
+    const holders = this.#uniqueKeys.lastingHolders(keys, now)
+    return isAnyLasting || holders.size > 0 ? holders : null
   }
 
   /** False, and nothing stored, when one of the rows is there already. */
@@ -92,14 +110,35 @@ export class Sending {
     return true
   }
 
-  #storeEach(flat: FlatEnvelopes, from: number, to: number, now: number, schedules: Schedules, taken: Taken[]): void {
+  #storeEach(
+    flat: FlatEnvelopes,
+    from: number,
+    to: number,
+    now: number,
+    schedules: Schedules,
+    lasting: Map<string, string> | null,
+    taken: Taken[],
+  ): void {
     for (let index = from; index < to; index++) {
       const values: SqliteValue[] = []
       this.#push(values, flat, index, now, schedules)
-      const existing = this.#storeOne(values)
+      const existing = lasting === null ? this.#storeOne(values) : this.#storeUnlessHeld(values, lasting, now)
       if (existing === undefined) this.#lanes.add(values[2] as number, values[3] as number, 1)
       else taken.push([index, { id: existing, stored: false }])
     }
+  }
+
+  /** As `#storeOne`, in a batch with keys that outlive a job: they are held by rows of their own. */
+  #storeUnlessHeld(values: SqliteValue[], lasting: Map<string, string>, now: number): string | undefined {
+    const [id, key, until] = [values[1] as string, values[9] as string | null, values[10] as number | null]
+    if (key === null) return this.#storeOne(values)
+    const holder = lasting.get(key) ?? (isLasting(until) ? this.#uniqueKeys.livingHolder(key) : undefined)
+    const existing = holder ?? this.#storeOne(values)
+    if (existing === undefined && isLasting(until)) {
+      this.#uniqueKeys.take(key, id, until)
+      if (until === untilNumber.ever || until > now) lasting.set(key, id)
+    }
+    return existing
   }
 
   /** The id of the job that is there already, or undefined when this one was stored. */
@@ -107,8 +146,8 @@ export class Sending {
     const id = values[1] as string
     for (let probe = 1; Number(this.#insertOne.run(...values).changes) === 0; probe++) {
       if (this.#addresses.find(id) !== undefined) return id
-      const holder = this.#holder.get(values[9] as string | null) as { id: string } | undefined
-      if (holder !== undefined) return holder.id
+      const holder = this.#uniqueKeys.livingHolder(values[9] as string | null)
+      if (holder !== undefined) return holder
       values[0] = slotOf(id, probe)
     }
     return undefined
@@ -131,6 +170,7 @@ export class Sending {
       flat[at + 6] as string,
       flat[at + 7] as string | null,
       uniqueKey === null ? null : scopedKey(job, uniqueKey),
+      uniqueKey === null ? null : writeUntil(flat[at + 11] as UniqueUntil),
       schedule,
     )
   }

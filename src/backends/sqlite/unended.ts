@@ -5,6 +5,7 @@ import type { SqliteStatement } from './driver.ts'
 import type { Lanes } from './lanes.ts'
 import type { Outcomes } from './outcomes.ts'
 import { stateNumber } from './schema.ts'
+import type { KeyedRow, UniqueKeys } from './unique-keys.ts'
 
 /** Those that wait are begun in their order: an occurrence that is begun behind so many that are not is not looked for. */
 const mostWaiting = 100
@@ -23,6 +24,7 @@ interface UnendedParts {
   readonly lanes: Lanes
   readonly addresses: Addresses
   readonly outcomes: Outcomes
+  readonly uniqueKeys: UniqueKeys
 }
 
 /** Occurrences whose jobs have not ended: what they are to each other, and the end of those that nobody is to run. */
@@ -44,14 +46,16 @@ export class Unended {
     this.#all = connection.prepare(select)
     this.#ahead = connection.prepare(`${select} AND at < ?2 AND stored_at < at`)
     this.#unseen = connection.prepare(`${select} AND at < ?3 AND stored_at < at AND NOT ${isSeen('unended.at')}`)
-    this.#job = connection.prepare('SELECT seq, lane, state, started_at IS NOT NULL AS begun FROM treadle_jobs WHERE seq = ?')
+    this.#job = connection.prepare(
+      'SELECT seq, id, lane, state, unique_key, unique_until, started_at FROM treadle_jobs WHERE seq = ?',
+    )
     this.#skip = connection.prepare('UPDATE treadle_jobs SET state = 7, finished_at = ?, reason = ? WHERE seq = ?')
   }
 
   neighbours({ schedule, at }: OccurrenceKey, now: number): Neighbours {
     const earlier = this.#earlier.all(schedule, at) as UnendedRow[]
     const { seen } = this.#seen.get(schedule, now, at) as { seen: number }
-    const begun = earlier.find(({ job_id }) => this.#jobOf(job_id)?.begun === 1)
+    const begun = earlier.find(({ job_id }) => isBegun(this.#jobOf(job_id)))
     return { unended: begun?.at ?? null, seen: seen === 1 }
   }
 
@@ -70,18 +74,23 @@ export class Unended {
   }
 
   #skipOne(jobId: string, why: string, now: number): boolean {
-    const { lanes, outcomes } = this.#parts
+    const { lanes, outcomes, uniqueKeys } = this.#parts
     const job = this.#jobOf(jobId)
-    if (job === undefined || job.begun === 1 || !isWaiting(job)) return false
+    if (job === undefined || isBegun(job) || !isWaiting(job)) return false
     this.#skip.run(now, why, job.seq)
     lanes.move(job.lane, job.state, stateNumber.skipped)
     outcomes.write(job.lane, [job.seq], stateNumber.skipped, now)
+    uniqueKeys.freeUnclaimed(job)
     return true
   }
 
   #jobOf(id: string): JobRow | undefined {
     return this.#job.get(this.#parts.addresses.find(id) ?? null) as JobRow | undefined
   }
+}
+
+function isBegun(job: JobRow | undefined): boolean {
+  return job !== undefined && job.started_at !== null
 }
 
 function isWaiting({ state }: JobRow): boolean {
@@ -93,9 +102,8 @@ interface UnendedRow {
   readonly job_id: string
 }
 
-interface JobRow {
+interface JobRow extends KeyedRow {
   readonly seq: number
   readonly lane: number
   readonly state: number
-  readonly begun: number
 }

@@ -41,8 +41,9 @@ export class Bench {
 
   envelope(wanted: Wanted = {}): Envelope {
     const now = this.clock.now()
-    const { payload = '{"n":1}', delayMs = 0, createdAt = now, runAt = now + delayMs, uniqueKey = null, ...identity } = wanted
-    return sealEnvelope(this.#identity(identity), payload, { createdAt, runAt, uniqueKey }, null)
+    const { payload = '{"n":1}', delayMs = 0, createdAt = now, runAt = now + delayMs, ...more } = wanted
+    const { uniqueKey = null, uniqueUntil = 'ended', ...identity } = more
+    return sealEnvelope(this.#identity(identity), payload, { createdAt, runAt, uniqueKey, uniqueUntil }, null)
   }
 
   /** Sends one batch, asserts that all of it was stored, and answers with the ids. */

@@ -25,6 +25,7 @@ export const closing: Group = {
               () => store.counts(),
               () => store.cancel('x'),
               () => store.reschedule('x', 0),
+              () => store.amend([{ id: 'x', expected: null, envelope }]),
               () => store.retry(['x']),
               () => store.remove({ state: 'dead', limit: 1 }),
               () => store.report([{ token: 'x', progress: '1' }]),
@@ -49,7 +50,7 @@ export const closing: Group = {
           ? []
           : [
               () => coordination.claimOnce('k', 'x'),
-              () => coordination.sweepOnce(1),
+              () => coordination.sweepKeys(1),
               () => coordination.lock('l', { owner: 'x', host: 'h', pid: 1 }, 1_000),
               () => coordination.unlock('l', 'x'),
             ]),

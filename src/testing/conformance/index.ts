@@ -1,3 +1,4 @@
+import { amending } from './amending.ts'
 import { cancelling } from './cancelling.ts'
 import { claiming } from './claiming.ts'
 import { closing } from './closing.ts'
@@ -24,6 +25,7 @@ import { skipping } from './skipping.ts'
 import { type ConformanceOptions, type Part, runGroups, type TestRunner } from './suite.ts'
 import { timing } from './timing.ts'
 import { uniqueKeys } from './unique-keys.ts'
+import { uniqueKeysReplayed, uniqueTimes } from './unique-times.ts'
 import { watching, watchingChanges } from './watching.ts'
 import { withdrawing } from './withdrawing.ts'
 
@@ -46,12 +48,15 @@ const groups = [
   leases,
   heldLeases,
   uniqueKeys,
+  uniqueTimes,
   watching,
   closing,
   records,
   listing,
   cancelling,
+  amending,
   replaying,
+  uniqueKeysReplayed,
   removing,
   pausing,
   watchingChanges,

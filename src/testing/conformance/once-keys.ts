@@ -112,10 +112,10 @@ export const onceKeys: Group = {
         await bench.send({})
         await bench.settle(bench.done(await bench.claimOne(), { once: { key, keepMs } }))
       }
-      assert.equal(await bench.coordination.sweepOnce(10), 0)
+      assert.equal(await bench.coordination.sweepKeys(10), 0)
       await bench.clock.advance(3_000)
-      assert.equal(await bench.coordination.sweepOnce(2), 2)
-      assert.equal(await bench.coordination.sweepOnce(10), 1)
+      assert.equal(await bench.coordination.sweepKeys(2), 2)
+      assert.equal(await bench.coordination.sweepKeys(10), 1)
       await bench.send({})
       assert.equal(await claim(bench, 'd', await bench.claimOne()), 'done')
     },

@@ -5,7 +5,7 @@ import { oddText } from './sending.ts'
 import type { Group } from './suite.ts'
 
 /** Tries to send a job with a key that is taken, and asserts whose it is. */
-async function assertTaken(bench: Bench, wanted: Wanted, holder: string): Promise<void> {
+export async function assertTaken(bench: Bench, wanted: Wanted, holder: string): Promise<void> {
   assert.deepEqual(await bench.backend.send([bench.envelope(wanted)]), [{ id: holder, stored: false }])
 }
 
