@@ -40,6 +40,7 @@ export class Settling {
   readonly #heldBy: SqliteStatement
   readonly #rescue: SqliteStatement
   readonly #poison: SqliteStatement
+  readonly #cancelExpired: SqliteStatement
   readonly #promote: SqliteStatement
 
   constructor(connection: Connection, lanes: Lanes, outcomes: Outcomes) {
@@ -72,6 +73,7 @@ export class Settling {
     this.#expired = connection.prepare(`${leased} AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`)
     this.#heldBy = connection.prepare(`${leased} AND owner IN (SELECT value FROM json_each(?))`)
     this.#rescue = update(`state = 0, attempts = attempts - 1, rescues = rescues + 1, ${free}`)
+    this.#cancelExpired = update(`state = 6, finished_at = ?, rescues = rescues + 1, ${free}`)
     this.#poison = update(`state = 5, finished_at = ?, reason = 'poisoned', rescues = rescues + 1, errors = ${appended}, ${free}`)
     this.#promote = connection.prepare(
       `UPDATE treadle_jobs SET state = 0 WHERE seq IN (
@@ -135,7 +137,7 @@ export class Settling {
     for (const row of rows) {
       const token: Token = { seq: row.seq, lane: row.lane, claim: row.token }
       if (row.cancel === 1) {
-        this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, token.seq, token.claim), now)
+        this.#finish(token, stateNumber.cancelled, this.#cancelExpired.run(now, token.seq, token.claim), now)
       } else if (row.rescues >= maxRescues) {
         const error = JSON.stringify(poisonError(row, now))
         this.#finish(token, stateNumber.dead, this.#poison.run(now, error, error, token.seq, token.claim), now)

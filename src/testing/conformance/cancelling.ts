@@ -54,6 +54,7 @@ export const cancelling: Group = {
       await bench.assertNothingClaimable()
       for (const id of ids) assert.equal((await bench.record(id)).state, 'cancelled')
       assert.equal((await bench.record(ids[0] as string)).errors.length, 1)
+      assert.equal((await bench.record(ids[2] as string)).rescues, 1, 'that its worker died is known')
     },
     'cancelling tells when it is too late': async (bench) => {
       const id = await bench.sendOne()
