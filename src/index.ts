@@ -4,6 +4,7 @@ export type { Schedules } from './app/schedules.ts'
 export { Treadle, type TreadleOptions, treadle } from './app/treadle.ts'
 export type { DaemonReport } from './app/working.ts'
 export type { AttemptError, DeadReason, QueueBackend } from './backends/contract.ts'
+export type { BreakerState, WorkerPresence, WorkerRecord, WorkerStore } from './backends/presence.ts'
 export type {
   HeldLease,
   JobCount,
@@ -51,7 +52,8 @@ export type {
   RepeatSchedule,
   Schedule,
 } from './scheduling/schedule.ts'
-export type { DaemonOptions, RunOptions, WorkOptions } from './worker/config.ts'
 export type { DryOccurrence, DryRun } from './worker/dry-run.ts'
+export type { DaemonOptions, RunOptions, WorkOptions } from './worker/options.ts'
 export type { RunReport } from './worker/report.ts'
 export type { TickSummary } from './worker/tick-statistics.ts'
+export type { WorkerState } from './worker/worker-state.ts'

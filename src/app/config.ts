@@ -1,6 +1,7 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
-import { type WorkOptions, workerConfig } from '../worker/config.ts'
+import { workerConfig } from '../worker/config.ts'
+import type { WorkOptions } from '../worker/options.ts'
 import { urlProblem } from './open-backend.ts'
 import { settingsOf, type TreadleOptions, treadleOptionNames } from './options.ts'
 

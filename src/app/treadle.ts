@@ -13,15 +13,17 @@ import { Registry } from '../definition/registry.ts'
 import type { Run } from '../definition/run.ts'
 import { checkedSchemas, type Schema, type Schemas } from '../definition/schema.ts'
 import type { TreadleEvents } from '../execution/events.ts'
-import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/config.ts'
 import { prune } from '../worker/maintenance.ts'
+import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.ts'
 import type { RunReport } from '../worker/report.ts'
+import type { WorkerState } from '../worker/worker-state.ts'
 import { defaultUrl, Opening, type Place } from './opening.ts'
 import type { TreadleOptions } from './options.ts'
+import { retentionOf } from './retention.ts'
 import { RunHandle, type RunHandleDeps } from './run-handle.ts'
 import { RunWaiters } from './run-waiters.ts'
 import { Schedules } from './schedules.ts'
-import { type DaemonReport, retentionOf, Working } from './working.ts'
+import { type DaemonReport, Working } from './working.ts'
 
 export type { TreadleOptions } from './options.ts'
 
@@ -194,6 +196,11 @@ export class Treadle implements AsyncDisposable {
   /** Ends `work()` and `run()` in stages: no new jobs, wait for the running ones, abort them, give back what is left. */
   async stop(): Promise<void> {
     await Promise.all([this.#working, ...this.#passes].map(async (each) => (await each?.catch(() => undefined))?.stop()))
+  }
+
+  /** How the worker of this instance is doing; null while there is none. */
+  async workerState(): Promise<WorkerState | null> {
+    return (await this.#working?.catch(() => undefined))?.state ?? null
   }
 
   /** Stops, and lets go of the database. */

@@ -4,29 +4,27 @@ import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
 import { randomToken } from '../core/id.ts'
 import { formatInstant } from '../core/instant.ts'
-import type { JobDefinition, Keep } from '../definition/definition.ts'
+import type { JobDefinition } from '../definition/definition.ts'
 import type { Registry } from '../definition/registry.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import { longestMisfireMs } from '../scheduling/misfire.ts'
-import {
-  type DaemonOptions,
-  type RunOptions,
-  type SchedulerConfig,
-  schedulerConfig,
-  type WorkKind,
-  type WorkOptions,
-  workerConfig,
-} from '../worker/config.ts'
-import { Maintenance, type Retention } from '../worker/maintenance.ts'
+import { workerConfig } from '../worker/config.ts'
+import { Maintenance } from '../worker/maintenance.ts'
+import type { DaemonOptions, RunOptions, WorkKind, WorkOptions } from '../worker/options.ts'
+import type { Presence } from '../worker/presence.ts'
 import type { RunReport } from '../worker/report.ts'
 import type { Scheduler } from '../worker/scheduler.ts'
+import { type SchedulerConfig, schedulerConfig } from '../worker/scheduler-config.ts'
 import { onTermination } from '../worker/signals.ts'
 import { noTicks, type TickSummary } from '../worker/tick-statistics.ts'
 import { Worker } from '../worker/worker.ts'
+import type { WorkerState } from '../worker/worker-state.ts'
+import { newPresence } from './announcing.ts'
 import { newScheduler, wakeAfterRepeats } from './following.ts'
 import type { Settings } from './options.ts'
+import { keepOf, retentionOf } from './retention.ts'
 
 export interface WorkingDeps {
   readonly backend: QueueBackend
@@ -76,6 +74,11 @@ export class Working {
     await this.#ended?.catch(() => {})
   }
 
+  /** Undefined before it works. */
+  get state(): WorkerState | undefined {
+    return this.#worker?.state
+  }
+
   cancel(id: string): void {
     this.#worker?.cancel(id)
   }
@@ -92,13 +95,16 @@ export class Working {
     const scheduler = this.#newScheduler(config)
     const stop = () => void worker.stop()
     const unlisten = options.signals === true ? onTermination(stop, () => worker.abort()) : undefined
+    const presence = this.#newPresence(worker, scheduler)
     options.signal?.addEventListener('abort', stop)
+    presence?.startLater()
     try {
       await (config?.at == null ? scheduler?.tick() : this.#tickAt(scheduler, config.at, options.jobs ?? null))
       if (options.signal?.aborted !== true) await worker.drain(options.limit)
     } finally {
       await worker.stop()
       await scheduler?.stop()
+      await presence?.stop()
       options.signal?.removeEventListener('abort', stop)
       unlisten?.()
     }
@@ -125,6 +131,7 @@ export class Working {
       settings.clock,
       (error) => this.#report(error),
     )
+    const presence = this.#newPresence(worker, scheduler)
     this.#worker = worker
     const stop = () => void worker.stop()
     const unlisten = options.signals === false ? undefined : onTermination(stop, () => worker.abort())
@@ -132,6 +139,7 @@ export class Working {
     if (options.signal?.aborted === true) stop()
     const unwake = scheduler && wakeAfterRepeats(scheduler, registry, events)
     maintenance.start()
+    presence?.start()
     try {
       // What was missed is sorted out before anything of it is run.
       await scheduler?.start()
@@ -142,6 +150,7 @@ export class Working {
       await scheduler?.stop()
       await worker.stop()
       await maintenance.stop()
+      await presence?.stop()
       options.signal?.removeEventListener('abort', stop)
       unlisten?.()
     }
@@ -181,6 +190,11 @@ export class Working {
     return newScheduler(config, { ...this.#deps, holder, onError: (error) => this.#report(error) })
   }
 
+  #newPresence(worker: Worker, scheduler: Scheduler | undefined): Presence | undefined {
+    const { backend, settings } = this.#deps
+    return newPresence(worker, scheduler, { backend, clock: settings.clock, onError: (error) => this.#report(error) })
+  }
+
   #report(error: unknown): void {
     this.#deps.settings.logger.error(messageOf(error))
     this.#deps.events.emit('worker:error', { error })
@@ -189,21 +203,4 @@ export class Working {
 
 function reportOf(worker: Worker, scheduler: Scheduler | undefined): RunReport {
   return { ...worker.report, enqueued: scheduler?.enqueued ?? 0, failedSchedules: scheduler?.failed ?? 0 }
-}
-
-export function retentionOf(registry: Registry, all: Keep): Retention {
-  return { all, byJob: new Map(registry.definitions().map(({ job, fields }) => [job, fields.keep])) }
-}
-
-/** What a definition says of keeping goes before what the program says. */
-function keepOf(registry: Registry, keep: Keep): (job: string) => Keep {
-  const known = new Map<string, Keep>()
-  return (job) => {
-    let found = known.get(job)
-    if (found === undefined) {
-      found = { ...keep, ...registry.find(job)?.fields.keep }
-      known.set(job, found)
-    }
-    return found
-  }
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../core/json.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
+import type { WorkerStore } from './presence.ts'
 
 export const jobStates = ['ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
 
@@ -43,6 +44,7 @@ export interface JobStore {
   resume(queue: string): Promise<void>
   pausedQueues(): Promise<readonly string[]>
   readonly schedules: ScheduleStore
+  readonly workers: WorkerStore
 }
 
 export interface Amendment {

@@ -4,8 +4,8 @@ import { parseInstant } from '../core/instant.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { parseZone } from '../scheduling/calendar/zone.ts'
 import { localText } from '../scheduling/explaining/local-time.ts'
-import type { RunOptions } from '../worker/config.ts'
 import type { DryOccurrence, DryRun } from '../worker/dry-run.ts'
+import type { RunOptions } from '../worker/options.ts'
 import type { ProjectSession } from './session.ts'
 
 export interface DryRunReport {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { version } from '../core/version.ts'
 import { addCancel } from './commands/cancel.ts'
 import { addCheck } from './commands/check.ts'
 import { addDaemon } from './commands/daemon.ts'
@@ -19,6 +19,7 @@ import { addShow } from './commands/show.ts'
 import { addStatus } from './commands/status.ts'
 import { addTrigger } from './commands/trigger.ts'
 import { addWork } from './commands/work.ts'
+import { addWorkers } from './commands/workers.ts'
 import { examples } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
 
@@ -27,7 +28,7 @@ export function treadleProgram(): Command {
   const program = new Command('treadle')
     .description('Background jobs and cron on the database you already have.')
     .usage('<command> [options]')
-    .version(version(), '-V, --version', 'print the version')
+    .version(version, '-V, --version', 'print the version')
     .option('--config <file>', 'the config file (default: treadle.config.ts here or in a folder above)')
     .option('--url <url>', 'the database, such as sqlite:treadle.db, in place of the one in the config file')
     .option('--json', 'print data as JSON, and errors as {"error":{"code","message"}}')
@@ -50,6 +51,7 @@ const commands = [
   addDaemon,
   addSend,
   addStatus,
+  addWorkers,
   addList,
   addShow,
   addNext,
@@ -72,8 +74,3 @@ const overview = examples(
   ['status', 'what waits, runs and failed'],
   ['list --state dead --json | jq', 'for programs'],
 )
-
-function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-  return version
-}

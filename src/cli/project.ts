@@ -10,7 +10,7 @@ import type { Treadle, TreadleOptions } from '../app/treadle.ts'
 import type { QueueBackend } from '../backends/contract.ts'
 import { environmentVariable } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
-import type { WorkOptions } from '../worker/config.ts'
+import type { WorkOptions } from '../worker/options.ts'
 import { UsageError } from './failure.ts'
 import { withoutPassword } from './output/text.ts'
 

@@ -1,3 +1,4 @@
+import type { WorkerRecord } from '../backends/presence.ts'
 import { type JobCount, type JobState, type JobStore, jobStates } from '../backends/store.ts'
 import { iso } from './output/jobs.ts'
 import type { Project } from './project.ts'
@@ -10,6 +11,8 @@ export interface Status {
   readonly queues: readonly QueueStatus[]
   readonly jobs: readonly JobStatus[]
   readonly schedules: readonly ScheduleStatus[]
+  /** Those that gave a sign of life in the last seconds. */
+  readonly workers: readonly WorkerRecord[]
 }
 
 export interface QueueStatus {
@@ -41,6 +44,7 @@ export async function readStatus(project: Project, store: JobStore, now: number,
     queues: await Promise.all(queues.map((queue) => queueStatus(store, queue, counts, paused))),
     jobs: counts.map(({ job, queue, counts }) => ({ job, queue, handled: jobs.has(job) || (complete ? false : null), counts })),
     schedules: await readSchedules(jobs, now, complete),
+    workers: await store.workers.list(),
   }
 }
 

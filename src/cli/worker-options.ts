@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
 import { messageOf } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import { type DaemonOptions, type RunOptions, type WorkKind, workerConfig } from '../worker/config.ts'
+import { workerConfig } from '../worker/config.ts'
+import type { DaemonOptions, RunOptions, WorkKind } from '../worker/options.ts'
 import { UsageError } from './failure.ts'
 import { collect, duration, queues, wholeNumber } from './values.ts'
 

@@ -1,7 +1,7 @@
 import type { Treadle } from '../app/treadle.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
-import type { RunOptions } from '../worker/config.ts'
+import type { RunOptions } from '../worker/options.ts'
 import { emptyTally, type RunReport } from '../worker/report.ts'
 import type { ManualClock } from './manual-clock.ts'
 import { everyRecord } from './records.ts'

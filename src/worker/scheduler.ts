@@ -36,6 +36,7 @@ export class Scheduler {
   #isWoken = false
   #enqueued = 0
   #failed = 0
+  #lastTickAt: number | null = null
   /** Whose lock is being waited for, so that it is said once. */
   #waitsFor: string | undefined
 
@@ -54,6 +55,11 @@ export class Scheduler {
   /** How often something of a schedule could not be stored. */
   get failed(): number {
     return this.#failed
+  }
+
+  /** When it last looked at its schedules, and could. */
+  get lastTickAt(): number | null {
+    return this.#lastTickAt
   }
 
   get summary(): TickSummary {
@@ -117,6 +123,7 @@ export class Scheduler {
 
   async #counted(work: () => Promise<TickReport>): Promise<TickReport> {
     const report = await work()
+    this.#lastTickAt = this.#options.clock.now()
     this.#enqueued += report.enqueued
     this.#failed += report.failed
     return report

@@ -12,6 +12,7 @@ import { emptyTally, type RunReport } from './report.ts'
 import { Runs, type RunsDeps } from './runs.ts'
 import { Settler } from './settler.ts'
 import { Sleeper } from './sleeper.ts'
+import type { WorkerState } from './worker-state.ts'
 
 export interface WorkerDeps extends RunsDeps {
   readonly definitions: () => readonly JobDefinition[]
@@ -35,7 +36,7 @@ const lastWaitMs = 2 * abortGraceMs
  * and never ends because a call failed.
  */
 export class Worker {
-  readonly #config: WorkerConfig
+  readonly config: WorkerConfig
   readonly #deps: WorkerDeps
   readonly #runs: Runs
   readonly #settler: Settler
@@ -56,7 +57,7 @@ export class Worker {
     const { backend, clock } = deps
     const { concurrency, leaseMs } = config
     const onError = (error: unknown) => this.#report(error)
-    this.#config = config
+    this.config = config
     this.#deps = deps
     this.#buffer = new LeaseBuffer(concurrency)
     this.#sleeper = new Sleeper(clock)
@@ -83,6 +84,16 @@ export class Worker {
 
   get report(): RunReport {
     return { ...this.#tally }
+  }
+
+  get state(): WorkerState {
+    const { concurrency } = this.config
+    return { owner: this.#deps.owner, running: this.#runs.size, concurrency, allowed: concurrency, breaker: 'closed' }
+  }
+
+  /** The keys of the jobs that it runs. */
+  get jobs(): readonly string[] {
+    return this.#claimable.of(this.#deps.definitions()).map(({ job }) => job)
   }
 
   /** Works until `stop` is called. */
@@ -144,13 +155,13 @@ export class Worker {
   /** How many jobs to ask for. */
   #capacity(): number {
     if (this.#settler.size > mostUnsettled) return 0
-    const free = this.#config.concurrency - this.#runs.size
+    const free = this.config.concurrency - this.#runs.size
     return Math.max(0, Math.min(this.#buffer.wanted(free), this.#allowance))
   }
 
   async #lease(limit: number): Promise<LeaseBatch | undefined> {
     const { backend, clock, owner, definitions } = this.#deps
-    const { queues, leaseMs, maxRescues } = this.#config
+    const { queues, leaseMs, maxRescues } = this.config
     const { signal } = this.#stopping
     const lease = async () => {
       return backend.lease({ jobs: this.#claimable.of(definitions()), queues, limit, leaseMs, owner, maxRescues })
@@ -176,7 +187,7 @@ export class Worker {
 
   /** Handlers that never wait for anything would run in one go: after so many, whatever else has arrived gets its turn. */
   #startBuffered(): void {
-    while (this.#runs.size < this.#config.concurrency && !this.#stopping.signal.aborted) {
+    while (this.#runs.size < this.config.concurrency && !this.#stopping.signal.aborted) {
       if (this.#startedThisTurn >= startsPerTurn) return
       const lease = this.#buffer.shift()
       if (lease === undefined) return
@@ -215,7 +226,7 @@ export class Worker {
     this.#sleeper.end()
     await this.#looping.catch(() => {})
     this.#returnUnstarted()
-    await this.#untilIdle(this.#config.graceMs)
+    await this.#untilIdle(this.config.graceMs)
     this.abort()
     const patience = this.#deps.clock.timer(lastWaitMs / 2, () => this.#settler.giveUp())
     await this.#untilIdle(lastWaitMs)
@@ -260,7 +271,7 @@ export class Worker {
   }
 
   #sleepMs(batch: LeaseBatch, busy: boolean): number {
-    const { pollMs } = this.#config
+    const { pollMs } = this.config
     if (busy) return Math.min(pollMs, busyLookMs)
     if (batch.nextAt === null) return pollMs
     return Math.min(pollMs, Math.max(1, batch.nextAt - this.#deps.clock.now()))

@@ -132,6 +132,7 @@ describe('treadle status', () => {
       schedules: [
         expect.objectContaining({ schedule: 'yearly', timezone: 'UTC', nextAt: expect.stringMatching(/-01-01T00:00:00/) }),
       ],
+      workers: [],
     })
     const text = (await project.call(['status'])).out
     expect(text).toMatch(/mail {5}paused/)

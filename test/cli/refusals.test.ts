@@ -28,7 +28,7 @@ describe('the command line refuses', () => {
     expect(err).not.toContain('working on')
   })
 
-  const looks = ['list', 'list --schedules', 'status', 'show x', 'dead list', 'prune', 'forget x --yes']
+  const looks = ['list', 'list --schedules', 'status', 'workers', 'show x', 'dead list', 'prune', 'forget x --yes']
 
   it.each(looks)('to look into a database that does not exist, and makes none: treadle %s', async (line) => {
     const project = jobProject()

@@ -12,6 +12,7 @@ const commands = [
   'run',
   'send',
   'status',
+  'workers',
   'list',
   'show',
   'retry',

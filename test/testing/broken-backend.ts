@@ -58,7 +58,7 @@ export function withSchedules(breakIt: (whole: ScheduleStore, backend: Whole) =>
 }
 
 /** The same object with some of its members replaced; the others still belong to it. */
-function overlaid<Part extends object>(whole: Part, changes: Partial<Part>): Part {
+export function overlaid<Part extends object>(whole: Part, changes: Partial<Part>): Part {
   return new Proxy(whole, {
     get(target, name) {
       if (Object.hasOwn(changes, name)) return Reflect.get(changes, name)

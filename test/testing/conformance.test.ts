@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/backends/memory/index.ts'
+import type { WorkerStore } from '../../src/backends/presence.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { conformanceTitles } from '../../src/testing/conformance/index.ts'
-import { type Broken, collect, failuresIn, withCoordination } from './broken-backend.ts'
+import { type Broken, collect, failuresIn, overlaid, withCoordination } from './broken-backend.ts'
 
 const open = async (clock: Clock) => openMemory({ clock })
 
@@ -93,6 +94,19 @@ describe('the conformance suite', () => {
       (backend) => ({
         settle: (settlements) => backend.settle(settlements.map((each) => ('keep' in each ? { ...each, keep: false } : each))),
       }),
+    ],
+    [
+      'workers that never leave',
+      'presence of workers',
+      ({ store }) => ({ store: overlaid(store, { workers: overlaid(store.workers, { leave: async () => {} }) }) }),
+    ],
+    [
+      'workers that never die',
+      'presence of workers',
+      ({ store }) => {
+        const announce: WorkerStore['announce'] = (worker) => store.workers.announce(worker, 1e12)
+        return { store: overlaid(store, { workers: overlaid(store.workers, { announce }) }) }
+      },
     ],
     ['no closing', 'closing', () => ({ [Symbol.asyncDispose]: async () => {} })],
   ])('notices a backend with %s', async (_, group, breakIt) => {

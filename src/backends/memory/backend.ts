@@ -22,6 +22,7 @@ import { OnceKeys } from './once-keys.ts'
 import { MemorySchedules } from './schedules.ts'
 import { MemoryStore } from './store.ts'
 import { Watchers } from './watchers.ts'
+import { MemoryWorkers } from './workers.ts'
 
 /** Everything of the contract, in this process's memory: for tests, and for work that may be lost when the process ends. */
 export class MemoryBackend implements QueueBackend {
@@ -41,7 +42,8 @@ export class MemoryBackend implements QueueBackend {
     this.#clock = clock
     const shared = { clock, jobs: this.#jobs, watchers: this.#watchers, checkOpen: () => this.#checkOpen() }
     const schedules = new MemorySchedules(shared)
-    this.store = new MemoryStore({ ...shared, leases: this.#leases, paused: this.#paused, schedules })
+    const workers = new MemoryWorkers(shared)
+    this.store = new MemoryStore({ ...shared, leases: this.#leases, paused: this.#paused, schedules, workers })
     this.coordination = {
       claimOnce: (key, jobId) => this.#claimOnce(key, jobId),
       sweepKeys: (limit) => this.#sweepKeys(limit),

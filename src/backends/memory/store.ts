@@ -15,6 +15,7 @@ import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
 import type { MemorySchedules } from './schedules.ts'
 import type { Watchers } from './watchers.ts'
+import type { MemoryWorkers } from './workers.ts'
 
 export interface MemoryStoreParts {
   readonly clock: Clock
@@ -23,16 +24,19 @@ export interface MemoryStoreParts {
   readonly paused: Set<string>
   readonly watchers: Watchers
   readonly schedules: MemorySchedules
+  readonly workers: MemoryWorkers
   /** Throws when the backend is closed. */
   readonly checkOpen: () => void
 }
 
 export class MemoryStore implements JobStore {
   readonly schedules: MemorySchedules
+  readonly workers: MemoryWorkers
   readonly #parts: MemoryStoreParts
 
   constructor(parts: MemoryStoreParts) {
     this.schedules = parts.schedules
+    this.workers = parts.workers
     this.#parts = parts
   }
 

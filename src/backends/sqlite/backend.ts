@@ -110,6 +110,11 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     resume: (queue) => waking(access.callInline('resume', [queue])),
     pausedQueues: () => access.callInline('pausedQueues', []),
     schedules: scheduleStore(access, clock, waking),
+    workers: {
+      announce: (worker, ttlMs) => access.callInline('announceWorker', [worker, ttlMs, clock.now()]),
+      leave: (owner) => access.callInline('workerLeaves', [owner]),
+      list: () => access.callInline('listWorkers', [clock.now()]),
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import type { LockAnswer, LockHolder, OnceClaim, ReapReport, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
+import type { WorkerPresence, WorkerRecord } from '../presence.ts'
 import type {
   AmendAnswer,
   JobCount,
@@ -30,6 +31,7 @@ import { type FlatEnvelopes, Sending } from './sending.ts'
 import { Settling } from './settling.ts'
 import { Unended } from './unended.ts'
 import { UniqueKeys } from './unique-keys.ts'
+import { Workers } from './workers.ts'
 
 /** Only what differs from the ordinary crosses back: the receipts of envelopes that were there already. */
 export type TakenReceipts = readonly (readonly [index: number, receipt: SendReceipt])[]
@@ -79,6 +81,9 @@ export interface Engine {
   removeSchedule(name: string, now: number): boolean
   listSchedules(now: number): string
   forgetOccurrences(before: number, limit: number): number
+  announceWorker(worker: WorkerPresence, ttlMs: number, now: number): void
+  workerLeaves(owner: string): void
+  listWorkers(now: number): readonly WorkerRecord[]
   /** How long a transaction waits for those of other processes. */
   setPatience(ms: number): void
   close(): void
@@ -118,6 +123,7 @@ function engineOn(connection: Connection): Engine {
   const amending = new Amending(connection, lanes, addresses)
   const once = new Once(connection, addresses)
   const locks = new Locks(connection)
+  const workers = new Workers(connection)
   const occurrences = new Occurrences(connection, { lanes, sending, uniqueKeys })
   const unended = new Unended(connection, { lanes, addresses, outcomes, uniqueKeys })
   const recurring = new Recurring(connection, occurrences, unended)
@@ -203,6 +209,10 @@ function engineOn(connection: Connection): Engine {
     removeSchedule: (name, now) => write(() => recurring.remove(name, now)),
     listSchedules: (now) => read(() => recurring.list(now)),
     forgetOccurrences: (before, limit) => write(() => occurrences.forget(before, limit)),
+    // Written every few seconds by each worker, and worth nothing after a power cut.
+    announceWorker: (worker, ttlMs, now) => writeSoon(() => workers.announce(worker, ttlMs, now)),
+    workerLeaves: (owner) => writeSoon(() => workers.leave(owner)),
+    listWorkers: (now) => read(() => workers.list(now)),
     setPatience: (ms) => connection.setBusyMs(ms),
     close: () => connection.close(),
   }

@@ -97,6 +97,14 @@ const migrations: readonly string[] = [
     expires_at INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX treadle_locks_expiry ON treadle_locks (expires_at);
+  CREATE TABLE treadle_workers (
+    owner TEXT PRIMARY KEY,
+    seen_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    said TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX treadle_workers_expiry ON treadle_workers (expires_at);
+  CREATE TABLE treadle_worker_jobs (owner TEXT PRIMARY KEY, jobs TEXT NOT NULL) WITHOUT ROWID;
 
   CREATE TABLE treadle_schedules (
     name TEXT PRIMARY KEY,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Treadle } from '../../app/treadle.ts'
 import type { TreadleEvents } from '../../execution/events.ts'
-import type { RunOptions } from '../../worker/config.ts'
+import type { RunOptions } from '../../worker/options.ts'
 import type { RunReport } from '../../worker/report.ts'
 import { readDryRun } from '../dry-run.ts'
 import { examples } from '../examples.ts'

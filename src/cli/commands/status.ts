@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { examples } from '../examples.ts'
-import { statusText } from '../output/status.ts'
+import { statusJson, statusText } from '../output/status.ts'
 import { loadSoundJobs, withStore } from '../session.ts'
 import { readStatus } from '../status.ts'
 
@@ -8,14 +8,14 @@ export function addStatus(program: Command): void {
   program
     .command('status')
     .summary('what waits, runs and failed, by queue')
-    .description('Counts by queue and state, jobs that nobody here can run, and how schedules stand.')
+    .description('Counts by queue and state, jobs that nobody here can run, how schedules stand, and which workers live.')
     .addHelpText('after', examples(['status', ''], ['status --json', 'for monitoring']))
     .action((_: unknown, command: Command) =>
       withStore(command, async (session) => {
         const { project, store, out, now } = session
         const complete = await loadSoundJobs(session)
         const status = await readStatus(project, store, now, complete)
-        out.answer(status, () => statusText(status, out, now))
+        out.answer(statusJson(status), () => statusText(status, out, now))
       }),
     )
 }

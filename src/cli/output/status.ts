@@ -5,15 +5,22 @@ import type { Output } from './output.ts'
 import { scheduleNotes, shortScheduleTable } from './schedules.ts'
 import type { Column } from './table.ts'
 import { relativeTime } from './time.ts'
+import { workerJson, workerTable } from './workers.ts'
 
-/** The status for a person: queues, then jobs, then schedules. */
+/** The status for programs: instants are ISO 8601. */
+export function statusJson(status: Status): object {
+  return { ...status, workers: status.workers.map(workerJson) }
+}
+
+/** The status for a person: queues, then jobs, then schedules, then workers. */
 export function statusText(status: Status, out: Output, now: number): string {
-  const { queues, jobs, schedules } = status
+  const { queues, jobs, schedules, workers } = status
   const parts = [
     out.colours.dim(status.url),
     queues.length === 0 ? 'no jobs yet' : out.table(queueColumns(queues, out, now), queues),
     ...(jobs.length === 0 ? [] : [out.table(jobColumns(jobs, out), jobs)]),
     ...(schedules.length === 0 ? [] : [shortScheduleTable(schedules, out, now)]),
+    ...(workers.length === 0 ? [] : [workerTable(workers, out, now)]),
     ...[...unhandledNotes(jobs), ...scheduleNotes(schedules, now)].map((note) => out.colours.yellow(note)),
   ]
   return parts.join('\n\n')

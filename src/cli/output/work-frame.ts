@@ -1,5 +1,5 @@
 import { formatDuration, parseDuration } from '../../core/duration.ts'
-import type { DaemonOptions } from '../../worker/config.ts'
+import type { DaemonOptions } from '../../worker/options.ts'
 import type { RunReport } from '../../worker/report.ts'
 import type { TickSummary } from '../../worker/tick-statistics.ts'
 import { plural } from './text.ts'

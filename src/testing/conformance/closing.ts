@@ -45,6 +45,8 @@ export const closing: Group = {
               () => store.schedules.remove('s'),
               () => store.schedules.list(),
               () => store.schedules.forget(0, 1),
+              () => store.workers.leave('w'),
+              () => store.workers.list(),
             ]),
         ...(coordination === undefined
           ? []

@@ -13,6 +13,7 @@ import { occurrences } from './occurrences.ts'
 import { onceKeys } from './once-keys.ts'
 import { outcomes } from './outcomes.ts'
 import { pausing } from './pausing.ts'
+import { presence } from './presence.ts'
 import { randomized } from './randomized.ts'
 import { records } from './records.ts'
 import { removing } from './removing.ts'
@@ -70,6 +71,7 @@ const groups = [
   forgetting,
   onceKeys,
   locks,
+  presence,
   randomized,
 ]
 

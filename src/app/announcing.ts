@@ -1,0 +1,27 @@
+import type { QueueBackend } from '../backends/contract.ts'
+import type { Clock } from '../core/clock.ts'
+import { hostName, processId } from '../core/environment.ts'
+import { version } from '../core/version.ts'
+import { Presence } from '../worker/presence.ts'
+import type { Scheduler } from '../worker/scheduler.ts'
+import type { Worker } from '../worker/worker.ts'
+
+export interface AnnouncingDeps {
+  readonly backend: QueueBackend
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+}
+
+/** The row that tells others of a worker, or none where the backend has no place for it. */
+export function newPresence(worker: Worker, scheduler: Scheduler | undefined, deps: AnnouncingDeps): Presence | undefined {
+  const { backend, clock, onError } = deps
+  if (backend.store === undefined) return undefined
+  const { queues, leaseMs } = worker.config
+  const same = { host: hostName(), pid: processId(), version, startedAt: clock.now(), queues }
+  const describe = () => {
+    const { owner, running, concurrency, allowed, breaker } = worker.state
+    const following = scheduler === undefined ? null : { lastTickAt: scheduler.lastTickAt }
+    return { owner, ...same, jobs: worker.jobs, running, concurrency, allowed, breaker, scheduler: following }
+  }
+  return new Presence({ workers: backend.store.workers, clock, leaseMs, describe, onError })
+}

@@ -1,0 +1,57 @@
+import type { WorkerRecord } from '../../backends/presence.ts'
+import { iso } from './jobs.ts'
+import type { Output } from './output.ts'
+import { relativeTime, roughly } from './time.ts'
+
+/** A worker that is well is seen every ten seconds. */
+const silentMs = 15_000
+
+/** Workers as a table: who is there, how busy, and whether something is wrong. */
+export function workerTable(workers: readonly WorkerRecord[], out: Output, now: number): string {
+  return out.table(
+    [
+      { head: 'WORKER', cell: ({ owner }) => owner, least: 12, rank: 0 },
+      {
+        head: 'STATE',
+        cell: (worker) => stateText(worker, now),
+        style: (text) => (text === 'well' ? out.colours.green(text) : out.colours.yellow(text)),
+        whole: true,
+        rank: 1,
+      },
+      { head: 'RUNNING', cell: runningText, whole: true, rank: 2 },
+      { head: 'QUEUES', cell: ({ queues }) => queues?.join(', ') ?? 'all', least: 8, rank: 4 },
+      { head: 'JOBS', cell: ({ jobs }) => String(jobs.length), align: 'right', whole: true, rank: 6 },
+      { head: 'SCHEDULES', cell: (worker) => schedulerText(worker, now), whole: true, rank: 3 },
+      { head: 'STARTED', cell: ({ startedAt }) => relativeTime(startedAt, now), whole: true, rank: 5 },
+      { head: 'VERSION', cell: ({ version }) => version, whole: true, rank: 7 },
+    ],
+    workers,
+  )
+}
+
+/** A worker for programs: instants are ISO 8601. */
+export function workerJson(worker: WorkerRecord): object {
+  const { startedAt, seenAt, expiresAt, scheduler } = worker
+  return {
+    ...worker,
+    startedAt: iso(startedAt),
+    seenAt: iso(seenAt),
+    expiresAt: iso(expiresAt),
+    scheduler: scheduler === null ? null : { lastTickAt: iso(scheduler.lastTickAt) },
+  }
+}
+
+function stateText({ breaker, seenAt }: WorkerRecord, now: number): string {
+  if (now - seenAt > silentMs) return `silent for ${roughly(now - seenAt)}`
+  return breaker === 'closed' ? 'well' : `queue fails (breaker ${breaker})`
+}
+
+/** `3/10`, and `3/4 of 10` where it allows itself only four now. */
+function runningText({ running, allowed, concurrency }: WorkerRecord): string {
+  return allowed === concurrency ? `${running}/${concurrency}` : `${running}/${allowed} of ${concurrency}`
+}
+
+function schedulerText({ scheduler }: WorkerRecord, now: number): string {
+  if (scheduler === null) return '-'
+  return scheduler.lastTickAt === null ? 'waits' : `looked ${relativeTime(scheduler.lastTickAt, now)}`
+}

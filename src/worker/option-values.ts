@@ -1,0 +1,32 @@
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { messageOf } from '../core/errors.ts'
+
+// How the values of options are read, so that all that is wrong with them is told at once.
+
+/** What can not be read is one of the problems, and must not hide the others. */
+export function readOr(otherwise: number, read: () => number, problems: string[]): number {
+  try {
+    return read()
+  } catch (thrown) {
+    problems.push(messageOf(thrown))
+    return otherwise
+  }
+}
+
+export function durationOr(otherwiseMs: number, value: Duration | undefined, name: string, problems: string[]): number {
+  return readOr(otherwiseMs, () => parseDuration(value ?? otherwiseMs, name), problems)
+}
+
+export function isWithin(value: unknown, least: number, most: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+}
+
+export function isSwitch(value: unknown): boolean {
+  return value === undefined || typeof value === 'boolean'
+}
+
+export function listProblems(list: unknown, what: string): readonly string[] {
+  if (list === null) return []
+  const sound = Array.isArray(list) && list.length > 0 && list.every((entry) => typeof entry === 'string' && entry !== '')
+  return sound ? [] : [`${what} must be a list of names that is not empty`]
+}

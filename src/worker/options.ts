@@ -1,0 +1,55 @@
+import type { Duration } from '../core/duration.ts'
+import type { Instant } from '../core/instant.ts'
+
+export interface WorkOptions {
+  /** Jobs that run at once in this process; 10 by default. */
+  readonly concurrency?: number
+  /** Only these queues; all by default. */
+  readonly queues?: readonly string[]
+  /** Only these jobs; all that are defined by default. */
+  readonly jobs?: readonly string[]
+  /** How long a job stays with a worker that gives no sign of life; it is renewed while the job runs. 30 s by default. */
+  readonly lease?: Duration
+  /** How often to look when nothing wakes the worker; 1 s by default. */
+  readonly poll?: Duration
+  /** Follow the schedules of the defined jobs; true by default. `'single'` lets only one scheduler do so at a time. */
+  readonly scheduler?: boolean | 'single'
+  /** Stop on SIGTERM and SIGINT; true by default. */
+  readonly signals?: boolean
+  /** How long a shutdown waits for running jobs before it aborts their signals; 30 s by default. */
+  readonly grace?: Duration
+  /** How many workers may die with a job before it is dead as poisoned; 3 by default. */
+  readonly maxRescues?: number
+  readonly signal?: AbortSignal
+}
+
+export interface RunOptions
+  extends Pick<WorkOptions, 'concurrency' | 'queues' | 'jobs' | 'lease' | 'scheduler' | 'maxRescues' | 'signal'> {
+  /** Start at most so many jobs. */
+  readonly limit?: number
+  /** Stop on SIGTERM and SIGINT; false by default. */
+  readonly signals?: boolean
+  /** Store what schedules have at this instant, in place of what is due now. */
+  readonly at?: Instant
+}
+
+export interface DaemonOptions extends WorkOptions {
+  /** How often to look at the schedules; each minute by default, on the minute. */
+  readonly tick?: Duration
+  /** End after so many ticks in a row that took longer than their interval; 5 by default, 0 is never. */
+  readonly maxOverruns?: number
+}
+
+/** What the three ways to work may be told together. */
+export type AnyWorkOptions = WorkOptions & RunOptions & DaemonOptions
+
+export type WorkKind = 'work' | 'run' | 'daemon'
+
+const commonNames = ['concurrency', 'queues', 'jobs', 'lease', 'scheduler', 'maxRescues', 'signal']
+const workNames = [...commonNames, 'poll', 'signals', 'grace']
+
+export const workOptionNames: Readonly<Record<WorkKind, readonly string[]>> = {
+  work: workNames,
+  run: [...commonNames, 'limit', 'at', 'signals'],
+  daemon: [...workNames, 'tick', 'maxOverruns'],
+}

@@ -1,0 +1,13 @@
+import type { BreakerState } from '../backends/presence.ts'
+
+/** How a worker is doing right now. */
+export interface WorkerState {
+  /** The name under which it holds its leases. */
+  readonly owner: string
+  /** Jobs that run now. */
+  readonly running: number
+  readonly concurrency: number
+  /** As many as it allows itself to run at once now. */
+  readonly allowed: number
+  readonly breaker: BreakerState
+}
