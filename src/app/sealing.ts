@@ -10,7 +10,8 @@ import { type Meta, metaProblem, travellingMeta } from '../definition/meta.ts'
 import { keyProblem, queueProblem } from '../definition/names.ts'
 import { priorityNumber, priorityProblem } from '../definition/priority.ts'
 import { type Schema, validate } from '../definition/schema.ts'
-import { type Envelope, sealEnvelope } from '../envelope/envelope.ts'
+import { dispatchedUniqueness, type Uniqueness } from '../definition/uniqueness.ts'
+import { type Delivery, type Envelope, sealEnvelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 
 export interface SealingDeps {
@@ -41,10 +42,11 @@ async function checkedPayload(plan: Plan, input: Schema, text: string): Promise<
 }
 
 function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {
-  const { job, unique, idempotencyKey } = plan.definition.fields
+  const { job, idempotencyKey } = plan.definition.fields
+  const { uniqueness } = plan
   return {
     text,
-    uniqueKey: plan.unique ?? keyOf(unique, value, job, 'unique'),
+    uniqueKey: uniqueness === null ? null : keyOf(uniqueness.key, value, job, uniqueness.word),
     idempotencyKey: plan.idempotencyKey ?? keyOf(idempotencyKey, value, job, 'idempotencyKey'),
   }
 }
@@ -60,7 +62,7 @@ export interface Plan {
   readonly runAt: number | null
   /** The instant that a scheduled run stands for; null for a dispatch. */
   readonly occurrence: number | null
-  readonly unique: string | undefined
+  readonly uniqueness: Uniqueness | null
   readonly idempotencyKey: string | undefined
 }
 
@@ -69,6 +71,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
   const { queue = fields.queue, priority = fields.priority, maxRetries = definition.maxRetries } = options
   const timeoutMs = timeoutOf(options, definition.deadlineMs)
   const meta = options.meta === undefined ? fields.meta : { ...fields.meta, ...options.meta }
+  const { uniqueness, problems: uniquenessProblems } = dispatchedUniqueness(options, fields.unique)
   const problems = [
     ...unknownOptions(options, dispatchOptionNames),
     queueProblem(queue),
@@ -76,9 +79,12 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     Number.isSafeInteger(maxRetries) && maxRetries >= 0 ? undefined : `maxRetries must be a whole number, got ${maxRetries}`,
     timeoutMs === 0 ? 'timeout must be more than 0 ms' : undefined,
     options.meta === undefined ? undefined : (metaProblem(options.meta) ?? metaProblem(meta)),
-    options.unique === undefined ? undefined : keyProblem(options.unique, 'unique'),
+    ...uniquenessProblems,
     options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey, 'idempotencyKey'),
     options.delay !== undefined && options.at !== undefined ? 'give either delay or at, not both' : undefined,
+    uniqueness?.debounce != null && (options.delay ?? options.at) !== undefined
+      ? 'a debounced job runs when its time has passed: give no delay or at'
+      : undefined,
   ].filter((problem) => problem !== undefined)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Dispatch of "${definition.job}": ${problems.join('; ')}`)
   return {
@@ -90,7 +96,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     meta: options.meta === undefined ? meta : travellingMeta(meta),
     runAt: runAtOf(options, now),
     occurrence: null,
-    unique: options.unique,
+    uniqueness,
     idempotencyKey: options.idempotencyKey,
   }
 }
@@ -111,8 +117,18 @@ export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps):
     meta: plan.meta,
     occurrence: plan.occurrence,
   }
-  const { text, uniqueKey } = payload
-  return sealEnvelope(identity, text, { createdAt, runAt: plan.runAt ?? createdAt, uniqueKey }, deps.keys)
+  return sealEnvelope(identity, payload.text, deliveryOf(plan, payload, createdAt), deps.keys)
+}
+
+function deliveryOf({ uniqueness, runAt }: Plan, { uniqueKey }: WrittenPayload, createdAt: number): Delivery {
+  if (uniqueKey === null || uniqueness === null) return { createdAt, runAt: runAt ?? createdAt, uniqueKey: null }
+  const { until, debounce } = uniqueness
+  return {
+    createdAt,
+    runAt: runAt ?? createdAt + (debounce?.quietMs ?? 0),
+    uniqueKey,
+    uniqueUntil: typeof until === 'number' ? createdAt + until : until,
+  }
 }
 
 function keyOf(make: ((payload: never) => string | null) | null, payload: unknown, job: string, what: string): string | null {

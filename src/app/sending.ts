@@ -6,6 +6,7 @@ import type { JobDefinition } from '../definition/definition.ts'
 import type { DispatchOptions } from '../definition/dispatch.ts'
 import { noPayload } from '../definition/draft.ts'
 import type { Envelope } from '../envelope/envelope.ts'
+import { Holders, mayChangeHolder } from './holders.ts'
 import type { OpenedBackend } from './open-backend.ts'
 import type { Settings } from './options.ts'
 import { type Plan, planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
@@ -21,6 +22,7 @@ export class Sending {
   readonly #sealing: SealingDeps
   readonly #sends: Batcher<Envelope, SendReceipt>
   readonly #plans = new WeakMap<JobDefinition, Plan>()
+  #holders: Holders | undefined
 
   constructor({ backend, keys }: OpenedBackend, settings: Settings) {
     const now = () => settings.clock.now()
@@ -35,7 +37,9 @@ export class Sending {
   async send(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<SendReceipt> {
     const plan = this.#planOf(definition, options)
     const writing = writePayload(plan, payload, this.#settings.maxPayloadBytes)
-    return this.#sends.add(sealJob(plan, writing instanceof Promise ? await writing : writing, this.#sealing))
+    const written = writing instanceof Promise ? await writing : writing
+    if (written.uniqueKey !== null && mayChangeHolder(plan)) return this.#changing().send(plan, written)
+    return this.#sends.add(sealJob(plan, written, this.#sealing))
   }
 
   /** A dispatch without options is planned once for each definition. */
@@ -58,6 +62,7 @@ export class Sending {
     if (!Array.isArray(payloads)) throw new TreadleError('CONFIG_INVALID', 'dispatchMany takes a list of payloads')
     const { clock, maxPayloadBytes } = this.#settings
     const plan = planDispatch(definition, options, clock.now())
+    if (mayChangeHolder(plan)) this.#changing()
     const write = (payload: unknown) => writePayload(plan, payload, maxPayloadBytes)
     const written: readonly WrittenPayload[] =
       definition.fields.input === null
@@ -72,7 +77,12 @@ export class Sending {
       sending = this.#backend.send(envelopes)
     }
     receipts.push(await sending)
-    return receipts.flat()
+    const all = receipts.flat()
+    if (!mayChangeHolder(plan)) return all
+    const holders = this.#changing()
+    return Promise.all(
+      all.map((receipt, index) => (receipt.stored ? receipt : holders.send(plan, written[index] as WrittenPayload))),
+    )
   }
 
   /**
@@ -86,7 +96,26 @@ export class Sending {
   }
 
   /** Resolves when everything that was given to `send` has been answered. */
-  idle(): Promise<void> {
-    return this.#sends.idle()
+  async idle(): Promise<void> {
+    await this.#holders?.idle()
+    await this.#sends.idle()
+  }
+
+  /** For dispatches that change the job which holds their key. */
+  #changing(): Holders {
+    const { store, kind } = this.#backend
+    if (store === undefined) {
+      throw new TreadleError(
+        'CAPABILITY_MISSING',
+        `The ${kind} backend can not change a job that waits: onConflict must be ignore`,
+      )
+    }
+    this.#holders ??= new Holders({
+      store,
+      sealing: this.#sealing,
+      maxPayloadBytes: this.#settings.maxPayloadBytes,
+      send: (envelope) => this.#sends.add(envelope),
+    })
+    return this.#holders
   }
 }

@@ -67,6 +67,18 @@ export function zone(text: string): string {
   }
 }
 
+/** How long a unique key is held. */
+export function uniqueTime(text: string): string {
+  if (text === 'started' || text === 'ended' || text === 'ever') return text
+  try {
+    return duration(text)
+  } catch {
+    throw new InvalidArgumentError(
+      "It must be 'started', 'ended', 'ever', or a duration with its unit, such as '30s', '5m' or '1d'.",
+    )
+  }
+}
+
 /** A unique or an idempotency key. */
 export function key(text: string): string {
   const problem = keyProblem(text, 'it')

@@ -21,6 +21,7 @@ export const errorCodes = [
   'INSTANT_INVALID',
   'JOB_DUPLICATE',
   'JOB_UNKNOWN',
+  'KEY_CONTENDED',
   'KEY_INVALID',
   'PAYLOAD_INVALID',
   'PAYLOAD_NOT_JSON',

@@ -1,12 +1,13 @@
 import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type Dependency, dependencyProblem } from './dependency.ts'
-import type { DefinitionFields, Keep, KeyOf } from './fields.ts'
+import type { DefinitionFields, Keep } from './fields.ts'
 import { type Meta, metaProblem, travellingMeta } from './meta.ts'
 import { jobNameProblem, keyProblem, queueProblem, refuse } from './names.ts'
 import { concurrencyOf, type Overlap, overlapOf, overlapProblems } from './overlap.ts'
 import { priorityProblem } from './priority.ts'
 import type { RetryPolicy } from './retry.ts'
+import { type KeyOf, type Uniqueness, unique, uniquenessProblems } from './uniqueness.ts'
 
 export { type DefinitionFields, definitionDefaults, type Filter, type FilterContext, type Keep } from './fields.ts'
 
@@ -103,8 +104,9 @@ export class JobDefinition {
     return this.with({ concurrency: singleInstance ? 1 : null })
   }
 
-  withUnique(unique: KeyOf | null): JobDefinition {
-    return this.with({ unique })
+  /** A function alone makes keys that are held until the job has ended. */
+  withUnique(given: KeyOf | Uniqueness | null): JobDefinition {
+    return this.with({ unique: typeof given === 'function' ? unique(given) : given })
   }
 
   withIdempotencyKey(key: string | KeyOf | null): JobDefinition {
@@ -171,6 +173,7 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
       ? undefined
       : 'timeout and maxRunningTime are two answers to one question: give one of them',
     ...overlapProblems(fields),
+    ...(fields.unique === null ? [] : uniquenessProblems(fields.unique)),
     ...fields.after.map((job) => jobNameProblem(job, 'a job that it comes after')),
     ...fields.dependsOn.map(dependencyProblem),
     metaProblem(fields.meta),

@@ -4,17 +4,16 @@ import type { Json } from '../core/json.ts'
 import type { JobDefinition } from './definition.ts'
 import type { Priority } from './priority.ts'
 import type { Run } from './run.ts'
+import type { UniqueDispatchOptions } from './uniqueness.ts'
 
 /** What may differ from one dispatch to the next. Nothing here changes the definition. */
-export interface DispatchOptions {
+export interface DispatchOptions extends UniqueDispatchOptions {
   readonly delay?: Duration
   readonly at?: Instant
   readonly queue?: string
   readonly priority?: Priority
   readonly maxRetries?: number
   readonly timeout?: Duration | null
-  /** While a job with this key waits or runs, another one is not stored. */
-  readonly unique?: string
   /** Once a job with this key has succeeded, another one is skipped instead of run. */
   readonly idempotencyKey?: string
   readonly meta?: Readonly<Record<string, Json>>
@@ -28,6 +27,8 @@ export const dispatchOptionNames = [
   'maxRetries',
   'timeout',
   'unique',
+  'debounce',
+  'throttle',
   'idempotencyKey',
   'meta',
 ] as const satisfies readonly (keyof DispatchOptions)[]

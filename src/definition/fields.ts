@@ -8,15 +8,13 @@ import type { Overlap } from './overlap.ts'
 import { defaultPriority } from './priority.ts'
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts'
 import type { Schema } from './schema.ts'
+import type { KeyOf, Uniqueness } from './uniqueness.ts'
 
 export type Filter = (payload: never, context: FilterContext) => boolean | Promise<boolean>
 export type FilterContext = Pick<JobContext, 'id' | 'job' | 'name' | 'queue' | 'attempt' | 'meta' | 'occurrence'>
 export type Hook = (payload: never, context: JobContext<never>) => unknown
 export type SuccessHook = (result: never, payload: never, context: JobContext<never>) => unknown
 export type ErrorHook = (error: unknown, payload: never, context: JobContext<never>) => unknown
-
-/** A key for this payload, or null for none. */
-export type KeyOf = (payload: never) => string | null
 
 /** How long ended jobs are kept, in milliseconds; 0 deletes at once. */
 export interface Keep {
@@ -45,7 +43,7 @@ export interface DefinitionFields {
   readonly maxRunningTimeMs: number | null
   /** Jobs of this definition that may run at once over all workers, as it was said; null is unlimited. */
   readonly concurrency: number | null
-  readonly unique: KeyOf | null
+  readonly unique: Uniqueness | null
   readonly idempotencyKey: KeyOf | null
   readonly idempotencyTtlMs: number
   readonly keep: Partial<Keep>

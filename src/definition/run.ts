@@ -6,7 +6,7 @@ import type { Json } from '../core/json.ts'
 export interface Run<Result = unknown> {
   readonly id: string
   readonly job: string
-  /** False when a job with the same unique key was waiting or running already; `id` is that job's. */
+  /** False when another job holds the unique key; `id` is that job's, whether it was left as it is or changed by this dispatch. */
   readonly created: boolean
   /** `ready`, `scheduled`, `blocked`, `running`, `succeeded`, `dead`, `cancelled` or `skipped`. */
   state(): Promise<string>

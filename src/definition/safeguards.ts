@@ -1,10 +1,22 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
+import { unknownOptions } from '../core/options.ts'
 import type { DefinitionFields } from './definition.ts'
 import { keyProblem, refuse } from './names.ts'
 import { Recurrence } from './recurrence.ts'
-
-/** A text, or one made of the payload; null is no key. */
-export type Key<Payload> = string | ((payload: Payload) => string | null)
+import {
+  type DebounceOptions,
+  debounce,
+  type Key,
+  type KeyOf,
+  keyOfAll,
+  type ThrottleOptions,
+  throttle,
+  type Uniqueness,
+  type UniqueOptions,
+  unique,
+  uniquenessProblems,
+  wordsProblem,
+} from './uniqueness.ts'
 
 /** The words for what a run may take, and what it may not do twice or beside another one. */
 export abstract class Safeguards<Payload> extends Recurrence {
@@ -31,9 +43,28 @@ export abstract class Safeguards<Payload> extends Recurrence {
     return this.set({ concurrency: single ? 1 : null })
   }
 
-  /** While a job with the same key waits or runs, another one is not stored. */
-  unique(key: Key<Payload>): this {
-    return this.set({ unique: this.#keyOf(key, 'unique') })
+  /**
+   * While the key is held, another job with the same key is not stored: by default as long as the job waits or runs. Instead of
+   * being left out, it may replace the job that waits, or its payload be merged into that one's.
+   */
+  unique(key: Key<Payload>, options: UniqueOptions = {}): this {
+    this.#refuseUnknown('unique', options, ['until', 'onConflict'])
+    return this.#setUnique(unique(this.#keyOf(key, 'unique'), options))
+  }
+
+  /**
+   * Runs once, when so much time has passed without another dispatch, with the payload of the last one. With `maxWait` it does
+   * not wait for longer than that, however often it is dispatched.
+   */
+  debounce(time: Duration, options: DebounceOptions<Key<Payload>> = {}): this {
+    this.#refuseUnknown('debounce', options, ['key', 'maxWait'])
+    return this.#setUnique(debounce(time, this.#keyOr(options.key, 'debounce'), options.maxWait))
+  }
+
+  /** Of the dispatches within so much time of the first, only that one is stored. */
+  throttle(time: Duration, options: ThrottleOptions<Key<Payload>> = {}): this {
+    this.#refuseUnknown('throttle', options, ['key'])
+    return this.#setUnique(throttle(time, this.#keyOr(options.key, 'throttle')))
   }
 
   /** Once a job with this key has succeeded, another one is skipped instead of run, for the time of `idempotencyTtl`. */
@@ -49,6 +80,21 @@ export abstract class Safeguards<Payload> extends Recurrence {
     this.beforeChange()
     this.fields = { ...this.fields, ...changes }
     return this
+  }
+
+  #setUnique(uniqueness: Uniqueness): this {
+    const earlier = this.fields.unique
+    const problem = earlier === null ? undefined : wordsProblem(earlier.word, uniqueness.word)
+    refuse(`Job "${this.job}"`, [problem, ...uniquenessProblems(uniqueness)])
+    return this.set({ unique: uniqueness })
+  }
+
+  #refuseUnknown(word: string, options: object, known: readonly string[]): void {
+    refuse(`Job "${this.job}": ${word}`, unknownOptions(options, known))
+  }
+
+  #keyOr(key: Key<Payload> | undefined, word: Uniqueness['word']): KeyOf {
+    return key === undefined ? keyOfAll(word) : this.#keyOf(key, `the key of ${word}`)
   }
 
   #keyOf(key: Key<Payload>, what: string): (payload: Payload) => string | null {

@@ -74,8 +74,24 @@ describe('treadle send, run, list, show', () => {
       'u',
     ])) as Sent
     const again = await project.call(['send', 'add', '{"a":1,"b":1}', '--unique', 'u'])
-    expect(again.out).toBe(`not sent: add ${first.id} with the same unique key waits or runs already\n`)
+    expect(again.out).toBe(`no new job: add ${first.id} holds the unique key\n`)
     expect(await project.json(['show', first.id])).toMatchObject({ state: 'scheduled', queue: 'later', uniqueKey: 'u' })
+  })
+
+  it('a unique key may be held for another time, and its job be replaced', async () => {
+    const project = jobProject()
+    const send = (payload: string, ...more: readonly string[]) =>
+      project.json(['send', 'add', payload, '--unique', 'u', '--unique-until', 'ever', '--delay', '1h', ...more])
+    const first = (await send('{"a":1,"b":1}')) as Sent
+    expect(await send('{"a":2,"b":2}', '--on-conflict', 'replace')).toMatchObject({ id: first.id, created: false })
+    expect(await project.json(['show', first.id])).toMatchObject({ payload: { a: 2, b: 2 } })
+    for (const wrong of [
+      ['--unique-until', 'soon'],
+      ['--on-conflict', 'raise'],
+      ['--unique-until', 'ever'],
+    ]) {
+      expect((await project.call(['send', 'add', '{}', ...wrong])).code).toBe(2)
+    }
   })
 
   it('a job of another program is sent only when that is said', async () => {

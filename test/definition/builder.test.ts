@@ -91,7 +91,7 @@ describe('each word of a builder', () => {
   it('unique and idempotencyKey take a text or make one of the payload', () => {
     const keys = (job: JobBuilder<{ to: string }>) => {
       const { unique, idempotencyKey } = fieldsOf(job)
-      return [unique?.({ to: 'ada' } as never), idempotencyKey?.({ to: 'ada' } as never)]
+      return [unique?.key({ to: 'ada' } as never), idempotencyKey?.({ to: 'ada' } as never)]
     }
     expect(keys(build<{ to: string }>('mail').unique('u').idempotencyKey('i'))).toEqual(['u', 'i'])
     expect(

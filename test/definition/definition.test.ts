@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type DefinitionFields, definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
 import { retryPolicy } from '../../src/definition/retry.ts'
+import { unique as uniqueness } from '../../src/definition/uniqueness.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 import { misfirePolicy } from '../../src/scheduling/misfire.ts'
 
@@ -33,7 +34,7 @@ describe('a definition', () => {
     ['withMaxRunningTime', (definition) => definition.withMaxRunningTime(500), { maxRunningTimeMs: 500 }],
     ['withConcurrency', (definition) => definition.withConcurrency(4), { concurrency: 4 }],
     ['withSingleInstance', (definition) => definition.withSingleInstance(), { concurrency: 1 }],
-    ['withUnique', (definition) => definition.withUnique(unique), { unique }],
+    ['withUnique', (definition) => definition.withUnique(unique), { unique: uniqueness(unique) }],
     ['withIdempotencyKey', (definition) => definition.withIdempotencyKey(idempotencyKey), { idempotencyKey }],
     ['withSchedule', (definition) => definition.withSchedule(schedule), { schedule }],
     ['withOverlap', (definition) => definition.withOverlap('allow'), { overlap: 'allow' }],

@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { messageOf } from '../../core/errors.ts'
 import type { DispatchOptions } from '../../definition/dispatch.ts'
 import { noPayload } from '../../definition/draft.ts'
 import type { Priority } from '../../definition/priority.ts'
 import type { Run } from '../../definition/run.ts'
+import { type OnConflict, onConflicts } from '../../definition/uniqueness.ts'
 import { examples } from '../examples.ts'
 import { UsageError } from '../failure.ts'
 import { parseJsonText } from '../json-text.ts'
 import { refuseUnknownJobs } from '../known-jobs.ts'
 import { withJobs } from '../session.ts'
-import { duration, instant, key, priority, queue } from '../values.ts'
+import { duration, instant, key, priority, queue, uniqueTime } from '../values.ts'
 
 interface SendOptions {
   readonly payloadFile?: string
@@ -19,6 +20,8 @@ interface SendOptions {
   readonly queue?: string
   readonly priority?: Priority
   readonly unique?: string
+  readonly uniqueUntil?: string
+  readonly onConflict?: OnConflict
   readonly key?: string
   readonly wait?: string | true
   readonly force?: boolean
@@ -35,7 +38,9 @@ export function addSend(program: Command): void {
     .option('--at <time>', 'not before this time, such as 2026-06-10T09:00:00Z', instant)
     .option('--queue <queue>', "in place of the job's own queue", queue)
     .option('--priority <priority>', 'a whole number (higher is sooner), or low, normal, high, critical', priority)
-    .option('--unique <key>', 'do nothing while a job with this key waits or runs', key)
+    .option('--unique <key>', 'do nothing while another job holds this key', key)
+    .option('--unique-until <time>', 'how long the key is held: started, ended (the default), ever, or a duration', uniqueTime)
+    .addOption(new Option('--on-conflict <what>', 'what becomes of the job that waits with the key').choices(onConflicts))
     .option('--key <key>', 'idempotency key: skip the run once a job with this key has succeeded', key)
     .option('--wait [timeout]', 'wait for the end and print the result', (text: string) => duration(text))
     .option('--force', 'send it although no job with this key is defined here')
@@ -50,6 +55,8 @@ export function addSend(program: Command): void {
     )
     .action((job: string, payload: string | undefined, options: SendOptions, command: Command) => {
       if (options.delay !== undefined && options.at !== undefined) throw new UsageError('give either --delay or --at')
+      if (options.unique === undefined && (options.uniqueUntil ?? options.onConflict) !== undefined)
+        throw new UsageError('--unique-until and --on-conflict need --unique')
       const given = readPayload(payload, options.payloadFile)
       return withJobs(command, async ({ jobs, out }) => {
         if (options.force && !jobs.has(job)) jobs.declare(job)
@@ -80,19 +87,24 @@ function readText(source: string | number, name: string): string {
   }
 }
 
-function dispatchOptions({ delay, at, queue, priority, unique, key }: SendOptions): DispatchOptions {
+function dispatchOptions(options: SendOptions): DispatchOptions {
+  const { delay, at, queue, priority, unique, uniqueUntil, onConflict, key } = options
   return {
     ...(delay !== undefined && { delay }),
     ...(at !== undefined && { at }),
     ...(queue !== undefined && { queue }),
     ...(priority !== undefined && { priority }),
-    ...(unique !== undefined && { unique }),
+    ...(unique !== undefined && {
+      unique: {
+        key: unique,
+        ...(uniqueUntil !== undefined && { until: uniqueUntil }),
+        ...(onConflict !== undefined && { onConflict }),
+      },
+    }),
     ...(key !== undefined && { idempotencyKey: key }),
   }
 }
 
 export function sentText(run: Run): string {
-  return run.created
-    ? `sent ${run.job} ${run.id}`
-    : `not sent: ${run.job} ${run.id} with the same unique key waits or runs already`
+  return run.created ? `sent ${run.job} ${run.id}` : `no new job: ${run.job} ${run.id} holds the unique key`
 }
