@@ -1,4 +1,4 @@
-import type { ClaimableJob } from './contract.ts'
+import { type ClaimableJob, isSameRate } from './limits.ts'
 
 /** A worker asks for the same jobs at each claim, often for thousands of them: what is made of the list is made once. */
 export class ClaimableMemo<Made> {
@@ -16,6 +16,12 @@ export class ClaimableMemo<Made> {
 }
 
 function areSame(some: readonly ClaimableJob[], others: readonly ClaimableJob[]): boolean {
-  if (some.length !== others.length) return false
-  return some.every(({ job, concurrency }, index) => job === others[index]?.job && concurrency === others[index]?.concurrency)
+  return some.length === others.length && some.every((each, index) => isSame(each, others[index] as ClaimableJob))
+}
+
+function isSame(a: ClaimableJob, b: ClaimableJob): boolean {
+  if (a === b) return true
+  if (a.job !== b.job || a.concurrency !== b.concurrency || !isSameRate(a.rate, b.rate)) return false
+  if ((a.group ?? null) === null || (b.group ?? null) === null) return (a.group ?? null) === (b.group ?? null)
+  return a.group?.concurrency === b.group?.concurrency && isSameRate(a.group?.rate, b.group?.rate)
 }

@@ -1,8 +1,10 @@
 import type { Envelope } from '../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
+import type { ClaimRules } from './limits.ts'
 import type { JobStore } from './store.ts'
 
 export type { AttemptError, DeadReason } from './failure.ts'
+export type { ClaimableJob, ClaimRules, GroupLimits, Hold, HoldRule, QueueLimits, Rate } from './limits.ts'
 
 /**
  * What a queue must do, and all that it must do. Every call takes and answers batches; answers stand in the order of the
@@ -37,9 +39,7 @@ export interface SendReceipt {
   readonly stored: boolean
 }
 
-export interface LeaseRequest {
-  /** Only jobs with these keys are claimed. */
-  readonly jobs: readonly ClaimableJob[]
+export interface LeaseRequest extends ClaimRules {
   /** Only from these queues; null is all of them. Paused queues are left alone either way. */
   readonly queues: readonly string[] | null
   readonly limit: number
@@ -47,12 +47,8 @@ export interface LeaseRequest {
   /** The worker that asks: shown to people, and the address of cancellations. */
   readonly owner: string
   readonly maxRescues: number
-}
-
-export interface ClaimableJob {
-  readonly job: string
-  /** At most so many jobs with this key run at once, over all workers; null is unlimited. The rest wait and burn no attempt. */
-  readonly concurrency: number | null
+  /** So much waiting counts as one level of priority; null, or nothing, is strict priority. */
+  readonly ageingMs?: number | null
 }
 
 /** A worker's claim on one envelope. It ends at `expiresAt` unless extended. */
@@ -66,7 +62,7 @@ export interface Lease {
 
 export interface LeaseBatch {
   readonly leases: readonly Lease[]
-  /** When the next waiting job falls due or the next lease expires, as far as the backend knows. */
+  /** When the next waiting job falls due, the next rate gives way or the next lease expires, as far as the backend knows. */
   readonly nextAt: number | null
   /** Tokens of this owner's leases whose jobs were asked to stop. */
   readonly cancelled: readonly string[]

@@ -1,6 +1,7 @@
 import type { Json } from '../core/json.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
+import type { ClaimRules, Hold } from './limits.ts'
 import type { WorkerStore } from './presence.ts'
 
 export const jobStates = ['ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
@@ -43,6 +44,8 @@ export interface JobStore {
   pause(queue: string): Promise<void>
   resume(queue: string): Promise<void>
   pausedQueues(): Promise<readonly string[]>
+  /** Which of these limits keep a ready job from being claimed now; none where it may be claimed, or is not ready. */
+  holds(id: string, rules: ClaimRules): Promise<readonly Hold[]>
   readonly schedules: ScheduleStore
   readonly workers: WorkerStore
 }
@@ -77,6 +80,7 @@ export interface JobRecord {
   readonly uniqueKey: string | null
   readonly idempotencyKey: string | null
   readonly schedule: string | null
+  readonly group: string | null
   /** Why it is dead, or why it was skipped. */
   readonly reason: DeadReason | string | null
   readonly errors: readonly AttemptError[]
@@ -106,6 +110,7 @@ export interface JobFilter {
   readonly state?: JobState
   readonly queue?: string
   readonly job?: string
+  readonly group?: string
   /** Only jobs older than the one with this id, for the next page. */
   readonly before?: string
   readonly limit: number

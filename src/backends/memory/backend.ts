@@ -17,6 +17,7 @@ import type {
 } from '../contract.ts'
 import { Jobs } from './jobs.ts'
 import { Leases } from './leases.ts'
+import { Limits } from './limits.ts'
 import { Locks } from './locks.ts'
 import { OnceKeys } from './once-keys.ts'
 import { MemorySchedules } from './schedules.ts'
@@ -33,7 +34,8 @@ export class MemoryBackend implements QueueBackend {
   readonly #jobs = new Jobs()
   readonly #once = new OnceKeys()
   readonly #locks = new Locks()
-  readonly #leases = new Leases(this.#jobs, this.#once)
+  readonly #limits = new Limits(this.#jobs)
+  readonly #leases = new Leases(this.#jobs, this.#once, this.#limits)
   readonly #watchers = new Watchers()
   readonly #paused = new Set<string>()
   #closed = false
@@ -43,7 +45,8 @@ export class MemoryBackend implements QueueBackend {
     const shared = { clock, jobs: this.#jobs, watchers: this.#watchers, checkOpen: () => this.#checkOpen() }
     const schedules = new MemorySchedules(shared)
     const workers = new MemoryWorkers(shared)
-    this.store = new MemoryStore({ ...shared, leases: this.#leases, paused: this.#paused, schedules, workers })
+    const parts = { leases: this.#leases, limits: this.#limits, paused: this.#paused, schedules, workers }
+    this.store = new MemoryStore({ ...shared, ...parts })
     this.coordination = {
       claimOnce: (key, jobId) => this.#claimOnce(key, jobId),
       sweepKeys: (limit) => this.#sweepKeys(limit),

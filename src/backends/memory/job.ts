@@ -53,6 +53,11 @@ export function newJob(envelope: Envelope, arrival: number, occurrence: MemoryOc
   }
 }
 
+/** Those that are due first, and among them those that came first. */
+export function runsFirst(a: MemoryJob, b: MemoryJob): boolean {
+  return a.runAt === b.runAt ? a.arrival < b.arrival : a.runAt < b.runAt
+}
+
 const maxErrors = 20
 
 export function withError(job: MemoryJob, error: AttemptError): readonly AttemptError[] {
@@ -80,6 +85,7 @@ export function recordOf(job: MemoryJob): JobRecord {
     uniqueKey: envelope.uniqueKey,
     idempotencyKey: identity?.idempotencyKey ?? null,
     schedule: job.occurrence?.schedule ?? null,
+    group: envelope.group,
     reason: job.reason,
     errors: job.errors,
     createdAt: envelope.createdAt,

@@ -4,8 +4,8 @@ import { Heap } from '../heap.ts'
 import { type FinalState, finalStates, isFinal, type JobState } from '../store.ts'
 import { Arrivals } from './arrivals.ts'
 import { Counters } from './counters.ts'
-import { type MemoryJob, newJob } from './job.ts'
-import { Lanes, runsFirst } from './lanes.ts'
+import { type MemoryJob, newJob, runsFirst } from './job.ts'
+import { Lanes } from './lanes.ts'
 import type { MemoryOccurrence } from './timeline.ts'
 import { UniqueKeys } from './unique-keys.ts'
 
@@ -26,6 +26,7 @@ export class Jobs {
   readonly #byId = new Map<string, MemoryJob>()
   readonly #byToken = new Map<string, MemoryJob>()
   readonly #running = new Map<string, number>()
+  readonly #runningIn = new Map<string, number>()
   readonly #ended = new Map<FinalState, Set<MemoryJob>>(finalStates.map((state) => [state, new Set()]))
   #arrived = 0
 
@@ -44,6 +45,10 @@ export class Jobs {
 
   runningOf(job: string): number {
     return this.#running.get(job) ?? 0
+  }
+
+  runningIn(queue: string): number {
+    return this.#runningIn.get(queue) ?? 0
   }
 
   /** In the order of their end. */
@@ -117,14 +122,24 @@ export class Jobs {
   #enterRunning(job: MemoryJob): void {
     this.leased.add(job)
     this.#byToken.set(job.token as string, job)
-    this.#running.set(job.envelope.job, this.runningOf(job.envelope.job) + 1)
+    this.#countRunning(job, 1)
   }
 
   #leaveRunning(job: MemoryJob): void {
     this.leased.remove(job)
     this.#byToken.delete(job.token as string)
-    const rest = this.runningOf(job.envelope.job) - 1
-    if (rest > 0) this.#running.set(job.envelope.job, rest)
-    else this.#running.delete(job.envelope.job)
+    this.#countRunning(job, -1)
   }
+
+  #countRunning({ envelope: { job, queue, group } }: MemoryJob, change: 1 | -1): void {
+    count(this.#running, job, change)
+    count(this.#runningIn, queue, change)
+    if (group !== null) this.lanes.groups.changeBusy(this.lanes.groups.of(job, group), change)
+  }
+}
+
+function count(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const rest = (counts.get(key) ?? 0) + change
+  if (rest > 0) counts.set(key, rest)
+  else counts.delete(key)
 }

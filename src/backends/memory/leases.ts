@@ -1,33 +1,32 @@
 import { randomToken } from '../../core/id.ts'
-import { ClaimableMemo } from '../claimable.ts'
 import type { Lease, LeaseBatch, LeaseRequest, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
 import type { FinalState } from '../store.ts'
 import { type MemoryJob, withError } from './job.ts'
 import type { Changes, Jobs } from './jobs.ts'
 import type { Lane } from './lanes.ts'
+import type { ClaimState, Limits } from './limits.ts'
 import type { OnceKeys } from './once-keys.ts'
 
 /** Claims, and every way in which a claim ends. */
 export class Leases {
   readonly #jobs: Jobs
   readonly #once: OnceKeys
+  readonly #limits: Limits
   readonly #cancelRequested = new Set<MemoryJob>()
-  /** Job keys of which ready work was left because its limit was reached: when a run of theirs ends, somebody should look. */
-  readonly #atLimit = new Set<string>()
-  readonly #claimable = new ClaimableMemo(
-    (jobs) => new Map(jobs.map(({ job, concurrency }) => [job, concurrency ?? Number.POSITIVE_INFINITY])),
-  )
 
-  constructor(jobs: Jobs, once: OnceKeys) {
+  constructor(jobs: Jobs, once: OnceKeys, limits: Limits) {
     this.#jobs = jobs
     this.#once = once
+    this.#limits = limits
   }
 
   lease(request: LeaseRequest, paused: ReadonlySet<string>, now: number): LeaseBatch {
     this.reap(request.maxRescues, now)
     this.#promote(now)
-    const leases = this.#claim(request, paused, now)
-    return { leases, nextAt: this.#nextAt(), cancelled: this.#cancelledOf(request.owner) }
+    this.#jobs.lanes.groups.release(now)
+    const claim = this.#limits.begin(request, paused, now)
+    const leases = this.#claim(request, claim)
+    return { leases, nextAt: this.#nextAt(claim), cancelled: this.#cancelledOf(request.owner) }
   }
 
   reap(maxRescues: number, now: number): ReapReport {
@@ -67,7 +66,7 @@ export class Leases {
     const job = this.#jobs.byToken(settlement.token)
     if (job === undefined) return { receipt: 'lost', mayWake: false }
     this.#apply(job, settlement, now)
-    return { receipt: 'applied', mayWake: job.state === 'ready' || this.#atLimit.delete(job.envelope.job) }
+    return { receipt: 'applied', mayWake: this.#limits.freed(job) || job.state === 'ready' }
   }
 
   #apply(job: MemoryJob, settlement: Settlement, now: number): void {
@@ -93,13 +92,16 @@ export class Leases {
     }
   }
 
-  #claim(request: LeaseRequest, paused: ReadonlySet<string>, now: number): readonly Lease[] {
+  #claim(request: LeaseRequest, claim: ClaimState): readonly Lease[] {
     const { lanes } = this.#jobs
-    const mayStart = this.#lanesThatMayStart(request, paused)
     const leases: Lease[] = []
     const others: Lane[] = []
+    lanes.orderBy(request.ageingMs ?? 0)
     for (let lane = lanes.best(); lane !== undefined && leases.length < request.limit; lane = lanes.best()) {
-      if (mayStart(lane)) leases.push(this.#start(lane.jobs.peek() as MemoryJob, request, now))
+      const mayStart = this.#limits.mayStart(lane, claim)
+      // Without the groups that turned out to have no tokens it may have another place.
+      if (lanes.best() !== lane) continue
+      if (mayStart) leases.push(this.#start(lane.head as MemoryJob, request, claim))
       else {
         lanes.setAside(lane)
         others.push(lane)
@@ -109,33 +111,10 @@ export class Leases {
     return leases
   }
 
-  /** Whether a job of the lane may start now. */
-  #lanesThatMayStart(request: LeaseRequest, paused: ReadonlySet<string>): (lane: Lane) => boolean {
-    const claimable = this.#claimable.of(request.jobs)
-    const queues = request.queues === null ? null : new Set(request.queues)
-    const isOpen = ({ queue }: Lane) => (queues === null || queues.has(queue)) && !paused.has(queue)
-    const limits = new Map<string, number>()
-    return (lane) => {
-      const limit = limits.get(lane.job) ?? claimable.get(lane.job)
-      if (limit === undefined || !isOpen(lane)) return false
-      // One job that must run alone makes the whole key wait for its turn.
-      if (!limits.has(lane.job)) limits.set(lane.job, this.#runsAlone(lane.job, isOpen) ? Math.min(limit, 1) : limit)
-      return !this.#isAtLimit(lane, limits)
-    }
-  }
-
-  #runsAlone(job: string, isOpen: (lane: Lane) => boolean): boolean {
-    for (const lane of this.#jobs.lanes.of(job)) if (lane.singleInstance && isOpen(lane)) return true
-    return false
-  }
-
-  #isAtLimit(lane: Lane, limits: ReadonlyMap<string, number>): boolean {
-    if (this.#jobs.runningOf(lane.job) < (limits.get(lane.job) as number)) return false
-    this.#atLimit.add(lane.job)
-    return true
-  }
-
-  #start(job: MemoryJob, { owner, leaseMs }: LeaseRequest, now: number): Lease {
+  #start(job: MemoryJob, { owner, leaseMs }: LeaseRequest, claim: ClaimState): Lease {
+    const { now } = claim
+    this.#limits.take(job, claim)
+    this.#jobs.lanes.serve(job)
     const token = randomToken()
     const expiresAt = now + leaseMs
     const attempt = job.attempts + 1
@@ -183,10 +162,11 @@ export class Leases {
     this.#jobs.move(job, state, { ...changes, token: null })
   }
 
-  #nextAt(): number | null {
-    const due = this.#jobs.scheduled.peek()?.runAt
-    const expiry = this.#jobs.leased.peek()?.leaseExpiresAt
-    return due === undefined || expiry === undefined ? (due ?? expiry ?? null) : Math.min(due, expiry)
+  #nextAt({ nextTokenAt }: ClaimState): number | null {
+    const { scheduled, leased, lanes } = this.#jobs
+    const times = [scheduled.peek()?.runAt, leased.peek()?.leaseExpiresAt, lanes.groups.nextRelease, nextTokenAt ?? undefined]
+    const known = times.filter((time) => time !== undefined)
+    return known.length === 0 ? null : Math.min(...known)
   }
 
   #cancelledOf(owner: string): readonly string[] {

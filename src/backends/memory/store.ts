@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
+import type { ClaimRules, Hold } from '../limits.ts'
 import {
   type AmendAnswer,
   type Amendment,
@@ -13,6 +14,7 @@ import {
 import { heldLeaseOf, type MemoryJob, recordOf } from './job.ts'
 import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
+import type { Limits } from './limits.ts'
 import type { MemorySchedules } from './schedules.ts'
 import type { Watchers } from './watchers.ts'
 import type { MemoryWorkers } from './workers.ts'
@@ -21,6 +23,7 @@ export interface MemoryStoreParts {
   readonly clock: Clock
   readonly jobs: Jobs
   readonly leases: Leases
+  readonly limits: Limits
   readonly paused: Set<string>
   readonly watchers: Watchers
   readonly schedules: MemorySchedules
@@ -131,6 +134,12 @@ export class MemoryStore implements JobStore {
     if (paused.delete(queue)) watchers.notify()
   }
 
+  async holds(id: string, rules: ClaimRules): Promise<readonly Hold[]> {
+    const { jobs, limits, clock } = this.#open()
+    const job = jobs.get(id)
+    return job?.state === 'ready' ? limits.holds(job, rules, clock.now()) : []
+  }
+
   async pausedQueues(): Promise<readonly string[]> {
     return [...this.#open().paused].sort()
   }
@@ -186,11 +195,12 @@ function* olderById(before: string, jobs: Jobs): Iterable<MemoryJob> {
   for (const job of jobs.arrivals.before(Number.POSITIVE_INFINITY)) if (job.envelope.id < before) yield job
 }
 
-function matches({ state, envelope }: MemoryJob, filter: Pick<JobFilter, 'state' | 'queue' | 'job'>): boolean {
+function matches({ state, envelope }: MemoryJob, filter: Pick<JobFilter, 'state' | 'queue' | 'job' | 'group'>): boolean {
   return (
     (filter.state === undefined || filter.state === state) &&
     (filter.queue === undefined || filter.queue === envelope.queue) &&
-    (filter.job === undefined || filter.job === envelope.job)
+    (filter.job === undefined || filter.job === envelope.job) &&
+    (filter.group === undefined || filter.group === envelope.group)
   )
 }
 

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Lanes } from './lanes.ts'
 import { stateNumber } from './schema.ts'
-import { type FlatEnvelopes, fieldCount, flatten } from './sending.ts'
+import { type FlatEnvelopes, fieldCount, flatten, laneOf } from './sending.ts'
 
 /** Amendments ready to cross into the database's thread, part by part in the same order. */
 export interface FlatAmendments {
@@ -60,8 +60,8 @@ export class Amending {
     if (found.state > stateNumber.running) return 'ended'
     if (found.state === stateNumber.running) return 'claimed'
     if (found.isExpected === 0) return 'changed'
-    const [, job, queue, priority, single, identity, payload, signature, , runAt] = envelope as FlatEnvelope
-    const lane = this.#lanes.numberOf(queue, job, priority, single, found.schedule !== null)
+    const [, , , , , identity, payload, signature, , runAt] = envelope as FlatEnvelope
+    const lane = laneOf(this.#lanes, envelope, 0, found.schedule !== null)
     const state = found.state === stateNumber.blocked ? found.state : runAt > now ? stateNumber.scheduled : stateNumber.ready
     this.#amend.run(lane, state, runAt, identity, payload, signature, seq)
     this.#lanes.add(found.lane, found.state, -1)

@@ -7,8 +7,9 @@ import type { Coordination, LeaseBatch, QueueBackend, SendReceipt, SettleReceipt
 import type { JobStore, ScheduleStore } from '../store.ts'
 import { Access } from './access.ts'
 import { flattenAmendments } from './amending.ts'
-import { type ClaimedRow, flattenJobs } from './claiming.ts'
+import type { ClaimedRow } from './claiming.ts'
 import type { Claimed, Engine } from './engine.ts'
+import { flattenJobs } from './flat-rules.ts'
 import { flattenOccurrences } from './occurrences.ts'
 import { heldLeaseOf, recordOf } from './record.ts'
 import { readOccurrences, readSchedules, readStandings } from './schedule-record.ts'
@@ -109,6 +110,7 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     pause: (queue) => access.callInline('pause', [queue]),
     resume: (queue) => waking(access.callInline('resume', [queue])),
     pausedQueues: () => access.callInline('pausedQueues', []),
+    holds: (id, rules) => access.call('holds', [id, rules, clock.now()]),
     schedules: scheduleStore(access, clock, waking),
     workers: {
       announce: (worker, ttlMs) => access.callInline('announceWorker', [worker, ttlMs, clock.now()]),
@@ -159,7 +161,7 @@ function leaseBatch(claimed: Claimed, expiresAt: number): LeaseBatch {
       runAt,
       uniqueKey: uniqueKey === null ? null : unscopedKey(uniqueKey),
       uniqueUntil: readUntil(until),
-      group: null,
+      group: lane.grouped === 1 ? lane.grp : null,
       links: null,
     } as const
     return { token: writeToken(seq, laneNumber, claimed.claim), envelope, attempt, expiresAt }

@@ -1,4 +1,14 @@
-import type { LockAnswer, LockHolder, OnceClaim, ReapReport, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
+import type {
+  ClaimRules,
+  Hold,
+  LockAnswer,
+  LockHolder,
+  OnceClaim,
+  ReapReport,
+  SendReceipt,
+  Settlement,
+  SettleReceipt,
+} from '../contract.ts'
 import type { WorkerPresence, WorkerRecord } from '../presence.ts'
 import type {
   AmendAnswer,
@@ -15,15 +25,18 @@ import type {
 import { Addresses } from './addresses.ts'
 import { Amending, type FlatAmendments } from './amending.ts'
 import { Changing } from './changing.ts'
-import { type ClaimedRows, Claiming, earlier, type FlatRequest, type Outlook } from './claiming.ts'
+import { type ClaimedRows, Claiming, type FlatRequest, type Outlook } from './claiming.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import type { SqliteDriver } from './driver.ts'
+import { Holding } from './holding.ts'
 import { Lanes } from './lanes.ts'
 import { Locks } from './locks.ts'
 import { Looking } from './looking.ts'
 import { type FlatOccurrences, Occurrences } from './occurrences.ts'
 import { Once } from './once.ts'
 import { Outcomes } from './outcomes.ts'
+import { earlier } from './picking.ts'
+import { Rates } from './rates.ts'
 import type { HeldRow, JobRow } from './record.ts'
 import { Recurring } from './recurring.ts'
 import { checkSchema, migrate } from './schema.ts'
@@ -36,7 +49,7 @@ import { Workers } from './workers.ts'
 /** Only what differs from the ordinary crosses back: the receipts of envelopes that were there already. */
 export type TakenReceipts = readonly (readonly [index: number, receipt: SendReceipt])[]
 
-export interface Claimed extends ClaimedRows, Outlook {
+export interface Claimed extends Omit<ClaimedRows, 'nextTokenAt'>, Outlook {
   readonly claim: string
 }
 
@@ -68,6 +81,7 @@ export interface Engine {
   pause(queue: string): void
   resume(queue: string): void
   pausedQueues(): readonly string[]
+  holds(id: string, rules: ClaimRules, now: number): readonly Hold[]
   registerSchedules(entries: readonly ScheduleEntry[], now: number): void
   enqueueOccurrences(occurrences: FlatOccurrences, now: number): readonly boolean[]
   findOccurrences(keys: readonly OccurrenceKey[]): string
@@ -115,7 +129,9 @@ function engineOn(connection: Connection): Engine {
   const addresses = new Addresses(connection)
   const uniqueKeys = new UniqueKeys(connection)
   const sending = new Sending(connection, lanes, addresses, uniqueKeys)
-  const claiming = new Claiming(connection, lanes)
+  const rates = new Rates(connection)
+  const claiming = new Claiming(connection, lanes, rates)
+  const holding = new Holding(connection, { lanes, addresses, rates })
   const outcomes = new Outcomes(connection, lanes)
   const settling = new Settling(connection, lanes, outcomes)
   const looking = new Looking(connection, lanes, addresses)
@@ -149,7 +165,7 @@ function engineOn(connection: Connection): Engine {
   /** What falls due together may be others' by the thousands before it is this worker's. */
   function promoteAndClaim(request: FlatRequest, claim: string, now: number): ClaimedRows {
     for (let round = 1; ; round++) {
-      const isAll = settling.promote(now)
+      const isAll = settling.promote(now) && lanes.groups.release(now)
       lanes.writeCounts()
       const claimed = claiming.claim(request, claiming.open(request), claim, now)
       if (isAll || claimed.lanes.length > 0 || request.limit === 0 || round === mostPromotionRounds) return claimed
@@ -168,11 +184,13 @@ function engineOn(connection: Connection): Engine {
       return writeSoon(() => {
         if (!isDue) {
           const claimed = claiming.claim(request, open, claim, now)
-          return { claim, ...claimed, ...outlook, nextAt: earlier(outlook.nextAt, now + request.leaseMs) }
+          const nextAt = earlier(earlier(outlook.nextAt, now + request.leaseMs), claimed.nextTokenAt)
+          return { claim, ...claimed, ...outlook, nextAt }
         }
         settling.rescue(request.maxRescues, now)
         const claimed = promoteAndClaim(request, claim, now)
-        return { claim, ...claimed, ...claiming.outlook(request.owner) }
+        const after = claiming.outlook(request.owner)
+        return { claim, ...claimed, ...after, nextAt: earlier(after.nextAt, claimed.nextTokenAt) }
       })
     },
     settle: (settlements, now) => write(() => settling.settle(settlements, now)),
@@ -196,6 +214,7 @@ function engineOn(connection: Connection): Engine {
     pause: (queue) => write(() => changing.pause(queue)),
     resume: (queue) => write(() => changing.resume(queue)),
     pausedQueues: () => read(() => changing.pausedQueues()),
+    holds: (id, rules, now) => read(() => holding.holds(id, rules, now)),
     registerSchedules: (entries, now) => write(() => recurring.register(entries, now)),
     enqueueOccurrences: (wanted, now) => write(() => occurrences.enqueue(wanted, now)),
     findOccurrences: (keys) => read(() => occurrences.find(keys)),

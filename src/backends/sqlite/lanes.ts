@@ -1,22 +1,19 @@
 import type { JobState } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
+import { GroupLanes } from './group-lanes.ts'
+import type { Lane } from './lane.ts'
 import { stateNumber } from './schema.ts'
-
-export interface Lane {
-  readonly lane: number
-  readonly queue: string
-  readonly job: string
-  readonly priority: number
-  readonly single: number
-  /** 1 where its jobs are occurrences of a schedule. */
-  readonly recurring: number
-}
 
 const states = Object.keys(stateNumber) as JobState[]
 
-/** The groups that jobs stand in, and the kept counts of each: changed in the transaction that changes the jobs. */
+const columns = 'lane, queue, job, priority, single, recurring, grouped, family, grp'
+/** Groups come and go: no more lanes than this are remembered. */
+const mostRemembered = 20_000
+
+/** What jobs stand in, and the kept counts of each: changed in the transaction that changes the jobs. */
 export class Lanes {
+  readonly groups: GroupLanes
   readonly #numbers = new Map<string, number>()
   readonly #byNumber = new Map<number, Lane>()
   readonly #changes = new Map<number, number[]>()
@@ -26,54 +23,82 @@ export class Lanes {
   readonly #count: SqliteStatement
   readonly #ready: SqliteStatement
   readonly #running: SqliteStatement
+  readonly #runningIn: SqliteStatement
   readonly #all: SqliteStatement
 
   constructor(connection: Connection) {
+    this.groups = new GroupLanes(connection)
     this.#find = connection.prepare(
-      'SELECT lane FROM treadle_lanes WHERE queue = ? AND job = ? AND priority = ? AND single = ? AND recurring = ?',
+      `SELECT lane FROM treadle_lanes
+       WHERE queue = ? AND job = ? AND priority = ? AND single = ? AND recurring = ? AND grouped = ? AND grp = ''`,
     )
     this.#insert = connection.prepare(
-      'INSERT INTO treadle_lanes (queue, job, priority, single, recurring) VALUES (?, ?, ?, ?, ?) RETURNING lane',
+      'INSERT INTO treadle_lanes (queue, job, priority, single, recurring, grouped) VALUES (?, ?, ?, ?, ?, ?) RETURNING lane',
     )
-    this.#get = connection.prepare('SELECT lane, queue, job, priority, single, recurring FROM treadle_lanes WHERE lane = ?')
+    this.#get = connection.prepare(`SELECT ${columns} FROM treadle_lanes WHERE lane = ?`)
     this.#count = connection.prepare(
       `UPDATE treadle_lanes SET ${states.map((state) => `${state} = ${state} + ?`).join(', ')} WHERE lane = ?`,
     )
     this.#ready = connection.prepare(
       `SELECT json_group_array(lane) AS lanes FROM (
          SELECT lane FROM treadle_lanes INDEXED BY treadle_lanes_ready
-         WHERE ready > 0 AND queue NOT IN (SELECT queue FROM treadle_paused) ORDER BY priority DESC)`,
+         WHERE family = 0 AND ready > 0 AND queue NOT IN (SELECT queue FROM treadle_paused) ORDER BY priority DESC)`,
     )
-    this.#running = connection.prepare('SELECT coalesce(sum(running), 0) AS running FROM treadle_lanes WHERE job = ?')
-    this.#all = connection.prepare('SELECT * FROM treadle_lanes')
+    const running = 'SELECT coalesce(sum(running), 0) AS running FROM treadle_lanes'
+    this.#running = connection.prepare(`${running} INDEXED BY treadle_lanes_job WHERE job = ? AND family = 0`)
+    this.#runningIn = connection.prepare(`${running} INDEXED BY treadle_lanes_queue WHERE queue = ? AND family = 0`)
+    this.#all = connection.prepare('SELECT * FROM treadle_lanes INDEXED BY treadle_lanes_job WHERE family = 0')
   }
 
   /** The lane's number; a new lane is made on the way. Only inside a transaction. */
-  numberOf(queue: string, job: string, priority: number, single: boolean, recurring: boolean): number {
-    const key = `${queue}\n${job}\n${priority}\n${single}\n${recurring}`
-    const known = this.#numbers.get(key)
+  numberOf(
+    queue: string,
+    job: string,
+    priority: number,
+    single: boolean,
+    recurring: boolean,
+    group: string | null = null,
+  ): number {
+    const key = `${queue}\n${job}\n${priority}\n${single}\n${recurring}\n${group !== null}`
+    let lane = this.#numbers.get(key)
+    if (lane === undefined) {
+      const values = [queue, job, priority, single ? 1 : 0, recurring ? 1 : 0, group === null ? 0 : 1] as const
+      lane = ((this.#find.get(...values) ?? this.#insert.get(...values)) as { lane: number }).lane
+      this.#numbers.set(key, lane)
+    }
+    return group === null ? lane : this.groups.numberOf(this.get(lane) as Lane, group)
+  }
+
+  /** But for its counts a lane never changes, so each is asked for once. */
+  get(number: number): Lane | undefined {
+    const known = this.#byNumber.get(number)
     if (known !== undefined) return known
-    const values = [queue, job, priority, single ? 1 : 0, recurring ? 1 : 0] as const
-    const { lane } = (this.#find.get(...values) ?? this.#insert.get(...values)) as { lane: number }
-    this.#numbers.set(key, lane)
-    return lane
+    const found = this.#get.get(number) as Lane | undefined
+    if (this.#byNumber.size >= mostRemembered) this.#byNumber.clear()
+    if (found !== undefined) this.#byNumber.set(number, found)
+    return found
   }
 
   /** Whether its jobs are occurrences of a schedule. */
   isRecurring(lane: number): boolean {
-    return this.#lane(lane)?.recurring === 1
+    return this.get(lane)?.recurring === 1
   }
 
-  /** Those with ready jobs that are not paused, best first. */
+  /** Those with ready jobs that are not paused, best first; of groups, the lane of all of them. */
   ready(): readonly Lane[] {
     const { lanes } = this.#ready.get() as { lanes: string }
-    return (JSON.parse(lanes) as number[]).map((lane) => this.#lane(lane) as Lane)
+    return (JSON.parse(lanes) as number[]).map((lane) => this.get(lane) as Lane)
   }
 
   runningOf(job: string): number {
     return (this.#running.get(job) as { running: number }).running
   }
 
+  runningIn(queue: string): number {
+    return (this.#runningIn.get(queue) as { running: number }).running
+  }
+
+  /** Without those of groups, which others sum up. */
   all(): readonly (Lane & Record<JobState, number>)[] {
     return this.#all.all() as (Lane & Record<JobState, number>)[]
   }
@@ -91,10 +116,9 @@ export class Lanes {
 
   /** Writes the counts that the transaction changed; the last thing before its commit. */
   writeCounts(): void {
-    for (const [lane, changes] of this.#changes) {
-      if (changes.some((change) => change !== 0)) this.#count.run(...changes, lane)
-    }
+    for (const [lane, changes] of this.#changes) if (changes.some((change) => change !== 0)) this.#write(lane, changes)
     this.#changes.clear()
+    this.groups.writeFamilies((family, changes) => this.#count.run(...changes, family))
   }
 
   /** After a rollback: lanes that were made and counts that were changed never were. */
@@ -102,14 +126,12 @@ export class Lanes {
     this.#changes.clear()
     this.#numbers.clear()
     this.#byNumber.clear()
+    this.groups.forget()
   }
 
-  /** But for its counts a lane never changes, so each is asked for once. */
-  #lane(number: number): Lane | undefined {
-    const known = this.#byNumber.get(number)
-    if (known !== undefined) return known
-    const found = this.#get.get(number) as Lane | undefined
-    if (found !== undefined) this.#byNumber.set(number, found)
-    return found
+  #write(number: number, changes: readonly number[]): void {
+    const lane = this.get(number)
+    if (lane === undefined || lane.family === 0) this.#count.run(...changes, number)
+    else this.groups.write(lane, changes)
   }
 }

@@ -8,7 +8,7 @@ import type { HeldRow, JobRow } from './record.ts'
 import { stateNumber } from './schema.ts'
 
 const select =
-  'SELECT jobs.*, lanes.queue, lanes.job, lanes.priority FROM treadle_jobs AS jobs JOIN treadle_lanes AS lanes USING (lane)'
+  'SELECT jobs.*, lanes.queue, lanes.job, lanes.priority, lanes.grouped, lanes.grp FROM treadle_jobs AS jobs JOIN treadle_lanes AS lanes USING (lane)'
 
 // Below this many jobs in a state it is cheaper to sort them than to walk all rows from the newest.
 const sortedAtMost = 50_000
@@ -51,6 +51,10 @@ export class Looking {
     if (filter.job !== undefined) {
       conditions.push('lanes.job = ?')
       values.push(filter.job)
+    }
+    if (filter.group !== undefined) {
+      conditions.push('lanes.grouped = 1 AND lanes.grp = ?')
+      values.push(filter.group)
     }
     if (filter.before !== undefined) {
       conditions.push('jobs.seq < ?')

@@ -10,6 +10,8 @@ export interface JobRow {
   readonly job: string
   readonly queue: string
   readonly priority: number
+  readonly grouped: number
+  readonly grp: string
   readonly state: number
   readonly run_at: number
   readonly created_at: number
@@ -50,6 +52,7 @@ export function recordOf(row: JobRow): JobRecord {
     uniqueKey: row.unique_key === null ? null : unscopedKey(row.unique_key),
     idempotencyKey: identity?.idempotencyKey ?? null,
     schedule: row.schedule,
+    group: row.grouped === 1 ? row.grp : null,
     reason: row.reason,
     errors: row.errors === null ? [] : (JSON.parse(row.errors) as AttemptError[]),
     createdAt: row.created_at,

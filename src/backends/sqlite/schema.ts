@@ -25,16 +25,28 @@ export const holdsKey = `state < 4
  * neither scheduled nor finished ones are in it. A lane is all jobs of one queue, key and priority; it carries their counts.
  * A unique key that outlives its job is a row of its own.
  * Occurrences of schedules have lanes of their own, so that only they cost what it takes to write down how they ended.
+ *
+ * Jobs that belong to groups stand in one lane for each group, below a lane of all groups (their `family`, 0 where there is none)
+ * that has no jobs itself and sums them up. The index over such lanes is the order in which groups are served: by how many of
+ * their jobs run (`busy`, over all lanes of the group and the key), then by whose `turn` was earlier. A group that is out of tokens
+ * is not in it until `held_until`.
  */
 const migrations: readonly string[] = [
   `
   CREATE TABLE treadle_lanes (
-    lane INTEGER PRIMARY KEY,
+    -- Lanes of groups come and go, and other processes remember numbers: none is given twice.
+    lane INTEGER PRIMARY KEY AUTOINCREMENT,
     queue TEXT NOT NULL,
     job TEXT NOT NULL,
     priority INTEGER NOT NULL,
     single INTEGER NOT NULL,
     recurring INTEGER NOT NULL,
+    grouped INTEGER NOT NULL DEFAULT 0,
+    family INTEGER NOT NULL DEFAULT 0,
+    grp TEXT NOT NULL DEFAULT '',
+    busy INTEGER NOT NULL DEFAULT 0,
+    turn INTEGER NOT NULL DEFAULT 0,
+    held_until INTEGER,
     ready INTEGER NOT NULL DEFAULT 0,
     scheduled INTEGER NOT NULL DEFAULT 0,
     blocked INTEGER NOT NULL DEFAULT 0,
@@ -43,10 +55,16 @@ const migrations: readonly string[] = [
     dead INTEGER NOT NULL DEFAULT 0,
     cancelled INTEGER NOT NULL DEFAULT 0,
     skipped INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (queue, job, priority, single, recurring)
+    UNIQUE (queue, job, priority, single, recurring, grouped, grp)
   );
-  CREATE INDEX treadle_lanes_job ON treadle_lanes (job);
-  CREATE INDEX treadle_lanes_ready ON treadle_lanes (priority DESC) WHERE ready > 0;
+  CREATE INDEX treadle_lanes_job ON treadle_lanes (job) WHERE family = 0;
+  CREATE INDEX treadle_lanes_queue ON treadle_lanes (queue) WHERE family = 0;
+  CREATE INDEX treadle_lanes_ready ON treadle_lanes (priority DESC) WHERE family = 0 AND ready > 0;
+  CREATE INDEX treadle_lanes_group ON treadle_lanes (job, grp) WHERE family > 0;
+  CREATE INDEX treadle_lanes_turns ON treadle_lanes (family, busy, turn) WHERE family > 0 AND ready > 0 AND held_until IS NULL;
+  CREATE INDEX treadle_lanes_held ON treadle_lanes (held_until) WHERE held_until IS NOT NULL AND ready > 0;
+  CREATE TABLE treadle_rates (scope TEXT PRIMARY KEY, log TEXT NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX treadle_rates_expiry ON treadle_rates (expires_at);
 
   CREATE TABLE treadle_jobs (
     seq INTEGER PRIMARY KEY,

@@ -162,7 +162,7 @@ export class Sending {
     values.push(
       slotOf(flat[at] as string, 0),
       flat[at] as string,
-      this.#lanes.numberOf(flat[at + 2] as string, job, flat[at + 3] as number, flat[at + 4] as boolean, schedule !== null),
+      laneOf(this.#lanes, flat, at, schedule !== null),
       runAt <= now ? stateNumber.ready : stateNumber.scheduled,
       runAt,
       flat[at + 8] as number,
@@ -174,6 +174,12 @@ export class Sending {
       schedule,
     )
   }
+}
+
+/** The lane of the envelope that begins at this place. */
+export function laneOf(lanes: Lanes, flat: FlatEnvelopes, at: number, recurring: boolean): number {
+  const [job, queue, priority] = [flat[at + 1] as string, flat[at + 2] as string, flat[at + 3] as number]
+  return lanes.numberOf(queue, job, priority, flat[at + 4] as boolean, recurring, flat[at + 12] as string | null)
 }
 
 /** Two jobs may use the same key without meeting. Neither text can hold a line feed at the seam: job names have none. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type {
   AttemptError,
   Coordination,
+  GroupLimits,
   Lease,
   LeaseBatch,
   LeaseRequest,
@@ -42,8 +43,8 @@ export class Bench {
   envelope(wanted: Wanted = {}): Envelope {
     const now = this.clock.now()
     const { payload = '{"n":1}', delayMs = 0, createdAt = now, runAt = now + delayMs, ...more } = wanted
-    const { uniqueKey = null, uniqueUntil = 'ended', ...identity } = more
-    return sealEnvelope(this.#identity(identity), payload, { createdAt, runAt, uniqueKey, uniqueUntil }, null)
+    const { uniqueKey = null, uniqueUntil = 'ended', group = null, ...identity } = more
+    return sealEnvelope(this.#identity(identity), payload, { createdAt, runAt, uniqueKey, uniqueUntil, group }, null)
   }
 
   /** Sends one batch, asserts that all of it was stored, and answers with the ids. */
@@ -170,6 +171,11 @@ export function unlimited(...jobs: readonly string[]): LeaseRequest['jobs'] {
 
 export function limited(job: string, concurrency: number): LeaseRequest['jobs'] {
   return [{ job, concurrency }]
+}
+
+/** The jobs of each group share these limits. */
+export function byGroup(limits: Partial<GroupLimits> = {}, job = 'work'): LeaseRequest['jobs'] {
+  return [{ job, concurrency: null, group: { concurrency: null, rate: null, ...limits } }]
 }
 
 export function times<Made>(count: number, make: (index: number) => Made): Made[] {

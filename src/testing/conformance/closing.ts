@@ -32,6 +32,7 @@ export const closing: Group = {
               () => store.pause('x'),
               () => store.resume('x'),
               () => store.pausedQueues(),
+              () => store.holds('x', { jobs: [] }),
               () => store.schedules.register([]),
               () => store.schedules.enqueue([{ schedule: 's', at: 0, envelope }]),
               () => store.schedules.standings(),

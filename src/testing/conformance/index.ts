@@ -1,9 +1,13 @@
+import { ageing } from './ageing.ts'
 import { amending } from './amending.ts'
 import { cancelling } from './cancelling.ts'
 import { claiming } from './claiming.ts'
 import { closing } from './closing.ts'
+import { fairShares } from './fair-shares.ts'
 import { forgetting } from './forgetting.ts'
+import { groupLimits } from './group-limits.ts'
 import { heldLeases } from './held-leases.ts'
+import { holding } from './holds.ts'
 import { leases } from './leases.ts'
 import { limits } from './limits.ts'
 import { listing } from './listing.ts'
@@ -14,7 +18,9 @@ import { onceKeys } from './once-keys.ts'
 import { outcomes } from './outcomes.ts'
 import { pausing } from './pausing.ts'
 import { presence } from './presence.ts'
+import { queueLimits } from './queue-limits.ts'
 import { randomized } from './randomized.ts'
+import { rates } from './rates.ts'
 import { records } from './records.ts'
 import { removing } from './removing.ts'
 import { replaying } from './replaying.ts'
@@ -45,6 +51,11 @@ const groups = [
   timing,
   claiming,
   limits,
+  groupLimits,
+  fairShares,
+  rates,
+  queueLimits,
+  ageing,
   settling,
   leases,
   heldLeases,
@@ -60,6 +71,7 @@ const groups = [
   uniqueKeysReplayed,
   removing,
   pausing,
+  holding,
   watchingChanges,
   schedules,
   withdrawing,

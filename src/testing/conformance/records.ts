@@ -17,6 +17,7 @@ export const records: Group = {
         meta: { trace: oddText, deep: [1, { two: null }] },
         idempotencyKey: 'once-1',
         uniqueKey: 'unique-1',
+        group: oddText,
         payload: '{"a": 1.50}',
         delayMs: 5_000,
       }
@@ -40,6 +41,7 @@ export const records: Group = {
         uniqueKey: 'unique-1',
         idempotencyKey: 'once-1',
         schedule: null,
+        group: oddText,
         reason: null,
         errors: [],
         createdAt: now,

@@ -1,0 +1,39 @@
+import type { Rate } from '../limits.ts'
+import { nextTokenAt, type RateLog, tokensLeft, withTaken } from '../rate-window.ts'
+
+interface Counted {
+  readonly log: RateLog
+  readonly expiresAt: number
+}
+
+const tidyAbove = 1_024
+
+/** What rates have let through of late, by whose claims are counted together. */
+export class Rates {
+  readonly #scopes = new Map<string, Counted>()
+  #tidyAt = tidyAbove
+
+  logOf(scope: string): RateLog {
+    return this.#scopes.get(scope)?.log ?? []
+  }
+
+  left(scope: string, rate: Rate, now: number): number {
+    return tokensLeft(this.logOf(scope), rate, now)
+  }
+
+  nextAt(scope: string, rate: Rate, now: number): number {
+    return nextTokenAt(this.logOf(scope), rate, now)
+  }
+
+  take(scope: string, rate: Rate, now: number): void {
+    const log = withTaken(this.logOf(scope), rate, now, 1)
+    this.#scopes.set(scope, { log, expiresAt: (log.at(-1)?.[0] ?? now) + rate.perMs })
+    if (this.#scopes.size > this.#tidyAt) this.#tidy(now)
+  }
+
+  /** Groups come and go: what nobody asked of for long is forgotten. */
+  #tidy(now: number): void {
+    for (const [scope, { expiresAt }] of this.#scopes) if (expiresAt <= now) this.#scopes.delete(scope)
+    this.#tidyAt = Math.max(tidyAbove, 2 * this.#scopes.size)
+  }
+}
