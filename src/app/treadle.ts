@@ -16,6 +16,7 @@ import type { TreadleEvents } from '../execution/events.ts'
 import { prune } from '../worker/maintenance.ts'
 import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.ts'
 import type { RunReport } from '../worker/report.ts'
+import type { Supervisor } from '../worker/supervisor/supervisor.ts'
 import type { WorkerState } from '../worker/worker-state.ts'
 import { defaultUrl, Opening, type Place } from './opening.ts'
 import type { TreadleOptions } from './options.ts'
@@ -23,7 +24,8 @@ import { retentionOf } from './retention.ts'
 import { RunHandle, type RunHandleDeps } from './run-handle.ts'
 import { RunWaiters } from './run-waiters.ts'
 import { Schedules } from './schedules.ts'
-import { type DaemonReport, Working } from './working.ts'
+import { newSupervisor, type SuperviseOptions } from './supervising.ts'
+import { type DaemonReport, type StopOptions, Working } from './working.ts'
 
 export type { TreadleOptions } from './options.ts'
 
@@ -194,8 +196,13 @@ export class Treadle implements AsyncDisposable {
   }
 
   /** Ends `work()` and `run()` in stages: no new jobs, wait for the running ones, abort them, give back what is left. */
-  async stop(): Promise<void> {
-    await Promise.all([this.#working, ...this.#passes].map(async (each) => (await each?.catch(() => undefined))?.stop()))
+  async stop(options: StopOptions = {}): Promise<void> {
+    await Promise.all([this.#working, ...this.#passes].map(async (each) => (await each?.catch(() => undefined))?.stop(options)))
+  }
+
+  /** Watches over worker processes that the caller starts: `treadle work --processes` is made of it. */
+  async supervise(options: SuperviseOptions): Promise<Supervisor> {
+    return newSupervisor(options, { ...(await this.#opening.open()), events: this.#events, registry: this.#registry })
   }
 
   /** How the worker of this instance is doing; null while there is none. */

@@ -38,6 +38,11 @@ export interface WorkingDeps {
 /** What a daemon did, and how well it kept time. */
 export interface DaemonReport extends RunReport, TickSummary {}
 
+export interface StopOptions {
+  /** Do not wait for running jobs: abort their signals at once, and give them back. */
+  readonly abort?: boolean
+}
+
 interface Worked {
   readonly report: RunReport
   readonly ticks: TickSummary
@@ -69,8 +74,10 @@ export class Working {
     return this.#until(this.#pass(options))
   }
 
-  async stop(): Promise<void> {
-    await this.#worker?.stop()
+  async stop({ abort = false }: StopOptions): Promise<void> {
+    const stopped = this.#worker?.stop()
+    if (abort) this.#worker?.abort()
+    await stopped
     await this.#ended?.catch(() => {})
   }
 
@@ -144,6 +151,7 @@ export class Working {
       // What was missed is sorted out before anything of it is run.
       await scheduler?.start()
       void scheduler?.ended().catch(stop)
+      events.emit('worker:started', { owner: this.#owner })
       await worker.work()
     } finally {
       unwake?.()

@@ -26,9 +26,13 @@ export interface StopRequest {
 
 /**
  * For a command that ends in an orderly way: the first Ctrl-C, SIGTERM, SIGHUP or closed output aborts the signal, and `again`
- * is called for those that follow.
+ * is called for those that follow. A SIGHUP for which `hangUp` gives true is none of them.
  */
-export function stopRequest(first: (name: NodeJS.Signals) => void, again: (name: NodeJS.Signals) => void): StopRequest {
+export function stopRequest(
+  first: (name: NodeJS.Signals) => void,
+  again: (name: NodeJS.Signals) => void,
+  hangUp: () => boolean = () => false,
+): StopRequest {
   const controller = new AbortController()
   let received: NodeJS.Signals | null = null
   onSignal = (name) => {
@@ -38,7 +42,20 @@ export function stopRequest(first: (name: NodeJS.Signals) => void, again: (name:
     controller.abort()
   }
   process.on('SIGTERM', (name) => onSignal(name))
-  process.on('SIGHUP', (name) => onSignal(name))
+  process.on('SIGHUP', (name) => {
+    if (!hangUp()) onSignal(name)
+  })
   closed.signal.addEventListener('abort', () => controller.abort())
   return { signal: controller.signal, name: () => received }
+}
+
+/**
+ * For a process that another one leads: Ctrl-C and the end of a terminal reach both, and must not count twice. A SIGTERM may be
+ * meant for this one alone.
+ */
+export function leaveSignalsToParent(onTerminate: () => void): void {
+  onSignal = () => {}
+  process.on('SIGHUP', () => {})
+  process.on('SIGTERM', onTerminate)
+  closed.signal.addEventListener('abort', onTerminate)
 }

@@ -27,6 +27,15 @@ export function duration(text: string): string {
   }
 }
 
+const memoryUnits: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 }
+
+/** Bytes of a text such as `512mb`. */
+export function memory(text: string): number {
+  const [, count, unit] = /^(\d{1,9}(?:\.\d{1,3})?)([kmg]b)$/i.exec(text) ?? []
+  if (count === undefined) throw new InvalidArgumentError("It must be a size with its unit, such as '512mb' or '1.5gb'.")
+  return Math.round(Number(count) * (memoryUnits[(unit as string).toLowerCase()] as number))
+}
+
 export function instant(text: string): Date {
   try {
     return new Date(parseInstant(text, 'it'))

@@ -21,29 +21,31 @@ export type Working = { readonly quiet: boolean } & (
 )
 
 /** Works until it is told to stop, and tells what happens meanwhile. Gives the exit code. */
-export async function keepWorking({ project, jobs, out }: ProjectSession, working: Working): Promise<number> {
+export async function keepWorking(session: ProjectSession, working: Working): Promise<number> {
+  const { project, jobs, out } = session
   const options = { ...project.worker, ...working.given }
   // Checked before anything is said of working.
   workerConfig(options, working.kind)
-  refuseUnknownJobs(jobs, options.jobs ?? [])
-  refuseNothing(jobs)
+  refuseUnworkable(jobs, options)
   await jobs.open()
   const stop = watchSignals(out)
   log(jobs, out, working.quiet)
   if (working.kind === 'daemon' && !working.quiet) logTicks(jobs, out, tickOf(options), working.verbose)
-  if (!working.quiet) tellStart(project, out, working.kind, options, await followedCount(jobs, options))
+  if (!working.quiet) await tellStart(session, working.kind, options)
   const all = { ...options, signals: true, signal: stop.signal }
   const report = await (working.kind === 'daemon' ? jobs.daemon(all) : jobs.work(all))
   if (!working.quiet) tell(out, { event: 'worker:stopped', ...report }, stoppedText(report))
   return stop.isAborted() ? exitCodes.interrupted : exitCodes.ok
 }
 
-function refuseNothing(jobs: Treadle): void {
+export function refuseUnworkable(jobs: Treadle, options: WorkOptions): void {
+  refuseUnknownJobs(jobs, options.jobs ?? [])
   if (jobs.definitions().some(({ fields }) => fields.handler !== null)) return
   throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Put one into the jobs folder.')
 }
 
-function log(jobs: Treadle, out: Output, quiet: boolean): void {
+/** Tells how jobs end. */
+export function log(jobs: Treadle, out: Output, quiet: boolean): void {
   const waits = new ToldWaits()
   for (const name of loggedEvents) {
     if (quiet && !isTrouble(name)) continue
@@ -68,24 +70,26 @@ async function followedCount(jobs: Treadle, { scheduler }: DaemonOptions): Promi
   return schedules.filter(({ leftOut }) => leftOut === null || leftOut === 'paused').length
 }
 
-function tellStart(
-  project: ProjectSession['project'],
-  out: Output,
+export async function tellStart(
+  { project, jobs, out }: ProjectSession,
   kind: Working['kind'],
-  options: DaemonOptions,
-  schedules: number,
-): void {
-  const { jobs, url, configPath } = project
-  const { concurrency = 10, queues, jobs: only, scheduler = true } = options
+  options: DaemonOptions & { readonly processes?: number },
+): Promise<void> {
+  const { url, configPath } = project
+  const { concurrency = 10, queues, jobs: only, scheduler = true, processes } = options
   const definitions = jobs.definitions()
   const names = only ?? definitions.map(({ job }) => job)
-  const started = { url, config: configPath, queues: queues ?? null, jobs: names, concurrency, scheduler, schedules }
-  const beat = kind === 'daemon' ? { tickMs: tickOf(options) } : {}
-  tell(out, { event: 'worker:started', ...started, ...beat }, startText({ ...started, ...beat }))
+  const schedules = await followedCount(jobs, options)
+  const started = {
+    ...{ url, config: configPath, queues: queues ?? null, jobs: names, concurrency, scheduler, schedules },
+    ...(kind === 'daemon' && { tickMs: tickOf(options) }),
+    ...(processes !== undefined && { processes }),
+  }
+  tell(out, { event: 'worker:started', ...started }, startText(started))
   const note = unusedQueuesNote(definitions, queues)
   if (note !== undefined) out.note(note)
 }
 
-function tell(out: Output, event: object, text: string): void {
+export function tell(out: Output, event: object, text: string): void {
   out.line(out.json ? JSON.stringify({ ...event, at: new Date(systemClock.now()).toISOString() }) : text)
 }

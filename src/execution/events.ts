@@ -27,6 +27,8 @@ export interface TreadleEvents {
   'job:abandoned': RunEvent
   /** A run was told to stop so long ago and has not ended. It keeps its slot and is not settled before it does. */
   'job:overrun': RunEvent & { readonly overrunMs: number }
+  /** A worker claims jobs from here on, under this name. */
+  'worker:started': { readonly owner: string }
   /** A loop of the worker failed and goes on by itself. */
   'worker:error': { readonly error: unknown }
   /** The event loop stood still for so long that leases were in danger. */

@@ -195,7 +195,7 @@ function resultText(result: unknown, job: string, { services, maxResultBytes }: 
 }
 
 /** How long a hook after the handler may take before the job is settled without it. */
-const longestHookMs = 10_000
+export const longestHookMs = 10_000
 
 /** Hooks after the handler watch; they can not change what happened, nor keep it from being written down. */
 async function quietly(hook: () => unknown, context: RunContext, clock: Clock): Promise<void> {

@@ -34,6 +34,10 @@ export function emptyTally(): Tally {
   }
 }
 
+export function addReport(tally: Tally, report: RunReport): void {
+  for (const name of Object.keys(tally) as (keyof RunReport)[]) tally[name] += report[name]
+}
+
 const countOf = {
   done: 'succeeded',
   retry: 'retried',

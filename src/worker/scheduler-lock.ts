@@ -22,8 +22,13 @@ export class SchedulerLock {
   }
 
   async release(): Promise<void> {
-    await this.#coordination.unlock(lockName, this.#holder.owner)
+    await releaseLockOf(this.#holder.owner, this.#coordination)
   }
+}
+
+/** Nothing happens where the owner does not have it. */
+export async function releaseLockOf(owner: string, coordination: Coordination): Promise<void> {
+  await coordination.unlock(lockName, owner)
 }
 
 export function lockedError(by: HeldLock): TreadleError {

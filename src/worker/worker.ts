@@ -29,7 +29,7 @@ const startsPerTurn = 200
 /** With all hands full nothing wakes the worker: so often it looks for jobs that were asked to stop, whatever `poll` says. */
 const busyLookMs = 1_000
 /** How long a shutdown waits, after it aborted what ran, for handlers that do not end and a database that does not answer. */
-const lastWaitMs = 2 * abortGraceMs
+export const lastWaitMs = 2 * abortGraceMs
 
 /**
  * Leases jobs and runs them, several at once. Its loop asks for as many as it can start soon, sleeps until something wakes it,

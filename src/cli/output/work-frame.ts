@@ -17,16 +17,19 @@ export interface Started {
   readonly schedules: number
   /** Only of a daemon. */
   readonly tickMs?: number
+  /** Only where there are several. */
+  readonly processes?: number
 }
 
 export function startText(started: Started): string {
-  const { url, config, queues, jobs, concurrency, tickMs } = started
+  const { url, config, queues, jobs, concurrency, tickMs, processes } = started
   return [
     `working on ${url}`,
     `  config       ${config ?? 'none'}`,
     `  queues       ${queues?.join(', ') ?? 'all'}`,
     `  jobs         ${jobs.join(', ') || 'none'}`,
-    `  concurrency  ${concurrency}`,
+    ...(processes === undefined ? [] : [`  processes    ${processes}`]),
+    `  concurrency  ${concurrency}${processes === undefined ? '' : ' in each'}`,
     `  schedules    ${schedulesText(started)}`,
     ...(tickMs === undefined ? [] : [`  tick         ${formatDuration(tickMs)}`]),
   ].join('\n')

@@ -11,7 +11,7 @@ import { roughly } from './time.ts'
 
 export type LoggedEvent = Exclude<
   keyof TreadleEvents,
-  'job:started' | 'worker:error' | 'worker:stalled' | 'schedule:enqueued' | 'schedule:tick'
+  'job:started' | 'worker:started' | 'worker:error' | 'worker:stalled' | 'schedule:enqueued' | 'schedule:tick'
 >
 type Writers = { readonly [Name in LoggedEvent]: (event: TreadleEvents[Name], colours: Colours) => string }
 

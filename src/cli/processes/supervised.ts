@@ -1,0 +1,111 @@
+import { InvalidArgumentError } from 'commander'
+import type { Treadle } from '../../app/treadle.ts'
+import { systemClock } from '../../core/clock.ts'
+import { watchParent } from '../../isolation/parent-watch.ts'
+import type { RunReport } from '../../worker/report.ts'
+import type { ChildMessage, ChildOrder } from '../../worker/supervisor/messages.ts'
+import { failureOf, UsageError } from '../failure.ts'
+import { leaveSignalsToParent } from '../signals.ts'
+
+/** What a worker process is told of its place when it is started. */
+export interface Supervision {
+  readonly parent: number
+  /** Among the processes, from 1. */
+  readonly place: number
+  /** How long it may take to end after its parent has. */
+  readonly drainMs: number
+}
+
+/** The first alone follows schedules: more would do no harm, and no good. */
+const schedulingPlace = 1
+const usageEveryMs = 1_000
+
+export function supervisionText({ parent, place, drainMs }: Supervision): string {
+  return [parent, place, drainMs].join(':')
+}
+
+export function readSupervision(text: string): Supervision {
+  const [, parent, place, drainMs] = /^(\d+):(\d+):(\d+)$/.exec(text) ?? []
+  if (parent === undefined) throw new InvalidArgumentError('It is said by "treadle work --processes" alone.')
+  return { parent: Number(parent), place: Number(place), drainMs: Number(drainMs) }
+}
+
+/** A worker process that is led by another one: it stops when it is told to, or when it is alone. */
+export class Supervised {
+  readonly #stopping = new AbortController()
+  readonly #place: number
+  #onAbort: () => void = () => {}
+  #isAborted = false
+  #jobs = 0
+
+  constructor({ parent, place, drainMs }: Supervision) {
+    if (process.send === undefined) throw new UsageError('--supervised is said by "treadle work --processes" alone')
+    this.#place = place
+    const drain = () => this.#stopping.abort()
+    leaveSignalsToParent(drain)
+    watchParent({ parent, graceMs: drainMs }, drain)
+    process.on('disconnect', drain)
+    process.on('message', (order: ChildOrder) => (order === 'abort' ? this.#abort() : drain()))
+    // Whoever waits for orders and does nothing else has nothing to stay for.
+    process.channel?.unref()
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  get isAborted(): boolean {
+    return this.#isAborted
+  }
+
+  get followsSchedules(): boolean {
+    return this.#place === schedulingPlace
+  }
+
+  /** Tells what must be known of this process while it works; its usage only where somebody wants to know. */
+  attend(jobs: Treadle, tellsUsage: boolean): void {
+    this.#onAbort = () => void jobs.stop({ abort: true })
+    jobs.on('worker:started', ({ owner }) => this.#tell({ kind: 'ready', owner }))
+    jobs.on('job:abandoned', () => this.#tell({ kind: 'abandoned' }))
+    if (!tellsUsage) return
+    for (const name of ['job:succeeded', 'job:failed', 'job:dead', 'job:cancelled'] as const) jobs.on(name, () => this.#jobs++)
+    this.#tellUsage()
+  }
+
+  async report(report: RunReport): Promise<void> {
+    await this.#tell({ kind: 'report', report })
+  }
+
+  /** Why it could not start, or gave up, is told to whoever would start it again. */
+  async failing(work: Promise<void>): Promise<void> {
+    try {
+      await work
+    } catch (thrown) {
+      const { code, message } = failureOf(thrown)
+      await this.#tell({ kind: 'failed', code, message })
+      throw thrown
+    }
+  }
+
+  #abort(): void {
+    this.#isAborted = true
+    this.#stopping.abort()
+    this.#onAbort()
+  }
+
+  #tellUsage(): void {
+    const tell = () => {
+      void this.#tell({ kind: 'usage', jobs: this.#jobs, rssBytes: process.memoryUsage.rss() })
+      this.#tellUsage()
+    }
+    systemClock.timer(usageEveryMs, tell, { unref: true })
+  }
+
+  /** A parent that is gone hears nothing, which is no error here. */
+  #tell(message: ChildMessage): Promise<void> {
+    return new Promise((resolve) => {
+      if (!process.connected) resolve()
+      else process.send?.(message, undefined, undefined, () => resolve())
+    })
+  }
+}

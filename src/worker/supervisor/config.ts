@@ -1,0 +1,49 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { WorkerConfig } from '../config.ts'
+import { lastWaitMs } from '../worker.ts'
+import type { WearLimits } from './wear.ts'
+
+export interface SupervisorOptions {
+  /** So many worker processes. */
+  readonly processes: number
+  /** A process is replaced after so many jobs. */
+  readonly maxJobs?: number
+  /** A process is replaced that has so much memory. */
+  readonly maxMemoryBytes?: number
+}
+
+export interface SupervisorConfig extends WearLimits {
+  readonly processes: number
+  /** How long a process may take to end, from when it is told to. */
+  readonly drainMs: number
+  /** The same from when it is told to abort what it runs. */
+  readonly abortMs: number
+}
+
+export const mostProcesses = 256
+/** What a process that has done all its work may take to close its files. */
+const closingMs = 5_000
+const leastMemoryBytes = 32 * 1024 * 1024
+
+export function supervisorConfig(options: SupervisorOptions, { graceMs }: WorkerConfig): SupervisorConfig {
+  const { processes, maxJobs = null, maxMemoryBytes = null } = options
+  const problems = [
+    ...(isWithin(processes, 1, mostProcesses)
+      ? []
+      : [`processes must be a whole number from 1 to ${mostProcesses}, got ${processes}`]),
+    ...(maxJobs === null || isWithin(maxJobs, 1, Number.MAX_SAFE_INTEGER)
+      ? []
+      : [`maxJobs must be a whole number of at least 1, got ${maxJobs}`]),
+    ...(maxMemoryBytes === null || maxMemoryBytes >= leastMemoryBytes
+      ? []
+      : [`maxMemory must be at least 32mb, got ${maxMemoryBytes} bytes`]),
+  ]
+  if (problems.length > 0)
+    throw new TreadleError('CONFIG_INVALID', `The supervisor's options are invalid: ${problems.join('; ')}`)
+  const abortMs = lastWaitMs + closingMs
+  return Object.freeze({ processes, maxJobs, maxMemoryBytes, drainMs: graceMs + abortMs, abortMs })
+}
+
+function isWithin(value: number, least: number, most: number): boolean {
+  return Number.isSafeInteger(value) && value >= least && value <= most
+}
