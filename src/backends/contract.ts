@@ -12,7 +12,10 @@ export type { ClaimableJob, ClaimRules, GroupLimits, Hold, HoldRule, QueueLimits
  */
 export interface QueueBackend extends AsyncDisposable {
   readonly kind: string
-  /** Durable when it resolves. */
+  /**
+   * Durable when it resolves, all of it or nothing. Envelopes may wait for each other in any order. A job that waits for one that
+   * is nowhere waits for one that failed; where a unique key was taken, the job that holds it stands for the one that was sent.
+   */
   send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]>
   /** Claims due jobs, best first, and counts the attempt, so that it outlives the worker. Never blocks; also returns expired leases to the queue. */
   lease(request: LeaseRequest): Promise<LeaseBatch>
@@ -37,6 +40,8 @@ export interface SendReceipt {
   /** The id of the stored job: another one's where the unique key was taken. */
   readonly id: string
   readonly stored: boolean
+  /** The lease of the job that was to be its parent is no longer held: nothing was stored. */
+  readonly lost?: true
 }
 
 export interface LeaseRequest extends ClaimRules {
@@ -54,6 +59,7 @@ export interface LeaseRequest extends ClaimRules {
 /** A worker's claim on one envelope. It ends at `expiresAt` unless extended. */
 export interface Lease {
   readonly token: string
+  /** As it was sent, but perhaps without its links. */
   readonly envelope: Envelope
   /** 1 for the first run. */
   readonly attempt: number
@@ -74,13 +80,19 @@ export type Settlement = { readonly token: string } & (
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: AttemptError }
   /** Back to the queue without burning the attempt; without a delay, to the place that it had. */
   | { readonly kind: 'snooze'; readonly delayMs: number }
+  /** To be run again when its children have ended; at once where none is waited for. The attempt is not burnt. */
+  | { readonly kind: 'wait' }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: AttemptError; readonly keep: boolean }
   | { readonly kind: 'cancelled'; readonly keep: boolean }
   /** Ended without a run, and so without an attempt. */
   | { readonly kind: 'skipped'; readonly why: string; readonly keep: boolean }
 )
 
-export type SettleReceipt = 'applied' | 'lost'
+/**
+ * A job that is `done` while it waits for children is `blocked` and keeps its result until the last of them has ended; where one
+ * of them has failed in a way that its parent does not survive, the parent has `failed` with it.
+ */
+export type SettleReceipt = 'applied' | 'lost' | 'blocked' | 'failed'
 
 export interface ReapReport {
   readonly returned: number

@@ -1,5 +1,5 @@
 import type { Json } from '../core/json.ts'
-import type { Envelope } from '../envelope/envelope.ts'
+import type { Envelope, FailurePolicy } from '../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { ClaimRules, Hold } from './limits.ts'
 import type { WorkerStore } from './presence.ts'
@@ -46,6 +46,17 @@ export interface JobStore {
   pausedQueues(): Promise<readonly string[]>
   /** Which of these limits keep a ready job from being claimed now; none where it may be claimed, or is not ready. */
   holds(id: string, rules: ClaimRules): Promise<readonly Hold[]>
+  /** What a job waits for, or has waited for: its dependencies in their order, then its children in the order of their making. */
+  links(id: string): Promise<readonly JobLink[]>
+  /** How far a workflow is. Its jobs that ended and were deleted count as long as one of the others is there. */
+  tree(root: string): Promise<TreeCounts>
+  /**
+   * Cancels a job with everything that it made and everything that waits for it, or, where the id is that of a workflow and not
+   * of a job, all of its jobs. Those that run are asked to stop.
+   */
+  cancelTree(id: string): Promise<TreeCancellation>
+  /** Looks at up to `limit` waiting jobs, going on where the last call ended, and settles what they wait for in vain. */
+  mend(limit: number): Promise<MendReport>
   readonly schedules: ScheduleStore
   readonly workers: WorkerStore
 }
@@ -81,6 +92,10 @@ export interface JobRecord {
   readonly idempotencyKey: string | null
   readonly schedule: string | null
   readonly group: string | null
+  /** The job that made it and waits for it. */
+  readonly parent: string | null
+  /** What all jobs of its workflow have in common; null where it stands alone. */
+  readonly root: string | null
   /** Why it is dead, or why it was skipped. */
   readonly reason: DeadReason | string | null
   readonly errors: readonly AttemptError[]
@@ -111,6 +126,8 @@ export interface JobFilter {
   readonly queue?: string
   readonly job?: string
   readonly group?: string
+  /** Only the jobs of this workflow. */
+  readonly root?: string
   /** Only jobs older than the one with this id, for the next page. */
   readonly before?: string
   readonly limit: number
@@ -130,6 +147,44 @@ export interface RemoveFilter {
   readonly job?: string
   readonly exceptJobs?: readonly string[]
   readonly limit: number
+}
+
+/** One job that another one waits for. It is remembered with the one that waits, however soon it is deleted itself. */
+export interface JobLink {
+  readonly kind: 'dependency' | 'child'
+  readonly id: string
+  /** Null where there never was such a job. */
+  readonly job: string | null
+  /** Of a child: what its parent calls it. */
+  readonly key: string | null
+  readonly onFailure: FailurePolicy
+  /** How it ended, or where it stands now. */
+  readonly state: JobState | 'missing'
+  /** The job that waits can not go on before this one has ended. */
+  readonly waiting: boolean
+  /** A JSON text. */
+  readonly result: string | null
+  /** Why it did not succeed. */
+  readonly error: string | null
+}
+
+export interface TreeCounts {
+  readonly total: number
+  readonly counts: Readonly<Record<JobState, number>>
+}
+
+export interface TreeCancellation {
+  readonly cancelled: number
+  /** Asked to stop. */
+  readonly requested: number
+  /** Had ended already. */
+  readonly ended: number
+}
+
+export interface MendReport {
+  /** Less than were asked for when there are no more: the next call begins anew. */
+  readonly looked: number
+  readonly mended: number
 }
 
 export interface ProgressReport {

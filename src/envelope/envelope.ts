@@ -55,6 +55,8 @@ export interface ParentLink {
   readonly key: string
   /** What the parent does when this job fails. */
   readonly onFailure: FailurePolicy
+  /** The parent does not wait for its children for longer than this. */
+  readonly longestWaitMs: number
 }
 
 export interface WaitLink {

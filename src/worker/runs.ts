@@ -1,4 +1,4 @@
-import type { Lease, QueueBackend } from '../backends/contract.ts'
+import type { Lease, QueueBackend, SettleReceipt } from '../backends/contract.ts'
 import type { ProgressReport } from '../backends/store.ts'
 import { Batcher } from '../core/batcher.ts'
 import { type Clock, stopwatch } from '../core/clock.ts'
@@ -134,7 +134,7 @@ export class Runs {
   async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
     const { clock, keepOf, events } = this.#deps
     const { token, attempt, envelope } = run.lease
-    let receipt: 'applied' | 'lost' = 'lost'
+    let receipt: SettleReceipt = 'lost'
     try {
       const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(envelope.job))
       if (settlement !== null) receipt = await this.#options.settler.settle(settlement)

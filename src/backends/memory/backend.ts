@@ -15,13 +15,17 @@ import type {
   SettleReceipt,
   Watch,
 } from '../contract.ts'
+import { Edges } from './edges.ts'
+import { Endings } from './endings.ts'
 import { Jobs } from './jobs.ts'
 import { Leases } from './leases.ts'
 import { Limits } from './limits.ts'
+import { Linking } from './linking.ts'
 import { Locks } from './locks.ts'
 import { OnceKeys } from './once-keys.ts'
 import { MemorySchedules } from './schedules.ts'
 import { MemoryStore } from './store.ts'
+import { Trees } from './trees.ts'
 import { Watchers } from './watchers.ts'
 import { MemoryWorkers } from './workers.ts'
 
@@ -35,18 +39,34 @@ export class MemoryBackend implements QueueBackend {
   readonly #once = new OnceKeys()
   readonly #locks = new Locks()
   readonly #limits = new Limits(this.#jobs)
-  readonly #leases = new Leases(this.#jobs, this.#once, this.#limits)
   readonly #watchers = new Watchers()
+  readonly #linking: Linking
+  readonly #leases: Leases
   readonly #paused = new Set<string>()
   #closed = false
 
   constructor(clock: Clock) {
     this.#clock = clock
-    const shared = { clock, jobs: this.#jobs, watchers: this.#watchers, checkOpen: () => this.#checkOpen() }
+    const jobs = this.#jobs
+    const edges = new Edges()
+    const trees = new Trees(jobs, edges)
+    const endings = new Endings({ clock, jobs, edges, trees, once: this.#once, watchers: this.#watchers })
+    this.#linking = new Linking({ clock, jobs, trees, endings })
+    this.#leases = new Leases({ jobs, once: this.#once, limits: this.#limits, endings })
+    const shared = { clock, jobs, watchers: this.#watchers, checkOpen: () => this.#checkOpen() }
     const schedules = new MemorySchedules(shared)
     const workers = new MemoryWorkers(shared)
-    const parts = { leases: this.#leases, limits: this.#limits, paused: this.#paused, schedules, workers }
-    this.store = new MemoryStore({ ...shared, ...parts })
+    this.store = new MemoryStore({
+      ...shared,
+      leases: this.#leases,
+      limits: this.#limits,
+      trees,
+      linking: this.#linking,
+      endings,
+      paused: this.#paused,
+      schedules,
+      workers,
+    })
     this.coordination = {
       claimOnce: (key, jobId) => this.#claimOnce(key, jobId),
       sweepKeys: (limit) => this.#sweepKeys(limit),
@@ -59,7 +79,7 @@ export class MemoryBackend implements QueueBackend {
     this.#checkOpen()
     const now = this.#clock.now()
     const plannedAt = this.#jobs.scheduled.peek()?.runAt ?? Number.POSITIVE_INFINITY
-    const receipts = envelopes.map((envelope) => this.#jobs.insert(envelope, now, null))
+    const receipts = this.#linking.send(envelopes)
     // A worker sleeps until what it was told falls due next: it must hear of anything that comes before that.
     if (envelopes.some(({ runAt }, index) => receipts[index]?.stored && (runAt <= now || runAt < plannedAt)))
       this.#watchers.notify()

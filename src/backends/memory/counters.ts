@@ -6,7 +6,7 @@ export class Counters {
 
   add(queue: string, job: string, state: JobState, change: 1 | -1): void {
     const jobs = this.#groups.get(queue) ?? new Map<string, Record<JobState, number>>()
-    const counts = jobs.get(job) ?? zero()
+    const counts = jobs.get(job) ?? zeroCounts()
     counts[state] += change
     this.#groups.set(queue, jobs.set(job, counts))
     if (change < 0 && counts[state] === 0) this.#dropWhenEmpty(queue, job, counts)
@@ -25,6 +25,6 @@ export class Counters {
   }
 }
 
-function zero(): Record<JobState, number> {
+export function zeroCounts(): Record<JobState, number> {
   return { ready: 0, scheduled: 0, blocked: 0, running: 0, succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
 }

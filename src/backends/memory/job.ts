@@ -2,15 +2,18 @@ import { type Envelope, parseIdentity } from '../../envelope/envelope.ts'
 import type { AttemptError } from '../contract.ts'
 import type { Slotted } from '../heap.ts'
 import type { HeldLease, JobRecord, JobState } from '../store.ts'
+import type { MemoryLinks } from './links.ts'
 import type { MemoryOccurrence } from './timeline.ts'
 
-/** A job as the memory backend holds it. A job is in one heap at most (ready, scheduled or leased), and `slot` is its place there. */
+/** A job as the memory backend holds it. A job is in one heap at most (ready, scheduled, blocked or leased), and `slot` is its place there. */
 export interface MemoryJob extends Slotted {
   envelope: Envelope
   /** Rises with every stored job: the order of arrival. */
   readonly arrival: number
   /** Of a schedule; null for a job that was dispatched. */
   readonly occurrence: MemoryOccurrence | null
+  /** Its place in a workflow; null while it has none. */
+  links: MemoryLinks | null
   state: JobState
   runAt: number
   attempts: number
@@ -34,6 +37,7 @@ export function newJob(envelope: Envelope, arrival: number, occurrence: MemoryOc
     envelope,
     arrival,
     occurrence,
+    links: null,
     state: 'ready',
     runAt: envelope.runAt,
     attempts: 0,
@@ -86,6 +90,8 @@ export function recordOf(job: MemoryJob): JobRecord {
     idempotencyKey: identity?.idempotencyKey ?? null,
     schedule: job.occurrence?.schedule ?? null,
     group: envelope.group,
+    parent: job.links?.parent ?? null,
+    root: job.links?.root ?? null,
     reason: job.reason,
     errors: job.errors,
     createdAt: envelope.createdAt,

@@ -10,7 +10,14 @@ import type { MemoryOccurrence } from './timeline.ts'
 import { UniqueKeys } from './unique-keys.ts'
 
 /** What a move may change of a job on its way. */
-export type Changes = Partial<Omit<MemoryJob, 'envelope' | 'arrival' | 'occurrence' | 'state' | 'slot' | 'removed'>>
+export type Changes = Partial<Omit<MemoryJob, 'envelope' | 'arrival' | 'occurrence' | 'links' | 'state' | 'slot' | 'removed'>>
+
+/** Hears of every job that ends, however it ends. */
+export interface JobsListener {
+  ended(job: MemoryJob): void
+  /** Of a job that had not ended, whoever waits for it does so in vain. */
+  deleted(job: MemoryJob): void
+}
 
 /**
  * All jobs, each in the place that its state asks for: ready ones in lanes, scheduled ones by time, running ones by the end of
@@ -19,6 +26,7 @@ export type Changes = Partial<Omit<MemoryJob, 'envelope' | 'arrival' | 'occurren
 export class Jobs {
   readonly lanes = new Lanes()
   readonly scheduled = new Heap<MemoryJob>(runsFirst)
+  readonly blocked = new Heap<MemoryJob>((a, b) => givesUpAt(a) < givesUpAt(b))
   readonly leased = new Heap<MemoryJob>((a, b) => a.leaseExpiresAt < b.leaseExpiresAt)
   readonly counters = new Counters()
   readonly arrivals = new Arrivals()
@@ -28,7 +36,12 @@ export class Jobs {
   readonly #running = new Map<string, number>()
   readonly #runningIn = new Map<string, number>()
   readonly #ended = new Map<FinalState, Set<MemoryJob>>(finalStates.map((state) => [state, new Set()]))
+  #listener: JobsListener | undefined
   #arrived = 0
+
+  listen(listener: JobsListener): void {
+    this.#listener = listener
+  }
 
   get(id: string): MemoryJob | undefined {
     return this.#byId.get(id)
@@ -74,7 +87,9 @@ export class Jobs {
     job.state = state
     this.#enter(job)
     job.occurrence?.follow(job)
-    if (isFinal(state)) this.uniqueKeys.freeUnclaimed(job)
+    if (!isFinal(state)) return
+    this.uniqueKeys.freeUnclaimed(job)
+    this.#listener?.ended(job)
   }
 
   /** Puts another envelope in the place of a waiting job's own. */
@@ -91,6 +106,7 @@ export class Jobs {
     this.uniqueKeys.freeUnclaimed(job)
     this.#byId.delete(job.envelope.id)
     this.arrivals.remove(job)
+    this.#listener?.deleted(job)
   }
 
   #enter(job: MemoryJob): void {
@@ -103,6 +119,7 @@ export class Jobs {
     this.uniqueKeys.follow(job)
     if (state === 'ready') this.lanes.add(job)
     else if (state === 'scheduled') this.scheduled.add(job)
+    else if (state === 'blocked') this.blocked.add(job)
     else if (state === 'running') this.#enterRunning(job)
   }
 
@@ -116,6 +133,7 @@ export class Jobs {
     this.uniqueKeys.leave(job)
     if (state === 'ready') this.lanes.remove(job)
     else if (state === 'scheduled') this.scheduled.remove(job)
+    else if (state === 'blocked') this.blocked.remove(job)
     else if (state === 'running') this.#leaveRunning(job)
   }
 
@@ -142,4 +160,8 @@ function count(counts: Map<string, number>, key: string, change: 1 | -1): void {
   const rest = (counts.get(key) ?? 0) + change
   if (rest > 0) counts.set(key, rest)
   else counts.delete(key)
+}
+
+function givesUpAt({ links }: MemoryJob): number {
+  return links?.givesUpAt ?? Number.POSITIVE_INFINITY
 }

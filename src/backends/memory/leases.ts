@@ -1,27 +1,38 @@
 import { randomToken } from '../../core/id.ts'
 import type { Lease, LeaseBatch, LeaseRequest, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
 import type { FinalState } from '../store.ts'
+import type { Endings, Waiter } from './endings.ts'
 import { type MemoryJob, withError } from './job.ts'
 import type { Changes, Jobs } from './jobs.ts'
 import type { Lane } from './lanes.ts'
 import type { ClaimState, Limits } from './limits.ts'
 import type { OnceKeys } from './once-keys.ts'
 
+export interface LeasesParts {
+  readonly jobs: Jobs
+  readonly once: OnceKeys
+  readonly limits: Limits
+  readonly endings: Endings
+}
+
 /** Claims, and every way in which a claim ends. */
 export class Leases {
   readonly #jobs: Jobs
   readonly #once: OnceKeys
   readonly #limits: Limits
+  readonly #endings: Endings
   readonly #cancelRequested = new Set<MemoryJob>()
 
-  constructor(jobs: Jobs, once: OnceKeys, limits: Limits) {
+  constructor({ jobs, once, limits, endings }: LeasesParts) {
     this.#jobs = jobs
+    this.#endings = endings
     this.#once = once
     this.#limits = limits
   }
 
   lease(request: LeaseRequest, paused: ReadonlySet<string>, now: number): LeaseBatch {
     this.reap(request.maxRescues, now)
+    this.#endings.giveUp(now)
     this.#promote(now)
     this.#jobs.lanes.groups.release(now)
     const claim = this.#limits.begin(request, paused, now)
@@ -65,11 +76,15 @@ export class Leases {
   settle(settlement: Settlement, now: number): { receipt: SettleReceipt; mayWake: boolean } {
     const job = this.#jobs.byToken(settlement.token)
     if (job === undefined) return { receipt: 'lost', mayWake: false }
-    this.#apply(job, settlement, now)
-    return { receipt: 'applied', mayWake: this.#limits.freed(job) || job.state === 'ready' }
+    const receipt = this.#apply(job, settlement, now)
+    return { receipt, mayWake: this.#limits.freed(job) || job.state === 'ready' }
   }
 
-  #apply(job: MemoryJob, settlement: Settlement, now: number): void {
+  #apply(job: MemoryJob, settlement: Settlement, now: number): SettleReceipt {
+    if (settlement.kind === 'done' || settlement.kind === 'wait') {
+      const receipt = this.#leave(job, settlement, now)
+      if (receipt !== null) return receipt
+    }
     switch (settlement.kind) {
       case 'done':
         this.#end(job, 'succeeded', settlement.keep, now, { result: settlement.result })
@@ -89,7 +104,34 @@ export class Leases {
         break
       case 'skipped':
         this.#end(job, 'skipped', settlement.keep, now, { reason: settlement.why, attempts: job.attempts - 1 })
+        break
+      case 'wait':
+        this.#putBack(job, job.runAt, now, { attempts: job.attempts - 1 })
     }
+    return 'applied'
+  }
+
+  /** The children of a job whose handler has left have the last word; null when they leave it to the settlement. */
+  #leave(job: MemoryJob, settlement: Extract<Settlement, { kind: 'done' | 'wait' }>, now: number): SettleReceipt | null {
+    const { links } = job
+    if (links === null) return null
+    const isDone = settlement.kind === 'done'
+    if (links.doom !== null) {
+      this.#cancelRequested.delete(job)
+      this.#endings.failFor(job as Waiter, links.doom)
+      return 'failed'
+    }
+    if (links.pending === 0) return null
+    if (job.cancelRequested) this.#end(job, 'cancelled', true, now, {})
+    else {
+      links.givesUpAt = now + links.longestWaitMs
+      links.ending = isDone ? { keep: settlement.keep, once: settlement.once ?? null } : null
+      this.#jobs.move(job, 'blocked', {
+        token: null,
+        ...(isDone ? { result: settlement.result } : { attempts: job.attempts - 1 }),
+      })
+    }
+    return isDone ? 'blocked' : 'applied'
   }
 
   #claim(request: LeaseRequest, claim: ClaimState): readonly Lease[] {
@@ -163,8 +205,13 @@ export class Leases {
   }
 
   #nextAt({ nextTokenAt }: ClaimState): number | null {
-    const { scheduled, leased, lanes } = this.#jobs
-    const times = [scheduled.peek()?.runAt, leased.peek()?.leaseExpiresAt, lanes.groups.nextRelease, nextTokenAt ?? undefined]
+    const { scheduled, leased, blocked, lanes } = this.#jobs
+    const [dueAt, expiresAt, givesUpAt] = [
+      scheduled.peek()?.runAt,
+      leased.peek()?.leaseExpiresAt,
+      blocked.peek()?.links?.givesUpAt,
+    ]
+    const times = [dueAt, expiresAt, givesUpAt, lanes.groups.nextRelease, nextTokenAt ?? undefined]
     const known = times.filter((time) => time !== undefined)
     return known.length === 0 ? null : Math.min(...known)
   }

@@ -6,16 +6,23 @@ import {
   type HeldLease,
   isFinal,
   type JobFilter,
+  type JobLink,
   type JobRecord,
   type JobStore,
+  type MendReport,
   type ProgressReport,
   type RemoveFilter,
+  type TreeCancellation,
+  type TreeCounts,
 } from '../store.ts'
+import type { Endings } from './endings.ts'
 import { heldLeaseOf, type MemoryJob, recordOf } from './job.ts'
 import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
 import type { Limits } from './limits.ts'
+import type { Linking } from './linking.ts'
 import type { MemorySchedules } from './schedules.ts'
+import type { Trees } from './trees.ts'
 import type { Watchers } from './watchers.ts'
 import type { MemoryWorkers } from './workers.ts'
 
@@ -24,6 +31,9 @@ export interface MemoryStoreParts {
   readonly jobs: Jobs
   readonly leases: Leases
   readonly limits: Limits
+  readonly trees: Trees
+  readonly linking: Linking
+  readonly endings: Endings
   readonly paused: Set<string>
   readonly watchers: Watchers
   readonly schedules: MemorySchedules
@@ -74,7 +84,7 @@ export class MemoryStore implements JobStore {
       leases.requestCancel(job)
       return 'requested'
     }
-    jobs.move(job, 'cancelled', { finishedAt: clock.now() })
+    jobs.move(job, 'cancelled', { finishedAt: clock.now(), result: null })
     return 'cancelled'
   }
 
@@ -84,7 +94,8 @@ export class MemoryStore implements JobStore {
     if (job === undefined) return 'missing'
     if (isFinal(job.state)) return 'ended'
     if (job.state === 'running') return 'claimed'
-    jobs.move(job, runAt > clock.now() ? 'scheduled' : 'ready', { runAt })
+    if (job.state === 'blocked') job.runAt = runAt
+    else jobs.move(job, runAt > clock.now() ? 'scheduled' : 'ready', { runAt })
     watchers.notify()
     return 'moved'
   }
@@ -96,9 +107,12 @@ export class MemoryStore implements JobStore {
   }
 
   async retry(ids: readonly string[]) {
-    const { watchers } = this.#open()
+    const { watchers, linking } = this.#open()
     watchers.notify()
-    return ids.map((id) => this.#retryOne(id))
+    const answers = ids.map((id) => this.#retryOne(id))
+    // All are put back before it is looked at what they wait for: they may wait for each other.
+    linking.relink(ids.filter((_, index) => answers[index] === 'requeued'))
+    return answers
   }
 
   async remove(filter: RemoveFilter): Promise<number> {
@@ -123,6 +137,34 @@ export class MemoryStore implements JobStore {
 
   async leases(owners: readonly string[]): Promise<readonly HeldLease[]> {
     return this.#open().leases.heldBy(owners).map(heldLeaseOf)
+  }
+
+  async links(id: string): Promise<readonly JobLink[]> {
+    return this.#open().trees.links(id)
+  }
+
+  async tree(root: string): Promise<TreeCounts> {
+    return this.#open().trees.counts(root)
+  }
+
+  async cancelTree(id: string): Promise<TreeCancellation> {
+    const { trees, jobs, leases, endings, clock, watchers } = this.#open()
+    watchers.notify()
+    const family = trees.family(id)
+    const running = family.filter(({ state }) => state === 'running')
+    const waiting = family.filter(({ state }) => state !== 'running' && !isFinal(state))
+    for (const job of running) leases.requestCancel(job)
+    endings.together(() => {
+      for (const job of waiting) jobs.move(job, 'cancelled', { finishedAt: clock.now(), result: null })
+    })
+    const ended = family.length - running.length - waiting.length
+    return { cancelled: waiting.length, requested: running.length, ended }
+  }
+
+  /** What ends and who is told of it are changed in one turn here: there is nothing to mend. */
+  async mend(): Promise<MendReport> {
+    this.#open()
+    return { looked: 0, mended: 0 }
   }
 
   async pause(queue: string): Promise<void> {
@@ -195,8 +237,9 @@ function* olderById(before: string, jobs: Jobs): Iterable<MemoryJob> {
   for (const job of jobs.arrivals.before(Number.POSITIVE_INFINITY)) if (job.envelope.id < before) yield job
 }
 
-function matches({ state, envelope }: MemoryJob, filter: Pick<JobFilter, 'state' | 'queue' | 'job' | 'group'>): boolean {
+function matches({ state, envelope, links }: MemoryJob, filter: Omit<JobFilter, 'before' | 'limit'>): boolean {
   return (
+    (filter.root === undefined || filter.root === links?.root) &&
     (filter.state === undefined || filter.state === state) &&
     (filter.queue === undefined || filter.queue === envelope.queue) &&
     (filter.job === undefined || filter.job === envelope.job) &&

@@ -70,7 +70,9 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
     },
     async settle(settlements) {
       const receipts = new Array<SettleReceipt>(settlements.length).fill('applied')
-      for (const index of await access.call('settle', [settlements, clock.now()])) receipts[index] = 'lost'
+      const { others, released } = await access.call('settle', [settlements, clock.now()])
+      for (const [index, receipt] of others) receipts[index] = receipt
+      if (released) wakeFile.touch()
       return receipts
     },
     extend: (tokens, leaseMs) => access.call('extend', [tokens, clock.now() + leaseMs]),
@@ -107,6 +109,14 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     retry: (ids) => waking(access.call('retry', [ids, clock.now()])),
     remove: (filter) => access.call('remove', [filter]),
     report: (reports) => access.call('report', [reports]),
+    links: (id) => access.callInline('links', [id]),
+    tree: (root) => access.call('tree', [root]),
+    cancelTree: (id) => waking(access.call('cancelTree', [id, clock.now()])),
+    async mend(limit) {
+      const report = await access.call('mend', [limit, clock.now()])
+      if (report.mended > 0) wakeFile.touch()
+      return report
+    },
     pause: (queue) => access.callInline('pause', [queue]),
     resume: (queue) => waking(access.callInline('resume', [queue])),
     pausedQueues: () => access.callInline('pausedQueues', []),

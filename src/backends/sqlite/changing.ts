@@ -1,27 +1,34 @@
-import type { JobStore, ProgressReport } from '../store.ts'
+import type { JobStore, ProgressReport, TreeCancellation } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
+import type { Endings } from './endings.ts'
 import type { Lanes } from './lanes.ts'
+import type { Mending } from './mending.ts'
 import type { Outcomes } from './outcomes.ts'
 import { stateNumber } from './schema.ts'
 import { readToken } from './token.ts'
+import type { Trees } from './trees.ts'
 import type { KeyedRow, UniqueKeys } from './unique-keys.ts'
 
 type Answer<Method extends 'cancel' | 'reschedule'> = Awaited<ReturnType<JobStore[Method]>>
 type RetryAnswer = Awaited<ReturnType<JobStore['retry']>>[number]
 
-interface ChangingParts {
-  readonly lanes: Lanes
-  readonly addresses: Addresses
-  readonly outcomes: Outcomes
-  readonly uniqueKeys: UniqueKeys
-}
-
 interface Found extends KeyedRow {
   readonly seq: number
   readonly lane: number
   readonly state: number
+  readonly linked: number
+}
+
+export interface ChangingParts {
+  readonly lanes: Lanes
+  readonly addresses: Addresses
+  readonly outcomes: Outcomes
+  readonly endings: Endings
+  readonly mending: Mending
+  readonly uniqueKeys: UniqueKeys
+  readonly trees: Trees
 }
 
 /** Changes jobs on people's word. */
@@ -40,9 +47,9 @@ export class Changing {
   constructor(connection: Connection, parts: ChangingParts) {
     this.#parts = parts
     this.#find = connection.prepare(
-      'SELECT seq, id, lane, state, unique_key, unique_until, started_at FROM treadle_jobs WHERE seq = ?',
+      'SELECT seq, id, lane, state, linked, unique_key, unique_until, started_at FROM treadle_jobs WHERE seq = ?',
     )
-    this.#cancel = connection.prepare('UPDATE treadle_jobs SET state = 6, finished_at = ? WHERE seq = ?')
+    this.#cancel = connection.prepare('UPDATE treadle_jobs SET state = 6, finished_at = ?, result = NULL WHERE seq = ?')
     this.#ask = connection.prepare('UPDATE treadle_jobs SET cancel = 1 WHERE seq = ?')
     this.#reschedule = connection.prepare('UPDATE treadle_jobs SET state = ?, run_at = ? WHERE seq = ?')
     this.#requeue = connection.prepare(
@@ -56,7 +63,6 @@ export class Changing {
   }
 
   cancel(id: string, now: number): Answer<'cancel'> {
-    const { lanes, outcomes, uniqueKeys } = this.#parts
     const found = this.#locate(id)
     if (found === undefined) return 'missing'
     if (found.state > stateNumber.running) return 'ended'
@@ -64,11 +70,22 @@ export class Changing {
       this.#ask.run(found.seq)
       return 'requested'
     }
-    this.#cancel.run(now, found.seq)
-    lanes.move(found.lane, found.state, stateNumber.cancelled)
-    outcomes.write(found.lane, [found.seq], stateNumber.cancelled, now)
-    uniqueKeys.freeUnclaimed(found)
+    this.#end(found, now)
+    this.#parts.endings.ended(found.lane, found.seq, stateNumber.cancelled, now)
     return 'cancelled'
+  }
+
+  /** All of them are ended before anybody is told, so that none ends because of another one. */
+  cancelTree(id: string, now: number): TreeCancellation {
+    const { trees, endings } = this.#parts
+    const found = trees.family(id).flatMap((seq) => (this.#find.get(seq) as Found | undefined) ?? [])
+    const running = found.filter(({ state }) => state === stateNumber.running)
+    const waiting = found.filter(({ state }) => state < stateNumber.running)
+    for (const { seq } of running) this.#ask.run(seq)
+    for (const job of waiting) this.#end(job, now)
+    for (const { lane, seq } of waiting) endings.ended(lane, seq, stateNumber.cancelled, now)
+    const ended = found.length - running.length - waiting.length
+    return { cancelled: waiting.length, requested: running.length, ended }
   }
 
   reschedule(id: string, runAt: number, now: number): Answer<'reschedule'> {
@@ -76,23 +93,33 @@ export class Changing {
     if (found === undefined) return 'missing'
     if (found.state > stateNumber.running) return 'ended'
     if (found.state === stateNumber.running) return 'claimed'
-    const state = runAt > now ? stateNumber.scheduled : stateNumber.ready
+    const state = found.state === stateNumber.blocked ? found.state : timed(runAt, now)
     this.#reschedule.run(state, runAt, found.seq)
     this.#parts.lanes.move(found.lane, found.state, state)
     return 'moved'
   }
 
+  /** All are put back before it is looked at what they wait for: they may wait for each other. */
   retry(ids: readonly string[], now: number): readonly RetryAnswer[] {
-    const { lanes, outcomes, uniqueKeys } = this.#parts
-    return ids.map((id) => {
+    const { lanes, outcomes, mending, uniqueKeys } = this.#parts
+    const linked: number[] = []
+    const answers = ids.map((id) => {
       const found = this.#locate(id)
       if (found === undefined) return 'missing'
       if (found.state <= stateNumber.running) return 'active'
       if (!uniqueKeys.retake(found, now) || Number(this.#requeue.run(now, found.seq).changes) === 0) return 'conflict'
       lanes.move(found.lane, found.state, stateNumber.ready)
       outcomes.erase(found.lane, found.seq)
+      if (found.linked === 1) linked.push(found.seq)
       return 'requeued'
     })
+    for (const seq of linked) mending.relink(seq, now)
+    return answers
+  }
+
+  #end({ seq, lane, state }: Found, now: number): void {
+    this.#cancel.run(now, seq)
+    this.#parts.lanes.move(lane, state, stateNumber.cancelled)
   }
 
   #locate(id: string): Found | undefined {
@@ -118,4 +145,8 @@ export class Changing {
   pausedQueues(): readonly string[] {
     return (this.#paused.all() as { queue: string }[]).map(({ queue }) => queue)
   }
+}
+
+function timed(runAt: number, now: number): number {
+  return runAt > now ? stateNumber.scheduled : stateNumber.ready
 }

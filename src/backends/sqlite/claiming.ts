@@ -25,6 +25,7 @@ interface OutlookRow {
   readonly dueAt: number | null
   readonly expiresAt: number | null
   readonly heldUntil: number | null
+  readonly givesUpAt: number | null
   readonly cancelling: string
 }
 
@@ -76,15 +77,16 @@ export class Claiming {
          (SELECT min(lease_until) FROM treadle_jobs WHERE state = 3) AS expiresAt,
          (SELECT min(held_until) FROM treadle_lanes INDEXED BY treadle_lanes_held
            WHERE held_until IS NOT NULL AND ready > 0) AS heldUntil,
+         (SELECT min(gives_up_at) FROM treadle_links WHERE gives_up_at IS NOT NULL) AS givesUpAt,
          (SELECT json_group_array(json_array(seq, lane, token)) FROM treadle_jobs WHERE cancel = 1 AND owner = ?) AS cancelling`,
     )
   }
 
   /** What the owner must know beside the jobs that it gets. */
   outlook(owner: string): Outlook {
-    const { dueAt, expiresAt, heldUntil, cancelling } = this.#outlook.get(owner) as OutlookRow
+    const { dueAt, expiresAt, heldUntil, givesUpAt, cancelling } = this.#outlook.get(owner) as OutlookRow
     const cancelled = (JSON.parse(cancelling) as [number, number, string][]).map((token) => writeToken(...token))
-    return { nextAt: earlier(earlier(dueAt, expiresAt), heldUntil), cancelled }
+    return { nextAt: earlier(earlier(dueAt, expiresAt), earlier(heldUntil, givesUpAt)), cancelled }
   }
 
   /** The lanes with jobs that this request may claim. */

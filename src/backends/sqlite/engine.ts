@@ -14,13 +14,17 @@ import type {
   AmendAnswer,
   JobCount,
   JobFilter,
+  JobLink,
   JobStore,
+  MendReport,
   Neighbours,
   OccurrenceKey,
   ProgressReport,
   RemoveFilter,
   ScheduleEntry,
   SkipRequest,
+  TreeCancellation,
+  TreeCounts,
 } from '../store.ts'
 import { Addresses } from './addresses.ts'
 import { Amending, type FlatAmendments } from './amending.ts'
@@ -28,12 +32,18 @@ import { Changing } from './changing.ts'
 import { type ClaimedRows, Claiming, type FlatRequest, type Outlook } from './claiming.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import type { SqliteDriver } from './driver.ts'
+import { Edges } from './edges.ts'
+import { Endings } from './endings.ts'
 import { Holding } from './holding.ts'
 import { Lanes } from './lanes.ts'
+import { LinkedSettling } from './linked-settling.ts'
+import { Linking } from './linking.ts'
 import { Locks } from './locks.ts'
 import { Looking } from './looking.ts'
+import { Mending } from './mending.ts'
 import { type FlatOccurrences, Occurrences } from './occurrences.ts'
 import { Once } from './once.ts'
+import { OnceMarks } from './once-marks.ts'
 import { Outcomes } from './outcomes.ts'
 import { earlier } from './picking.ts'
 import { Rates } from './rates.ts'
@@ -41,9 +51,11 @@ import type { HeldRow, JobRow } from './record.ts'
 import { Recurring } from './recurring.ts'
 import { checkSchema, migrate } from './schema.ts'
 import { type FlatEnvelopes, Sending } from './sending.ts'
-import { Settling } from './settling.ts'
+import { type Settled, Settling } from './settling.ts'
+import { Trees } from './trees.ts'
 import { Unended } from './unended.ts'
 import { UniqueKeys } from './unique-keys.ts'
+import { Waiters } from './waiters.ts'
 import { Workers } from './workers.ts'
 
 /** Only what differs from the ordinary crosses back: the receipts of envelopes that were there already. */
@@ -60,8 +72,7 @@ export interface Claimed extends Omit<ClaimedRows, 'nextTokenAt'>, Outlook {
 export interface Engine {
   send(flat: FlatEnvelopes, now: number): TakenReceipts
   lease(request: FlatRequest, claim: string, now: number): Claimed
-  /** The places of those that were lost. */
-  settle(settlements: readonly Settlement[], now: number): readonly number[]
+  settle(settlements: readonly Settlement[], now: number): Settled
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
   reap(maxRescues: number, deadOwners: readonly string[], now: number): ReapReport
   claimOnce(key: string, jobId: string, now: number): OnceClaim
@@ -78,6 +89,10 @@ export interface Engine {
   retry(ids: readonly string[], now: number): Awaited<ReturnType<JobStore['retry']>>
   remove(filter: RemoveFilter): number
   report(reports: readonly ProgressReport[]): void
+  links(id: string): readonly JobLink[]
+  tree(root: string): TreeCounts
+  cancelTree(id: string, now: number): TreeCancellation
+  mend(limit: number, now: number): MendReport
   pause(queue: string): void
   resume(queue: string): void
   pausedQueues(): readonly string[]
@@ -123,6 +138,8 @@ export function openEngine(Driver: SqliteDriver, options: EngineOptions): Engine
 }
 
 const mostPromotionRounds = 50
+/** So many jobs that have waited for too long are ended by one claim. */
+const mostImpatient = 1_000
 
 function engineOn(connection: Connection): Engine {
   const lanes = new Lanes(connection)
@@ -133,15 +150,23 @@ function engineOn(connection: Connection): Engine {
   const claiming = new Claiming(connection, lanes, rates)
   const holding = new Holding(connection, { lanes, addresses, rates })
   const outcomes = new Outcomes(connection, lanes)
-  const settling = new Settling(connection, lanes, outcomes)
-  const looking = new Looking(connection, lanes, addresses)
-  const changing = new Changing(connection, { lanes, addresses, outcomes, uniqueKeys })
+  const onceMarks = new OnceMarks(connection)
+  const edges = new Edges(connection)
+  const waiters = new Waiters(connection, lanes)
+  const trees = new Trees(connection, edges, addresses)
+  const endings = new Endings(connection, { lanes, outcomes, uniqueKeys, edges, waiters, trees, onceMarks })
+  const mending = new Mending({ edges, waiters, endings })
+  const linking = new Linking(connection, { addresses, sending, edges, waiters, endings })
+  const linked = new LinkedSettling(connection, { lanes, endings, waiters, onceMarks })
+  const settling = new Settling(connection, { lanes, endings, linked, onceMarks })
+  const looking = new Looking(connection, lanes, addresses, trees)
+  const changing = new Changing(connection, { lanes, addresses, outcomes, uniqueKeys, endings, mending, trees })
   const amending = new Amending(connection, lanes, addresses)
   const once = new Once(connection, addresses)
   const locks = new Locks(connection)
   const workers = new Workers(connection)
-  const occurrences = new Occurrences(connection, { lanes, sending, uniqueKeys })
-  const unended = new Unended(connection, { lanes, addresses, outcomes, uniqueKeys })
+  const occurrences = new Occurrences(connection, { lanes, sending, uniqueKeys, endings })
+  const unended = new Unended(connection, { lanes, addresses, endings })
   const recurring = new Recurring(connection, occurrences, unended)
 
   function counted<Answer>(work: () => Answer): () => Answer {
@@ -156,6 +181,7 @@ function engineOn(connection: Connection): Engine {
       return transaction()
     } catch (thrown) {
       lanes.forget()
+      endings.forget()
       throw thrown
     }
   }
@@ -174,7 +200,7 @@ function engineOn(connection: Connection): Engine {
   const read = <Answer>(work: () => Answer): Answer => connection.read(work)
 
   return {
-    send: (flat, now) => write(() => sending.send(flat, now)),
+    send: (flat, now) => write(() => linking.send(flat, now)),
     lease(request, claim, now) {
       const outlook = read(() => claiming.outlook(request.owner))
       const isDue = outlook.nextAt !== null && outlook.nextAt <= now
@@ -188,6 +214,7 @@ function engineOn(connection: Connection): Engine {
           return { claim, ...claimed, ...outlook, nextAt }
         }
         settling.rescue(request.maxRescues, now)
+        endings.giveUp(now, mostImpatient)
         const claimed = promoteAndClaim(request, claim, now)
         const after = claiming.outlook(request.owner)
         return { claim, ...claimed, ...after, nextAt: earlier(after.nextAt, claimed.nextTokenAt) }
@@ -210,6 +237,10 @@ function engineOn(connection: Connection): Engine {
     amend: (amendments, now) => write(() => amending.amend(amendments, now)),
     retry: (ids, now) => write(() => changing.retry(ids, now)),
     remove: (filter) => write(() => looking.remove(filter)),
+    links: (id) => read(() => trees.links(id)),
+    tree: (root) => read(() => trees.counts(root)),
+    cancelTree: (id, now) => write(() => changing.cancelTree(id, now)),
+    mend: (limit, now) => write(() => mending.mend(limit, now)),
     report: (reports) => writeSoon(() => changing.report(reports)),
     pause: (queue) => write(() => changing.pause(queue)),
     resume: (queue) => write(() => changing.resume(queue)),

@@ -6,9 +6,10 @@ import type { SqliteStatement, SqliteValue } from './driver.ts'
 import type { Lanes } from './lanes.ts'
 import type { HeldRow, JobRow } from './record.ts'
 import { stateNumber } from './schema.ts'
+import { type Trees, zeroCounts } from './trees.ts'
 
-const select =
-  'SELECT jobs.*, lanes.queue, lanes.job, lanes.priority, lanes.grouped, lanes.grp FROM treadle_jobs AS jobs JOIN treadle_lanes AS lanes USING (lane)'
+const select = `SELECT jobs.*, lanes.queue, lanes.job, lanes.priority, lanes.grouped, lanes.grp, links.parent, links.root
+  FROM treadle_jobs AS jobs JOIN treadle_lanes AS lanes USING (lane) LEFT JOIN treadle_links AS links USING (seq)`
 
 // Below this many jobs in a state it is cheaper to sort them than to walk all rows from the newest.
 const sortedAtMost = 50_000
@@ -18,10 +19,12 @@ export class Looking {
   readonly #connection: Connection
   readonly #lanes: Lanes
   readonly #addresses: Addresses
+  readonly #trees: Trees
   readonly #get: SqliteStatement
   readonly #leases: SqliteStatement
 
-  constructor(connection: Connection, lanes: Lanes, addresses: Addresses) {
+  constructor(connection: Connection, lanes: Lanes, addresses: Addresses, trees: Trees) {
+    this.#trees = trees
     this.#addresses = addresses
     this.#connection = connection
     this.#lanes = lanes
@@ -55,6 +58,10 @@ export class Looking {
     if (filter.group !== undefined) {
       conditions.push('lanes.grouped = 1 AND lanes.grp = ?')
       values.push(filter.group)
+    }
+    if (filter.root !== undefined) {
+      conditions.push('jobs.seq IN (SELECT seq FROM treadle_links WHERE root = ?)')
+      values.push(filter.root)
     }
     if (filter.before !== undefined) {
       conditions.push('jobs.seq < ?')
@@ -104,10 +111,14 @@ export class Looking {
       values.push(JSON.stringify(filter.exceptJobs))
     }
     const statement = this.#connection.prepare(
-      `DELETE FROM treadle_jobs WHERE seq IN (SELECT seq FROM treadle_jobs WHERE ${conditions.join(' AND ')} LIMIT ?) RETURNING lane`,
+      `DELETE FROM treadle_jobs WHERE seq IN (SELECT seq FROM treadle_jobs WHERE ${conditions.join(' AND ')} LIMIT ?) RETURNING lane, seq, linked`,
     )
-    const removed = statement.all(...values, filter.limit) as { lane: number }[]
-    for (const { lane } of removed) this.#lanes.add(lane, stateNumber[filter.state as FinalState], -1)
+    const removed = statement.all(...values, filter.limit) as { lane: number; seq: number; linked: number }[]
+    const state = stateNumber[filter.state as FinalState]
+    for (const { lane, seq, linked } of removed) {
+      this.#lanes.add(lane, state, -1)
+      if (linked === 1) this.#trees.forget(seq, state)
+    }
     return removed.length
   }
 
@@ -122,10 +133,7 @@ function inState(state: JobState): string {
 
 /** The jobs of a state, from the index that holds only them. */
 function seqsOf(state: JobState): string {
+  if (state === 'blocked') return 'SELECT seq FROM treadle_links WHERE gives_up_at IS NOT NULL'
   const ended = isFinal(state) ? 'AND state >= 4' : ''
   return `SELECT seq FROM treadle_jobs WHERE ${inState(state)} ${ended}`
-}
-
-function zeroCounts(): Record<JobState, number> {
-  return { ready: 0, scheduled: 0, blocked: 0, running: 0, succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
 }

@@ -1,6 +1,7 @@
 import type { Occurrence, OccurrenceKey } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
+import type { Endings } from './endings.ts'
 import type { Lanes } from './lanes.ts'
 import { occurrenceFields } from './schedule-record.ts'
 import { stateNumber } from './schema.ts'
@@ -30,6 +31,13 @@ interface OccurrencesParts {
   readonly lanes: Lanes
   readonly sending: Sending
   readonly uniqueKeys: UniqueKeys
+  readonly endings: Endings
+}
+
+interface WithdrawnRow extends KeyedRow {
+  readonly seq: number
+  readonly lane: number
+  readonly linked: number
 }
 
 /** What schedules have stored: each occurrence once, beside its job and longer than it. */
@@ -61,7 +69,8 @@ export class Occurrences {
          SELECT * FROM treadle_occurrences WHERE schedule = ? AND at <= ? ORDER BY at DESC LIMIT ? + 0) AS recent`,
     )
     this.#withdrawJobs = connection.prepare(
-      'DELETE FROM treadle_jobs WHERE schedule = ? AND state = 1 AND run_at > ? AND started_at IS NULL RETURNING lane, id, unique_key, unique_until, started_at',
+      `DELETE FROM treadle_jobs WHERE schedule = ? AND state = 1 AND run_at > ? AND started_at IS NULL
+       RETURNING seq, lane, id, linked, unique_key, unique_until, started_at`,
     )
     this.#withdraw = connection.prepare('DELETE FROM treadle_occurrences WHERE job_id = ?')
     this.#forget = connection.prepare(
@@ -100,11 +109,12 @@ export class Occurrences {
 
   /** Takes back what waits for its time and was never begun, as if it had not been stored. */
   withdraw(schedule: string, now: number): void {
-    const { lanes, uniqueKeys } = this.#parts
-    for (const job of this.#withdrawJobs.all(schedule, now) as (KeyedRow & { readonly lane: number })[]) {
+    const { lanes, uniqueKeys, endings } = this.#parts
+    for (const job of this.#withdrawJobs.all(schedule, now) as WithdrawnRow[]) {
       lanes.add(job.lane, stateNumber.scheduled, -1)
       this.#withdraw.run(job.id)
       uniqueKeys.freeUnclaimed(job)
+      if (job.linked === 1) endings.withdrawn(job.seq, now)
     }
   }
 

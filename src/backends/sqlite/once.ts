@@ -10,7 +10,7 @@ const heldAtLeastMs = 3_600_000
 export class Once {
   readonly #addresses: Addresses
   readonly #find: SqliteStatement
-  readonly #running: SqliteStatement
+  readonly #underWay: SqliteStatement
   readonly #claim: SqliteStatement
   readonly #sweep: SqliteStatement
   readonly #held: SqliteStatement
@@ -19,7 +19,7 @@ export class Once {
   constructor(connection: Connection, addresses: Addresses) {
     this.#addresses = addresses
     this.#find = connection.prepare('SELECT job_id, done_until FROM treadle_once WHERE key = ?')
-    this.#running = connection.prepare('SELECT 1 FROM treadle_jobs WHERE seq = ? AND state = 3')
+    this.#underWay = connection.prepare('SELECT 1 FROM treadle_jobs WHERE seq = ? AND state IN (2, 3)')
     this.#claim = connection.prepare(
       `INSERT INTO treadle_once (key, job_id, claimed_at) VALUES (?, ?, ?)
        ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, claimed_at = excluded.claimed_at, done_until = NULL`,
@@ -36,14 +36,15 @@ export class Once {
   claim(key: string, jobId: string, now: number): OnceClaim {
     const held = this.#find.get(key) as { job_id: string; done_until: number | null } | undefined
     if (held !== undefined && held.done_until !== null && held.done_until > now) return 'done'
-    if (held !== undefined && held.done_until === null && held.job_id !== jobId && this.#isRunning(held.job_id)) return 'busy'
+    if (held !== undefined && held.done_until === null && held.job_id !== jobId && this.#isUnderWay(held.job_id)) return 'busy'
     this.#claim.run(key, jobId, now)
     return 'claimed'
   }
 
-  #isRunning(jobId: string): boolean {
+  /** A job that waits for its children has begun, and holds its key. */
+  #isUnderWay(jobId: string): boolean {
     const seq = this.#addresses.find(jobId)
-    return seq !== undefined && this.#running.get(seq) !== undefined
+    return seq !== undefined && this.#underWay.get(seq) !== undefined
   }
 
   sweep(now: number, limit: number): number {
@@ -53,7 +54,7 @@ export class Once {
   /** Keys of jobs that ended otherwise than well, and will not ask again. */
   #sweepHeld(now: number, limit: number): number {
     const held = this.#held.all(now - heldAtLeastMs, limit) as { key: string; job_id: string }[]
-    const free = held.filter(({ job_id }) => !this.#isRunning(job_id))
+    const free = held.filter(({ job_id }) => !this.#isUnderWay(job_id))
     for (const { key } of free) this.#delete.run(key)
     return free.length
   }

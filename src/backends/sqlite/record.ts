@@ -19,6 +19,8 @@ export interface JobRow {
   readonly payload: string
   readonly unique_key: string | null
   readonly schedule: string | null
+  readonly parent: string | null
+  readonly root: string | null
   readonly attempts: number
   readonly rescues: number
   readonly owner: string | null
@@ -53,6 +55,8 @@ export function recordOf(row: JobRow): JobRecord {
     idempotencyKey: identity?.idempotencyKey ?? null,
     schedule: row.schedule,
     group: row.grouped === 1 ? row.grp : null,
+    parent: row.parent,
+    root: row.root,
     reason: row.reason,
     errors: row.errors === null ? [] : (JSON.parse(row.errors) as AttemptError[]),
     createdAt: row.created_at,

@@ -30,6 +30,9 @@ export const holdsKey = `state < 4
  * that has no jobs itself and sums them up. The index over such lanes is the order in which groups are served: by how many of
  * their jobs run (`busy`, over all lanes of the group and the key), then by whose `turn` was earlier. A group that is out of tokens
  * is not in it until `held_until`.
+ *
+ * A job is `linked` when it is part of a workflow or somebody waits for it; no other job costs what links cost. An edge says that
+ * one job waits for another: it counts in the `pending` of the one that waits while it is `waiting`, and outlives its target.
  */
 const migrations: readonly string[] = [
   `
@@ -90,7 +93,8 @@ const migrations: readonly string[] = [
     result TEXT,
     progress TEXT,
     reason TEXT,
-    errors TEXT
+    errors TEXT,
+    linked INTEGER NOT NULL DEFAULT 0
   );
   CREATE INDEX treadle_jobs_ready ON treadle_jobs (lane, run_at) WHERE state = 0;
   CREATE INDEX treadle_jobs_scheduled ON treadle_jobs (run_at) WHERE state = 1;
@@ -101,6 +105,36 @@ const migrations: readonly string[] = [
   CREATE UNIQUE INDEX treadle_jobs_unique ON treadle_jobs (unique_key) WHERE unique_key IS NOT NULL AND ${holdsKey};
   CREATE TABLE treadle_unique (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
   CREATE INDEX treadle_unique_until ON treadle_unique (until) WHERE until IS NOT NULL;
+
+  CREATE TABLE treadle_links (
+    seq INTEGER PRIMARY KEY,
+    root TEXT NOT NULL,
+    parent TEXT,
+    longest_wait_ms INTEGER NOT NULL,
+    pending INTEGER NOT NULL DEFAULT 0,
+    gives_up_at INTEGER,
+    doom INTEGER,
+    ending TEXT
+  );
+  CREATE INDEX treadle_links_root ON treadle_links (root);
+  CREATE INDEX treadle_links_waiting ON treadle_links (gives_up_at) WHERE gives_up_at IS NOT NULL;
+  CREATE TABLE treadle_edges (
+    edge INTEGER PRIMARY KEY,
+    waiter INTEGER NOT NULL,
+    target INTEGER,
+    target_id TEXT NOT NULL,
+    target_job TEXT,
+    key TEXT,
+    policy TEXT NOT NULL,
+    waiting INTEGER NOT NULL DEFAULT 1,
+    outcome INTEGER,
+    result TEXT,
+    error TEXT
+  );
+  CREATE INDEX treadle_edges_waiter ON treadle_edges (waiter);
+  CREATE UNIQUE INDEX treadle_edges_child ON treadle_edges (waiter, key) WHERE key IS NOT NULL;
+  CREATE INDEX treadle_edges_target ON treadle_edges (target) WHERE outcome IS NULL;
+  CREATE TABLE treadle_gone (root TEXT NOT NULL, state INTEGER NOT NULL, jobs INTEGER NOT NULL, PRIMARY KEY (root, state)) WITHOUT ROWID;
 
   CREATE TABLE treadle_paused (queue TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE treadle_once (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, claimed_at INTEGER NOT NULL, done_until INTEGER) WITHOUT ROWID;

@@ -11,6 +11,8 @@ import { isLasting, type UniqueKeys, writeUntil } from './unique-keys.ts'
 export type FlatEnvelopes = readonly (string | number | boolean | null)[]
 
 export const fieldCount = 14
+/** Where an envelope's links stand, as JSON. */
+export const linksPlace = 13
 
 export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
   const flat: (string | number | boolean | null)[] = []
@@ -40,7 +42,7 @@ export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
 type Schedules = readonly string[] | null
 
 /** The job that an envelope found in its place. */
-type Taken = readonly [index: number, receipt: SendReceipt]
+export type Taken = readonly [index: number, receipt: SendReceipt]
 
 const columns = 'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, unique_until, schedule'
 const valueCount = 12

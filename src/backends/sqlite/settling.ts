@@ -1,27 +1,42 @@
-import type { AttemptError, OnceMark, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
+import type { AttemptError, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
+import type { Endings } from './endings.ts'
+import { appended, free } from './job-changes.ts'
 import type { Lanes } from './lanes.ts'
-import type { Outcomes } from './outcomes.ts'
+import type { LinkedSettling } from './linked-settling.ts'
+import type { OnceMarks } from './once-marks.ts'
 import { type DoneGroup, isPlainlyDone, PlainlyDone } from './plainly-done.ts'
 import { stateNumber } from './schema.ts'
 import { readToken, type Token } from './token.ts'
 
-const keptErrors = 20
 const rescuesPerCall = 1_000
 const promotionsPerCall = 1_000
 
-const free = 'token = NULL, lease_until = NULL, cancel = 0'
 const held = 'WHERE seq = ? AND token = ? AND state = 3'
-/** The history with one more error at its end, and its oldest dropped where there are too many. */
-const appended = `CASE WHEN json_array_length(coalesce(errors, '[]')) >= ${keptErrors}
-  THEN json_insert(json_remove(errors, '$[0]'), '$[#]', json(?))
-  ELSE json_insert(coalesce(errors, '[]'), '$[#]', json(?)) END`
+// One statement is enough for a job that nobody waits for and that waits for nobody; what it does not find is looked at closer.
+const alone = `${held} AND linked = 0`
+
+export interface SettlingParts {
+  readonly lanes: Lanes
+  readonly endings: Endings
+  readonly linked: LinkedSettling
+  readonly onceMarks: OnceMarks
+}
+
+export interface Settled {
+  /** By their places; all the rest are applied. */
+  readonly others: readonly (readonly [index: number, receipt: SettleReceipt])[]
+  /** A job that waited for one of these has become ready. */
+  readonly released: boolean
+}
 
 /** Ends leases: by their owner's word, or because their time is over. */
 export class Settling {
   readonly #lanes: Lanes
-  readonly #outcomes: Outcomes
+  readonly #endings: Endings
+  readonly #linked: LinkedSettling
+  readonly #onceMarks: OnceMarks
   readonly #end: SqliteStatement
   readonly #endMany: SqliteStatement
   readonly #mark: SqliteStatement
@@ -35,7 +50,6 @@ export class Settling {
   readonly #snooze: SqliteStatement
   readonly #endAsked: SqliteStatement
   readonly #extend: SqliteStatement
-  readonly #markOnce: SqliteStatement
   readonly #expired: SqliteStatement
   readonly #heldBy: SqliteStatement
   readonly #rescue: SqliteStatement
@@ -43,21 +57,23 @@ export class Settling {
   readonly #cancelExpired: SqliteStatement
   readonly #promote: SqliteStatement
 
-  constructor(connection: Connection, lanes: Lanes, outcomes: Outcomes) {
+  constructor(connection: Connection, { lanes, endings, linked, onceMarks }: SettlingParts) {
     this.#lanes = lanes
-    this.#outcomes = outcomes
-    const update = (changes: string) => connection.prepare(`UPDATE treadle_jobs SET ${changes} ${held}`)
-    this.#end = update(`state = ?, finished_at = ?, result = ?, ${free}`)
+    this.#endings = endings
+    this.#linked = linked
+    this.#onceMarks = onceMarks
+    const update = (changes: string, which = held) => connection.prepare(`UPDATE treadle_jobs SET ${changes} ${which}`)
+    this.#end = update(`state = ?, finished_at = ?, result = ?, ${free}`, alone)
     this.#endMany = connection.prepare(
       `UPDATE treadle_jobs SET state = 4, finished_at = ?1, result = NULL, ${free}
-       WHERE seq IN (SELECT value FROM json_each(?3)) AND token = ?2 AND state = 3`,
+       WHERE seq IN (SELECT value FROM json_each(?3)) AND token = ?2 AND state = 3 AND linked = 0`,
     )
     this.#mark = connection.prepare('SAVEPOINT treadle_done')
     this.#undo = connection.prepare('ROLLBACK TO treadle_done')
     this.#unmark = connection.prepare('RELEASE treadle_done')
-    this.#endFailed = update(`state = 5, finished_at = ?, reason = ?, errors = ${appended}, ${free}`)
-    this.#endUnrun = update(`state = 7, finished_at = ?, reason = ?, attempts = attempts - 1, ${free}`)
-    this.#delete = connection.prepare(`DELETE FROM treadle_jobs ${held}`)
+    this.#endFailed = update(`state = 5, finished_at = ?, reason = ?, errors = ${appended}, ${free}`, alone)
+    this.#endUnrun = update(`state = 7, finished_at = ?, reason = ?, attempts = attempts - 1, ${free}`, alone)
+    this.#delete = connection.prepare(`DELETE FROM treadle_jobs ${alone}`)
     this.#deleteEnded = connection.prepare('DELETE FROM treadle_jobs WHERE seq = ?')
     this.#retry = update(`state = ?, run_at = ?, errors = ${appended}, token = NULL, lease_until = NULL`)
     this.#snooze = update('state = ?, run_at = coalesce(?, run_at), attempts = attempts - 1, token = NULL, lease_until = NULL')
@@ -65,10 +81,6 @@ export class Settling {
       'UPDATE treadle_jobs SET state = 6, finished_at = ?, cancel = 0 WHERE seq = ? AND cancel = 1',
     )
     this.#extend = update('lease_until = ?')
-    this.#markOnce = connection.prepare(
-      `INSERT INTO treadle_once (key, job_id, claimed_at, done_until) VALUES (?1, '', 0, ?2)
-       ON CONFLICT (key) DO UPDATE SET done_until = excluded.done_until`,
-    )
     const leased = 'SELECT seq, lane, attempts, rescues, cancel, token, owner FROM treadle_jobs WHERE state = 3'
     this.#expired = connection.prepare(`${leased} AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`)
     this.#heldBy = connection.prepare(`${leased} AND owner IN (SELECT value FROM json_each(?))`)
@@ -81,35 +93,42 @@ export class Settling {
     )
   }
 
-  /** Gives the places of those that were lost. */
-  settle(settlements: readonly Settlement[], now: number): readonly number[] {
+  settle(settlements: readonly Settlement[], now: number): Settled {
     const plain = new PlainlyDone()
-    const lost: number[] = []
+    const others: [number, SettleReceipt][] = []
+    const settleOne = (index: number, token: Token | undefined) => {
+      const receipt = token === undefined ? 'lost' : this.#settleOne(token, settlements[index] as Settlement, now)
+      if (receipt !== 'applied') others.push([index, receipt])
+    }
     settlements.forEach((settlement, index) => {
       const token = readToken(settlement.token)
-      if (token === undefined) lost.push(index)
-      else if (isPlainlyDone(settlement)) plain.add(token, index)
-      else if (!this.#apply(token, settlement, now)) lost.push(index)
+      if (token !== undefined && isPlainlyDone(settlement)) plain.add(token, index)
+      else settleOne(index, token)
     })
-    for (const group of plain.groups) this.#endTogether(group, now, lost)
-    return lost
-  }
-
-  /** One statement for all; only where some of them are lost it is undone and each is asked for itself. */
-  #endTogether({ claim, lane, seqs, indexes }: DoneGroup, now: number, lost: number[]): void {
-    this.#mark.run()
-    const ended = Number(this.#endMany.run(now, claim, JSON.stringify(seqs)).changes)
-    if (ended === seqs.length) {
-      this.#lanes.move(lane, stateNumber.running, stateNumber.succeeded, ended)
-      this.#outcomes.write(lane, seqs, stateNumber.succeeded, now)
-    } else {
-      this.#undo.run()
-      seqs.forEach((seq, at) => {
-        const outcome = this.#end.run(stateNumber.succeeded, now, null, seq, claim)
-        if (!this.#finish({ seq, lane, claim }, stateNumber.succeeded, outcome, now)) lost.push(indexes[at] as number)
+    for (const group of plain.groups) {
+      if (this.#endTogether(group, now)) continue
+      group.seqs.forEach((seq, at) => {
+        settleOne(group.indexes[at] as number, { seq, lane: group.lane, claim: group.claim })
       })
     }
+    return { others, released: this.#endings.takeReleased() }
+  }
+
+  #settleOne(token: Token, settlement: Settlement, now: number): SettleReceipt {
+    return this.#apply(token, settlement, now) ? 'applied' : this.#linked.settle(token, settlement, now)
+  }
+
+  /** One statement for all; false, and nothing changed, where some of them are lost or linked. */
+  #endTogether({ claim, lane, seqs }: DoneGroup, now: number): boolean {
+    this.#mark.run()
+    const ended = Number(this.#endMany.run(now, claim, JSON.stringify(seqs)).changes)
+    const isAll = ended === seqs.length
+    if (isAll) {
+      this.#lanes.move(lane, stateNumber.running, stateNumber.succeeded, ended)
+      this.#endings.endedAlone(lane, seqs, stateNumber.succeeded, now)
+    } else this.#undo.run()
     this.#unmark.run()
+    return isAll
   }
 
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[] {
@@ -137,10 +156,12 @@ export class Settling {
     for (const row of rows) {
       const token: Token = { seq: row.seq, lane: row.lane, claim: row.token }
       if (row.cancel === 1) {
-        this.#finish(token, stateNumber.cancelled, this.#cancelExpired.run(now, token.seq, token.claim), now)
+        this.#cancelExpired.run(now, token.seq, token.claim)
+        this.#finishAny(token, stateNumber.cancelled, now)
       } else if (row.rescues >= maxRescues) {
         const error = JSON.stringify(poisonError(row, now))
-        this.#finish(token, stateNumber.dead, this.#poison.run(now, error, error, token.seq, token.claim), now)
+        this.#poison.run(now, error, error, token.seq, token.claim)
+        this.#finishAny(token, stateNumber.dead, now)
         report.poisoned++
       } else {
         this.#rescue.run(token.seq, token.claim)
@@ -158,6 +179,7 @@ export class Settling {
     return promoted.length < promotionsPerCall
   }
 
+  /** False for a lease that is lost, and for a job that is linked. */
   #apply(token: Token, settlement: Settlement, now: number): boolean {
     const { seq, claim } = token
     if ('keep' in settlement && !settlement.keep) return this.#remove(token, settlement, now)
@@ -165,7 +187,7 @@ export class Settling {
       case 'done': {
         const done = this.#end.run(stateNumber.succeeded, now, settlement.result, seq, claim)
         if (!this.#finish(token, stateNumber.succeeded, done, now)) return false
-        this.#remember(settlement.once, now)
+        this.#onceMarks.keep(settlement.once, now)
         return true
       }
       case 'dead': {
@@ -186,6 +208,8 @@ export class Settling {
         const runAt = settlement.delayMs > 0 ? now + settlement.delayMs : null
         return this.#putBack(token, state, this.#snooze.run(state, runAt, seq, claim), now)
       }
+      case 'wait':
+        return false
     }
   }
 
@@ -194,22 +218,27 @@ export class Settling {
     if (!changed(outcome)) return false
     const asked = changed(this.#endAsked.run(now, token.seq))
     this.#lanes.move(token.lane, stateNumber.running, asked ? stateNumber.cancelled : state)
-    if (asked) this.#outcomes.write(token.lane, [token.seq], stateNumber.cancelled, now)
+    if (asked) this.#endings.ended(token.lane, token.seq, stateNumber.cancelled, now)
     return true
   }
 
   #finish(token: Token, state: number, outcome: { readonly changes: number | bigint }, now: number): boolean {
     if (!changed(outcome)) return false
     this.#lanes.move(token.lane, stateNumber.running, state)
-    this.#outcomes.write(token.lane, [token.seq], state, now)
+    this.#endings.endedAlone(token.lane, [token.seq], state, now)
     return true
+  }
+
+  #finishAny({ seq, lane }: Token, state: number, now: number): void {
+    this.#lanes.move(lane, stateNumber.running, state)
+    this.#endings.ended(lane, seq, state, now)
   }
 
   #remove(token: Token, settlement: EndSettlement, now: number): boolean {
     if (this.#lanes.isRecurring(token.lane)) return this.#removeOccurrence(token, settlement, now)
     if (!changed(this.#delete.run(token.seq, token.claim))) return false
     this.#lanes.add(token.lane, stateNumber.running, -1)
-    if (settlement.kind === 'done') this.#remember(settlement.once, now)
+    if (settlement.kind === 'done') this.#onceMarks.keep(settlement.once, now)
     return true
   }
 
@@ -219,10 +248,6 @@ export class Settling {
     this.#deleteEnded.run(token.seq)
     this.#lanes.add(token.lane, endState[settlement.kind], -1)
     return true
-  }
-
-  #remember(once: OnceMark | undefined, now: number): void {
-    if (once !== undefined) this.#markOnce.run(once.key, now + once.keepMs)
   }
 }
 

@@ -2,10 +2,10 @@ import type { Neighbours, OccurrenceKey, SkipRequest } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
+import type { Endings } from './endings.ts'
 import type { Lanes } from './lanes.ts'
-import type { Outcomes } from './outcomes.ts'
 import { stateNumber } from './schema.ts'
-import type { KeyedRow, UniqueKeys } from './unique-keys.ts'
+import type { KeyedRow } from './unique-keys.ts'
 
 /** Those that wait are begun in their order: an occurrence that is begun behind so many that are not is not looked for. */
 const mostWaiting = 100
@@ -23,8 +23,7 @@ function isSeen(at: string): string {
 interface UnendedParts {
   readonly lanes: Lanes
   readonly addresses: Addresses
-  readonly outcomes: Outcomes
-  readonly uniqueKeys: UniqueKeys
+  readonly endings: Endings
 }
 
 /** Occurrences whose jobs have not ended: what they are to each other, and the end of those that nobody is to run. */
@@ -74,13 +73,12 @@ export class Unended {
   }
 
   #skipOne(jobId: string, why: string, now: number): boolean {
-    const { lanes, outcomes, uniqueKeys } = this.#parts
+    const { lanes, endings } = this.#parts
     const job = this.#jobOf(jobId)
     if (job === undefined || isBegun(job) || !isWaiting(job)) return false
     this.#skip.run(now, why, job.seq)
     lanes.move(job.lane, job.state, stateNumber.skipped)
-    outcomes.write(job.lane, [job.seq], stateNumber.skipped, now)
-    uniqueKeys.freeUnclaimed(job)
+    endings.ended(job.lane, job.seq, stateNumber.skipped, now)
     return true
   }
 

@@ -43,8 +43,13 @@ export class Bench {
   envelope(wanted: Wanted = {}): Envelope {
     const now = this.clock.now()
     const { payload = '{"n":1}', delayMs = 0, createdAt = now, runAt = now + delayMs, ...more } = wanted
-    const { uniqueKey = null, uniqueUntil = 'ended', group = null, ...identity } = more
-    return sealEnvelope(this.#identity(identity), payload, { createdAt, runAt, uniqueKey, uniqueUntil, group }, null)
+    const { uniqueKey = null, uniqueUntil = 'ended', group = null, links = null, ...identity } = more
+    return sealEnvelope(this.#identity(identity), payload, { createdAt, runAt, uniqueKey, uniqueUntil, group, links }, null)
+  }
+
+  /** An id for a job or a workflow that is still to be sent. */
+  newId(): string {
+    return this.#nextId()
   }
 
   /** Sends one batch, asserts that all of it was stored, and answers with the ids. */
@@ -129,6 +134,10 @@ export class Bench {
 
   cancelled(lease: Lease, keep = true): Settlement {
     return { token: lease.token, kind: 'cancelled', keep }
+  }
+
+  wait(lease: Lease): Settlement {
+    return { token: lease.token, kind: 'wait' }
   }
 
   skipped(lease: Lease, keep = true): Settlement {

@@ -3,6 +3,8 @@ import { amending } from './amending.ts'
 import { cancelling } from './cancelling.ts'
 import { claiming } from './claiming.ts'
 import { closing } from './closing.ts'
+import { dependencies } from './dependencies.ts'
+import { failurePolicies } from './failure-policies.ts'
 import { fairShares } from './fair-shares.ts'
 import { forgetting } from './forgetting.ts'
 import { groupLimits } from './group-limits.ts'
@@ -12,10 +14,12 @@ import { leases } from './leases.ts'
 import { limits } from './limits.ts'
 import { listing } from './listing.ts'
 import { locks } from './locks.ts'
+import { longestWaits } from './longest-waits.ts'
 import { neighbouring } from './neighbours.ts'
 import { occurrences } from './occurrences.ts'
 import { onceKeys } from './once-keys.ts'
 import { outcomes } from './outcomes.ts'
+import { parents } from './parents.ts'
 import { pausing } from './pausing.ts'
 import { presence } from './presence.ts'
 import { queueLimits } from './queue-limits.ts'
@@ -31,6 +35,7 @@ import { settling } from './settling.ts'
 import { skipping } from './skipping.ts'
 import { type ConformanceOptions, type Part, runGroups, type TestRunner } from './suite.ts'
 import { timing } from './timing.ts'
+import { trees } from './trees.ts'
 import { uniqueKeys } from './unique-keys.ts'
 import { uniqueKeysReplayed, uniqueTimes } from './unique-times.ts'
 import { watching, watchingChanges } from './watching.ts'
@@ -84,6 +89,11 @@ const groups = [
   onceKeys,
   locks,
   presence,
+  dependencies,
+  failurePolicies,
+  parents,
+  trees,
+  longestWaits,
   randomized,
 ]
 

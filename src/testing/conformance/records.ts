@@ -42,6 +42,8 @@ export const records: Group = {
         idempotencyKey: 'once-1',
         schedule: null,
         group: oddText,
+        parent: null,
+        root: null,
         reason: null,
         errors: [],
         createdAt: now,

@@ -1,0 +1,184 @@
+import type { Clock } from '../../core/clock.ts'
+import { isFinal } from '../store.ts'
+import { type End, failureText, impatienceText, isSuccess, nothingToRescue, verdictOf } from '../waiting.ts'
+import type { Edges } from './edges.ts'
+import { type MemoryJob, withError } from './job.ts'
+import type { Jobs, JobsListener } from './jobs.ts'
+import type { MemoryEdge, MemoryLinks } from './links.ts'
+import type { OnceKeys } from './once-keys.ts'
+import type { Trees } from './trees.ts'
+import type { Watchers } from './watchers.ts'
+
+export interface EndingsParts {
+  readonly clock: Clock
+  readonly jobs: Jobs
+  readonly once: OnceKeys
+  readonly trees: Trees
+  readonly edges: Edges
+  readonly watchers: Watchers
+}
+
+/** A job that waits, or may. */
+export type Waiter = MemoryJob & { links: MemoryLinks }
+
+/** Of a job that is not there. */
+export const gone: End = { state: 'missing', result: null, error: null }
+
+/** The end of a job, as far as those are concerned who wait for it: they go on, or end as well. */
+export class Endings implements JobsListener {
+  readonly #parts: EndingsParts
+  readonly #untold: { readonly id: string; readonly end: End }[] = []
+  #isTelling = false
+
+  constructor(parts: EndingsParts) {
+    this.#parts = parts
+    parts.jobs.listen(this)
+  }
+
+  ended(job: MemoryJob): void {
+    const { once, edges } = this.#parts
+    if (job.links !== null) {
+      job.links.ending = null
+      once.release(job)
+    }
+    if (!edges.has(job.envelope.id)) return
+    this.#untold.push({ id: job.envelope.id, end: endOf(job) })
+    this.#tellAll()
+  }
+
+  deleted(job: MemoryJob): void {
+    const state = isFinal(job.state) ? job.state : null
+    if (job.links !== null) {
+      this.#parts.trees.forget(job as Waiter, state)
+      for (const edge of job.links.edges) this.#parts.edges.remove(edge)
+    }
+    if (state !== null) return
+    this.#untold.push({ id: job.envelope.id, end: gone })
+    this.#tellAll()
+  }
+
+  /** Lets a job wait, for the first time or once more. */
+  expect({ links }: Waiter, edge: MemoryEdge): void {
+    links.pending++
+    edge.waiting = true
+    edge.end = null
+    this.#parts.edges.add(edge)
+  }
+
+  /** What one that waits was not told; undefined while there is nothing to tell. */
+  missed({ id }: MemoryEdge): End | undefined {
+    const target = this.#parts.jobs.get(id)
+    if (target === undefined) return gone
+    return isFinal(target.state) ? endOf(target) : undefined
+  }
+
+  /** Tells one that waits of an end that it has missed. */
+  resolve(edge: MemoryEdge, end: End): void {
+    this.#parts.edges.remove(edge)
+    this.#tell(edge, end)
+    this.#tellAll()
+  }
+
+  /** Tells nobody before all of them have ended, so that none ends because of another one. */
+  together(work: () => void): void {
+    this.#isTelling = true
+    work()
+    this.#isTelling = false
+    this.#tellAll()
+  }
+
+  /** Ends those that have waited for too long. */
+  giveUp(now: number): void {
+    const { blocked } = this.#parts.jobs
+    for (let job = blocked.peek() as Waiter | undefined; job !== undefined && job.links.givesUpAt <= now; ) {
+      const awaited = job.links.edges.filter(({ waiting }) => waiting)
+      this.#fail(job, impatienceText(awaited, awaited.length, job.links.longestWaitMs))
+      job = blocked.peek() as Waiter | undefined
+    }
+  }
+
+  /** Ends a job because of an edge. */
+  failFor(waiter: Waiter, edge: MemoryEdge): void {
+    const why = failureText({ ...edge, ...(edge.end as End) })
+    if (edge.policy === 'skip') this.#skip(waiter, why)
+    else this.#fail(waiter, why)
+  }
+
+  /** A blocked job has nothing left to wait for. */
+  allEnded(waiter: Waiter): void {
+    const rescues = waiter.links.edges.filter(({ policy }) => policy === 'rescue')
+    if (rescues.length > 0 && rescues.every(({ end }) => end !== null && isSuccess(end))) this.#skip(waiter, nothingToRescue)
+    else this.#release(waiter)
+  }
+
+  /** In turn and not one inside the other: a chain of jobs that fail one after the other may be long. */
+  #tellAll(): void {
+    if (this.#isTelling) return
+    this.#isTelling = true
+    for (let next = 0; next < this.#untold.length; next++) {
+      const { id, end } = this.#untold[next] as { id: string; end: End }
+      for (const edge of this.#parts.edges.take(id)) this.#tell(edge, end)
+    }
+    this.#untold.length = 0
+    this.#isTelling = false
+  }
+
+  #tell(edge: MemoryEdge, end: End): void {
+    edge.end = end
+    if (!edge.waiting) return
+    edge.waiting = false
+    const waiter = this.#parts.jobs.get(edge.waiterId) as Waiter | undefined
+    if (waiter === undefined) return
+    const { links } = waiter
+    const isBlocked = waiter.state === 'blocked'
+    links.pending--
+    switch (verdictOf(edge.policy, end)) {
+      case 'counts':
+        if (isBlocked && links.pending === 0) this.allEnded(waiter)
+        return
+      case 'releases':
+        for (const other of links.edges) other.waiting = false
+        links.pending = 0
+        if (isBlocked) this.#release(waiter)
+        return
+      case 'fails':
+      case 'skips':
+        if (isBlocked) this.failFor(waiter, edge)
+        else links.doom ??= edge
+    }
+  }
+
+  #release(waiter: Waiter): void {
+    const { jobs, clock, once, watchers } = this.#parts
+    const now = clock.now()
+    const { ending } = waiter.links
+    watchers.notify()
+    if (ending === null) {
+      jobs.move(waiter, waiter.runAt > now ? 'scheduled' : 'ready')
+      return
+    }
+    if (ending.once !== null) once.keep(ending.once, now)
+    jobs.move(waiter, 'succeeded', { finishedAt: now })
+    if (!ending.keep) jobs.delete(waiter)
+  }
+
+  #skip(waiter: Waiter, why: string): void {
+    this.#parts.jobs.move(waiter, 'skipped', {
+      finishedAt: this.#parts.clock.now(),
+      reason: why,
+      result: null,
+      token: null,
+    })
+  }
+
+  #fail(waiter: Waiter, message: string): void {
+    const now = this.#parts.clock.now()
+    const errors = withError(waiter, { attempt: waiter.attempts, at: now, message })
+    this.#parts.jobs.move(waiter, 'dead', { finishedAt: now, reason: 'dependency', result: null, errors, token: null })
+  }
+}
+
+function endOf({ state, result, reason, errors }: MemoryJob): End {
+  const end = { state: state as End['state'], result }
+  return { ...end, error: isSuccess(end) ? null : (errors.at(-1)?.message ?? reason) }
+}

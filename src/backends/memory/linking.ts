@@ -1,0 +1,120 @@
+import type { Clock } from '../../core/clock.ts'
+import type { Envelope, FailurePolicy, Links, ParentLink } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../contract.ts'
+import { distinctWaits, isSuccess } from '../waiting.ts'
+import { type Endings, gone, type Waiter } from './endings.ts'
+import type { MemoryJob } from './job.ts'
+import type { Jobs } from './jobs.ts'
+import { type MemoryEdge, newLinks } from './links.ts'
+import type { Trees } from './trees.ts'
+
+export interface LinkingParts {
+  readonly clock: Clock
+  readonly jobs: Jobs
+  readonly trees: Trees
+  readonly endings: Endings
+}
+
+/** Ties jobs to each other: when they are sent, and when somebody puts them back. */
+export class Linking {
+  readonly #parts: LinkingParts
+
+  constructor(parts: LinkingParts) {
+    this.#parts = parts
+  }
+
+  /** First all places, then the edges between them, then what has ended already: the order in which they were sent is of no account. */
+  send(envelopes: readonly Envelope[]): readonly SendReceipt[] {
+    const receipts = envelopes.map((envelope) => this.#insert(envelope))
+    if (envelopes.every(({ links }) => links === null)) return receipts
+    const holders = new Map(envelopes.map(({ id }, index) => [id, receipts[index]?.id ?? id]))
+    const edges = envelopes.flatMap(({ links }, index) => {
+      const { id, stored, lost } = receipts[index] as SendReceipt
+      if (links === null || lost === true) return []
+      const waits = stored ? this.#addWaits(this.#job(id), links, holders) : []
+      return [...this.#childEdge(links.parent), ...waits]
+    })
+    for (const edge of edges) this.#resolveMissed(edge)
+    return receipts
+  }
+
+  /** A job that was put back waits again for those of its dependencies that live again. Children that failed are made anew. */
+  relink(ids: readonly string[]): void {
+    for (const id of ids) if (this.#parts.jobs.get(id)?.links != null) this.#relinkOne(this.#job(id))
+  }
+
+  #insert(envelope: Envelope): SendReceipt {
+    const { jobs, trees, clock } = this.#parts
+    const { links } = envelope
+    if (links === null) return jobs.insert(envelope, clock.now(), null)
+    const parent = links.parent === null ? null : this.#parentOf(links.parent)
+    if (parent === undefined) return { id: envelope.id, stored: false, lost: true }
+    const existing = parent?.links?.children.get(links.parent?.key as string)
+    if (existing !== undefined) return { id: existing.id, stored: false }
+    const receipt = jobs.insert(envelope, clock.now(), null)
+    if (receipt.stored) trees.add(this.#job(receipt.id), newLinks(links.root, parent?.envelope.id ?? null, links.longestWaitMs))
+    if (parent !== null) this.#addChild(parent, links, receipt.id)
+    return receipt
+  }
+
+  /** Undefined where its lease is lost. */
+  #parentOf({ id, token }: ParentLink): MemoryJob | undefined {
+    const holder = this.#parts.jobs.byToken(token)
+    return holder?.envelope.id === id ? holder : undefined
+  }
+
+  #addChild(parent: MemoryJob, { root, parent: link }: Links, id: string): void {
+    const { key, onFailure, longestWaitMs } = link as ParentLink
+    if (parent.links === null) this.#parts.trees.add(parent, newLinks(root, null, longestWaitMs))
+    this.#addEdge(parent as Waiter, id, key, onFailure)
+  }
+
+  #childEdge(link: ParentLink | null): readonly MemoryEdge[] {
+    const edge = link === null ? undefined : this.#parentOf(link)?.links?.children.get(link.key)
+    return edge === undefined ? [] : [edge]
+  }
+
+  #addWaits(waiter: Waiter, links: Links, holders: ReadonlyMap<string, string>): readonly MemoryEdge[] {
+    const waits = distinctWaits(links)
+    if (waits.length > 0) this.#block(waiter)
+    return waits.map(({ id, onFailure }) => this.#addEdge(waiter, holders.get(id) ?? id, null, onFailure))
+  }
+
+  #addEdge(waiter: Waiter, id: string, key: string | null, policy: FailurePolicy): MemoryEdge {
+    const job = this.#parts.jobs.get(id)?.envelope.job ?? null
+    const edge = { waiterId: waiter.envelope.id, id, job, key, policy, waiting: true, end: null }
+    waiter.links.edges.push(edge)
+    if (key !== null) waiter.links.children.set(key, edge)
+    this.#parts.endings.expect(waiter, edge)
+    return edge
+  }
+
+  #resolveMissed(edge: MemoryEdge): void {
+    const end = edge.end === null ? this.#parts.endings.missed(edge) : undefined
+    if (end !== undefined) this.#parts.endings.resolve(edge, end)
+  }
+
+  #relinkOne(waiter: Waiter): void {
+    const { endings } = this.#parts
+    const { links } = waiter
+    Object.assign(links, { pending: 0, doom: null, ending: null })
+    for (const edge of links.edges) {
+      const missed = endings.missed(edge)
+      if (missed === undefined) endings.expect(waiter, edge)
+      else if (missed !== gone || edge.end === null) edge.end = missed
+    }
+    for (const [key, { end }] of links.children) if (end !== null && !isSuccess(end)) links.children.delete(key)
+    links.edges = links.edges.filter(({ key }) => key === null || links.children.has(key))
+    if (links.edges.some(({ key, end }) => key === null && end === null)) this.#block(waiter)
+  }
+
+  #block(waiter: Waiter): void {
+    const { jobs, clock } = this.#parts
+    waiter.links.givesUpAt = clock.now() + waiter.links.longestWaitMs
+    jobs.move(waiter, 'blocked')
+  }
+
+  #job(id: string): Waiter {
+    return this.#parts.jobs.get(id) as Waiter
+  }
+}

@@ -1,0 +1,140 @@
+import type { Links, ParentLink } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../contract.ts'
+import { distinctWaits } from '../waiting.ts'
+import type { Addresses } from './addresses.ts'
+import type { Connection } from './connection.ts'
+import type { SqliteStatement } from './driver.ts'
+import type { Edge, Edges } from './edges.ts'
+import type { Endings } from './endings.ts'
+import { stateNumber } from './schema.ts'
+import { type FlatEnvelopes, fieldCount, linksPlace, type Sending, type Taken } from './sending.ts'
+import { readToken } from './token.ts'
+import type { Waiter, Waiters } from './waiters.ts'
+
+export interface LinkingParts {
+  readonly addresses: Addresses
+  readonly sending: Sending
+  readonly edges: Edges
+  readonly waiters: Waiters
+  readonly endings: Endings
+}
+
+/** One envelope of a batch, on its way to its place in a workflow. */
+interface LinkedEnvelope {
+  /** The id of the job that stands for it. */
+  readonly id: string
+  readonly links: Links
+  readonly stored: boolean
+}
+
+/** Stores envelopes together with what ties them to each other and to jobs that are there. */
+export class Linking {
+  readonly #parts: LinkingParts
+  readonly #holds: SqliteStatement
+  readonly #target: SqliteStatement
+
+  constructor(connection: Connection, parts: LinkingParts) {
+    this.#parts = parts
+    this.#holds = connection.prepare('SELECT 1 FROM treadle_jobs WHERE seq = ? AND token = ? AND state = 3 AND id = ?')
+    this.#target = connection.prepare(
+      'SELECT treadle_lanes.job, state FROM treadle_jobs JOIN treadle_lanes USING (lane) WHERE seq = ?',
+    )
+  }
+
+  send(flat: FlatEnvelopes, now: number): readonly Taken[] {
+    return hasLinks(flat) ? this.#sendLinked(flat, now) : this.#parts.sending.send(flat, now)
+  }
+
+  #sendLinked(flat: FlatEnvelopes, now: number): readonly Taken[] {
+    const receipts = new Map<number, SendReceipt>()
+    const links = linksOf(flat)
+    const firstWithKey = new Map<string, string>()
+    links.forEach((each, index) => {
+      const refused =
+        each?.parent == null ? undefined : this.#refused(each.parent, flat[index * fieldCount] as string, firstWithKey)
+      if (refused !== undefined) receipts.set(index, refused)
+    })
+    const places = links.flatMap((_, index) => (receipts.has(index) ? [] : [index]))
+    const wanted = places.flatMap((index) => flat.slice(index * fieldCount, (index + 1) * fieldCount))
+    for (const [place, receipt] of this.#parts.sending.send(wanted, now)) receipts.set(places[place] as number, receipt)
+    const holders = new Map([...receipts].map(([index, { id }]) => [flat[index * fieldCount] as string, id]))
+    this.#link(
+      places.flatMap((index) => {
+        const id = flat[index * fieldCount] as string
+        const each = links[index]
+        return each == null ? [] : [{ id: holders.get(id) ?? id, links: each, stored: !receipts.has(index) }]
+      }),
+      holders,
+      now,
+    )
+    return [...receipts].map(([index, receipt]) => [index, { ...receipt, id: holders.get(receipt.id) ?? receipt.id }])
+  }
+
+  /** Why a child is not stored, or undefined when it is to be. */
+  #refused({ id, token, key }: ParentLink, childId: string, firstWithKey: Map<string, string>): SendReceipt | undefined {
+    const parsed = readToken(token)
+    if (parsed === undefined || this.#holds.get(parsed.seq, parsed.claim, id) === undefined)
+      return { id: childId, stored: false, lost: true }
+    const place = `${parsed.seq}.${key}`
+    const existing = this.#parts.edges.child(parsed.seq, key) ?? firstWithKey.get(place)
+    if (existing !== undefined) return { id: existing, stored: false }
+    firstWithKey.set(place, childId)
+    return undefined
+  }
+
+  /** First all places, then the edges between them, then what has ended already: the order in which they were sent is of no account. */
+  #link(envelopes: readonly LinkedEnvelope[], holders: ReadonlyMap<string, string>, now: number): void {
+    const { addresses, waiters, endings } = this.#parts
+    const seqs = envelopes.map(({ id }) => addresses.find(id) as number)
+    envelopes.forEach(({ links, stored }, index) => {
+      const { root, parent, longestWaitMs } = links
+      if (stored) waiters.add(seqs[index] as number, { root, parent: parent?.id ?? null, longestWaitMs })
+    })
+    const over = envelopes.flatMap(({ id, links, stored }, index) => [
+      ...(links.parent === null ? [] : this.#addChild(links.parent, id, links.root)),
+      ...(stored ? this.#addWaits(seqs[index] as number, links, holders, now) : []),
+    ])
+    for (const edge of over) endings.resolve(edge, now)
+  }
+
+  #addChild(parent: ParentLink, id: string, root: string): readonly Edge[] {
+    const { waiters } = this.#parts
+    const seq = readToken(parent.token)?.seq as number
+    if (waiters.find(seq) === undefined) waiters.add(seq, { root, parent: null, longestWaitMs: parent.longestWaitMs })
+    const waiter = waiters.find(seq) as Waiter
+    waiters.expect(waiter, waiter.pending + 1)
+    return this.#addEdge(seq, id, parent.key, parent.onFailure)
+  }
+
+  #addWaits(seq: number, links: Links, holders: ReadonlyMap<string, string>, now: number): readonly Edge[] {
+    const waits = distinctWaits(links)
+    if (waits.length === 0) return []
+    const { waiters } = this.#parts
+    const waiter = waiters.find(seq) as Waiter
+    waiters.expect(waiter, waits.length)
+    waiters.block(waiter, null, null, now)
+    return waits.flatMap(({ id, onFailure }) => this.#addEdge(seq, holders.get(id) ?? id, null, onFailure))
+  }
+
+  /** Gives the edge where it leads to no living job. */
+  #addEdge(waiter: number, id: string, key: string | null, policy: Edge['policy']): readonly Edge[] {
+    const { addresses, edges, waiters } = this.#parts
+    const target = addresses.find(id) ?? null
+    const found = target === null ? undefined : (this.#target.get(target) as { job: string; state: number })
+    const edge = edges.add({ waiter, target, target_id: id, target_job: found?.job ?? null, key, policy })
+    if (target !== null) waiters.mark(target)
+    return found === undefined || found.state > stateNumber.running ? [edge] : []
+  }
+}
+
+function hasLinks(flat: FlatEnvelopes): boolean {
+  for (let at = linksPlace; at < flat.length; at += fieldCount) if (flat[at] !== null) return true
+  return false
+}
+
+function linksOf(flat: FlatEnvelopes): readonly (Links | null)[] {
+  return Array.from({ length: flat.length / fieldCount }, (_, index) => {
+    const text = flat[index * fieldCount + linksPlace] as string | null
+    return text === null ? null : (JSON.parse(text) as Links)
+  })
+}
