@@ -191,8 +191,10 @@ function engineOn(connection: Connection): Engine {
   /** What falls due together may be others' by the thousands before it is this worker's. */
   function promoteAndClaim(request: FlatRequest, claim: string, now: number): ClaimedRows {
     for (let round = 1; ; round++) {
-      const isAll = settling.promote(now) && lanes.groups.release(now)
+      const arePromoted = settling.promote(now)
+      // A group is put back where it has ready jobs, those that have just become so included.
       lanes.writeCounts()
+      const isAll = lanes.groups.release(now) && arePromoted
       const claimed = claiming.claim(request, claiming.open(request), claim, now)
       if (isAll || claimed.lanes.length > 0 || request.limit === 0 || round === mostPromotionRounds) return claimed
     }

@@ -89,6 +89,15 @@ export const rates: Group = {
       await bench.clock.advance(2_000)
       assert.deepEqual(await claimedGroups(bench, { jobs }), ['a'])
     },
+    'a group that was without a token while it had nothing to do is served when a job of it falls due': async (bench) => {
+      const jobs = byGroup({ rate: { limit: 1, perMs: 1_000 } })
+      const [first, second] = await bench.send({ group: 'a' }, { group: 'a', delayMs: 5_000 })
+      const lease = await bench.claimOne({ jobs })
+      await bench.assertNothingClaimable({ jobs })
+      await bench.settle(bench.done(lease))
+      await bench.clock.advance(5_000)
+      assert.deepEqual([lease.envelope.id, ...(await bench.claimedIds({ jobs }))], [first, second])
+    },
     'a new job of a group without a token waits for it too, in any queue': async (bench) => {
       const jobs = byGroup({ rate: { limit: 1, perMs: 3_000 } })
       await bench.send({ group: 'a' }, { group: 'a' })
