@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { type Treadle, type TreadleOptions, treadle } from '../src/app/treadle.ts'
-import type { QueueBackend } from '../src/backends/contract.ts'
+import type { WholeBackend } from '../src/backends/contract.ts'
 import { openMemory } from '../src/backends/memory/index.ts'
 import type { JobRecord } from '../src/backends/store.ts'
 import type { Logger } from '../src/core/logger.ts'
@@ -16,7 +16,7 @@ export interface Happened {
 export interface World {
   readonly jobs: Treadle
   readonly clock: ManualClock
-  readonly backend: Required<QueueBackend>
+  readonly backend: WholeBackend
   /** What was logged, as `level message`. */
   readonly log: string[]
   readonly happened: Happened[]
@@ -32,7 +32,7 @@ export function world(options: TreadleOptions = {}): World {
   return worldOn(openMemory({ clock }), clock, options)
 }
 
-export function worldOn(backend: Required<QueueBackend>, clock: ManualClock, options: TreadleOptions = {}): World {
+export function worldOn(backend: WholeBackend, clock: ManualClock, options: TreadleOptions = {}): World {
   const log: string[] = []
   const happened: Happened[] = []
   const jobs = treadle('memory:', { clock, backend, logger: loggerInto(log), ...options })

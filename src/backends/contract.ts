@@ -30,11 +30,16 @@ export interface QueueBackend extends AsyncDisposable {
   reap(maxRescues: number, deadOwners?: readonly string[]): Promise<ReapReport>
   /** Calls `wake` soon after work may have become ready for another process or this one. A hint: polling works without it. */
   watch(wake: () => void): Watch
+  /** Renews an owner's leases while the program's event loop stands still. Absent where nothing but that loop could. */
+  standIn?(request: StandInRequest): StandIn
   /** Looking into the queue and changing what waits in it. Absent where the engine can not look. */
   readonly store?: JobStore
   /** State shared between workers. Absent where the engine has none. */
   readonly coordination?: Coordination
 }
+
+/** One that has both parts, whatever else it can do. */
+export type WholeBackend = QueueBackend & Required<Pick<QueueBackend, 'store' | 'coordination'>>
 
 export interface SendReceipt {
   /** The id of the stored job: another one's where the unique key was taken. */
@@ -101,6 +106,23 @@ export interface ReapReport {
 
 export interface Watch {
   close(): void
+}
+
+export interface StandInRequest {
+  readonly owner: string
+  readonly leaseMs: number
+  /** A job with a timeout is kept for no longer than that, and so much more, after its claim. */
+  readonly graceMs: number
+  /** A job without one is kept for no longer than this after the last beat: a program that hangs for ever loses it some day. */
+  readonly longestMs: number
+}
+
+export interface StandIn {
+  /** The event loop lives, and renews by itself. To be called often: it costs next to nothing. */
+  beat(): void
+  /** Nothing is held, so there is nothing to renew until the next beat. */
+  rest(): void
+  stop(): void
 }
 
 export interface Coordination {

@@ -31,8 +31,8 @@ export interface TreadleEvents {
   'worker:started': { readonly owner: string }
   /** A loop of the worker failed and goes on by itself. */
   'worker:error': { readonly error: unknown }
-  /** The event loop stood still for so long that leases were in danger. */
-  'worker:stalled': { readonly stalledMs: number; readonly running: readonly RunEvent[] }
+  /** The event loop stood still while jobs ran. Of the suspects, which may have ended by now, one alone is to blame. */
+  'worker:stalled': { readonly stalledMs: number; readonly running: readonly RunEvent[]; readonly suspects: readonly RunEvent[] }
   'schedule:enqueued': { readonly schedule: string; readonly at: number }
   /** Nobody was there when a schedule was due: these run now in spite of it, and so many are left out; no more than 1,000 are counted. */
   'schedule:missed': { readonly schedule: string; readonly madeUp: readonly number[]; readonly leftOut: number }

@@ -12,11 +12,15 @@ export interface WorkerConfig {
   readonly pollMs: number
   readonly graceMs: number
   readonly maxRescues: number
+  readonly stallMs: number
+  readonly maxStallMs: number
 }
 
 const maxConcurrency = 10_000
 const minLeaseMs = 1_000
 const maxLeaseMs = 86_400_000
+const minStallMs = 100
+const hourMs = 3_600_000
 
 /** Complete and checked; all problems are told at once. */
 export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerConfig {
@@ -28,15 +32,19 @@ export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerCon
   const leaseMs = durationOr(30_000, options.lease, 'lease', problems)
   const pollMs = durationOr(1_000, options.poll, 'poll', problems)
   const graceMs = durationOr(30_000, options.grace, 'grace', problems)
+  const stallMs = durationOr(1_000, options.stall, 'stall', problems)
+  const maxStallMs = durationOr(Math.max(hourMs, leaseMs), options.maxStall, 'maxStall', problems)
   if (!isWithin(concurrency, 1, maxConcurrency))
     problems.push(`concurrency must be a whole number from 1 to ${maxConcurrency}, got ${concurrency}`)
   if (!isWithin(leaseMs, minLeaseMs, maxLeaseMs)) problems.push(`lease must be from 1s to 1d, got ${leaseMs} ms`)
   if (pollMs < 10) problems.push(`poll must be at least 10ms, got ${pollMs} ms`)
   if (!isWithin(maxRescues, 0, 1_000)) problems.push(`maxRescues must be a whole number from 0 to 1000, got ${maxRescues}`)
+  if (stallMs < minStallMs) problems.push(`stall must be at least 100ms, got ${stallMs} ms`)
+  if (maxStallMs < leaseMs) problems.push(`maxStall must be at least as long as the lease, got ${maxStallMs} ms`)
   problems.push(...listProblems(queues, 'queues'), ...listProblems(jobs, 'jobs'))
   problems.push(...endProblems(options), ...schedulerProblems(options))
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The worker's options are invalid: ${problems.join('; ')}`)
-  return Object.freeze({ concurrency, queues, jobs, leaseMs, pollMs, graceMs, maxRescues })
+  return Object.freeze({ concurrency, queues, jobs, leaseMs, pollMs, graceMs, maxRescues, stallMs, maxStallMs })
 }
 
 /** Of what tells a worker to end. */

@@ -1,24 +1,26 @@
-import type { QueueBackend } from '../backends/contract.ts'
+import type { QueueBackend, StandIn } from '../backends/contract.ts'
 import type { Clock, Timer } from '../core/clock.ts'
 import { backoffMs } from './persistent.ts'
 
 export interface HeartbeatOptions {
-  readonly backend: QueueBackend
+  readonly backend: Pick<QueueBackend, 'extend'>
+  /** Makes the one that renews while the event loop stands still; undefined where the backend has none. */
+  readonly standIn: () => StandIn | undefined
   readonly clock: Clock
   readonly leaseMs: number
   /** The leases that the worker holds now. */
   readonly held: () => readonly string[]
   readonly onLost: (token: string) => void
   readonly onError: (error: unknown) => void
-  /** The beat came so late that leases may have run out meanwhile. */
-  readonly onStall: (lateMs: number) => void
 }
 
 /** Renews all leases of a worker three times in each lease's time. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #intervalMs: number
+  #standIn: StandIn | undefined
   #timer: Timer | undefined
+  #dueAt = Number.POSITIVE_INFINITY
   #stopped = false
   #failures = 0
 
@@ -30,21 +32,41 @@ export class Heartbeat {
   start(delayMs: number = this.#intervalMs): void {
     if (this.#stopped) return
     const { clock } = this.#options
-    const dueAt = clock.now() + delayMs
-    this.#timer = clock.timer(delayMs, () => {
-      const lateMs = clock.now() - dueAt
-      if (lateMs > this.#intervalMs) this.#options.onStall(lateMs)
-      void this.#beat()
-    })
+    this.#dueAt = clock.now() + delayMs
+    this.#timer = clock.timer(delayMs, () => void this.#beat())
   }
 
   stop(): void {
     this.#stopped = true
     this.#timer?.cancel()
+    this.#standIn?.stop()
+  }
+
+  /** The event loop turns, and leases are held. The stand-in is made for the first of them: a worker that idles needs none. */
+  live(): void {
+    if (this.#stopped) return
+    this.#standIn ??= this.#options.standIn()
+    this.#standIn?.beat()
+  }
+
+  /** No leases are held. */
+  rest(): void {
+    this.#standIn?.rest()
+  }
+
+  /**
+   * To be awaited before a claim, which returns to the queue what has run out: after a standstill, that may be leases of this
+   * very worker.
+   */
+  async catchUp(): Promise<void> {
+    if (this.#options.clock.now() - this.#dueAt <= this.#intervalMs / 2) return
+    this.#timer?.cancel()
+    await this.#beat()
   }
 
   async #beat(): Promise<void> {
     const { backend, clock, leaseMs, held, onLost, onError } = this.#options
+    this.#dueAt = Number.POSITIVE_INFINITY
     const tokens = held()
     try {
       if (tokens.length > 0) {

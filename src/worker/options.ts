@@ -20,11 +20,18 @@ export interface WorkOptions {
   readonly grace?: Duration
   /** How many workers may die with a job before it is dead as poisoned; 3 by default. */
   readonly maxRescues?: number
+  /** A standstill of the event loop that lasts longer is reported with the jobs that may have caused it; 1 s by default. */
+  readonly stall?: Duration
+  /** A job without a timeout that keeps the event loop still for longer than this loses its lease; 1 h by default. */
+  readonly maxStall?: Duration
   readonly signal?: AbortSignal
 }
 
 export interface RunOptions
-  extends Pick<WorkOptions, 'concurrency' | 'queues' | 'jobs' | 'lease' | 'scheduler' | 'maxRescues' | 'signal'> {
+  extends Pick<
+    WorkOptions,
+    'concurrency' | 'queues' | 'jobs' | 'lease' | 'scheduler' | 'maxRescues' | 'stall' | 'maxStall' | 'signal'
+  > {
   /** Start at most so many jobs. */
   readonly limit?: number
   /** Stop on SIGTERM and SIGINT; false by default. */
@@ -45,7 +52,7 @@ export type AnyWorkOptions = WorkOptions & RunOptions & DaemonOptions
 
 export type WorkKind = 'work' | 'run' | 'daemon'
 
-const commonNames = ['concurrency', 'queues', 'jobs', 'lease', 'scheduler', 'maxRescues', 'signal']
+const commonNames = ['concurrency', 'queues', 'jobs', 'lease', 'scheduler', 'maxRescues', 'stall', 'maxStall', 'signal']
 const workNames = [...commonNames, 'poll', 'signals', 'grace']
 
 export const workOptionNames: Readonly<Record<WorkKind, readonly string[]>> = {

@@ -6,7 +6,7 @@ import { formatDuration } from '../core/duration.ts'
 import type { Events } from '../core/events.ts'
 import type { Keep } from '../definition/definition.ts'
 import { ActiveRun } from '../execution/active-run.ts'
-import type { RunEvent, TreadleEvents } from '../execution/events.ts'
+import type { TreadleEvents } from '../execution/events.ts'
 import { type ExecutionDeps, execute } from '../execution/execute.ts'
 import { type Outcome, settlementOf } from '../execution/outcome.ts'
 import { runLogger } from '../execution/run-context.ts'
@@ -27,8 +27,9 @@ export interface RunsOptions {
   readonly settler: Settler
   readonly tally: Tally
   readonly onError: (error: unknown) => void
+  readonly onStarted: (run: ActiveRun) => void
   /** A run has ended, and its hand is free. */
-  readonly onEnded: () => void
+  readonly onEnded: (run: ActiveRun, durationMs: number) => void
   /** What became of it is on disk. */
   readonly onSettled: () => void
 }
@@ -77,9 +78,8 @@ export class Runs {
     return this.#active.keys()
   }
 
-  /** What is running now, for people. */
-  get running(): readonly RunEvent[] {
-    return [...this.#active.values()].map((run) => run.event)
+  get running(): readonly ActiveRun[] {
+    return [...this.#active.values()]
   }
 
   start(lease: Lease): void {
@@ -118,6 +118,7 @@ export class Runs {
 
   #start(run: ActiveRun): void {
     this.#active.set(run.lease.token, run)
+    this.#options.onStarted(run)
     void this.#run(run)
   }
 
@@ -126,7 +127,7 @@ export class Runs {
     const outcome = await execute(run, this.#execution)
     const durationMs = elapsedMs()
     this.#active.delete(run.lease.token)
-    this.#options.onEnded()
+    this.#options.onEnded(run, durationMs)
     await this.#settle(run, outcome, durationMs)
     this.#options.onSettled()
   }

@@ -2,7 +2,8 @@ import type { Lease, LeaseBatch } from '../backends/contract.ts'
 import { nextTurn } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import { abortGraceMs } from '../execution/active-run.ts'
+import { type ActiveRun, abortGraceMs } from '../execution/active-run.ts'
+import type { RunEvent } from '../execution/events.ts'
 import { ClaimableJobs } from './claimable-jobs.ts'
 import type { WorkerConfig } from './config.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -12,6 +13,8 @@ import { emptyTally, type RunReport } from './report.ts'
 import { Runs, type RunsDeps } from './runs.ts'
 import { Settler } from './settler.ts'
 import { Sleeper } from './sleeper.ts'
+import { type Stall, StallWatch } from './stall-watch.ts'
+import { stallText } from './stall-words.ts'
 import type { WorkerState } from './worker-state.ts'
 
 export interface WorkerDeps extends RunsDeps {
@@ -41,6 +44,7 @@ export class Worker {
   readonly #runs: Runs
   readonly #settler: Settler
   readonly #heartbeat: Heartbeat
+  readonly #stallWatch: StallWatch
   readonly #buffer: LeaseBuffer
   readonly #sleeper: Sleeper
   readonly #claimable: ClaimableJobs
@@ -68,17 +72,28 @@ export class Worker {
       settler: this.#settler,
       tally: this.#tally,
       onError,
-      onEnded: () => this.#ended(),
+      onStarted: (run) => this.#stallWatch.began(run),
+      onEnded: (run, durationMs) => this.#ended(run, durationMs),
       onSettled: () => this.#settled(),
     })
     this.#heartbeat = new Heartbeat({
       backend,
+      standIn: () => backend.standIn?.({ owner: deps.owner, leaseMs, graceMs: abortGraceMs, longestMs: config.maxStallMs }),
       clock,
       leaseMs,
       held: () => [...this.#runs.tokens, ...this.#buffer.waiting().map(({ token }) => token), ...this.#settler.tokens],
       onLost: (token) => this.#lose(token),
       onError,
-      onStall: (stalledMs) => this.#stalled(stalledMs),
+    })
+    this.#stallWatch = new StallWatch({
+      clock,
+      leaseMs,
+      stallMs: config.stallMs,
+      running: () => this.#runs.running,
+      isHolding: () => this.#outstanding > 0,
+      onLive: () => this.#heartbeat.live(),
+      onRest: () => this.#heartbeat.rest(),
+      onStall: (stall) => this.#stalled(stall),
     })
   }
 
@@ -164,6 +179,7 @@ export class Worker {
     const { queues, leaseMs, maxRescues } = this.config
     const { signal } = this.#stopping
     const lease = async () => {
+      await this.#heartbeat.catchUp()
       return backend.lease({ jobs: this.#claimable.of(definitions()), queues, limit, leaseMs, owner, maxRescues })
     }
     try {
@@ -182,6 +198,7 @@ export class Worker {
     for (const { token } of twins) void this.#release(token, twinPauseMs)
     this.#allowance -= fresh.length
     this.#buffer.add(fresh, leases.length >= limit)
+    this.#stallWatch.watch()
     this.#startBuffered()
   }
 
@@ -210,7 +227,8 @@ export class Worker {
     return true
   }
 
-  #ended(): void {
+  #ended(run: ActiveRun, durationMs: number): void {
+    this.#stallWatch.ended(run, durationMs)
     this.#startBuffered()
     // The next jobs are asked for while the last ones are being settled.
     if (this.#buffer.isPrefetching && this.#capacity() > 0) this.#sleeper.free()
@@ -231,6 +249,7 @@ export class Worker {
     const patience = this.#deps.clock.timer(lastWaitMs / 2, () => this.#settler.giveUp())
     await this.#untilIdle(lastWaitMs)
     patience.cancel()
+    this.#stallWatch.stop()
     this.#heartbeat.stop()
   }
 
@@ -284,16 +303,19 @@ export class Worker {
     this.#noticeIdle()
   }
 
-  #stalled(stalledMs: number): void {
-    const { running } = this.#runs
-    if (running.length === 0) return
-    const names = [...new Set(running.map(({ job }) => job))].join(', ')
-    this.#deps.logger.warn(`the event loop stood still for ${Math.round(stalledMs)} ms while these jobs ran: ${names}`)
-    this.#deps.events.emit('worker:stalled', { stalledMs, running })
+  #stalled(stall: Stall): void {
+    const { logger, events } = this.#deps
+    const { stalledMs, running, suspects } = stall
+    logger.warn(stallText(stall))
+    events.emit('worker:stalled', { stalledMs, running: running.map(eventOf), suspects: suspects.map(eventOf) })
   }
 
   #report(error: unknown): void {
     this.#deps.logger.error(`${messageOf(error)}; trying again`)
     this.#deps.events.emit('worker:error', { error })
   }
+}
+
+function eventOf({ event }: ActiveRun): RunEvent {
+  return event
 }

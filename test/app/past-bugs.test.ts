@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { QueueBackend } from '../../src/backends/contract.ts'
+import type { WholeBackend } from '../../src/backends/contract.ts'
 import { openMemory } from '../../src/backends/memory/index.ts'
 import type { ScheduleStore } from '../../src/backends/store.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
@@ -148,7 +148,7 @@ describe('Y22', () => {
 })
 
 /** A queue in memory whose schedules can be made to hang or to fail. */
-function stalling(inner: Required<QueueBackend>) {
+function stalling(inner: WholeBackend) {
   let release = () => {}
   const stall = { next: false, release: () => release() }
   const fail = { now: false }
@@ -171,7 +171,7 @@ function stalling(inner: Required<QueueBackend>) {
   }
   const guarded = bound(schedules, { enqueue, revision })
   const store = bound(inner.store, { schedules: guarded })
-  return { backend: bound(inner, { store }) as Required<QueueBackend>, stall, fail }
+  return { backend: bound(inner, { store }) as WholeBackend, stall, fail }
 }
 
 /** The same object with some of its members replaced. */

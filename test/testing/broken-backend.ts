@@ -1,10 +1,10 @@
-import type { Coordination, QueueBackend } from '../../src/backends/contract.ts'
+import type { Coordination, QueueBackend, WholeBackend } from '../../src/backends/contract.ts'
 import { openMemory } from '../../src/backends/memory/index.ts'
 import type { ScheduleStore } from '../../src/backends/store.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { backendConformance, conformanceTitles } from '../../src/testing/conformance/index.ts'
 
-type Whole = Required<QueueBackend>
+type Whole = WholeBackend
 export type Broken = (backend: Whole) => Partial<QueueBackend>
 
 /** Collects the suite's tests instead of running them under a framework. */
@@ -22,7 +22,7 @@ export function collect(open: (clock: Clock) => Promise<QueueBackend>, gaps: Rec
 export async function failuresIn(group: string, breakIt: Broken): Promise<readonly string[]> {
   const { tests } = collect(async (clock) => {
     const backend = openMemory({ clock })
-    const whole: Required<QueueBackend> = {
+    const whole: WholeBackend = {
       kind: 'broken',
       send: (envelopes) => backend.send(envelopes),
       lease: (request) => backend.lease(request),

@@ -1,13 +1,13 @@
-import type { QueueBackend } from '../../src/backends/contract.ts'
+import type { WholeBackend } from '../../src/backends/contract.ts'
 import { openMemory } from '../../src/backends/memory/index.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 
 type Call = 'send' | 'lease' | 'settle' | 'extend'
 
 export interface FaultyBackend {
-  readonly backend: Required<QueueBackend>
+  readonly backend: WholeBackend
   /** The same queue for those whose calls do not fail. */
-  readonly sound: Required<QueueBackend>
+  readonly sound: WholeBackend
   readonly clock: ManualClock
   /** How many of the next calls fail; infinity is all. */
   readonly failing: Record<Call, number>
@@ -26,7 +26,7 @@ export function faultyBackend(): FaultyBackend {
     calls[call].push(clock.now() - startMs)
     return failing[call]-- > 0 ? Promise.reject(new Error(`${call} failed`)) : ask()
   }
-  const backend: Required<QueueBackend> = {
+  const backend: WholeBackend = {
     kind: 'memory',
     store: sound.store,
     coordination: sound.coordination,

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LeaseRequest } from '../../src/backends/contract.ts'
-import type { Clock } from '../../src/core/clock.ts'
-import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { aborted, gate, until, world, worldOn } from '../world.ts'
+import { gate, until, world, worldOn } from '../world.ts'
 import { faultyBackend } from './faults.ts'
 
 const quiet = { signals: false, lease: '3s' } as const
@@ -162,35 +160,6 @@ describe('a lease that was lost', () => {
       progress: null,
       leaseExpiresAt: current?.expiresAt,
     })
-  })
-})
-
-describe('an event loop that stood still', () => {
-  it('is reported with the jobs that ran, since their leases were in danger', async () => {
-    const manual = new ManualClock()
-    let skewMs = 0
-    const clock: Clock = {
-      now: () => manual.now() + skewMs,
-      random: () => manual.random(),
-      timer: (delayMs, run) => manual.timer(delayMs, run),
-    }
-    const { jobs, happened, log } = worldOn(faultyBackend().backend, manual, { clock })
-    const run = await jobs.define('heavy', async (_, { signal }) => aborted(signal)).dispatch()
-    const working = jobs.work({ ...quiet, lease: '9s', grace: 0 })
-    await until(() => happened.some(({ name }) => name === 'job:started'))
-    await manual.advance(3_000)
-    expect(happened.some(({ name }) => name === 'worker:stalled')).toBe(false)
-    skewMs = 5_000
-    await manual.advance(3_000)
-    expect(happened.find(({ name }) => name === 'worker:stalled')?.event).toMatchObject({
-      stalledMs: 5_000,
-      running: [{ id: run.id, job: 'heavy' }],
-    })
-    expect(log).toContain('warn the event loop stood still for 5000 ms while these jobs ran: heavy')
-    const stopping = jobs.stop()
-    await manual.advance(10_000)
-    await stopping
-    await working
   })
 })
 

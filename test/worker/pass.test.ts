@@ -122,11 +122,23 @@ describe('the options of a worker', () => {
       pollMs: 1_000,
       graceMs: 30_000,
       maxRescues: 3,
+      stallMs: 1_000,
+      maxStallMs: 3_600_000,
     })
   })
 
   it('are refused with everything that is wrong with them', () => {
-    const wrong = { concurrency: 0, lease: '999ms', poll: 9, maxRescues: -1, queues: [], jobs: [''], concurency: 3 }
+    const wrong = {
+      concurrency: 0,
+      lease: '999ms',
+      poll: 9,
+      maxRescues: -1,
+      stall: 99,
+      maxStall: 1,
+      queues: [],
+      jobs: [''],
+      concurency: 3,
+    }
     expect(() => workerConfig(wrong, 'work')).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
@@ -136,6 +148,8 @@ describe('the options of a worker', () => {
           'lease must be from 1s to 1d, got 999 ms',
           'poll must be at least 10ms, got 9 ms',
           'maxRescues must be a whole number from 0 to 1000, got -1',
+          'stall must be at least 100ms, got 99 ms',
+          'maxStall must be at least as long as the lease, got 1 ms',
           'queues must be a list of names that is not empty',
           'jobs must be a list of names that is not empty',
         ].join('; '),

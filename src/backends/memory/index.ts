@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
-import type { QueueBackend } from '../contract.ts'
+import type { WholeBackend } from '../contract.ts'
 import { MemoryBackend } from './backend.ts'
 
 /** A queue that lives as long as this process. It has all optional parts. */
-export function openMemory(options: { readonly clock: Clock }): Required<QueueBackend> {
+export function openMemory(options: { readonly clock: Clock }): WholeBackend {
   return new MemoryBackend(options.clock)
 }

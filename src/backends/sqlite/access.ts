@@ -1,8 +1,10 @@
 import { type Clock, stopwatch } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { StandIn, StandInRequest } from '../contract.ts'
 import { loadDriver } from './driver.ts'
 import { type Engine, openEngine } from './engine.ts'
+import { type StandInTerms, standInFor } from './stand-in.ts'
 import { type EngineMethod, ThreadClient } from './thread-client.ts'
 
 export interface AccessOptions {
@@ -30,6 +32,10 @@ export class Access {
   readonly #options: AccessOptions
   #opening: Promise<ThreadClient | undefined> | undefined
   #thread: ThreadClient | undefined
+  /** The thread from its first moment on, before it is known whether it starts. */
+  #started: ThreadClient | undefined
+  readonly #standIns = new Map<number, StandInTerms>()
+  #lastStandIn = 0
   #inlineMs = 0
   #callsUntilInline = 0
   #closed = false
@@ -73,6 +79,18 @@ export class Access {
     }
   }
 
+  /** The thread is started for it, also where the event loop stands still from the very next moment on. */
+  standIn(request: StandInRequest): StandIn {
+    this.#refuseClosed()
+    const terms = { id: ++this.#lastStandIn, request, beats: new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT) }
+    this.#standIns.set(terms.id, terms)
+    if (this.#usable() === undefined && this.#opening === undefined) void this.#openThread()
+    else this.#started?.tell({ standIn: terms })
+    return standInFor(terms, this.#options.clock, () => {
+      if (this.#standIns.delete(terms.id)) this.#started?.tell({ standDown: terms.id })
+    })
+  }
+
   #noteInline(elapsedMs: number): void {
     this.#inlineMs += (elapsedMs - this.#inlineMs) * newestShare
     if (this.#inlineMs <= slowCommitMs) return
@@ -83,6 +101,7 @@ export class Access {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#standIns.clear()
     const thread = await this.#opening
     try {
       if (thread !== undefined && !thread.broken) await thread.close()
@@ -111,6 +130,8 @@ export class Access {
   async #startThread(): Promise<ThreadClient | undefined> {
     const { path, migrate, clock, logger } = this.#options
     const thread = new ThreadClient({ path, busyMs: patienceMs, migrate, now: clock.now() })
+    this.#started = thread
+    for (const terms of this.#standIns.values()) thread.tell({ standIn: terms })
     if (await thread.started()) {
       this.#thread = thread
       return thread

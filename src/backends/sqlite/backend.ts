@@ -81,6 +81,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
       if (report.returned > 0) wakeFile.touch()
       return report
     },
+    standIn: (request) => access.standIn(request),
     watch: (wake) => wakeFile.listen(wake),
     async [Symbol.asyncDispose]() {
       wakeFile.close()

@@ -8,6 +8,7 @@ import type {
   SendReceipt,
   Settlement,
   SettleReceipt,
+  StandInRequest,
 } from '../contract.ts'
 import type { WorkerPresence, WorkerRecord } from '../presence.ts'
 import type {
@@ -35,6 +36,7 @@ import type { SqliteDriver } from './driver.ts'
 import { Edges } from './edges.ts'
 import { Endings } from './endings.ts'
 import { Holding } from './holding.ts'
+import { Keeping, type Standstill } from './keeping.ts'
 import { Lanes } from './lanes.ts'
 import { LinkedSettling } from './linked-settling.ts'
 import { Linking } from './linking.ts'
@@ -74,6 +76,7 @@ export interface Engine {
   lease(request: FlatRequest, claim: string, now: number): Claimed
   settle(settlements: readonly Settlement[], now: number): Settled
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
+  keepLeases(request: StandInRequest, standstill: Standstill): void
   reap(maxRescues: number, deadOwners: readonly string[], now: number): ReapReport
   claimOnce(key: string, jobId: string, now: number): OnceClaim
   sweepKeys(limit: number, now: number): number
@@ -159,6 +162,7 @@ function engineOn(connection: Connection): Engine {
   const linking = new Linking(connection, { addresses, sending, edges, waiters, endings })
   const linked = new LinkedSettling(connection, { lanes, endings, waiters, onceMarks })
   const settling = new Settling(connection, { lanes, endings, linked, onceMarks })
+  const keeping = new Keeping(connection)
   const looking = new Looking(connection, lanes, addresses, trees)
   const changing = new Changing(connection, { lanes, addresses, outcomes, uniqueKeys, endings, mending, trees })
   const amending = new Amending(connection, lanes, addresses)
@@ -224,6 +228,7 @@ function engineOn(connection: Connection): Engine {
     },
     settle: (settlements, now) => write(() => settling.settle(settlements, now)),
     extend: (tokens, until) => writeSoon(() => settling.extend(tokens, until)),
+    keepLeases: (request, standstill) => writeSoon(() => keeping.keep(request, standstill)),
     reap: (maxRescues, deadOwners, now) => write(() => settling.reap(maxRescues, deadOwners, now)),
     claimOnce: (key, jobId, now) => write(() => once.claim(key, jobId, now)),
     sweepKeys: (limit, now) => write(() => once.sweep(now, limit) + uniqueKeys.sweep(now, limit)),

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { type ErrorCode, TreadleError } from '../../core/errors.ts'
 import type { Engine, EngineOptions } from './engine.ts'
+import type { StandInTerms } from './stand-in.ts'
 
 export type EngineMethod = keyof Engine
 
@@ -9,6 +10,9 @@ export interface ThreadCall {
   readonly method: EngineMethod
   readonly args: readonly unknown[]
 }
+
+/** Begins or ends to stand in for the program's event loop. It has no answer. */
+export type ThreadNotice = { readonly standIn: StandInTerms } | { readonly standDown: number }
 
 export interface ThreadError {
   readonly code: ErrorCode
@@ -70,6 +74,11 @@ export class ThreadClient {
       this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject })
       this.#thread.postMessage({ id, method, args } satisfies ThreadCall)
     })
+  }
+
+  /** Reaches the thread also where it is still starting, and the program's event loop does not turn meanwhile. */
+  tell(notice: ThreadNotice): void {
+    if (this.#broken === undefined) this.#thread.postMessage(notice)
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { TreadleError } from '../../core/errors.ts'
 import { loadDriver } from './driver.ts'
 import { type Engine, type EngineOptions, openEngine } from './engine.ts'
-import { type ThreadAnswer, type ThreadCall, type ThreadError, threadStarted } from './thread-client.ts'
+import { BeatWatch } from './stand-in.ts'
+import { type ThreadAnswer, type ThreadCall, type ThreadError, type ThreadNotice, threadStarted } from './thread-client.ts'
 
 /**
  * The database's own thread: commits wait for the disk and for other processes here, and never in the program's event loop.
@@ -13,7 +14,10 @@ if (parentPort !== null) {
   // Reported by the first call, which awaits the same promise.
   opening.catch(() => {})
   port.postMessage(threadStarted)
-  port.on('message', (call: ThreadCall) => {
+  const standIns = new Map<number, BeatWatch>()
+  port.on('message', (message: ThreadCall | ThreadNotice) => {
+    if (!('method' in message)) return void opening.then((engine) => heed(message, engine, standIns)).catch(() => {})
+    const call = message
     opening.then(
       (engine) => port.postMessage(answerOf(engine, call)),
       (thrown) => {
@@ -23,6 +27,15 @@ if (parentPort !== null) {
       },
     )
   })
+}
+
+function heed(notice: ThreadNotice, engine: Engine, standIns: Map<number, BeatWatch>): void {
+  if ('standIn' in notice) {
+    standIns.set(notice.standIn.id, new BeatWatch(notice.standIn, engine))
+  } else {
+    standIns.get(notice.standDown)?.stop()
+    standIns.delete(notice.standDown)
+  }
 }
 
 function answerOf(engine: Engine, { id, method, args }: ThreadCall): ThreadAnswer {

@@ -1,7 +1,7 @@
 import { openSqlite } from 'treadle/sqlite'
 import { ManualClock } from 'treadle/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { QueueBackend } from '../../../src/backends/contract.ts'
+import type { QueueBackend, WholeBackend } from '../../../src/backends/contract.ts'
 import { idMaker } from '../../../src/core/id.ts'
 import type { Envelope } from '../../../src/envelope/envelope.ts'
 import { sealEnvelope } from '../../../src/envelope/envelope.ts'
@@ -14,7 +14,7 @@ const minute = 60_000
 let folder: ReturnType<typeof scratchFolder>
 let clock: ManualClock
 let nextId: () => string
-const opened: Required<QueueBackend>[] = []
+const opened: WholeBackend[] = []
 
 beforeEach(() => {
   folder = scratchFolder()
@@ -27,8 +27,8 @@ afterEach(async () => {
 })
 
 /** Each has connections of its own to the one file, as another process has. */
-async function open(): Promise<Required<QueueBackend>> {
-  const backend = (await openSqlite({ path: folder.file('jobs.db'), clock, logger: silent })) as Required<QueueBackend>
+async function open(): Promise<WholeBackend> {
+  const backend = (await openSqlite({ path: folder.file('jobs.db'), clock, logger: silent })) as WholeBackend
   opened.push(backend)
   return backend
 }

@@ -1,0 +1,98 @@
+import type { Clock, Timer } from '../core/clock.ts'
+import type { ActiveRun } from '../execution/active-run.ts'
+import { suspectsOf } from './suspects.ts'
+
+export interface StallWatchOptions {
+  readonly clock: Clock
+  readonly leaseMs: number
+  /** A standstill of more than this is told. */
+  readonly stallMs: number
+  readonly running: () => readonly ActiveRun[]
+  /** Whether there are still leases, so that the watch must go on. */
+  readonly isHolding: () => boolean
+  /** The event loop turns while leases are held. */
+  readonly onLive: () => void
+  readonly onRest: () => void
+  readonly onStall: (stall: Stall) => void
+}
+
+export interface Stall {
+  readonly stalledMs: number
+  readonly running: readonly ActiveRun[]
+  /** Those that may have caused it; one alone is to blame. */
+  readonly suspects: readonly ActiveRun[]
+}
+
+const longestTurnMs = 250
+/** Of the event loop's signs of life in a lease's time: so many that one missed is not a standstill. */
+const turnsPerLease = 12
+const turnsPerStall = 4
+
+/** Looks several times a second whether the event loop turns, for as long as the worker holds leases. */
+export class StallWatch {
+  readonly #options: StallWatchOptions
+  readonly #turnMs: number
+  #timer: Timer | undefined
+  #begun: ActiveRun[] = []
+  #ended: { readonly run: ActiveRun; readonly durationMs: number }[] = []
+  #longestLagMs = 0
+  #stopped = false
+
+  constructor(options: StallWatchOptions) {
+    this.#options = options
+    this.#turnMs = Math.floor(Math.min(longestTurnMs, options.leaseMs / turnsPerLease, options.stallMs / turnsPerStall))
+  }
+
+  /** Leases have come. */
+  watch(): void {
+    this.#options.onLive()
+    if (this.#timer === undefined && !this.#stopped) this.#wait()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#timer?.cancel()
+  }
+
+  began(run: ActiveRun): void {
+    this.#begun.push(run)
+  }
+
+  ended(run: ActiveRun, durationMs: number): void {
+    this.#ended.push({ run, durationMs })
+  }
+
+  /** The longest time that the event loop came late since this was last asked. */
+  takeLagMs(): number {
+    const lagMs = this.#longestLagMs
+    this.#longestLagMs = 0
+    return lagMs
+  }
+
+  #wait(): void {
+    const { clock } = this.#options
+    const dueAt = clock.now() + this.#turnMs
+    this.#timer = clock.timer(this.#turnMs, () => this.#turn(clock.now() - dueAt), { unref: true })
+  }
+
+  #turn(lateMs: number): void {
+    const { stallMs, isHolding, onLive, onRest } = this.#options
+    this.#timer = undefined
+    this.#longestLagMs = Math.max(this.#longestLagMs, lateMs)
+    if (lateMs > stallMs) this.#stalled(lateMs)
+    this.#begun = []
+    this.#ended = []
+    if (isHolding()) {
+      onLive()
+      this.#wait()
+    } else {
+      onRest()
+    }
+  }
+
+  #stalled(stalledMs: number): void {
+    const running = this.#options.running()
+    const suspects = suspectsOf(stalledMs, { running, begun: this.#begun, ended: this.#ended })
+    if (suspects.length > 0) this.#options.onStall({ stalledMs, running, suspects })
+  }
+}
