@@ -28,6 +28,7 @@ export type { Dependency, DependencyOptions, JobReference, OnFailure } from './d
 export type { DispatchOptions } from './definition/dispatch.ts'
 export type { Draft, PayloadDraft } from './definition/draft.ts'
 export type { Handler, HandlerClass, HandlerFunction } from './definition/handler.ts'
+export type { IsolateKind, IsolateOptions, Isolation } from './definition/isolation.ts'
 export type { Overlap } from './definition/overlap.ts'
 export { type Priority, priorityLevels } from './definition/priority.ts'
 export { type RetryOptions, type RetryPolicy, retryPresets } from './definition/retry.ts'

@@ -1,5 +1,6 @@
 import { TreadleError } from '../core/errors.ts'
 import { consoleLogger, type Logger } from '../core/logger.ts'
+import { insideIsolate } from '../isolation/inside.ts'
 import { type OpenedBackend, openBackend, redacted } from './open-backend.ts'
 import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
 import { Sending } from './sending.ts'
@@ -77,10 +78,15 @@ export class Opening {
     this.#url = urlOf(place)
     const settings = settingsOf(options)
     const opened = await openBackend(url, settings, folder)
+    if (opened.backend.kind === 'memory' && insideIsolate() !== undefined)
+      throw new TreadleError('CAPABILITY_MISSING', outOfReach)
     this.#opened = { ...opened, settings, sending: new Sending(opened, settings) }
     return this.#opened
   }
 }
+
+const outOfReach =
+  'A queue in memory belongs to the thread that opened it, and can not be reached from an isolated handler. Use sqlite:FILE.'
 
 /** An open backend that was given goes before the URL, which is then only a default. */
 function urlOf({ url, options }: Place): string {

@@ -13,6 +13,7 @@ import { Registry } from '../definition/registry.ts'
 import type { Run } from '../definition/run.ts'
 import { checkedSchemas, type Schema, type Schemas } from '../definition/schema.ts'
 import type { TreadleEvents } from '../execution/events.ts'
+import { insideIsolate } from '../isolation/inside.ts'
 import { prune } from '../worker/maintenance.ts'
 import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.ts'
 import type { RunReport } from '../worker/report.ts'
@@ -50,6 +51,8 @@ export class Treadle implements AsyncDisposable {
   readonly schedules: Schedules
   #working: Promise<Working> | undefined
   readonly #passes = new Set<Promise<Working>>()
+  /** In an isolate a program is asked for its handlers, and runs nothing by itself. */
+  readonly #inside = insideIsolate()
 
   /** A place that is a function is asked when the queue is first used. */
   constructor(place: Place | (() => Promise<Place>)) {
@@ -71,6 +74,11 @@ export class Treadle implements AsyncDisposable {
       cancel: (id) => this.#cancel(id),
       ended: (id, clock, longestMs, signal) => this.#waiters.ended(id, clock, longestMs, signal),
     }
+    this.#inside?.programs.push({
+      url: () => this.url,
+      find: (job) => this.#registry.find(job),
+      close: () => this.close(),
+    })
   }
 
   /** Where the queue is, without passwords. The default instance knows it only after it was opened. */
@@ -185,14 +193,8 @@ export class Treadle implements AsyncDisposable {
   }
 
   /** One pass: stores the occurrences that are due, then runs everything that is due until nothing is left. */
-  async run(options: RunOptions = {}): Promise<RunReport> {
-    const pass = this.#newWorking()
-    this.#passes.add(pass)
-    try {
-      return await (await pass).pass(options)
-    } finally {
-      this.#passes.delete(pass)
-    }
+  run(options: RunOptions = {}): Promise<RunReport> {
+    return this.#inside?.begin() ?? this.#pass(options)
   }
 
   /** Ends `work()` and `run()` in stages: no new jobs, wait for the running ones, abort them, give back what is left. */
@@ -233,6 +235,7 @@ export class Treadle implements AsyncDisposable {
   }
 
   async #keepWorking<Report>(work: (working: Working) => Promise<Report>): Promise<Report> {
+    if (this.#inside !== undefined) return this.#inside.begin()
     if (this.#working !== undefined) {
       throw new TreadleError('WORKER_RUNNING', 'This instance works already. Call stop() first, or raise its concurrency.')
     }
@@ -241,6 +244,16 @@ export class Treadle implements AsyncDisposable {
       return await work(await this.#working)
     } finally {
       this.#working = undefined
+    }
+  }
+
+  async #pass(options: RunOptions): Promise<RunReport> {
+    const pass = this.#newWorking()
+    this.#passes.add(pass)
+    try {
+      return await (await pass).pass(options)
+    } finally {
+      this.#passes.delete(pass)
     }
   }
 
@@ -268,9 +281,10 @@ export class Treadle implements AsyncDisposable {
   }
 
   async #dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
+    if (this.#inside?.isLoading) return this.#inside.begin()
     const { sending, backend } = this.#opening.opened ?? (await this.#opening.open())
     const receipt = await sending.send(definition, payload, options)
-    if (backend.kind === 'sync') await this.run({ scheduler: false })
+    if (backend.kind === 'sync') await this.#pass({ scheduler: false })
     return this.#runOf(definition, receipt)
   }
 
@@ -279,9 +293,10 @@ export class Treadle implements AsyncDisposable {
     payloads: readonly unknown[],
     options: DispatchOptions,
   ): Promise<readonly Run[]> {
+    if (this.#inside?.isLoading) return this.#inside.begin()
     const { sending, backend } = await this.#opening.open()
     const receipts = await sending.sendMany(definition, payloads, options)
-    if (backend.kind === 'sync') await this.run({ scheduler: false })
+    if (backend.kind === 'sync') await this.#pass({ scheduler: false })
     return receipts.map((receipt) => this.#runOf(definition, receipt))
   }
 
@@ -298,6 +313,7 @@ export class Treadle implements AsyncDisposable {
   async #newWorking(): Promise<Working> {
     const { backend, keys, settings, sending } = await this.#opening.open()
     return new Working({
+      url: this.url,
       backend,
       keys,
       settings,

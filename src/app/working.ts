@@ -9,6 +9,7 @@ import type { Registry } from '../definition/registry.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import type { TreadleEvents } from '../execution/events.ts'
+import { IsolatePool } from '../isolation/pool.ts'
 import { longestMisfireMs } from '../scheduling/misfire.ts'
 import { workerConfig } from '../worker/config.ts'
 import { Maintenance } from '../worker/maintenance.ts'
@@ -24,9 +25,12 @@ import type { WorkerState } from '../worker/worker-state.ts'
 import { newPresence } from './announcing.ts'
 import { newScheduler, wakeAfterRepeats } from './following.ts'
 import type { Settings } from './options.ts'
+import { isolateModules } from './program-modules.ts'
 import { keepOf, retentionOf } from './retention.ts'
 
 export interface WorkingDeps {
+  /** Where the queue is, without passwords. */
+  readonly url: string
   readonly backend: QueueBackend
   readonly keys: KeyRing | null
   readonly settings: Settings
@@ -48,6 +52,7 @@ interface Worked {
   readonly ticks: TickSummary
 }
 
+const isolateEntry = new URL('./isolate-entry.js', import.meta.url)
 const maxResultBytes = 1024 * 1024
 
 /** A worker with the scheduler and the housekeeping that belong to it, from start to end. */
@@ -190,6 +195,13 @@ export class Working {
       schedules: backend.store?.schedules,
       environment: settings.environment,
       owner: this.#owner,
+      isolates: new IsolatePool({
+        entry: isolateEntry,
+        program: this.#deps.url,
+        size: config.concurrency,
+        modulesOf: isolateModules,
+        clock,
+      }),
     })
   }
 

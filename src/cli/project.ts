@@ -6,6 +6,7 @@ import { configure, jobs } from '../app/default-instance.ts'
 import { type LoadedJobFiles, tryJobFiles } from '../app/job-files.ts'
 import { databaseFile } from '../app/open-backend.ts'
 import { defaultUrl } from '../app/opening.ts'
+import { setProjectModules } from '../app/program-modules.ts'
 import type { Treadle, TreadleOptions } from '../app/treadle.ts'
 import type { QueueBackend } from '../backends/contract.ts'
 import { environmentVariable } from '../core/environment.ts'
@@ -50,6 +51,8 @@ export async function openProject(options: ProjectOptions, folder: string, open:
   const from = outerUrl === undefined ? (loaded?.folder ?? folder) : folder
   const url = config.backend?.kind ?? config.url ?? defaultUrl
   const missing = missingFile(url, from)
+  const paths = loaded === null ? [] : jobPaths(loaded)
+  setProjectModules({ config: loaded?.path ?? null, url: outerUrl ?? null, folder: from, jobs: paths })
   configure(missing !== null && open.standIn !== undefined ? { ...config, backend: open.standIn() } : config, from)
   return {
     jobs,
@@ -58,7 +61,7 @@ export async function openProject(options: ProjectOptions, folder: string, open:
     missingFile: missing,
     worker: config.worker ?? {},
     // Job files that import `jobs` from the library define theirs in its default instance, which is why that one is used here.
-    loadJobs: () => tryJobFiles(jobs, loaded === null ? [] : jobPaths(loaded)),
+    loadJobs: () => tryJobFiles(jobs, paths),
   }
 }
 
@@ -112,12 +115,14 @@ function instanceProject(
     throw new UsageError(`--url can not be used here: ${path} exports a program that has its own, ${instance.url}`)
   const missing = missingFile(instance.url, folder)
   if (standIn !== undefined) refuseMissing(missing)
+  const paths = jobPaths(loaded)
+  setProjectModules({ config: path, url: null, folder, jobs: paths })
   return {
     jobs: instance,
     url: instance.url,
     configPath: path,
     missingFile: missing,
     worker: {},
-    loadJobs: () => tryJobFiles(instance, jobPaths(loaded)),
+    loadJobs: () => tryJobFiles(instance, paths),
   }
 }

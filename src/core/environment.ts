@@ -8,7 +8,24 @@ export function environmentVariable(name: string): string | undefined {
 }
 
 export function workingFolder(): string {
-  return process.cwd()
+  return standInFolder ?? process.cwd()
+}
+
+let standInFolder: string | undefined
+
+/** While this is loaded, the working folder is another one: a thread can not change that of its process. */
+export async function inFolder<Loaded>(folder: string, load: () => Promise<Loaded>): Promise<Loaded> {
+  standInFolder = folder
+  try {
+    return await load()
+  } finally {
+    standInFolder = undefined
+  }
+}
+
+/** The file that Node was started with; undefined where there is none. */
+export function mainScript(): string | undefined {
+  return process.argv[1]
 }
 
 export function processId(): number {

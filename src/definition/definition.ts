@@ -2,6 +2,7 @@ import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type Dependency, dependencyProblem } from './dependency.ts'
 import type { DefinitionFields, Keep } from './fields.ts'
+import { type Isolation, isolationProblems } from './isolation.ts'
 import { type Meta, metaProblem, travellingMeta } from './meta.ts'
 import { jobNameProblem, keyProblem, queueProblem, refuse } from './names.ts'
 import { concurrencyOf, type Overlap, overlapOf, overlapProblems } from './overlap.ts'
@@ -96,6 +97,10 @@ export class JobDefinition {
     return this.with({ maxRunningTimeMs })
   }
 
+  withIsolation(isolation: Isolation | null): JobDefinition {
+    return this.with({ isolation })
+  }
+
   withConcurrency(concurrency: number | null): JobDefinition {
     return this.with({ concurrency })
   }
@@ -172,6 +177,7 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
     timeoutMs === null || maxRunningTimeMs === null
       ? undefined
       : 'timeout and maxRunningTime are two answers to one question: give one of them',
+    ...(fields.isolation === null ? [] : isolationProblems(fields.isolation)),
     ...overlapProblems(fields),
     ...(fields.unique === null ? [] : uniquenessProblems(fields.unique)),
     ...fields.after.map((job) => jobNameProblem(job, 'a job that it comes after')),
@@ -197,6 +203,7 @@ function frozen(fields: DefinitionFields): DefinitionFields {
   return Object.freeze({
     ...copied,
     keep: Object.freeze({ ...fields.keep }),
+    isolation: fields.isolation === null ? null : Object.freeze({ ...fields.isolation }),
     meta: travellingMeta(fields.meta),
     dependsOn: Object.freeze(fields.dependsOn.map((dependency) => Object.freeze({ ...dependency }))),
   })

@@ -3,6 +3,7 @@ import type { Schedule } from '../scheduling/schedule.ts'
 import type { JobContext } from './context.ts'
 import type { Dependency } from './dependency.ts'
 import type { HandlerFunction } from './handler.ts'
+import type { Isolation } from './isolation.ts'
 import type { Meta } from './meta.ts'
 import type { Overlap } from './overlap.ts'
 import { defaultPriority } from './priority.ts'
@@ -41,6 +42,8 @@ export interface DefinitionFields {
   readonly timeoutMs: number | null
   /** As `timeoutMs`, but a run that goes on after it keeps its slot. */
   readonly maxRunningTimeMs: number | null
+  /** Null where the handler runs in the worker itself. */
+  readonly isolation: Isolation | null
   /** Jobs of this definition that may run at once over all workers, as it was said; null is unlimited. */
   readonly concurrency: number | null
   readonly unique: Uniqueness | null
@@ -80,6 +83,7 @@ export const definitionDefaults = {
   retryIf: null,
   timeoutMs: null,
   maxRunningTimeMs: null,
+  isolation: null,
   concurrency: null,
   unique: null,
   idempotencyKey: null,

@@ -1,6 +1,7 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { DefinitionFields } from './definition.ts'
+import { type IsolateKind, type IsolateOptions, isolationOf } from './isolation.ts'
 import { keyProblem, refuse } from './names.ts'
 import { Recurrence } from './recurrence.ts'
 import {
@@ -74,6 +75,14 @@ export abstract class Safeguards<Payload> extends Recurrence {
 
   idempotencyTtl(ttl: Duration): this {
     return this.set({ idempotencyTtlMs: parseDuration(ttl, 'idempotencyTtl') })
+  }
+
+  /**
+   * Runs the handler in a worker thread or a process of its own, where it is really killed at its deadline, on cancel and at the
+   * end of a shutdown, also when it never lets go of the event loop.
+   */
+  isolate(kind: IsolateKind, options: IsolateOptions = {}): this {
+    return this.set({ isolation: isolationOf(this.job, kind, options) })
   }
 
   protected set(changes: Partial<DefinitionFields>): this {

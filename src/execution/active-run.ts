@@ -12,6 +12,12 @@ export const abortGraceMs = 5_000
 /** How often it is said that a run which keeps its slot has not ended. */
 const overrunEveryMs = 60_000
 
+/** How to end a handler that does not end by itself. */
+interface Killer {
+  readonly graceMs: number
+  readonly kill: () => void
+}
+
 /** One lease that is being run: what the worker's loops need in order to stop it. */
 export class ActiveRun {
   readonly lease: Lease
@@ -26,6 +32,7 @@ export class ActiveRun {
   #graceTimer: Timer | undefined
   #onAbandoned: (() => void) | undefined
   #onOverrun: ((overrunMs: number) => void) | undefined
+  #killer: Killer | undefined
   #stoppedAt = 0
 
   constructor(lease: Lease, clock: Clock) {
@@ -65,6 +72,11 @@ export class ActiveRun {
     this.#onOverrun = onOverrun
   }
 
+  /** From here on the handler can be killed, and is, so long after it was told to stop: it is neither waited for nor left behind. */
+  killAfter(graceMs: number, kill: () => void): void {
+    this.#killer = { graceMs, kill }
+  }
+
   /** Settles like the handler, or rejects when the handler does not end in time after it was told to stop. */
   guard<Result>(handler: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -72,6 +84,7 @@ export class ActiveRun {
         this.#onAbandoned = undefined
         this.#graceTimer?.cancel()
         this.#graceTimer = undefined
+        this.#killer = undefined
       }
       this.#onAbandoned = () => {
         this.abandoned = true
@@ -93,10 +106,17 @@ export class ActiveRun {
 
   #startGrace(): void {
     if (this.stopReason === null || this.#onAbandoned === undefined) return
-    this.#graceTimer ??= this.#clock.timer(abortGraceMs, () => this.#endGrace())
+    this.#graceTimer ??= this.#clock.timer(this.#killer?.graceMs ?? abortGraceMs, () => this.#endGrace())
   }
 
   #endGrace(): void {
+    if (this.#killer !== undefined) {
+      this.#killer.kill()
+      // Only what hangs in the system itself survives that, and is then treated like any other that does not end.
+      this.#killer = undefined
+      this.#graceTimer = this.#clock.timer(abortGraceMs, () => this.#endGrace())
+      return
+    }
     if (this.#onOverrun === undefined || this.stopReason === 'lost') {
       this.#onAbandoned?.()
       return
@@ -105,10 +125,11 @@ export class ActiveRun {
     this.#graceTimer = this.#clock.timer(overrunEveryMs, () => this.#endGrace())
   }
 
-  /** A run that was told to stop before has its grace once more. */
+  /** A run that was told to stop before has its grace once more, but no longer than a shutdown waits. */
   #letGo(): void {
-    if (this.#onOverrun === undefined) return
+    if (this.#onOverrun === undefined && this.#killer === undefined) return
     this.#onOverrun = undefined
+    if (this.#killer !== undefined) this.killAfter(Math.min(this.#killer.graceMs, abortGraceMs), this.#killer.kill)
     this.#graceTimer?.cancel()
     this.#graceTimer = undefined
     this.#startGrace()

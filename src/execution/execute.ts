@@ -10,6 +10,7 @@ import type { Identity } from '../envelope/envelope.ts'
 import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
 import { type AdmissionDeps, type Admitted, admit } from './admission.ts'
 import { SnoozeSignal } from './control.ts'
+import type { Isolates } from './isolates.ts'
 import { heldBack, type OccurrenceDeps, type ScheduledRun, skipOvertaken } from './occurrence.ts'
 import { heldByKey } from './once.ts'
 import { type Outcome, outcomeOfFailure } from './outcome.ts'
@@ -21,6 +22,8 @@ export interface ExecutionDeps extends AdmissionDeps, OccurrenceDeps {
   readonly schedules: ScheduleStore | undefined
   readonly services: RunServices
   readonly maxResultBytes: number
+  /** Null where handlers are called in place, whatever their definition says. */
+  readonly isolates: Isolates | null
 }
 
 /** Runs one leased job, one attempt, and says what must happen to it. It never throws. */
@@ -125,7 +128,7 @@ async function attempt(
   const { payload } = context
   let outcome: Outcome
   try {
-    const result = await run.guard(invoke(definition, context, run))
+    const result = await run.guard(invoke(definition, context, run, deps))
     if (run.stopReason === 'timeout') throw stopError('timeout', run.lease)
     const checked = fields.output === null ? result : await checkedResult(fields.output, result, fields.job)
     outcome = { kind: 'done', result: resultText(checked, fields.job, deps), once }
@@ -137,10 +140,13 @@ async function attempt(
   return outcome
 }
 
-async function invoke({ fields }: JobDefinition, context: RunContext, run: ActiveRun): Promise<unknown> {
+async function invoke({ fields }: JobDefinition, context: RunContext, run: ActiveRun, deps: ExecutionDeps): Promise<unknown> {
   for (const before of fields.before) await before(context.payload, context)
   if (run.stopReason !== null) throw stopError(run.stopReason, run.lease)
-  return fields.handler?.(context.payload, context)
+  if (fields.isolation === null || deps.isolates === null) return fields.handler?.(context.payload, context)
+  const { result, kill } = deps.isolates.run(fields.isolation, context)
+  run.killAfter(fields.isolation.graceMs, kill)
+  return result
 }
 
 function isCalledOff(reason: StopReason | null): reason is Exclude<StopReason, 'timeout'> {

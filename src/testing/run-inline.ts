@@ -80,6 +80,7 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
       // Whoever calls a job by hand admits it.
       allow: { [envelope.queue]: [envelope.job] },
       maxResultBytes: maxBytes,
+      isolates: null,
       services: {
         logger,
         started: () => {},

@@ -249,6 +249,7 @@ export class Worker {
     const patience = this.#deps.clock.timer(lastWaitMs / 2, () => this.#settler.giveUp())
     await this.#untilIdle(lastWaitMs)
     patience.cancel()
+    await this.#deps.isolates?.close()
     this.#stallWatch.stop()
     this.#heartbeat.stop()
   }

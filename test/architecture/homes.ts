@@ -48,7 +48,7 @@ export const homes: readonly Home[] = [
   },
   {
     what: 'the process',
-    homes: ['core/environment.ts', 'worker/signals.ts', 'cli/'],
+    homes: ['core/environment.ts', 'worker/signals.ts', 'isolation/', 'cli/'],
     globals: ['process'],
     modules: ['node:process'],
   },

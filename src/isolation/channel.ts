@@ -1,0 +1,25 @@
+import type { Isolation } from '../definition/isolation.ts'
+import type { Death } from './death.ts'
+import type { FromIsolate, ToIsolate } from './messages.ts'
+
+/** The way to one thread or process. */
+export interface Channel {
+  /** Throws for what can not be copied. */
+  post(message: ToIsolate): void
+  /** Whether it keeps the program alive. */
+  hold(isHeld: boolean): void
+  kill(): void
+}
+
+export interface ChannelEvents {
+  onMessage(message: FromIsolate): void
+  /** Once, when nothing of it is left. */
+  onEnded(death: Death): void
+}
+
+export interface ChannelOptions extends Pick<Isolation, 'memoryBytes'> {
+  /** The file that an isolate runs. */
+  readonly entry: URL
+}
+
+export type OpenChannel = (options: ChannelOptions, events: ChannelEvents) => Channel

@@ -1,0 +1,58 @@
+import type { Logger } from '../core/logger.ts'
+import type { JobContext } from '../definition/context.ts'
+
+/**
+ * How each part of a context comes to a handler in an isolate: as a copy of its value, as a call of the worker's own method, or
+ * made anew there.
+ */
+const crossings = {
+  id: 'copied',
+  job: 'copied',
+  name: 'copied',
+  queue: 'copied',
+  payload: 'copied',
+  attempt: 'copied',
+  maxAttempts: 'copied',
+  occurrence: 'copied',
+  meta: 'copied',
+  progress: 'called',
+  heartbeat: 'called',
+  signal: 'made',
+  logger: 'made',
+  snooze: 'made',
+} as const satisfies Record<keyof JobContext, 'copied' | 'called' | 'made'>
+
+type Crossings = typeof crossings
+type PartsThatAre<How> = { [Part in keyof Crossings]: Crossings[Part] extends How ? Part : never }[keyof Crossings]
+
+export type ContextData = Pick<JobContext, PartsThatAre<'copied'>>
+export type ContextMethod = PartsThatAre<'called'>
+type ContextCalls = Pick<JobContext, ContextMethod>
+type MadeParts = Pick<JobContext, PartsThatAre<'made'>>
+
+/** What is sent to the isolate. */
+export function contextData(context: JobContext): ContextData {
+  return Object.fromEntries(partsThatAre('copied').map((part) => [part, context[part]])) as unknown as ContextData
+}
+
+/** What the isolate makes of it. */
+export function isolatedContext(
+  data: ContextData,
+  made: MadeParts,
+  call: (method: ContextMethod, args: readonly unknown[]) => Promise<unknown>,
+): JobContext<never> {
+  const calls = partsThatAre('called').map((method) => [method, (...args: readonly unknown[]) => call(method, args)])
+  return { ...data, ...made, ...(Object.fromEntries(calls) as ContextCalls) } as JobContext<never>
+}
+
+/** The worker's side of a call. */
+export function callContext(context: JobContext, method: ContextMethod, args: readonly unknown[]): Promise<unknown> {
+  return (context[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args)
+}
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[]
+
+function partsThatAre<How extends Crossings[keyof Crossings]>(how: How): readonly PartsThatAre<How>[] {
+  const parts = Object.keys(crossings) as (keyof Crossings)[]
+  return parts.filter((part) => crossings[part] === how) as unknown as PartsThatAre<How>[]
+}

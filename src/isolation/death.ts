@@ -1,0 +1,33 @@
+import { messageOf, TreadleError } from '../core/errors.ts'
+import type { Isolation } from '../definition/isolation.ts'
+
+/** How a thread or a process ended. */
+export interface Death {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly isOutOfMemory: boolean
+  /** What nobody caught, or why it could not be started. */
+  readonly thrown?: unknown
+}
+
+/** What an attempt fails with whose isolate ended before it did. */
+export function crashError(job: string, { kind, memoryBytes }: Omit<Isolation, 'from' | 'graceMs'>, death: Death): TreadleError {
+  const how = howItEnded(death, memoryBytes)
+  const message = `The ${kind} that ran job "${job}" ${how}, and the attempt with it. The worker goes on.`
+  return new TreadleError('ISOLATE_CRASHED', message, death.thrown === undefined ? {} : { cause: death.thrown })
+}
+
+function howItEnded({ exitCode, signal, isOutOfMemory, thrown }: Death, memoryBytes: number | null): string {
+  if (isOutOfMemory) return `ran out of memory (${limitText(memoryBytes)})`
+  if (thrown !== undefined) return `ended because nobody caught this: ${messageOf(thrown)}`
+  return signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`
+}
+
+function limitText(memoryBytes: number | null): string {
+  if (memoryBytes === null) return "Node's own limit; isolate() takes another one as memory"
+  return `its limit is ${megabytes(memoryBytes)} MB`
+}
+
+export function megabytes(bytes: number): number {
+  return Math.floor(bytes / 1024 ** 2)
+}

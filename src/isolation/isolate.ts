@@ -1,0 +1,164 @@
+import type { Clock } from '../core/clock.ts'
+import { processId } from '../core/environment.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import type { JobContext } from '../definition/context.ts'
+import type { Isolation } from '../definition/isolation.ts'
+import { SnoozeSignal } from '../execution/control.ts'
+import type { Channel } from './channel.ts'
+import { callContext, contextData } from './crossing-context.ts'
+import { crashError, type Death } from './death.ts'
+import type { FromIsolate, IsolateModules } from './messages.ts'
+import { portable } from './portable.ts'
+import { openProcess } from './process-channel.ts'
+import { openThread } from './thread-channel.ts'
+import { packThrown, unpackThrown } from './thrown.ts'
+
+export interface IsolateSpec extends Pick<Isolation, 'kind' | 'memoryBytes'> {
+  readonly modules: IsolateModules
+}
+
+export interface IsolateDeps {
+  readonly entry: URL
+  /** The URL of the program whose handlers run, for modules that make several. */
+  readonly program: string
+  readonly clock: Clock
+}
+
+/** How long an isolate that is not needed any more may take to end by itself. */
+const endGraceMs = 1_000
+
+interface Current {
+  readonly context: JobContext
+  readonly resolve: (result: unknown) => void
+  readonly reject: (thrown: unknown) => void
+  readonly abort: () => void
+}
+
+/** A thread or a process that runs one job at a time, as the worker sees it. */
+export class Isolate {
+  readonly spec: IsolateSpec
+  /** Resolves when nothing of it is left. */
+  readonly ended: Promise<void>
+  readonly #deps: IsolateDeps
+  readonly #channel: Channel
+  #current: Current | undefined
+  #isEnding = false
+  /** What nobody caught in it. */
+  #uncaught: { readonly thrown: unknown } | undefined
+
+  constructor(spec: IsolateSpec, deps: IsolateDeps) {
+    this.spec = spec
+    this.#deps = deps
+    let tellEnded = () => {}
+    this.ended = new Promise((resolve) => {
+      tellEnded = resolve
+    })
+    const open = spec.kind === 'thread' ? openThread : openProcess
+    this.#channel = open(
+      { entry: deps.entry, memoryBytes: spec.memoryBytes },
+      {
+        onMessage: (message) => this.#hear(message),
+        onEnded: (death) => {
+          this.#die(death)
+          tellEnded()
+        },
+      },
+    )
+    this.#channel.post({ kind: 'load', modules: spec.modules, parent: processId() })
+  }
+
+  /** Whether it can take another job. */
+  get isUsable(): boolean {
+    return !this.#isEnding && this.#current === undefined
+  }
+
+  run(context: JobContext): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const abort = () => this.#channel.post({ kind: 'abort', reason: packThrown(context.signal.reason) })
+      this.#current = { context, resolve, reject, abort }
+      context.signal.addEventListener('abort', abort)
+      this.#channel.hold(true)
+      this.#send(context)
+    })
+  }
+
+  /** Asks it to end, and sees to it. */
+  end(): Promise<void> {
+    if (this.#isEnding) return this.ended
+    this.#isEnding = true
+    this.#channel.post({ kind: 'end' })
+    const patience = this.#deps.clock.timer(endGraceMs, () => this.kill(), { unref: true })
+    return this.ended.finally(() => patience.cancel())
+  }
+
+  kill(): void {
+    this.#isEnding = true
+    this.#channel.kill()
+  }
+
+  #send(context: JobContext): void {
+    const data = contextData(context)
+    try {
+      this.#channel.post({ kind: 'run', program: this.#deps.program, context: { ...data, payload: portable(data.payload) } })
+    } catch (thrown) {
+      const message = `The payload of "${context.job}" can not be copied into its ${this.spec.kind}: ${messageOf(thrown)}`
+      this.#settle(({ reject }) => reject(new TreadleError('PAYLOAD_INVALID', message, { cause: thrown })))
+    }
+  }
+
+  #hear(message: FromIsolate): void {
+    switch (message.kind) {
+      case 'call':
+        void this.#answer(message.call, () => this.#called(message))
+        return
+      case 'log':
+        this.#current?.context.logger[message.level](message.message)
+        return
+      case 'returned':
+        this.#settle(({ context, resolve }) => {
+          if (message.problem !== undefined) context.logger.warn(`${message.problem}; it is not stored`)
+          resolve(message.value)
+        })
+        return
+      case 'snoozed':
+        this.#settle(({ reject }) => reject(new SnoozeSignal(message.delayMs)))
+        return
+      case 'threw':
+        this.#settle(({ reject }) => reject(unpackThrown(message.thrown)))
+        return
+      case 'unloadable':
+        this.#settle(({ reject }) => reject(unpackThrown(message.thrown)))
+        this.kill()
+        return
+      case 'uncaught':
+        this.#uncaught = { thrown: unpackThrown(message.thrown) }
+        return
+    }
+  }
+
+  async #called({ method, args }: FromIsolate & { readonly kind: 'call' }): Promise<unknown> {
+    return this.#current && callContext(this.#current.context, method, args)
+  }
+
+  async #answer(call: number, ask: () => Promise<unknown>): Promise<void> {
+    try {
+      this.#channel.post({ kind: 'answer', call, value: portable(await ask()) })
+    } catch (thrown) {
+      this.#channel.post({ kind: 'refusal', call, thrown: packThrown(thrown) })
+    }
+  }
+
+  #die(death: Death): void {
+    this.#isEnding = true
+    this.#settle(({ context, reject }) => reject(crashError(context.job, this.spec, { ...death, ...this.#uncaught })))
+  }
+
+  #settle(tell: (current: Current) => void): void {
+    const current = this.#current
+    if (current === undefined) return
+    this.#current = undefined
+    current.context.signal.removeEventListener('abort', current.abort)
+    this.#channel.hold(false)
+    tell(current)
+  }
+}

@@ -1,0 +1,72 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { systemClock } from '../core/clock.ts'
+import { signalProcessGroup } from '../core/environment.ts'
+import { OutputTail } from '../handlers/output-tail.ts'
+import type { Channel, ChannelEvents, ChannelOptions } from './channel.ts'
+import { type Death, megabytes } from './death.ts'
+import type { FromIsolate } from './messages.ts'
+
+const maxTail = 8 * 1024
+/** What a process left in the background may hold its output open for ever: so long its last words are waited for. */
+const lastWordsMs = 500
+
+export function openProcess({ entry, memoryBytes }: ChannelOptions, events: ChannelEvents): Channel {
+  const child = fork(fileURLToPath(entry), process.argv.slice(2), {
+    execArgv: [...inheritedArgs(process.execArgv), ...(memoryBytes === null ? [] : [limitArg(memoryBytes)])],
+    serialization: 'advanced',
+    // The leader of its own group: what it starts is killed with it, and Ctrl-C in a terminal reaches only the worker.
+    detached: true,
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  const lastWords = new OutputTail(maxTail)
+  child.stderr?.on('data', (chunk: Buffer) => {
+    lastWords.append(chunk)
+    process.stderr.write(chunk)
+  })
+  child.on('message', (message: FromIsolate) => events.onMessage(message))
+  onceEnded(child, (ended) => {
+    const isOutOfMemory = ended.signal !== null && /heap out of memory/.test(lastWords.text())
+    events.onEnded({ ...ended, isOutOfMemory })
+  })
+  return {
+    // Whether it was received shows in what comes back, or in its end.
+    post: (message) => void child.send(message, () => {}),
+    hold: (isHeld) => hold(child, isHeld),
+    kill: () => {
+      if (child.pid !== undefined) signalProcessGroup(child.pid, 'SIGKILL')
+    },
+  }
+}
+
+type Ended = Omit<Death, 'isOutOfMemory'>
+
+function onceEnded(child: ChildProcess, onEnded: (ended: Ended) => void): void {
+  let isTold = false
+  const tell = (ended: Ended) => {
+    if (!isTold) onEnded(ended)
+    isTold = true
+  }
+  child.on('error', (thrown) => {
+    if (child.pid === undefined) tell({ exitCode: null, signal: null, thrown })
+  })
+  child.on('close', (exitCode, signal) => tell({ exitCode, signal }))
+  child.on('exit', (exitCode, signal) => systemClock.timer(lastWordsMs, () => tell({ exitCode, signal }), { unref: true }))
+}
+
+function hold(child: ChildProcess, isHeld: boolean): void {
+  const output = child.stderr as { ref?(): void; unref?(): void } | null
+  for (const each of [child, child.channel, output]) isHeld ? each?.ref?.() : each?.unref?.()
+}
+
+/** What belongs to the program's own command line alone: its code, its debugger, its memory. */
+const ownArgs = /^--(?:inspect|input-type|max[-_]old[-_]space[-_]size|test|watch)/
+const codeArgs = /^(?:-e|-p|-pe|--eval|--print)$/
+
+function inheritedArgs(args: readonly string[]): readonly string[] {
+  return args.filter((arg, index) => !ownArgs.test(arg) && !codeArgs.test(arg) && !codeArgs.test(args[index - 1] ?? ''))
+}
+
+function limitArg(memoryBytes: number): string {
+  return `--max-old-space-size=${megabytes(memoryBytes)}`
+}

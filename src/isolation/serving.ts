@@ -1,0 +1,174 @@
+import { parseDuration } from '../core/duration.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { toJson } from '../core/json.ts'
+import type { Logger } from '../core/logger.ts'
+import type { JobContext } from '../definition/context.ts'
+import type { HandlerFunction } from '../definition/handler.ts'
+import { SnoozeSignal } from '../execution/control.ts'
+import { type ContextData, type ContextMethod, isolatedContext, logLevels } from './crossing-context.ts'
+import type { Inside } from './inside.ts'
+import type { InsideChannel } from './inside-channel.ts'
+import { type IsolateModules, modulesText, type ToIsolate } from './messages.ts'
+import { portable } from './portable.ts'
+import { packThrown, unpackThrown } from './thrown.ts'
+
+type Load = (modules: IsolateModules) => Promise<void>
+
+/** Does what the worker says, until it says that it is enough. */
+export function serve(channel: InsideChannel, inside: Inside, load: Load): void {
+  const server = new IsolateServer(channel, inside, load)
+  channel.listen((message) => server.hear(message))
+}
+
+interface Asked {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (thrown: unknown) => void
+}
+
+class IsolateServer {
+  readonly #channel: InsideChannel
+  readonly #inside: Inside
+  readonly #load: Load
+  #loading: Promise<IsolateModules | undefined> = Promise.resolve(undefined)
+  /** Of the job that is run. */
+  #controller: AbortController | undefined
+  readonly #asked = new Map<number, Asked>()
+  #lastCall = 0
+
+  constructor(channel: InsideChannel, inside: Inside, load: Load) {
+    this.#channel = channel
+    this.#inside = inside
+    this.#load = load
+  }
+
+  hear(message: ToIsolate): void {
+    switch (message.kind) {
+      case 'load':
+        this.#channel.watch(message.parent)
+        this.#loading = this.#loaded(message.modules)
+        return
+      case 'run':
+        void this.#run(message.program, message.context)
+        return
+      case 'abort':
+        this.#controller?.abort(unpackThrown(message.reason))
+        return
+      case 'answer':
+        this.#take(message.call)?.resolve(message.value)
+        return
+      case 'refusal':
+        this.#take(message.call)?.reject(unpackThrown(message.thrown))
+        return
+      case 'end':
+        void this.#end()
+        return
+    }
+  }
+
+  /** Undefined when it failed, which the worker was told. */
+  async #loaded(modules: IsolateModules): Promise<IsolateModules | undefined> {
+    try {
+      await Promise.race([this.#load(modules), this.#inside.begun])
+      this.#inside.isLoading = false
+      return modules
+    } catch (thrown) {
+      this.#channel.post({ kind: 'unloadable', thrown: packThrown(thrown) })
+      return undefined
+    }
+  }
+
+  async #run(program: string, data: ContextData): Promise<void> {
+    const controller = new AbortController()
+    this.#controller = controller
+    const modules = await this.#loading
+    if (modules === undefined) return
+    const context = this.#contextOf(data, controller.signal)
+    try {
+      controller.signal.throwIfAborted()
+      const handler = handlerOf(data.job, program, this.#inside, modules)
+      const result = await handler(context.payload, context)
+      this.#controller = undefined
+      this.#return(result, data.job)
+    } catch (thrown) {
+      this.#controller = undefined
+      if (thrown instanceof SnoozeSignal) this.#channel.post({ kind: 'snoozed', delayMs: thrown.delayMs })
+      else this.#channel.post({ kind: 'threw', thrown: packThrown(thrown) })
+    }
+  }
+
+  #contextOf(data: ContextData, signal: AbortSignal): JobContext<never> {
+    const logs = logLevels.map((level) => {
+      return [level, (message: unknown) => this.#channel.post({ kind: 'log', level, message: String(message) })]
+    })
+    const snooze: JobContext['snooze'] = (delay) => {
+      throw new SnoozeSignal(parseDuration(delay, 'snooze'))
+    }
+    const made = { signal, snooze, logger: Object.fromEntries(logs) as unknown as Logger }
+    return isolatedContext(data, made, (method, args) => this.#call(method, args, data))
+  }
+
+  #call(method: ContextMethod, args: readonly unknown[], { name }: ContextData): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const call = ++this.#lastCall
+      this.#asked.set(call, { resolve, reject })
+      try {
+        this.#channel.post({ kind: 'call', call, method, args: args.map(portable) })
+      } catch (thrown) {
+        this.#asked.delete(call)
+        reject(uncopied(args, `${method} of "${name}"`, thrown))
+      }
+    })
+  }
+
+  #take(call: number): Asked | undefined {
+    const asked = this.#asked.get(call)
+    this.#asked.delete(call)
+    return asked
+  }
+
+  /** What can not be copied may still be JSON, as an object behind a proxy is; what is neither is left out, and said. */
+  #return(result: unknown, job: string): void {
+    try {
+      this.#channel.post({ kind: 'returned', value: portable(result) })
+    } catch {
+      this.#channel.post({ kind: 'returned', ...jsonOf(result, job) })
+    }
+  }
+
+  async #end(): Promise<void> {
+    await Promise.allSettled(this.#inside.programs.map((program) => program.close()))
+    this.#channel.exit()
+  }
+}
+
+function handlerOf(job: string, url: string, { programs }: Inside, modules: IsolateModules): HandlerFunction<never, unknown> {
+  const found = programs.flatMap((program) => {
+    const handler = program.find(job)?.fields.handler
+    return handler == null ? [] : [{ program, handler }]
+  })
+  // Programs of several queues may have a job of one name.
+  const meant = found.length > 1 ? found.filter(({ program }) => program.url() === url) : found
+  if (meant[0] !== undefined) return meant[0].handler
+  const where = modulesText(modules)
+  const what = `No job "${job}" is defined${found.length > 1 ? ` for ${url}` : ''} by what its isolate loads: ${where}.`
+  const advice = `Say which module defines it: .isolate(…, { from: import.meta.url }).`
+  throw new TreadleError('JOB_UNKNOWN', `${what} ${advice}`)
+}
+
+function jsonOf(result: unknown, job: string): { readonly value: unknown; readonly problem?: string } {
+  try {
+    return { value: JSON.parse(toJson(result, { what: `result of "${job}"`, maxBytes: Number.POSITIVE_INFINITY })) }
+  } catch (thrown) {
+    return { value: undefined, problem: messageOf(thrown) }
+  }
+}
+
+/** Said as the worker would have said it, had it got the arguments. */
+function uncopied(args: readonly unknown[], what: string, thrown: unknown): unknown {
+  try {
+    for (const value of args) toJson(value, { what, maxBytes: Number.POSITIVE_INFINITY })
+    return thrown
+  } catch (problem) {
+    return problem
+  }
+}

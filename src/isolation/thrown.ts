@@ -1,0 +1,71 @@
+import { type ErrorCode, errorCodes, messageOf, PermanentError, TreadleError } from '../core/errors.ts'
+
+/** Anything that was thrown, in a form that can be sent. */
+export type PackedThrown =
+  | {
+      readonly kind: 'error'
+      readonly name: string
+      readonly message: string
+      readonly isPermanent: boolean
+      readonly stack?: string
+      readonly code?: string | number
+      readonly cause?: PackedThrown
+    }
+  | { readonly kind: 'value'; readonly value: unknown }
+
+/** A chain of causes is followed so far: it may be a circle. */
+const mostCauses = 5
+
+export function packThrown(thrown: unknown, depth = 0): PackedThrown {
+  if (!(thrown instanceof Error)) return { kind: 'value', value: sendable(thrown) }
+  const stack = read(() => thrown.stack)
+  const code = read(() => (thrown as { code?: unknown }).code)
+  const cause = read(() => thrown.cause)
+  return {
+    kind: 'error',
+    name: String(read(() => thrown.name) ?? 'Error'),
+    message: messageOf(thrown),
+    isPermanent: thrown instanceof PermanentError,
+    ...(typeof stack === 'string' && { stack }),
+    ...((typeof code === 'string' || typeof code === 'number') && { code }),
+    ...(cause !== undefined && depth < mostCauses && { cause: packThrown(cause, depth + 1) }),
+  }
+}
+
+export function unpackThrown(packed: PackedThrown): unknown {
+  if (packed.kind === 'value') return packed.value
+  const error = emptyError(packed)
+  const { name, stack } = packed
+  if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
+  if (stack !== undefined) error.stack = stack
+  return error
+}
+
+function emptyError({ message, code, cause, isPermanent }: PackedThrown & { readonly kind: 'error' }): Error {
+  const options = cause === undefined ? {} : { cause: unpackThrown(cause) }
+  if (isPermanent) return Object.assign(new PermanentError(message, options), code !== undefined && { code })
+  if (isErrorCode(code)) return new TreadleError(code, message, options)
+  return Object.assign(new Error(message, options), code !== undefined && { code })
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return (errorCodes as readonly unknown[]).includes(code)
+}
+
+/** A thrown value need not be one that can be copied. */
+function sendable(thrown: unknown): unknown {
+  try {
+    return structuredClone(thrown)
+  } catch {
+    return messageOf(thrown)
+  }
+}
+
+/** Also of an error whose very properties throw. */
+function read(property: () => unknown): unknown {
+  try {
+    return property()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,97 @@
+// The jobs of a program, for the worker that dispatches them and for the isolates that run them.
+import { execFile } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { threadId } from 'node:worker_threads'
+import { PermanentError, treadle } from 'treadle'
+
+/** Each isolated in this way. The jobs are known to isolates because this module defines them for itself as well. */
+export function defineJobs(jobs, kind, options = {}) {
+  const from = import.meta.url
+  const define = (name, handler) => jobs.define(`${kind} ${name}`, handler).isolate(kind, { grace: '50ms', ...options, from })
+  return {
+    where: define('where', () => ({ pid: process.pid, threadId })),
+    spinsOnce: define('spins once', (_, { attempt }) => {
+      while (attempt === 1);
+      return 'the second time'
+    }),
+    spins: define('spins', async (_, ctx) => {
+      await ctx.progress({ pid: process.pid })
+      for (;;);
+    }),
+    heeds: define('heeds', async (_, ctx) => {
+      await ctx.progress('waits')
+      if (!ctx.signal.aborted) await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+      const { name, code } = ctx.signal.reason
+      await ctx.progress({ name, code })
+      await sleep(3_600_000)
+    }),
+    shows: define('shows', async (payload, ctx) => {
+      const { id, job, name, queue, attempt, maxAttempts, meta, occurrence, progress } = ctx
+      await progress({ half: 'done' })
+      ctx.logger.info('seen')
+      const samePayload = JSON.stringify(ctx.payload) === JSON.stringify(payload)
+      const isHeld = await ctx.heartbeat()
+      return { payload, samePayload, id, job, name, queue, attempt, maxAttempts, meta, occurrence, isHeld }
+    }),
+    reports: define('reports', async (_, ctx) => {
+      const refused = await ctx.progress(() => {}).catch((error) => ({ code: error.code, message: error.message }))
+      return refused
+    }),
+    afterwards: define('speaks afterwards', (_, ctx) => {
+      setTimeout(() => ctx.progress('too late').then((answer) => ctx.logger.info(`answered ${answer}`)), 20)
+    }),
+    snoozes: define('snoozes', (_, ctx) => ctx.snooze('1h')),
+    fails: define('fails', () => {
+      const error = new RangeError('out of range', { cause: new Error('the disk is full') })
+      throw Object.assign(error, { code: 'E_RANGE' })
+    }),
+    failsForGood: define('fails for good', () => {
+      throw new PermanentError('never', { cause: new TypeError('wrong kind') })
+    }),
+    throwsValue: define('throws a value', () => {
+      throw { no: 'error' }
+    }),
+    returns: define('returns', (what) => results[what]()),
+    allocates: define('allocates', () => {
+      const rows = []
+      for (;;) rows.push(new Array(1_000).fill(rows.length))
+    }),
+    exits: define('exits', () => process.exit(3)),
+    rejects: define('rejects', () => {
+      void Promise.reject(new Error('loose end'))
+      return new Promise(() => {})
+    }),
+    startsAnother: define('starts another', async (_, ctx) => {
+      const { pid } = execFile(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+      await ctx.progress({ pid })
+      for (;;);
+    }),
+    aborts: define('aborts', () => process.abort()),
+    faults: define('faults', () => {
+      process.kill(process.pid, 'SIGSEGV')
+      return new Promise(() => {})
+    }),
+    ignoresTerm: define('ignores SIGTERM', async () => {
+      process.kill(process.pid, 'SIGTERM')
+      await sleep(20)
+      return 'still here'
+    }),
+  }
+}
+
+const results = {
+  nothing: () => undefined,
+  date: () => ({ at: new Date(0) }),
+  url: () => ({ at: new URL('http://127.0.0.1/') }),
+  proxy: () => new Proxy({ behind: 'a proxy' }, {}),
+  function: () => ({ call: () => {} }),
+  map: () => ({ all: new Map() }),
+  circle: () => {
+    const circle = {}
+    circle.itself = circle
+    return circle
+  },
+}
+
+const own = treadle('memory:')
+for (const kind of ['thread', 'process']) defineJobs(own, kind)

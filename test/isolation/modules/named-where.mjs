@@ -1,0 +1,4 @@
+import { threadId } from 'node:worker_threads'
+import { treadle } from 'treadle'
+
+treadle('memory:').define('roomy', () => ({ pid: process.pid, threadId }))
