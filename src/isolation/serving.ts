@@ -30,7 +30,7 @@ class IsolateServer {
   readonly #inside: Inside
   readonly #load: Load
   #loading: Promise<IsolateModules | undefined> = Promise.resolve(undefined)
-  /** Of the job that is run. */
+  /** Of the job that is run: one that has ended must not speak in the name of the next. */
   #controller: AbortController | undefined
   readonly #asked = new Map<number, Asked>()
   #lastCall = 0
@@ -82,7 +82,7 @@ class IsolateServer {
     this.#controller = controller
     const modules = await this.#loading
     if (modules === undefined) return
-    const context = this.#contextOf(data, controller.signal)
+    const context = this.#contextOf(data, controller)
     try {
       controller.signal.throwIfAborted()
       const handler = handlerOf(data.job, program, this.#inside, modules)
@@ -96,15 +96,17 @@ class IsolateServer {
     }
   }
 
-  #contextOf(data: ContextData, signal: AbortSignal): JobContext<never> {
-    const logs = logLevels.map((level) => {
-      return [level, (message: unknown) => this.#channel.post({ kind: 'log', level, message: String(message) })]
-    })
+  #contextOf(data: ContextData, controller: AbortController): JobContext<never> {
+    const isOver = () => this.#controller !== controller
+    const log = (level: keyof Logger, message: unknown) => {
+      if (!isOver()) this.#channel.post({ kind: 'log', level, message: String(message) })
+    }
+    const logs = logLevels.map((level) => [level, (message: unknown) => log(level, message)])
     const snooze: JobContext['snooze'] = (delay) => {
       throw new SnoozeSignal(parseDuration(delay, 'snooze'))
     }
-    const made = { signal, snooze, logger: Object.fromEntries(logs) as unknown as Logger }
-    return isolatedContext(data, made, (method, args) => this.#call(method, args, data))
+    const made = { signal: controller.signal, snooze, logger: Object.fromEntries(logs) as unknown as Logger }
+    return isolatedContext(data, made, async (method, args) => (isOver() ? undefined : this.#call(method, args, data)))
   }
 
   #call(method: ContextMethod, args: readonly unknown[], { name }: ContextData): Promise<unknown> {

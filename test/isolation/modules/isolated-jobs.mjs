@@ -37,8 +37,13 @@ export function defineJobs(jobs, kind, options = {}) {
       const refused = await ctx.progress(() => {}).catch((error) => ({ code: error.code, message: error.message }))
       return refused
     }),
-    afterwards: define('speaks afterwards', (_, ctx) => {
-      setTimeout(() => ctx.progress('too late').then((answer) => ctx.logger.info(`answered ${answer}`)), 20)
+    remains: define('remains', (_, ctx) => {
+      remaining = ctx
+    }),
+    hearsTheLast: define('hears the last', async () => {
+      remaining.logger.error('too late')
+      await remaining.progress('too late')
+      return (await remaining.heartbeat()) ?? 'no answer'
     }),
     snoozes: define('snoozes', (_, ctx) => ctx.snooze('1h')),
     fails: define('fails', () => {
@@ -78,6 +83,9 @@ export function defineJobs(jobs, kind, options = {}) {
     }),
   }
 }
+
+/** The context of a run that has ended. */
+let remaining
 
 const results = {
   nothing: () => undefined,
