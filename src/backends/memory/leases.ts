@@ -116,14 +116,12 @@ export class Leases {
     const { links } = job
     if (links === null) return null
     const isDone = settlement.kind === 'done'
-    if (links.doom !== null) {
-      this.#cancelRequested.delete(job)
+    if (links.doom === null && links.pending === 0) return null
+    if (job.cancelRequested) this.#end(job, 'cancelled', true, now, isDone ? {} : { attempts: job.attempts - 1 })
+    else if (links.doom !== null) {
       this.#endings.failFor(job as Waiter, links.doom)
       return 'failed'
-    }
-    if (links.pending === 0) return null
-    if (job.cancelRequested) this.#end(job, 'cancelled', true, now, {})
-    else {
+    } else {
       links.givesUpAt = now + links.longestWaitMs
       links.ending = isDone ? { keep: settlement.keep, once: settlement.once ?? null } : null
       this.#jobs.move(job, 'blocked', {

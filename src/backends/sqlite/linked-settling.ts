@@ -65,15 +65,15 @@ export class LinkedSettling {
   /** The handler has left, and the children have the last word. */
   #leave(job: HeldJob, settlement: Extract<Settlement, { kind: 'done' | 'wait' }>, now: number): SettleReceipt {
     const { endings, waiters, onceMarks } = this.#parts
+    const isDone = settlement.kind === 'done'
+    if (job.cancel === 1 && (job.pending > 0 || job.doom !== null || !isDone)) {
+      // It was asked to stop, and would not come back. Its children may have failed because they were asked as well.
+      this.#finish(job, { ...settlement, kind: 'cancelled', keep: true }, now, isDone ? 0 : 1)
+      return isDone ? 'blocked' : 'applied'
+    }
     if (job.doom !== null) {
       endings.failFor(job, job.doom, now)
       return 'failed'
-    }
-    const isDone = settlement.kind === 'done'
-    if ((job.pending > 0 || !isDone) && job.cancel === 1) {
-      // It was asked to stop, and would not come back.
-      this.#finish(job, { ...settlement, kind: 'cancelled', keep: true }, now)
-      return isDone ? 'blocked' : 'applied'
     }
     if (job.pending > 0) {
       const ending = isDone ? { keep: settlement.keep, once: settlement.once ?? null } : null
@@ -87,15 +87,15 @@ export class LinkedSettling {
     return 'applied'
   }
 
-  #finish(job: HeldJob, settlement: EndSettlement, now: number): void {
+  #finish(job: HeldJob, settlement: EndSettlement, now: number, givenBack = 0): void {
     const { lanes, endings } = this.#parts
-    const state = this.#write(job, settlement, now)
+    const state = this.#write(job, settlement, now, givenBack)
     lanes.move(job.lane, stateNumber.running, state)
     endings.ended(job.lane, job.seq, state, now)
     if (!settlement.keep) endings.remove(job.lane, job.seq, state)
   }
 
-  #write({ seq }: HeldJob, settlement: EndSettlement, now: number): number {
+  #write({ seq }: HeldJob, settlement: EndSettlement, now: number, givenBack: number): number {
     switch (settlement.kind) {
       case 'done':
         this.#end.run(stateNumber.succeeded, now, settlement.result, null, 0, seq)
@@ -106,7 +106,7 @@ export class LinkedSettling {
         return stateNumber.dead
       }
       case 'cancelled':
-        this.#end.run(stateNumber.cancelled, now, null, null, 0, seq)
+        this.#end.run(stateNumber.cancelled, now, null, null, givenBack, seq)
         return stateNumber.cancelled
       case 'skipped':
         this.#end.run(stateNumber.skipped, now, null, settlement.why, 1, seq)

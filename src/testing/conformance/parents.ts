@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Lease, Settlement } from '../../backends/contract.ts'
 import { times } from './bench.ts'
 import { assertStates, childOf, claimJob, die, runningParent, succeed, waitsFor } from './links.ts'
 import type { Group } from './suite.ts'
@@ -184,6 +185,24 @@ export const parents: Group = {
       await bench.store.cancel(parent.envelope.id)
       await bench.backend.settle([bench.done(parent, { keep: true })])
       await assertStates(bench, { [parent.envelope.id]: 'cancelled', [children[0] as string]: 'ready' })
+    },
+    'a parent that was asked to stop together with its children is cancelled, and not dead because they are': async (bench) => {
+      const ends = [
+        (lease: Lease) => bench.done(lease, { keep: true }),
+        (lease: Lease): Settlement => ({ token: lease.token, kind: 'wait' }),
+      ]
+      for (const end of ends) {
+        const { parent, children } = await runningParent(bench, ['one'])
+        await bench.store.cancelTree(parent.envelope.id)
+        await bench.backend.settle([end(parent)])
+        await assertStates(bench, { [parent.envelope.id]: 'cancelled', [children[0] as string]: 'cancelled' })
+      }
+    },
+    'a parent that was asked to stop gets its attempt back where it only left to wait': async (bench) => {
+      const { parent } = await runningParent(bench, ['one'])
+      await bench.store.cancel(parent.envelope.id)
+      await bench.settle({ token: parent.token, kind: 'wait' })
+      assert.equal((await bench.record(parent.envelope.id)).attempts, 0)
     },
     'a parent that is put back makes the children anew that failed, and keeps the others': async (bench) => {
       const { parent, children } = await runningParent(bench, ['good', 'bad'])
