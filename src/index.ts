@@ -1,9 +1,21 @@
 export { defineConfig, type TreadleConfig } from './app/config.ts'
 export { configure, jobs } from './app/default-instance.ts'
+export type { QueueOptions } from './app/queue-limits.ts'
 export type { Schedules } from './app/schedules.ts'
 export { Treadle, type TreadleOptions, treadle } from './app/treadle.ts'
 export type { DaemonReport } from './app/working.ts'
-export type { AttemptError, DeadReason, QueueBackend } from './backends/contract.ts'
+export type {
+  AttemptError,
+  ClaimableJob,
+  ClaimRules,
+  DeadReason,
+  GroupLimits,
+  Hold,
+  HoldRule,
+  QueueBackend,
+  QueueLimits,
+  Rate,
+} from './backends/contract.ts'
 export type { BreakerState, WorkerPresence, WorkerRecord, WorkerStore } from './backends/presence.ts'
 export type {
   HeldLease,
@@ -27,10 +39,12 @@ export { type DefinitionFields, type FilterContext, JobDefinition } from './defi
 export type { Dependency, DependencyOptions, JobReference, OnFailure } from './definition/dependency.ts'
 export type { DispatchOptions } from './definition/dispatch.ts'
 export type { Draft, PayloadDraft } from './definition/draft.ts'
+export type { GroupOptions } from './definition/grouping.ts'
 export type { Handler, HandlerClass, HandlerFunction } from './definition/handler.ts'
 export type { IsolateKind, IsolateOptions, Isolation } from './definition/isolation.ts'
 export type { Overlap } from './definition/overlap.ts'
 export { type Priority, priorityLevels } from './definition/priority.ts'
+export type { RateOptions } from './definition/rate.ts'
 export { type RetryOptions, type RetryPolicy, retryPresets } from './definition/retry.ts'
 export type { Run } from './definition/run.ts'
 export type { Envelope } from './envelope/envelope.ts'

@@ -1,4 +1,4 @@
-import type { QueueBackend } from '../backends/contract.ts'
+import type { QueueBackend, QueueLimits } from '../backends/contract.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { environmentVariable } from '../core/environment.ts'
@@ -8,6 +8,7 @@ import { unknownOptions } from '../core/options.ts'
 import type { KeepOptions } from '../definition/builder.ts'
 import type { Keep } from '../definition/definition.ts'
 import { KeyRing, type SigningKey } from '../envelope/key-ring.ts'
+import { type QueueOptions, queueLimitsOf } from './queue-limits.ts'
 
 export interface TreadleOptions {
   readonly clock?: Clock
@@ -21,6 +22,8 @@ export interface TreadleOptions {
   readonly keep?: KeepOptions
   /** For each queue, the jobs that may run on it. Restricted handlers (`shell`, `command`) run only where they are listed. */
   readonly allow?: Readonly<Record<string, readonly string[]>>
+  /** Limits that all jobs of a queue share, over all workers. */
+  readonly queues?: Readonly<Record<string, QueueOptions>>
   /** What `environments()` of definitions is compared with; NODE_ENV by default. */
   readonly environment?: string
   readonly maxPayloadBytes?: number
@@ -37,6 +40,7 @@ export interface Settings {
   readonly unsigned: boolean
   readonly keep: Keep
   readonly allow: Readonly<Record<string, readonly string[]>>
+  readonly queueLimits: readonly QueueLimits[]
   readonly environment: string | null
   readonly maxPayloadBytes: number
   readonly migrate: boolean
@@ -51,6 +55,7 @@ const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
   unsigned: true,
   keep: true,
   allow: true,
+  queues: true,
   environment: true,
   maxPayloadBytes: true,
   migrate: true,
@@ -69,6 +74,7 @@ export function settingsOf(options: TreadleOptions): Settings {
   }
   const problems: string[] = [...unknownOptions(options, treadleOptionNames)]
   const keep = keepOf(options.keep ?? {}, problems)
+  const queueLimits = queueLimitsOf(options.queues, problems)
   const { allow = {}, maxPayloadBytes = defaultMaxPayloadBytes } = options
   if (!isAllowlist(allow)) problems.push('allow must be an object of queues, each with a list of job names')
   if (!Number.isSafeInteger(maxPayloadBytes) || maxPayloadBytes < 1) {
@@ -83,6 +89,7 @@ export function settingsOf(options: TreadleOptions): Settings {
     unsigned: options.unsigned ?? false,
     keep,
     allow,
+    queueLimits,
     environment: options.environment ?? environmentVariable('NODE_ENV') ?? null,
     maxPayloadBytes,
     migrate: options.migrate ?? true,

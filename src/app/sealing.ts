@@ -25,6 +25,7 @@ export interface WrittenPayload {
   readonly text: string
   readonly uniqueKey: string | null
   readonly idempotencyKey: string | null
+  readonly group: string | null
 }
 
 /** Checked by the schema where the definition has one; only then is there anything to wait for. */
@@ -42,12 +43,13 @@ async function checkedPayload(plan: Plan, input: Schema, text: string): Promise<
 }
 
 function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {
-  const { job, idempotencyKey } = plan.definition.fields
+  const { job, idempotencyKey, group } = plan.definition.fields
   const { uniqueness } = plan
   return {
     text,
     uniqueKey: uniqueness === null ? null : keyOf(uniqueness.key, value, job, uniqueness.word),
     idempotencyKey: plan.idempotencyKey ?? keyOf(idempotencyKey, value, job, 'idempotencyKey'),
+    group: plan.group === undefined ? keyOf(group?.key ?? null, value, job, 'group') : plan.group,
   }
 }
 
@@ -64,6 +66,8 @@ export interface Plan {
   readonly occurrence: number | null
   readonly uniqueness: Uniqueness | null
   readonly idempotencyKey: string | undefined
+  /** Undefined where the definition says it. */
+  readonly group: string | null | undefined
 }
 
 export function planDispatch(definition: JobDefinition, options: DispatchOptions, now: number): Plan {
@@ -81,6 +85,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     options.meta === undefined ? undefined : (metaProblem(options.meta) ?? metaProblem(meta)),
     ...uniquenessProblems,
     options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey, 'idempotencyKey'),
+    options.group == null ? undefined : keyProblem(options.group, 'group'),
     options.delay !== undefined && options.at !== undefined ? 'give either delay or at, not both' : undefined,
     uniqueness?.debounce != null && (options.delay ?? options.at) !== undefined
       ? 'a debounced job runs when its time has passed: give no delay or at'
@@ -98,6 +103,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     occurrence: null,
     uniqueness,
     idempotencyKey: options.idempotencyKey,
+    group: options.group,
   }
 }
 
@@ -120,14 +126,15 @@ export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps):
   return sealEnvelope(identity, payload.text, deliveryOf(plan, payload, createdAt), deps.keys)
 }
 
-function deliveryOf({ uniqueness, runAt }: Plan, { uniqueKey }: WrittenPayload, createdAt: number): Delivery {
-  if (uniqueKey === null || uniqueness === null) return { createdAt, runAt: runAt ?? createdAt, uniqueKey: null }
+function deliveryOf({ uniqueness, runAt }: Plan, { uniqueKey, group }: WrittenPayload, createdAt: number): Delivery {
+  if (uniqueKey === null || uniqueness === null) return { createdAt, runAt: runAt ?? createdAt, uniqueKey: null, group }
   const { until, debounce } = uniqueness
   return {
     createdAt,
     runAt: runAt ?? createdAt + (debounce?.quietMs ?? 0),
     uniqueKey,
     uniqueUntil: typeof until === 'number' ? createdAt + until : until,
+    group,
   }
 }
 

@@ -179,7 +179,7 @@ export class Working {
     if (!registry.definitions().some(({ fields }) => fields.handler !== null)) {
       throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Call define() first.')
     }
-    const { clock, logger, allow } = settings
+    const { clock, logger, allow, queueLimits } = settings
     return new Worker(config, {
       backend,
       keys,
@@ -187,6 +187,7 @@ export class Working {
       logger,
       events,
       allow,
+      queueLimits,
       maxResultBytes,
       coordination: backend.coordination,
       definitions: () => registry.definitions(),

@@ -12,6 +12,7 @@ export interface WorkerCommandOptions {
   readonly queue?: readonly string[]
   readonly job?: readonly string[]
   readonly lease?: string
+  readonly ageing?: string
   readonly scheduler: boolean
   readonly single?: boolean
 }
@@ -22,24 +23,26 @@ export function workerOptions(command: Command): Command {
     .option('--queue <queue>', 'only from this queue; may be repeated', queues)
     .option('--job <job>', 'only jobs with this key; may be repeated', collect)
     .option('--lease <duration>', 'how long a job stays with a worker that is silent (default: 30s)', duration)
+    .option('--ageing <duration>', 'so much waiting counts as one level of priority (default: none)', duration)
     .option('--no-scheduler', 'do not follow schedules')
     .addOption(new Option('--single', 'follow schedules only while no other scheduler with --single does').conflicts('scheduler'))
 }
 
 /** Only what the command line says: what it does not say is left to the config and the defaults. */
 export function givenWorkerOptions(options: WorkerCommandOptions): Pick<RunOptions, CommonName> {
-  const { concurrency, queue, job, lease, scheduler, single } = options
+  const { concurrency, queue, job, lease, ageing, scheduler, single } = options
   return {
     ...(concurrency !== undefined && { concurrency }),
     ...(queue && { queues: queue }),
     ...(job && { jobs: job }),
     ...(lease && { lease }),
+    ...(ageing && { ageing }),
     ...(!scheduler && { scheduler: false }),
     ...(single && { scheduler: 'single' }),
   }
 }
 
-type CommonName = 'concurrency' | 'queues' | 'jobs' | 'lease' | 'scheduler'
+type CommonName = 'concurrency' | 'queues' | 'jobs' | 'lease' | 'ageing' | 'scheduler'
 
 /** The library knows the ranges; what it refuses of the command line alone is a mistake in how the command was called. */
 export function refuseWrongValues(given: DaemonOptions & RunOptions, kind: WorkKind): void {

@@ -8,6 +8,8 @@ export interface JobContext<Payload = unknown> {
   readonly job: string
   readonly name: string
   readonly queue: string
+  /** Whose job it is; null is nobody's. Not signed: what decides about rights belongs into the payload. */
+  readonly group: string | null
   readonly payload: Payload
   /** 1 for the first run. */
   readonly attempt: number

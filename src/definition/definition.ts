@@ -2,11 +2,13 @@ import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type Dependency, dependencyProblem } from './dependency.ts'
 import type { DefinitionFields, Keep } from './fields.ts'
+import { type Grouping, groupingProblems } from './grouping.ts'
 import { type Isolation, isolationProblems } from './isolation.ts'
 import { type Meta, metaProblem, travellingMeta } from './meta.ts'
 import { jobNameProblem, keyProblem, queueProblem, refuse } from './names.ts'
 import { concurrencyOf, type Overlap, overlapOf, overlapProblems } from './overlap.ts'
 import { priorityProblem } from './priority.ts'
+import { type RateLimit, rateProblem } from './rate.ts'
 import type { RetryPolicy } from './retry.ts'
 import { type KeyOf, type Uniqueness, unique, uniquenessProblems } from './uniqueness.ts'
 
@@ -105,6 +107,14 @@ export class JobDefinition {
     return this.with({ concurrency })
   }
 
+  withRate(rate: RateLimit | null): JobDefinition {
+    return this.with({ rate })
+  }
+
+  withGroup(group: Grouping | null): JobDefinition {
+    return this.with({ group })
+  }
+
   withSingleInstance(singleInstance = true): JobDefinition {
     return this.with({ concurrency: singleInstance ? 1 : null })
   }
@@ -178,6 +188,8 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
       ? undefined
       : 'timeout and maxRunningTime are two answers to one question: give one of them',
     ...(fields.isolation === null ? [] : isolationProblems(fields.isolation)),
+    fields.rate === null ? undefined : rateProblem(fields.rate, 'rate'),
+    ...(fields.group === null ? [] : groupingProblems(fields.group)),
     ...overlapProblems(fields),
     ...(fields.unique === null ? [] : uniquenessProblems(fields.unique)),
     ...fields.after.map((job) => jobNameProblem(job, 'a job that it comes after')),

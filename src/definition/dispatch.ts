@@ -14,6 +14,8 @@ export interface DispatchOptions extends UniqueDispatchOptions {
   readonly priority?: Priority
   readonly maxRetries?: number
   readonly timeout?: Duration | null
+  /** Whose job it is, in place of what the definition says; null is nobody's. */
+  readonly group?: string | null
   /** Once a job with this key has succeeded, another one is skipped instead of run. */
   readonly idempotencyKey?: string
   readonly meta?: Readonly<Record<string, Json>>
@@ -26,6 +28,7 @@ export const dispatchOptionNames = [
   'priority',
   'maxRetries',
   'timeout',
+  'group',
   'unique',
   'debounce',
   'throttle',

@@ -2,11 +2,13 @@ import type { MisfirePolicy } from '../scheduling/misfire.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import type { JobContext } from './context.ts'
 import type { Dependency } from './dependency.ts'
+import type { Grouping } from './grouping.ts'
 import type { HandlerFunction } from './handler.ts'
 import type { Isolation } from './isolation.ts'
 import type { Meta } from './meta.ts'
 import type { Overlap } from './overlap.ts'
 import { defaultPriority } from './priority.ts'
+import type { RateLimit } from './rate.ts'
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts'
 import type { Schema } from './schema.ts'
 import type { KeyOf, Uniqueness } from './uniqueness.ts'
@@ -46,6 +48,9 @@ export interface DefinitionFields {
   readonly isolation: Isolation | null
   /** Jobs of this definition that may run at once over all workers, as it was said; null is unlimited. */
   readonly concurrency: number | null
+  /** At most so many of them are started within a time, over all workers. */
+  readonly rate: RateLimit | null
+  readonly group: Grouping | null
   readonly unique: Uniqueness | null
   readonly idempotencyKey: KeyOf | null
   readonly idempotencyTtlMs: number
@@ -85,6 +90,8 @@ export const definitionDefaults = {
   maxRunningTimeMs: null,
   isolation: null,
   concurrency: null,
+  rate: null,
+  group: null,
   unique: null,
   idempotencyKey: null,
   idempotencyTtlMs: 86_400_000,

@@ -1,8 +1,10 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { DefinitionFields } from './definition.ts'
+import { type GroupOptions, grouping, groupOptionProblems } from './grouping.ts'
 import { type IsolateKind, type IsolateOptions, isolationOf } from './isolation.ts'
 import { keyProblem, refuse } from './names.ts'
+import { rateOf } from './rate.ts'
 import { Recurrence } from './recurrence.ts'
 import {
   type DebounceOptions,
@@ -37,6 +39,20 @@ export abstract class Safeguards<Payload> extends Recurrence {
   /** At most so many at once, over all workers; 0 is unlimited. Jobs over the limit wait and burn no attempt. */
   concurrency(limit: number): this {
     return this.set({ concurrency: limit === 0 ? null : limit })
+  }
+
+  /** At most so many are started in any span of this time, over all workers. The rest wait and burn no attempt. */
+  rate(limit: number, per: Duration): this {
+    return this.set({ rate: rateOf({ limit, per }, 'rate') })
+  }
+
+  /**
+   * Whose job it is (a customer's, say). Groups take turns: the one with the fewest running jobs comes first, among those the
+   * one that was served longest ago. With limits, no group gets more than its own, and one that is at its limit holds back nobody.
+   */
+  group(key: Key<Payload>, options: GroupOptions = {}): this {
+    refuse(`Job "${this.job}"`, groupOptionProblems(options))
+    return this.set({ group: grouping(this.#keyOf(key, 'group'), options) })
   }
 
   singleInstance(single = true): this {

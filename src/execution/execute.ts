@@ -88,7 +88,7 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
     const why = await filteredBy(definition, payload, context, run)
     if (why !== null) return { kind: 'skipped', why }
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
-    if (keepsSlot(definition, identity)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
+    if (keepsSlot(definition, identity, context.group)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
     deps.services.started(run)
     const once: OnceMark | null =
       identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
@@ -99,7 +99,12 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
 }
 
 /** Whether others must wait until this run has ended: the limits that they wait for count it for as long as it is not settled. */
-function keepsSlot({ fields, concurrency, overlap }: JobDefinition, { singleInstance, occurrence }: Identity): boolean {
+function keepsSlot(
+  { fields, concurrency, overlap }: JobDefinition,
+  { singleInstance, occurrence }: Identity,
+  group: string | null,
+): boolean {
+  if (group !== null && fields.group !== null && fields.group.concurrency !== null) return true
   if (concurrency !== null || singleInstance || fields.maxRunningTimeMs !== null) return true
   return occurrence !== null && overlap !== 'allow'
 }

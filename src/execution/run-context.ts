@@ -54,6 +54,10 @@ export class RunContext implements JobContext<never> {
     return this.#identity.queue
   }
 
+  get group(): string | null {
+    return this.#run.lease.envelope.group
+  }
+
   get maxAttempts(): number {
     return this.#identity.maxRetries + 1
   }

@@ -10,6 +10,7 @@ const crossings = {
   job: 'copied',
   name: 'copied',
   queue: 'copied',
+  group: 'copied',
   payload: 'copied',
   attempt: 'copied',
   maxAttempts: 'copied',

@@ -14,9 +14,12 @@ export class ClaimableJobs {
   of(definitions: readonly JobDefinition[]): readonly ClaimableJob[] {
     if (definitions === this.#definitions) return this.#jobs
     this.#definitions = definitions
-    this.#jobs = definitions
-      .filter(({ job, fields }) => fields.handler !== null && (this.#only?.has(job) ?? true))
-      .map(({ job, concurrency }) => ({ job, concurrency }))
+    this.#jobs = definitions.filter(({ job, fields }) => fields.handler !== null && (this.#only?.has(job) ?? true)).map(claimable)
     return this.#jobs
   }
+}
+
+function claimable({ job, concurrency, fields: { rate, group } }: JobDefinition): ClaimableJob {
+  const hasLimits = group !== null && (group.concurrency !== null || group.rate !== null)
+  return { job, concurrency, rate, group: hasLimits ? { concurrency: group.concurrency, rate: group.rate } : null }
 }

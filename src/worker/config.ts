@@ -14,6 +14,7 @@ export interface WorkerConfig {
   readonly maxRescues: number
   readonly stallMs: number
   readonly maxStallMs: number
+  readonly ageingMs: number | null
 }
 
 const maxConcurrency = 10_000
@@ -21,6 +22,7 @@ const minLeaseMs = 1_000
 const maxLeaseMs = 86_400_000
 const minStallMs = 100
 const hourMs = 3_600_000
+const maxAgeingMs = 31 * 86_400_000
 
 /** Complete and checked; all problems are told at once. */
 export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerConfig {
@@ -34,6 +36,9 @@ export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerCon
   const graceMs = durationOr(30_000, options.grace, 'grace', problems)
   const stallMs = durationOr(1_000, options.stall, 'stall', problems)
   const maxStallMs = durationOr(Math.max(hourMs, leaseMs), options.maxStall, 'maxStall', problems)
+  const ageingMs = options.ageing == null ? null : durationOr(1, options.ageing, 'ageing', problems)
+  if (ageingMs !== null && !isWithin(ageingMs, 1, maxAgeingMs))
+    problems.push(`ageing must be from 1ms to 31d, got ${ageingMs} ms`)
   if (!isWithin(concurrency, 1, maxConcurrency))
     problems.push(`concurrency must be a whole number from 1 to ${maxConcurrency}, got ${concurrency}`)
   if (!isWithin(leaseMs, minLeaseMs, maxLeaseMs)) problems.push(`lease must be from 1s to 1d, got ${leaseMs} ms`)
@@ -44,7 +49,8 @@ export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerCon
   problems.push(...listProblems(queues, 'queues'), ...listProblems(jobs, 'jobs'))
   problems.push(...endProblems(options), ...schedulerProblems(options))
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The worker's options are invalid: ${problems.join('; ')}`)
-  return Object.freeze({ concurrency, queues, jobs, leaseMs, pollMs, graceMs, maxRescues, stallMs, maxStallMs })
+  const times = { leaseMs, pollMs, graceMs, stallMs, maxStallMs, ageingMs }
+  return Object.freeze({ concurrency, queues, jobs, maxRescues, ...times })
 }
 
 /** Of what tells a worker to end. */

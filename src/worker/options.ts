@@ -24,13 +24,15 @@ export interface WorkOptions {
   readonly stall?: Duration
   /** A job without a timeout that keeps the event loop still for longer than this loses its lease; 1 h by default. */
   readonly maxStall?: Duration
+  /** So much waiting counts as one level of priority, so that no priority starves; null, the default, is strict priority. */
+  readonly ageing?: Duration | null
   readonly signal?: AbortSignal
 }
 
 export interface RunOptions
   extends Pick<
     WorkOptions,
-    'concurrency' | 'queues' | 'jobs' | 'lease' | 'scheduler' | 'maxRescues' | 'stall' | 'maxStall' | 'signal'
+    'concurrency' | 'queues' | 'jobs' | 'lease' | 'scheduler' | 'maxRescues' | 'ageing' | 'stall' | 'maxStall' | 'signal'
   > {
   /** Start at most so many jobs. */
   readonly limit?: number
@@ -52,7 +54,7 @@ export type AnyWorkOptions = WorkOptions & RunOptions & DaemonOptions
 
 export type WorkKind = 'work' | 'run' | 'daemon'
 
-const commonNames = ['concurrency', 'queues', 'jobs', 'lease', 'scheduler', 'maxRescues', 'stall', 'maxStall', 'signal']
+const commonNames = ['concurrency', 'queues', 'jobs', 'lease', 'scheduler', 'maxRescues', 'ageing', 'stall', 'maxStall', 'signal']
 const workNames = [...commonNames, 'poll', 'signals', 'grace']
 
 export const workOptionNames: Readonly<Record<WorkKind, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import type { Lease, LeaseBatch } from '../backends/contract.ts'
+import type { Lease, LeaseBatch, QueueLimits } from '../backends/contract.ts'
 import { nextTurn } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
@@ -19,6 +19,7 @@ import type { WorkerState } from './worker-state.ts'
 
 export interface WorkerDeps extends RunsDeps {
   readonly definitions: () => readonly JobDefinition[]
+  readonly queueLimits: readonly QueueLimits[]
   /** Who works, for people: `host:pid:number`. */
   readonly owner: string
 }
@@ -175,12 +176,13 @@ export class Worker {
   }
 
   async #lease(limit: number): Promise<LeaseBatch | undefined> {
-    const { backend, clock, owner, definitions } = this.#deps
-    const { queues, leaseMs, maxRescues } = this.config
+    const { backend, clock, owner, definitions, queueLimits } = this.#deps
+    const { queues, leaseMs, maxRescues, ageingMs } = this.config
     const { signal } = this.#stopping
     const lease = async () => {
       await this.#heartbeat.catchUp()
-      return backend.lease({ jobs: this.#claimable.of(definitions()), queues, limit, leaseMs, owner, maxRescues })
+      const jobs = this.#claimable.of(definitions())
+      return backend.lease({ jobs, queues, limit, leaseMs, owner, maxRescues, queueLimits, ageingMs })
     }
     try {
       return await persistently(lease, { clock, signal, onError: (error) => this.#report(error) })

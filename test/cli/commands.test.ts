@@ -51,6 +51,24 @@ describe('treadle send, run, list, show', () => {
     expect(shown).toContain('payload      {\n                 "a": 1,\n')
   })
 
+  it('a job is sent for a group, and listed and shown with it', async () => {
+    const project = jobProject()
+    const { id } = (await project.json(['send', 'add', '{"a":1,"b":2}', '--group', 'ada'])) as Sent
+    await project.json(['send', 'add', '{"a":1,"b":2}'])
+    expect(await project.json(['list', '--group', 'ada'])).toMatchObject([{ id, group: 'ada' }])
+    expect((await project.call(['show', id])).out).toMatch(/group {8}ada\n/)
+    expect((await project.call(['list', '--group', ''])).err).toContain('It must be a text of 1 to 512 characters')
+  })
+
+  it('an old job of a low priority goes first where waiting counts', async () => {
+    const project = jobProject()
+    const low = (await project.json(['send', 'add', '{"a":1,"b":2}', '--priority', '1', '--at', '2026-01-01T00:00:00Z'])) as Sent
+    const high = (await project.json(['send', 'add', '{"a":1,"b":2}', '--priority', '9'])) as Sent
+    await project.call(['run', '--no-scheduler', '--ageing', '1m', '--limit', '1', '--concurrency', '1'])
+    expect(await project.json(['show', low.id])).toMatchObject({ state: 'succeeded' })
+    expect(await project.json(['show', high.id])).toMatchObject({ state: 'ready' })
+  })
+
   it('a payload comes from an argument, a file or the standard input', async () => {
     const project = jobProject()
     project.write('payload.json', '{"a":2,"b":2}')

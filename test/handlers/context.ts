@@ -18,6 +18,7 @@ export function contextFor<Payload>(payload: Payload): TestContext<Payload> {
     job: 'tested',
     name: 'tested',
     queue: 'default',
+    group: null,
     payload,
     attempt: 1,
     maxAttempts: 2,

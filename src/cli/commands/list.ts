@@ -5,13 +5,14 @@ import { jobJson, jobTable } from '../output/jobs.ts'
 import { scheduleNotes, scheduleTable } from '../output/schedules.ts'
 import { readSchedules } from '../schedules.ts'
 import { loadSoundJobs, withStore } from '../session.ts'
-import { queue, state, wholeNumber } from '../values.ts'
+import { key, queue, state, wholeNumber } from '../values.ts'
 import { findJob } from './show.ts'
 
 export interface ListOptions {
   readonly state?: JobState
   readonly queue?: string
   readonly job?: string
+  readonly group?: string
   readonly before?: string
   readonly limit: number
 }
@@ -21,7 +22,9 @@ export function addList(program: Command): void {
     .summary('list jobs, newest first, or schedules')
     .description('Lists jobs, the newest first; or, with --schedules, how the schedules stand.')
     .option('--state <state>', 'ready, scheduled, blocked, running, succeeded, dead, cancelled or skipped', state)
-    .addOption(new Option('--schedules', 'schedules in place of jobs').conflicts(['state', 'queue', 'job', 'limit', 'before']))
+    .addOption(
+      new Option('--schedules', 'schedules in place of jobs').conflicts(['state', 'queue', 'job', 'group', 'limit', 'before']),
+    )
     .addHelpText(
       'after',
       examples(
@@ -42,18 +45,20 @@ export function listOptions(command: Command): Command {
   return command
     .option('--queue <queue>', 'only of this queue', queue)
     .option('--job <job>', 'only with this key')
+    .option('--group <group>', 'only of this group', key)
     .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 20)
     .option('--before <id>', 'only older than the job with this id')
 }
 
 export async function printJobs(command: Command, options: ListOptions): Promise<void> {
   await withStore(command, async ({ store, out, now }) => {
-    const { job, before, limit } = options
+    const { job, group, before, limit } = options
     const filter: JobFilter = {
       limit,
       ...(options.state && { state: options.state }),
       ...(options.queue && { queue: options.queue }),
       ...(job && { job }),
+      ...(group && { group }),
       ...(before && { before }),
     }
     if (before) await findJob(store, before)

@@ -19,6 +19,7 @@ interface SendOptions {
   readonly at?: Date
   readonly queue?: string
   readonly priority?: Priority
+  readonly group?: string
   readonly unique?: string
   readonly uniqueUntil?: string
   readonly onConflict?: OnConflict
@@ -38,6 +39,7 @@ export function addSend(program: Command): void {
     .option('--at <time>', 'not before this time, such as 2026-06-10T09:00:00Z', instant)
     .option('--queue <queue>', "in place of the job's own queue", queue)
     .option('--priority <priority>', 'a whole number (higher is sooner), or low, normal, high, critical', priority)
+    .option('--group <group>', 'whose job it is, in place of what the job itself says', key)
     .option('--unique <key>', 'do nothing while another job holds this key', key)
     .option('--unique-until <time>', 'how long the key is held: started, ended (the default), ever, or a duration', uniqueTime)
     .addOption(new Option('--on-conflict <what>', 'what becomes of the job that waits with the key').choices(onConflicts))
@@ -88,12 +90,13 @@ function readText(source: string | number, name: string): string {
 }
 
 function dispatchOptions(options: SendOptions): DispatchOptions {
-  const { delay, at, queue, priority, unique, uniqueUntil, onConflict, key } = options
+  const { delay, at, queue, priority, group, unique, uniqueUntil, onConflict, key } = options
   return {
     ...(delay !== undefined && { delay }),
     ...(at !== undefined && { at }),
     ...(queue !== undefined && { queue }),
     ...(priority !== undefined && { priority }),
+    ...(group !== undefined && { group }),
     ...(unique !== undefined && {
       unique: {
         key: unique,

@@ -18,6 +18,7 @@ export function jobDetails(job: JobRecord, out: Output, now: number): string {
     ['state', stateColour(colours, job.state)(state.join(' '))],
     ['queue', visible(job.queue)],
     ['priority', String(job.priority)],
+    ['group', job.group === null ? undefined : visible(job.group)],
     ['attempts', `${job.attempts} of ${job.maxRetries + 1}`],
     ['rescues', job.rescues === 0 ? undefined : `${job.rescues}, from workers that died`],
     ['created', time(job.createdAt)],
