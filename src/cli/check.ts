@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { iso } from './output/jobs.ts'
@@ -47,7 +48,7 @@ async function checkOpened(project: Project, now: number): Promise<CheckReport> 
     url: project.url,
     files,
     jobs: definitions.map((definition) => checkedJob(definition, now)),
-    problems: wrong,
+    problems: [...wrong, ...definitions.flatMap(isolateProblems)],
     warnings: definitions.flatMap((definition) => scheduleWarnings(definition, now)),
   }
 }
@@ -65,6 +66,11 @@ function checkedJob(definition: JobDefinition, now: number): CheckedJob {
     nextAt: schedule?.kind === 'calendar' ? iso(schedule.next(now)) : null,
     isRepeat: schedule?.kind === 'repeat',
   }
+}
+
+function isolateProblems({ job, fields }: JobDefinition): readonly string[] {
+  const from = fields.isolation?.from ?? null
+  return from === null || existsSync(from) ? [] : [`Job "${job}": the module that its isolate loads does not exist: ${from}`]
 }
 
 function scheduleWarnings({ job, fields }: JobDefinition, now: number): readonly string[] {
