@@ -7,7 +7,7 @@
  * @property {string} id
  * @property {string} group what `--only` names
  * @property {string} title
- * @property {'rate' | 'latency' | 'memory' | 'next'} figure what the measurement gives
+ * @property {'rate' | 'latency' | 'memory' | 'next' | 'isolation'} figure what the measurement gives
  * @property {string} measure the module under measure/
  * @property {Record<string, Entry>} entries by the name of the column
  * @property {number} [rounds] where more would tell nothing new
@@ -25,7 +25,18 @@
  * @property {number} [below]
  */
 
-export const groups = ['one-by-one', 'in-flight', 'bulk', 'drain', 'latency', 'backlog', 'memory', 'ticks', 'schedules']
+export const groups = [
+  'one-by-one',
+  'in-flight',
+  'bulk',
+  'drain',
+  'latency',
+  'backlog',
+  'memory',
+  'ticks',
+  'schedules',
+  'isolation',
+]
 
 /** @returns {Row[]} */
 export function rowsOf({ quick, only }) {
@@ -38,6 +49,7 @@ export function rowsOf({ quick, only }) {
     memoryRow(size),
     ...tickRows(size),
     ...scheduleRows(size),
+    isolationRow(size),
   ]
   return rows.filter(({ group }) => only.includes(group))
 }
@@ -199,6 +211,18 @@ function scheduleRows(size) {
       steps: 3,
     }),
   ]
+}
+
+function isolationRow(size) {
+  const entry = (kind, count) => ({ contestant: 'treadle', settings: { kind, count: size(count), concurrency: 2 } })
+  return {
+    id: 'isolation',
+    group: 'isolation',
+    title: 'empty handlers, two at a time',
+    figure: 'isolation',
+    measure: 'isolation',
+    entries: { here: entry('here', 40_000), thread: entry('thread', 10_000), process: entry('process', 10_000) },
+  }
 }
 
 function sameFor(contestants, settings) {

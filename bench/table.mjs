@@ -8,6 +8,7 @@ export function report({ machine, rounds, quick, results, verdicts, problems }) 
     figures(results),
     ...memory(results),
     schedules(results),
+    isolation(results),
     judgement(verdicts),
     trouble(problems),
   ]
@@ -69,6 +70,20 @@ function schedules(results) {
   const table = newTable(['', 'Treadle', ...libraries.slice(1)])
   for (const { title, medians, samples } of results.filter(({ figure }) => figure === 'next')) {
     table.push([title, ...libraries.map((library) => cell('rate', medians[library], samples[library]))])
+  }
+  return table.length === 0 ? '' : table.toString()
+}
+
+/** What an isolate costs: jobs a second in one that is warm, and how long the first job waits for it. */
+function isolation(results) {
+  const table = newTable(['', 'in the worker', 'thread', 'process'])
+  for (const { title, medians, samples } of results.filter(({ figure }) => figure === 'isolation')) {
+    const kinds = ['here', 'thread', 'process']
+    const of = (show) => kinds.map((kind) => (medians[kind] === undefined ? '' : show(kind)))
+    table.push([title, ...of((kind) => cell('rate', medians[kind], samples[kind]))])
+    if (medians.here !== undefined)
+      table.push(['  of those in the worker', ...of((kind) => times(medians[kind].rate / medians.here.rate))])
+    table.push(['  the first one, cold', ...of((kind) => milliseconds(medians[kind].startMs))])
   }
   return table.length === 0 ? '' : table.toString()
 }
