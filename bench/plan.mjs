@@ -32,6 +32,7 @@ export const groups = [
   'drain',
   'latency',
   'backlog',
+  'limits',
   'memory',
   'ticks',
   'schedules',
@@ -46,6 +47,7 @@ export function rowsOf({ quick, only }) {
     ...drainRows(size),
     ...latencyRows(size),
     backlogRow(size),
+    ...limitRows(size),
     memoryRow(size),
     ...tickRows(size),
     ...scheduleRows(size),
@@ -69,6 +71,8 @@ export const bars = [
   { row: 'latency-one', of: 'treadle', figure: 'p50', below: 1 },
   { row: 'latency-across', of: 'treadle', figure: 'p50', below: 5 },
   { row: 'backlog', of: 'treadle, backlog', against: 'treadle', figure: 'rate', atLeast: 0.9 },
+  { row: 'groups', of: 'treadle, 200 k waiting', against: 'treadle', figure: 'rate', atLeast: 0.8 },
+  { row: 'unused-limits', of: 'treadle, limits on another job', against: 'treadle', figure: 'rate', atLeast: 0.95 },
   ...['next-often', 'next-daily', 'next-rare'].flatMap((row) => [
     /** @type {const} */ ({ row, of: 'treadle', against: 'croner', figure: 'rate', atLeast: 10 }),
     /** @type {const} */ ({ row, of: 'treadle', against: 'cron-parser', figure: 'rate', atLeast: 10 }),
@@ -147,6 +151,36 @@ function backlogRow(size) {
       'treadle, backlog': { contestant: 'treadle', settings: { ...settings, future: size(200_000), finished: size(200_000) } },
     },
   }
+}
+
+function limitRows(size) {
+  const groups = { customers: 50, jobsEach: 20, passes: 5, concurrency: 50 }
+  const unused = { count: size(40_000), concurrency: 100 }
+  return [
+    {
+      id: 'groups',
+      group: 'limits',
+      title: 'drain of 50 customers beside a full one',
+      figure: 'rate',
+      measure: 'groups',
+      entries: {
+        treadle: { contestant: 'treadle groups', settings: { ...groups, waiting: 0 } },
+        'treadle, 1 k waiting': { contestant: 'treadle groups', settings: { ...groups, waiting: 1_000 } },
+        'treadle, 200 k waiting': { contestant: 'treadle groups', settings: { ...groups, waiting: size(200_000) } },
+      },
+    },
+    {
+      id: 'unused-limits',
+      group: 'limits',
+      title: 'drain',
+      figure: 'rate',
+      measure: 'drain',
+      entries: {
+        treadle: { contestant: 'treadle', settings: unused },
+        'treadle, limits on another job': { contestant: 'treadle limits', settings: unused },
+      },
+    },
+  ]
 }
 
 function memoryRow(size) {

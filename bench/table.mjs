@@ -35,11 +35,17 @@ function figures(results) {
 /** Treadle beside itself takes two lines, one under the other; everyone else has a column. */
 function linesOf({ id, title, figure, medians, samples }) {
   const of = (column) => cell(figure, medians[column], samples[column])
-  if (id !== 'backlog') return [[title, ...columns.map(of)]]
+  if (id === 'backlog')
+    return [besideItself('drain in an empty file', of('treadle')), besideItself(title, of('treadle, backlog'))]
+  const variants = Object.keys(medians).filter((column) => column.startsWith('treadle, '))
   return [
-    ['drain in an empty file', of('treadle'), '', '', ''],
-    [title, of('treadle, backlog'), '', '', ''],
+    [title, ...columns.map(of)],
+    ...variants.map((column) => besideItself(`${title}, ${column.slice('treadle, '.length)}`, of(column))),
   ]
+}
+
+function besideItself(title, figure) {
+  return [title, figure, '', '', '']
 }
 
 function cell(figure, median, samples) {

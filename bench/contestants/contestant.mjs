@@ -19,6 +19,8 @@
 /** Loaded one at a time: a process that measures one contestant holds nothing of the others. */
 const contestants = {
   treadle: async () => (await import('./treadle.mjs')).openTreadle,
+  'treadle groups': async () => (await import('./treadle-groups.mjs')).openTreadleGroups,
+  'treadle limits': async () => (await import('./treadle-limits.mjs')).openTreadleLimits,
   'plainjob NORMAL': async () => (await import('./plainjob.mjs')).openPlainjob('NORMAL'),
   'plainjob FULL': async () => (await import('./plainjob.mjs')).openPlainjob('FULL'),
   raw: async () => (await import('./raw.mjs')).openRaw,

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { treadle } from '../../dist/index.js'
 
 /** @type {import('./contestant.mjs').Open} */
-export async function openTreadle(folder, handler = async () => {}) {
-  const jobs = treadle(`sqlite:${join(folder, 'treadle.db')}`)
+export async function openTreadle(folder, handler = async () => {}, options = {}, defineMore = () => {}) {
+  const jobs = treadle(`sqlite:${join(folder, 'treadle.db')}`, options)
   const job = jobs.define('bench', handler)
+  defineMore(jobs)
   await jobs.open()
   return {
     add: (payload) => job.dispatch(payload),
