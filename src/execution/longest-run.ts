@@ -4,11 +4,12 @@ import { longestHookMs } from './execute.ts'
 
 /**
  * How long a run can take from its claim to its end as long as its event loop turns: its time, the grace of a handler that was
- * told to stop, and its hooks. One that takes longer can be ended only from outside. Null is no limit.
+ * told to stop or is killed, and its hooks. One that takes longer can be ended only from outside. Null is no limit.
  */
 export function longestRunMs(timeoutMs: number | null, definition: JobDefinition | undefined): number | null {
   if (timeoutMs === null) return null
-  return timeoutMs + abortGraceMs + hooksOf(definition) * longestHookMs
+  const killGraceMs = definition?.fields.isolation?.graceMs ?? 0
+  return timeoutMs + killGraceMs + abortGraceMs + hooksOf(definition) * longestHookMs
 }
 
 /** Those that may follow a handler. */

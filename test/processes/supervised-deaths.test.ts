@@ -50,7 +50,7 @@ describe('a worker process that dies', () => {
     await supervisor.until('child:ready')
     await project.send('finishes')
     await project.begun(1)
-    await project.send('spins')
+    await project.sendDefined('spins')
     const [overdue] = await supervisor.until('child:overdue')
     expect(overdue).toMatchObject({ child: 1, job: 'spins', attempt: 1 })
     project.go()
@@ -102,7 +102,7 @@ describe('a worker process that is replaced', () => {
   test('because it had to leave a handler behind', async () => {
     const project = new SupervisedProject()
     const supervisor = project.supervise('--processes', '1')
-    await project.send('leaves')
+    await project.sendDefined('leaves')
     const [replaced] = await supervisor.until('child:replaced')
     expect(replaced).toMatchObject({ child: 1, why: 'abandoned' })
     await supervisor.until('child:ended')

@@ -64,6 +64,11 @@ export class SupervisedProject extends Project {
     }
   }
 
+  /** By the project itself, with the timeout and the retries that its definition says. */
+  async sendDefined(job: string): Promise<void> {
+    await this.json(['send', job])
+  }
+
   /** What waits for the file goes on. */
   go(): void {
     writeFileSync(this.path('go'), '')

@@ -29,6 +29,14 @@ describe('runs that only the end of their process can end', () => {
     expect(await find()).toEqual(['a'])
   })
 
+  it('have the grace of their isolation too', async () => {
+    const { clock, find } = await claimed({ timeout: '1s', isolationGrace: '1m' })
+    await clock.advance(1_000 + slackMs + 60_000)
+    expect(await find()).toEqual([])
+    await clock.advance(1)
+    expect(await find()).toEqual(['a'])
+  })
+
   it('are not those that the worker had no hand free for', async () => {
     const { clock, find } = await claimed({ timeout: '1s', count: 4 })
     await clock.advance(2_000 + slackMs)
@@ -85,16 +93,18 @@ interface Claimed {
   readonly count?: number
   readonly retries?: number
   readonly hooks?: boolean
+  readonly isolationGrace?: string
 }
 
 /** Jobs with the payloads a, b, c …, claimed by a worker that is gone. */
-async function claimed({ timeout, count = 1, retries = 0, hooks = false }: Claimed) {
+async function claimed({ timeout, count = 1, retries = 0, hooks = false, isolationGrace }: Claimed) {
   const { jobs, clock, backend, record } = world()
   const work = jobs
     .define('work', (_: string) => {})
     .timeout(timeout)
     .retries(retries)
   if (hooks) work.onError(() => {}).finally(() => {})
+  if (isolationGrace !== undefined) work.isolate('thread', { grace: isolationGrace })
   const runs = await work.dispatchMany(['a', 'b', 'c', 'd'].slice(0, count))
   const request: LeaseRequest = {
     jobs: [{ job: 'work', concurrency: null }],
