@@ -90,6 +90,7 @@ const eventNames: readonly (keyof TreadleEvents)[] = [
   'job:cancelled',
   'job:skipped',
   'job:snoozed',
+  'job:waiting',
   'job:released',
   'job:lost',
   'job:abandoned',

@@ -1,16 +1,19 @@
-import { isFinal, type JobRecord, type JobStore } from '../backends/store.ts'
+import { isFinal, type JobRecord, type JobStore, type TreeCancellation } from '../backends/store.ts'
 import type { Clock } from '../core/clock.ts'
-import { type Duration, parseDuration } from '../core/duration.ts'
+import { parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { type Instant, parseInstant } from '../core/instant.ts'
 import type { Json } from '../core/json.ts'
+import type { TreeProgress, WaitOptions } from '../definition/progress.ts'
 import type { Run } from '../definition/run.ts'
+import { aloneProgress, treeProgress } from './tree-progress.ts'
 
 /** What a handle needs of the program that made it. */
 export interface RunHandleDeps {
   clock(): Promise<Clock>
   store(): Promise<JobStore>
   cancel(id: string): Promise<Awaited<ReturnType<JobStore['cancel']>>>
+  cancelTree(id: string): Promise<TreeCancellation>
   /** Resolves soon after this program saw the job end, or after `longestMs`. */
   ended(id: string, clock: Clock, longestMs: number, signal: AbortSignal | undefined): Promise<void>
 }
@@ -40,7 +43,7 @@ export class RunHandle implements Run<never> {
     return progress === null ? null : (JSON.parse(progress) as Json)
   }
 
-  async result(options: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {}): Promise<never> {
+  async result(options: WaitOptions = {}): Promise<never> {
     const clock = await this.#deps.clock()
     const timeoutMs = options.timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.timeout, 'timeout')
     const until = clock.now() + timeoutMs
@@ -57,7 +60,8 @@ export class RunHandle implements Run<never> {
     }
   }
 
-  async cancel(): Promise<boolean> {
+  async cancel({ tree = false }: { readonly tree?: boolean } = {}): Promise<boolean> {
+    if (tree) return this.#cancelTree()
     const answer = await this.#deps.cancel(this.id)
     if (answer === 'missing') throw this.#missing()
     return answer !== 'ended'
@@ -70,6 +74,18 @@ export class RunHandle implements Run<never> {
     if (answer === 'moved') return
     const why = answer === 'claimed' ? 'a worker has it already' : 'it has ended'
     throw new TreadleError('RUN_ENDED', `Job ${this.id} can not be moved any more: ${why}`)
+  }
+
+  async tree(): Promise<TreeProgress> {
+    const { root, state } = await this.#record()
+    const store = await this.#deps.store()
+    return root === null ? aloneProgress(state) : treeProgress(await store.tree(root))
+  }
+
+  async #cancelTree(): Promise<boolean> {
+    await this.#record()
+    const { cancelled, requested } = await this.#deps.cancelTree(this.id)
+    return cancelled + requested > 0
   }
 
   async #record(): Promise<JobRecord> {

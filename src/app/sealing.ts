@@ -11,8 +11,9 @@ import { keyProblem, queueProblem } from '../definition/names.ts'
 import { priorityNumber, priorityProblem } from '../definition/priority.ts'
 import { type Schema, validate } from '../definition/schema.ts'
 import { dispatchedUniqueness, type Uniqueness } from '../definition/uniqueness.ts'
-import { type Delivery, type Envelope, sealEnvelope } from '../envelope/envelope.ts'
+import { type Delivery, type Envelope, type Links, sealEnvelope, type WaitLink } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
+import { dispatchedDependencies } from './dispatched-dependencies.ts'
 
 export interface SealingDeps {
   readonly now: () => number
@@ -68,6 +69,15 @@ export interface Plan {
   readonly idempotencyKey: string | undefined
   /** Undefined where the definition says it. */
   readonly group: string | null | undefined
+  /** The jobs that it waits for. */
+  readonly waitsFor: readonly WaitLink[]
+  readonly longestWaitMs: number
+}
+
+/** A job's place in a workflow that is dispatched or made as a whole. */
+export interface PlaceInWorkflow extends Pick<Links, 'root' | 'parent' | 'waitsFor'> {
+  /** Ids are given before the envelopes are made: they name each other. */
+  readonly id?: string
 }
 
 export function planDispatch(definition: JobDefinition, options: DispatchOptions, now: number): Plan {
@@ -76,6 +86,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
   const timeoutMs = timeoutOf(options, definition.deadlineMs)
   const meta = options.meta === undefined ? fields.meta : { ...fields.meta, ...options.meta }
   const { uniqueness, problems: uniquenessProblems } = dispatchedUniqueness(options, fields.unique)
+  const { waitsFor, problems: dependencyProblems } = dispatchedDependencies(options)
   const problems = [
     ...unknownOptions(options, dispatchOptionNames),
     queueProblem(queue),
@@ -84,6 +95,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     timeoutMs === 0 ? 'timeout must be more than 0 ms' : undefined,
     options.meta === undefined ? undefined : (metaProblem(options.meta) ?? metaProblem(meta)),
     ...uniquenessProblems,
+    ...dependencyProblems,
     options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey, 'idempotencyKey'),
     options.group == null ? undefined : keyProblem(options.group, 'group'),
     options.delay !== undefined && options.at !== undefined ? 'give either delay or at, not both' : undefined,
@@ -104,14 +116,16 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     uniqueness,
     idempotencyKey: options.idempotencyKey,
     group: options.group,
+    waitsFor,
+    longestWaitMs: options.waitAtMost === undefined ? fields.longestWaitMs : parseDuration(options.waitAtMost, 'waitAtMost'),
   }
 }
 
-export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps): Envelope {
+export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps, place?: PlaceInWorkflow): Envelope {
   const { fields } = plan.definition
   const createdAt = deps.now()
   const identity = {
-    id: deps.newId(),
+    id: place?.id ?? deps.newId(),
     job: fields.job,
     name: fields.name,
     queue: plan.queue,
@@ -123,7 +137,15 @@ export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps):
     meta: plan.meta,
     occurrence: plan.occurrence,
   }
-  return sealEnvelope(identity, payload.text, deliveryOf(plan, payload, createdAt), deps.keys)
+  const delivery = { ...deliveryOf(plan, payload, createdAt), links: linksOf(plan, identity.id, place) }
+  return sealEnvelope(identity, payload.text, delivery, deps.keys)
+}
+
+/** One that only waits for others is the root of whatever it makes itself. */
+function linksOf({ waitsFor, longestWaitMs }: Plan, id: string, place: PlaceInWorkflow | undefined): Links | null {
+  if (place === undefined) return waitsFor.length === 0 ? null : { root: id, parent: null, waitsFor, longestWaitMs }
+  const { root, parent } = place
+  return { root, parent, waitsFor: [...waitsFor, ...place.waitsFor], longestWaitMs }
 }
 
 function deliveryOf({ uniqueness, runAt }: Plan, { uniqueKey, group }: WrittenPayload, createdAt: number): Delivery {

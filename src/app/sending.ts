@@ -9,11 +9,27 @@ import type { Envelope } from '../envelope/envelope.ts'
 import { Holders, mayChangeHolder } from './holders.ts'
 import type { OpenedBackend } from './open-backend.ts'
 import type { Settings } from './options.ts'
-import { type Plan, planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
+import {
+  type PlaceInWorkflow,
+  type Plan,
+  planDispatch,
+  type SealingDeps,
+  sealJob,
+  type WrittenPayload,
+  writePayload,
+} from './sealing.ts'
 
 const largestSend = 1_000
 /** Of a bulk dispatch, so many are written in one transaction while the next are being signed. */
 const largestBulkSend = 2_000
+
+/** A job of a workflow that is dispatched as a whole. */
+export interface PlacedJob {
+  readonly definition: JobDefinition
+  readonly payload: unknown
+  readonly options: DispatchOptions
+  readonly place: PlaceInWorkflow
+}
 
 /** From a payload to a job on disk. */
 export class Sending {
@@ -83,6 +99,32 @@ export class Sending {
     return Promise.all(
       all.map((receipt, index) => (receipt.stored ? receipt : holders.send(plan, written[index] as WrittenPayload))),
     )
+  }
+
+  /** A job that a running one makes, stored while that one holds its lease. */
+  async sendChild(
+    definition: JobDefinition,
+    payload: unknown,
+    options: DispatchOptions,
+    place: PlaceInWorkflow,
+  ): Promise<SendReceipt> {
+    const plan = this.#planOf(definition, options)
+    const written = await writePayload(plan, payload, this.#settings.maxPayloadBytes)
+    return this.#sends.add(sealJob(plan, written, this.#sealing, place))
+  }
+
+  /** All jobs of a workflow, together or not at all. */
+  async sendWorkflow(jobs: readonly PlacedJob[]): Promise<readonly SendReceipt[]> {
+    const { maxPayloadBytes } = this.#settings
+    const plans = jobs.map(({ definition, options }) => this.#planOf(definition, options))
+    const written = await Promise.all(plans.map(async (plan, index) => writePayload(plan, jobs[index]?.payload, maxPayloadBytes)))
+    return this.#backend.send(
+      plans.map((plan, index) => sealJob(plan, written[index] as WrittenPayload, this.#sealing, jobs[index]?.place)),
+    )
+  }
+
+  newId(): string {
+    return this.#sealing.newId()
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { QueueBackend, SendReceipt } from '../backends/contract.ts'
-import type { JobStore } from '../backends/store.ts'
+import type { JobStore, TreeCancellation } from '../backends/store.ts'
 import type { Duration } from '../core/duration.ts'
 import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
@@ -12,20 +12,27 @@ import type { Handler, HandlerClass } from '../definition/handler.ts'
 import { Registry } from '../definition/registry.ts'
 import type { Run } from '../definition/run.ts'
 import { checkedSchemas, type Schema, type Schemas } from '../definition/schema.ts'
+import type { ResultsOf, Step } from '../definition/workflow.ts'
 import type { TreadleEvents } from '../execution/events.ts'
+import type { ChildRequest } from '../execution/run-links.ts'
 import { insideIsolate } from '../isolation/inside.ts'
 import { prune } from '../worker/maintenance.ts'
 import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.ts'
 import type { RunReport } from '../worker/report.ts'
 import type { Supervisor } from '../worker/supervisor/supervisor.ts'
 import type { WorkerState } from '../worker/worker-state.ts'
+import { sendChild } from './children.ts'
 import { defaultUrl, Opening, type Place } from './opening.ts'
 import type { TreadleOptions } from './options.ts'
 import { retentionOf } from './retention.ts'
 import { RunHandle, type RunHandleDeps } from './run-handle.ts'
 import { RunWaiters } from './run-waiters.ts'
 import { Schedules } from './schedules.ts'
+import type { PlacedJob, Sending } from './sending.ts'
 import { newSupervisor, type SuperviseOptions } from './supervising.ts'
+import type { Workflow } from './workflow.ts'
+import type { WorkflowRun } from './workflow-run.ts'
+import { type BatchCallbacks, type LastOf, Workflows } from './workflows.ts'
 import { type DaemonReport, type StopOptions, Working } from './working.ts'
 
 export type { TreadleOptions } from './options.ts'
@@ -47,6 +54,7 @@ export class Treadle implements AsyncDisposable {
   readonly #waiters: RunWaiters
   readonly #dispatcher: Dispatcher
   readonly #handleDeps: RunHandleDeps
+  readonly #workflows: Workflows
   /** Pausing, resuming and triggering schedules at run time. */
   readonly schedules: Schedules
   #working: Promise<Working> | undefined
@@ -68,15 +76,26 @@ export class Treadle implements AsyncDisposable {
       registry: this.#registry,
       dispatch: (definition) => this.#dispatch(definition, noPayload, {}),
     })
+    this.#workflows = new Workflows({
+      registry: this.#registry,
+      sending: async () => (await this.#opening.open()).sending,
+      send: (jobs) => this.#sendWorkflow(jobs),
+      runOf: (job, { id, stored }) => new RunHandle(id, job, stored, this.#handleDeps),
+      clock: async () => (await this.#opening.open()).settings.clock,
+      store: () => this.store(),
+      cancelTree: (id) => this.#cancelTree(id),
+    })
     this.#handleDeps = {
       clock: async () => (await this.#opening.open()).settings.clock,
       store: () => this.store(),
       cancel: (id) => this.#cancel(id),
+      cancelTree: (id) => this.#cancelTree(id),
       ended: (id, clock, longestMs, signal) => this.#waiters.ended(id, clock, longestMs, signal),
     }
     this.#inside?.programs.push({
       url: () => this.url,
       find: (job) => this.#registry.find(job),
+      handle: ({ id, job, created }) => new RunHandle(id, job, created, this.#handleDeps),
       close: () => this.close(),
     })
   }
@@ -163,6 +182,24 @@ export class Treadle implements AsyncDisposable {
   /** A payload for a job that is named later: `jobs.args(payload).delay('1h').dispatch('send-email')`. */
   args(payload: unknown): PayloadDraft {
     return new PayloadDraft({}, (job, options) => this.#dispatch(this.#registry.get(job), payload, options))
+  }
+
+  /** Jobs one after the other: each step waits for the one before it, and is dead when that one fails. */
+  chain<const Steps extends readonly Step[]>(steps: Steps): Promise<WorkflowRun<LastOf<Steps>>> {
+    return this.#workflows.chain(steps)
+  }
+
+  /** Jobs beside each other, and what is to follow when all of them have ended. */
+  batch<const Steps extends readonly Step[]>(
+    steps: Steps,
+    callbacks: BatchCallbacks = {},
+  ): Promise<WorkflowRun<ResultsOf<Steps>>> {
+    return this.#workflows.batch(steps, callbacks)
+  }
+
+  /** Jobs that wait for each other in any shape; nothing is stored before it is dispatched. */
+  workflow(): Workflow {
+    return this.#workflows.workflow()
   }
 
   /** A handle of a job that is known by its id. */
@@ -310,6 +347,24 @@ export class Treadle implements AsyncDisposable {
     return answer
   }
 
+  async #dispatchChild(request: ChildRequest, sending: Sending): Promise<Run> {
+    const receipt = await sendChild(request, this.#registry, sending)
+    return new RunHandle(receipt.id, request.job, receipt.stored, this.#handleDeps)
+  }
+
+  async #cancelTree(id: string): Promise<TreeCancellation> {
+    return (await this.store()).cancelTree(id)
+  }
+
+  async #sendWorkflow(jobs: readonly PlacedJob[]): Promise<readonly SendReceipt[]> {
+    if (this.#inside?.isLoading) return this.#inside.begin()
+    const { sending, backend } = await this.#opening.open()
+    if (backend.store === undefined) throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend has no workflows`)
+    const receipts = await sending.sendWorkflow(jobs)
+    if (backend.kind === 'sync') await this.run({ scheduler: false })
+    return receipts
+  }
+
   async #newWorking(): Promise<Working> {
     const { backend, keys, settings, sending } = await this.#opening.open()
     return new Working({
@@ -320,6 +375,7 @@ export class Treadle implements AsyncDisposable {
       events: this.#events,
       registry: this.#registry,
       envelope: (definition, at, runAt) => sending.occurrence(definition, at, runAt),
+      dispatchChild: (request) => this.#dispatchChild(request, sending),
     })
   }
 }

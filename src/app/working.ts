@@ -9,6 +9,7 @@ import type { Registry } from '../definition/registry.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import type { TreadleEvents } from '../execution/events.ts'
+import type { RunServices } from '../execution/run-context.ts'
 import { IsolatePool } from '../isolation/pool.ts'
 import { longestMisfireMs } from '../scheduling/misfire.ts'
 import { workerConfig } from '../worker/config.ts'
@@ -37,6 +38,7 @@ export interface WorkingDeps {
   readonly events: Events<TreadleEvents>
   readonly registry: Registry
   readonly envelope: (definition: JobDefinition, at: number, runAt: number) => Promise<Envelope>
+  readonly dispatchChild: RunServices['dispatchChild']
 }
 
 /** What a daemon did, and how well it kept time. */
@@ -173,7 +175,7 @@ export class Working {
   }
 
   #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {
-    const { backend, keys, settings, events, registry } = this.#deps
+    const { backend, keys, settings, events, registry, dispatchChild } = this.#deps
     const config = workerConfig(options, kind)
     for (const job of config.jobs ?? []) registry.get(job)
     if (!registry.definitions().some(({ fields }) => fields.handler !== null)) {
@@ -193,6 +195,7 @@ export class Working {
       definitions: () => registry.definitions(),
       find: (job) => registry.find(job),
       keepOf: keepOf(registry, settings.keep),
+      dispatchChild,
       schedules: backend.store?.schedules,
       environment: settings.environment,
       owner: this.#owner,

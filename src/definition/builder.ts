@@ -12,8 +12,9 @@ import { countProblem, refuse } from './names.ts'
 import { type Priority, priorityNumber, priorityProblem } from './priority.ts'
 import { type RetryOptions, retryPolicy } from './retry.ts'
 import type { Run } from './run.ts'
-import { Safeguards } from './safeguards.ts'
 import type { Schemas } from './schema.ts'
+import { Teamwork } from './teamwork.ts'
+import type { Step } from './workflow.ts'
 
 export type KeepOptions = { readonly [Outcome in keyof Keep]?: Duration }
 
@@ -21,7 +22,7 @@ export type KeepOptions = { readonly [Outcome in keyof Keep]?: Duration }
  * Describes a job, one call after the other, until it is first used; a later change throws `DEFINITION_FROZEN`.
  * `Input` is what a dispatch takes, `Payload` what the handler gets: they differ only where a schema transforms.
  */
-export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> extends Safeguards<Payload> {
+export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> extends Teamwork<Payload> {
   protected override fields: DefinitionFields
   #definition: JobDefinition | undefined
   readonly #dispatcher: Dispatcher
@@ -147,6 +148,11 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
 
   async dispatch(...args: DispatchArguments<Input>): Promise<Run<Awaited<Result>>> {
     return this.#send(payloadOf(args), args[1] ?? {})
+  }
+
+  /** A job of a workflow: `jobs.chain([fetch.step(url), parse.step()])`. */
+  step(...args: DispatchArguments<Input>): Step<Awaited<Result>> {
+    return { job: this.job, payload: payloadOf(args), options: args[1] ?? {} }
   }
 
   async dispatchMany(payloads: readonly Input[], options: DispatchOptions = {}): Promise<readonly Run<Awaited<Result>>[]> {

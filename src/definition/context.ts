@@ -1,6 +1,8 @@
 import type { Duration } from '../core/duration.ts'
 import type { Json } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Run } from './run.ts'
+import type { ChildArguments, ChildOptions, ChildOutcome, LinkOutcome, Steppable } from './workflow.ts'
 
 /** What a handler sees of the run that it is part of. */
 export interface JobContext<Payload = unknown> {
@@ -27,4 +29,17 @@ export interface JobContext<Payload = unknown> {
   heartbeat(): Promise<boolean>
   /** Leaves the run and puts the job back for later. No attempt is burnt and no hook but `finally` is called. */
   snooze(delay: Duration): never
+  /**
+   * Makes a job that this one waits for, stored when this resolves. A run that comes back to the same call finds the child that
+   * it made before: by its `key`, or by the job's name and how many of them the run has made.
+   */
+  dispatchChild<Input, Result>(job: Steppable<Input, Result>, ...args: ChildArguments<Input>): Promise<Run<Result>>
+  dispatchChild(job: string, payload?: unknown, options?: ChildOptions): Promise<Run>
+  /**
+   * How the children of this job ended, in the order in which they were made. While one of them has not, the run is left, and
+   * the job is run again from its beginning when they have; no attempt is burnt and no hook but `finally` is called.
+   */
+  children(): Promise<readonly ChildOutcome[]>
+  /** How the jobs ended that this one was to wait for, in the order in which they were said. */
+  dependencies(): Promise<readonly LinkOutcome[]>
 }

@@ -1,51 +1,8 @@
-import type { Duration } from '../core/duration.ts'
-import type { Instant } from '../core/instant.ts'
-import type { Json } from '../core/json.ts'
 import type { JobDefinition } from './definition.ts'
-import type { Priority } from './priority.ts'
+import type { DispatchOptions } from './dispatch-options.ts'
 import type { Run } from './run.ts'
-import type { UniqueDispatchOptions } from './uniqueness.ts'
 
-/** What may differ from one dispatch to the next. Nothing here changes the definition. */
-export interface DispatchOptions extends UniqueDispatchOptions {
-  readonly delay?: Duration
-  readonly at?: Instant
-  readonly queue?: string
-  readonly priority?: Priority
-  readonly maxRetries?: number
-  readonly timeout?: Duration | null
-  /** Whose job it is, in place of what the definition says; null is nobody's. */
-  readonly group?: string | null
-  /** Once a job with this key has succeeded, another one is skipped instead of run. */
-  readonly idempotencyKey?: string
-  readonly meta?: Readonly<Record<string, Json>>
-}
-
-export const dispatchOptionNames = [
-  'delay',
-  'at',
-  'queue',
-  'priority',
-  'maxRetries',
-  'timeout',
-  'group',
-  'unique',
-  'debounce',
-  'throttle',
-  'idempotencyKey',
-  'meta',
-] as const satisfies readonly (keyof DispatchOptions)[]
-
-/** A duration in place of the options is the delay. */
-export function dispatchOptions(given: unknown): DispatchOptions {
-  if (given === undefined || given === null) return {}
-  return typeof given === 'object' ? (given as DispatchOptions) : { delay: given as Duration }
-}
-
-/** A payload may be left out where the handler takes none. */
-export type DispatchArguments<Input> = undefined extends Input
-  ? [payload?: Input, options?: DispatchOptions]
-  : [payload: Input, options?: DispatchOptions]
+export { type DispatchArguments, type DispatchOptions, dispatchOptionNames, dispatchOptions } from './dispatch-options.ts'
 
 /** What a builder needs of the program that it belongs to. */
 export interface Dispatcher {

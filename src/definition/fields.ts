@@ -12,6 +12,7 @@ import type { RateLimit } from './rate.ts'
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts'
 import type { Schema } from './schema.ts'
 import type { KeyOf, Uniqueness } from './uniqueness.ts'
+import { type ChildFailure, defaultLongestWaitMs } from './workflow.ts'
 
 export type Filter = (payload: never, context: FilterContext) => boolean | Promise<boolean>
 export type FilterContext = Pick<JobContext, 'id' | 'job' | 'name' | 'queue' | 'attempt' | 'meta' | 'occurrence'>
@@ -54,6 +55,9 @@ export interface DefinitionFields {
   readonly unique: Uniqueness | null
   readonly idempotencyKey: KeyOf | null
   readonly idempotencyTtlMs: number
+  /** How long it waits for other jobs. */
+  readonly longestWaitMs: number
+  readonly onChildFailure: ChildFailure
   readonly keep: Partial<Keep>
   readonly meta: Meta
   readonly enabled: boolean
@@ -95,6 +99,8 @@ export const definitionDefaults = {
   unique: null,
   idempotencyKey: null,
   idempotencyTtlMs: 86_400_000,
+  longestWaitMs: defaultLongestWaitMs,
+  onChildFailure: 'fail',
   keep: {},
   meta: {},
   enabled: true,

@@ -1,6 +1,6 @@
-import type { Duration } from '../core/duration.ts'
 import type { Instant } from '../core/instant.ts'
 import type { Json } from '../core/json.ts'
+import type { TreeProgress, WaitOptions } from './progress.ts'
 
 /** One dispatched job. */
 export interface Run<Result = unknown> {
@@ -13,9 +13,14 @@ export interface Run<Result = unknown> {
   /** What the handler last said of its progress, or null. */
   progress(): Promise<Json>
   /** Waits for the end and gives the handler's result; throws when the job ended otherwise or `timeout` is over. */
-  result(options?: { readonly timeout?: Duration; readonly signal?: AbortSignal }): Promise<Result>
-  /** Ends a waiting job; asks a running one to stop through its signal. False when it had ended already. */
-  cancel(): Promise<boolean>
+  result(options?: WaitOptions): Promise<Result>
+  /**
+   * Ends a waiting job; asks a running one to stop through its signal. False when it had ended already. With `tree`, the same for
+   * everything that it made and everything that waits for it.
+   */
+  cancel(options?: { readonly tree?: boolean }): Promise<boolean>
+  /** How far the workflow is that this job is part of. */
+  tree(): Promise<TreeProgress>
   /** Moves a job that no worker has claimed; throws `RUN_ENDED` when it is too late. */
   reschedule(at: Instant): Promise<void>
 }

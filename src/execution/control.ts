@@ -7,3 +7,15 @@ export class SnoozeSignal extends Error {
     this.delayMs = delayMs
   }
 }
+
+/** It is known by this name where only its fields arrive. */
+export const waitSignalName = 'TreadleWaitSignal'
+
+/** Thrown by `ctx.children()`: the run is left until the children have ended. */
+export class WaitSignal extends Error {
+  override readonly name = waitSignalName
+
+  constructor() {
+    super('The job waits for its children')
+  }
+}

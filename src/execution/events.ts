@@ -19,6 +19,8 @@ export interface TreadleEvents {
   'job:cancelled': RunEvent
   'job:skipped': RunEvent & { readonly why: string }
   'job:snoozed': RunEvent & { readonly delayMs: number; readonly why: string | null }
+  /** It waits for its children: to be run again, or, where its handler has ended, to end with the last of them. */
+  'job:waiting': RunEvent
   /** Given back unfinished by a shutdown; no attempt is burnt. */
   'job:released': RunEvent
   /** The lease had passed to another worker: what this run did may be done again. */

@@ -9,7 +9,7 @@ import { type Schema, validate } from '../definition/schema.ts'
 import type { Identity } from '../envelope/envelope.ts'
 import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
 import { type AdmissionDeps, type Admitted, admit } from './admission.ts'
-import { SnoozeSignal } from './control.ts'
+import { SnoozeSignal, WaitSignal } from './control.ts'
 import type { Isolates } from './isolates.ts'
 import { heldBack, type OccurrenceDeps, type ScheduledRun, skipOvertaken } from './occurrence.ts'
 import { heldByKey } from './once.ts'
@@ -179,6 +179,7 @@ async function failed(
 ): Promise<Outcome> {
   if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
   if (thrown instanceof SnoozeSignal) return { kind: 'snooze', delayMs: thrown.delayMs }
+  if (thrown instanceof WaitSignal) return { kind: 'wait' }
   const error = causeOf(thrown, run)
   for (const hook of definition.fields.onError) await quietly(() => hook(error, context.payload, context), context, deps.clock)
   const { attempt, maxAttempts } = context

@@ -8,6 +8,8 @@ export type Outcome =
   | { readonly kind: 'done'; readonly result: string | null; readonly once: OnceMark | null }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: unknown }
   | { readonly kind: 'snooze'; readonly delayMs: number; readonly why?: string }
+  /** For its children: to be run again, or to end, when they have ended. */
+  | { readonly kind: 'wait' }
   | { readonly kind: 'release' }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
   | { readonly kind: 'cancelled' }
@@ -50,6 +52,8 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
       return { token, kind: 'retry', delayMs: outcome.delayMs, error: attemptError(outcome.error, attempt, now) }
     case 'snooze':
       return { token, kind: 'snooze', delayMs: outcome.delayMs }
+    case 'wait':
+      return { token, kind: 'wait' }
     case 'release':
       return { token, kind: 'snooze', delayMs: 0 }
     case 'dead': {

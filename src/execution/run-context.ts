@@ -5,9 +5,10 @@ import type { JobContext } from '../definition/context.ts'
 import type { Identity } from '../envelope/envelope.ts'
 import type { ActiveRun } from './active-run.ts'
 import { SnoozeSignal } from './control.ts'
+import { type LinkServices, RunLinks } from './run-links.ts'
 
 /** What a run may ask of the worker that it runs in. */
-export interface RunServices {
+export interface RunServices extends LinkServices {
   readonly logger: Logger
   /** The handler is about to be called. */
   started(run: ActiveRun): void
@@ -29,6 +30,7 @@ export class RunContext implements JobContext<never> {
   readonly #identity: Identity
   readonly #run: ActiveRun
   readonly #services: RunServices
+  #links: RunLinks | undefined
 
   constructor(identity: Identity, payload: unknown, run: ActiveRun, services: RunServices) {
     this.payload = payload as never
@@ -100,6 +102,24 @@ export class RunContext implements JobContext<never> {
     return (delay) => {
       throw new SnoozeSignal(parseDuration(delay, 'snooze'))
     }
+  }
+
+  get dispatchChild(): JobContext['dispatchChild'] {
+    return async (job: string | { readonly job: string }, ...args: readonly unknown[]) =>
+      (await this.#linked().dispatchChild(typeof job === 'string' ? job : job.job, args)) as never
+  }
+
+  get children(): JobContext['children'] {
+    return () => this.#linked().children()
+  }
+
+  get dependencies(): JobContext['dependencies'] {
+    return () => this.#linked().dependencies()
+  }
+
+  #linked(): RunLinks {
+    this.#links ??= new RunLinks(this.#run, this.#services)
+    return this.#links
   }
 }
 

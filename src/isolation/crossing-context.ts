@@ -1,5 +1,6 @@
 import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
+import type { Run } from '../definition/run.ts'
 
 /**
  * How each part of a context comes to a handler in an isolate: as a copy of its value, as a call of the worker's own method, or
@@ -18,6 +19,9 @@ const crossings = {
   meta: 'copied',
   progress: 'called',
   heartbeat: 'called',
+  dispatchChild: 'called',
+  children: 'called',
+  dependencies: 'called',
   signal: 'made',
   logger: 'made',
   snooze: 'made',
@@ -26,6 +30,7 @@ const crossings = {
 type Crossings = typeof crossings
 type PartsThatAre<How> = { [Part in keyof Crossings]: Crossings[Part] extends How ? Part : never }[keyof Crossings]
 
+export type CrossingRun = Pick<Run, 'id' | 'job' | 'created'>
 export type ContextData = Pick<JobContext, PartsThatAre<'copied'>>
 export type ContextMethod = PartsThatAre<'called'>
 type ContextCalls = Pick<JobContext, ContextMethod>
@@ -41,14 +46,23 @@ export function isolatedContext(
   data: ContextData,
   made: MadeParts,
   call: (method: ContextMethod, args: readonly unknown[]) => Promise<unknown>,
+  handle: (run: CrossingRun) => Run,
 ): JobContext<never> {
+  const dispatchChild = async (job: string | { readonly job: string }, ...args: readonly unknown[]) =>
+    handle((await call('dispatchChild', [typeof job === 'string' ? job : job.job, ...args])) as CrossingRun)
   const calls = partsThatAre('called').map((method) => [method, (...args: readonly unknown[]) => call(method, args)])
-  return { ...data, ...made, ...(Object.fromEntries(calls) as ContextCalls) } as JobContext<never>
+  return { ...data, ...made, ...(Object.fromEntries(calls) as ContextCalls), dispatchChild } as JobContext<never>
 }
 
 /** The worker's side of a call. */
-export function callContext(context: JobContext, method: ContextMethod, args: readonly unknown[]): Promise<unknown> {
-  return (context[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args)
+export async function callContext(context: JobContext, method: ContextMethod, args: readonly unknown[]): Promise<unknown> {
+  const answer = await (context[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args)
+  return method === 'dispatchChild' ? crossingRun(answer as Run) : answer
+}
+
+/** A handle is made anew on the other side. */
+function crossingRun({ id, job, created }: Run): CrossingRun {
+  return { id, job, created }
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[]

@@ -1,9 +1,13 @@
 import type { JobDefinition } from '../definition/definition.ts'
+import type { Run } from '../definition/run.ts'
+import type { CrossingRun } from './crossing-context.ts'
 
 /** A program that a module made in an isolate: there it is asked for its handlers, and does nothing by itself. */
 export interface IsolatedProgram {
   url(): string
   find(job: string): JobDefinition | undefined
+  /** A handle of a job that the worker stored for a handler. */
+  handle(run: CrossingRun): Run
   close(): Promise<void>
 }
 

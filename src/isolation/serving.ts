@@ -4,6 +4,7 @@ import { toJson } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { HandlerFunction } from '../definition/handler.ts'
+import type { Run } from '../definition/run.ts'
 import { SnoozeSignal } from '../execution/control.ts'
 import { type ContextData, type ContextMethod, isolatedContext, logLevels } from './crossing-context.ts'
 import type { Inside } from './inside.ts'
@@ -82,7 +83,7 @@ class IsolateServer {
     this.#controller = controller
     const modules = await this.#loading
     if (modules === undefined) return
-    const context = this.#contextOf(data, controller)
+    const context = this.#contextOf(data, program, controller)
     try {
       controller.signal.throwIfAborted()
       const handler = handlerOf(data.job, program, this.#inside, modules)
@@ -96,7 +97,7 @@ class IsolateServer {
     }
   }
 
-  #contextOf(data: ContextData, controller: AbortController): JobContext<never> {
+  #contextOf(data: ContextData, program: string, controller: AbortController): JobContext<never> {
     const isOver = () => this.#controller !== controller
     const log = (level: keyof Logger, message: unknown) => {
       if (!isOver()) this.#channel.post({ kind: 'log', level, message: String(message) })
@@ -106,7 +107,15 @@ class IsolateServer {
       throw new SnoozeSignal(parseDuration(delay, 'snooze'))
     }
     const made = { signal: controller.signal, snooze, logger: Object.fromEntries(logs) as unknown as Logger }
-    return isolatedContext(data, made, async (method, args) => (isOver() ? undefined : this.#call(method, args, data)))
+    const call = async (method: ContextMethod, args: readonly unknown[]) => {
+      return isOver() ? undefined : this.#call(method, args, data)
+    }
+    return isolatedContext(
+      data,
+      made,
+      call,
+      (run) => meantProgram(data.job, program, this.#inside)[0]?.program.handle(run) as Run,
+    )
   }
 
   #call(method: ContextMethod, args: readonly unknown[], { name }: ContextData): Promise<unknown> {
@@ -143,18 +152,23 @@ class IsolateServer {
   }
 }
 
-function handlerOf(job: string, url: string, { programs }: Inside, modules: IsolateModules): HandlerFunction<never, unknown> {
+function handlerOf(job: string, url: string, inside: Inside, modules: IsolateModules): HandlerFunction<never, unknown> {
+  const [meant] = meantProgram(job, url, inside)
+  if (meant !== undefined) return meant.handler
+  const where = modulesText(modules)
+  const isElsewhere = inside.programs.some((program) => program.find(job)?.fields.handler != null)
+  const what = `No job "${job}" is defined${isElsewhere ? ` for ${url}` : ''} by what its isolate loads: ${where}.`
+  const advice = `Say which module defines it: .isolate(…, { from: import.meta.url }).`
+  throw new TreadleError('JOB_UNKNOWN', `${what} ${advice}`)
+}
+
+/** Programs of several queues may have a job of one name. */
+function meantProgram(job: string, url: string, { programs }: Inside) {
   const found = programs.flatMap((program) => {
     const handler = program.find(job)?.fields.handler
     return handler == null ? [] : [{ program, handler }]
   })
-  // Programs of several queues may have a job of one name.
-  const meant = found.length > 1 ? found.filter(({ program }) => program.url() === url) : found
-  if (meant[0] !== undefined) return meant[0].handler
-  const where = modulesText(modules)
-  const what = `No job "${job}" is defined${found.length > 1 ? ` for ${url}` : ''} by what its isolate loads: ${where}.`
-  const advice = `Say which module defines it: .isolate(…, { from: import.meta.url }).`
-  throw new TreadleError('JOB_UNKNOWN', `${what} ${advice}`)
+  return found.length > 1 ? found.filter(({ program }) => program.url() === url) : found
 }
 
 function jsonOf(result: unknown, job: string): { readonly value: unknown; readonly problem?: string } {

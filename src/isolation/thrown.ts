@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes, messageOf, PermanentError, TreadleError } from '../core/errors.ts'
+import { WaitSignal, waitSignalName } from '../execution/control.ts'
 
 /** Anything that was thrown, in a form that can be sent. */
 export type PackedThrown =
@@ -41,7 +42,8 @@ export function unpackThrown(packed: PackedThrown): unknown {
   return error
 }
 
-function emptyError({ message, code, cause, isPermanent }: PackedThrown & { readonly kind: 'error' }): Error {
+function emptyError({ name, message, code, cause, isPermanent }: PackedThrown & { readonly kind: 'error' }): Error {
+  if (name === waitSignalName) return new WaitSignal()
   const options = cause === undefined ? {} : { cause: unpackThrown(cause) }
   if (isPermanent) return Object.assign(new PermanentError(message, options), code !== undefined && { code })
   if (isErrorCode(code)) return new TreadleError(code, message, options)

@@ -87,6 +87,9 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
         overran: () => {},
         report: async (_, progress) => onProgress?.(JSON.parse(progress) as Json),
         extend: async () => true,
+        dispatchChild: () => Promise.reject(noQueue()),
+        links: () => Promise.reject(noQueue()),
+        rootOf: async (id) => id,
       },
     })
     if (outcome.kind === 'cancelled') throw stopError('cancelled', lease)
@@ -107,9 +110,16 @@ function resultOf(outcome: Outcome, job: string): unknown {
       throw new TreadleError('RUN_FAILED', `Job "${job}" is skipped: ${outcome.why}`)
     case 'snooze':
       throw new TreadleError('RUN_FAILED', `Job "${job}" was snoozed for ${formatDuration(outcome.delayMs)}`)
+    case 'wait':
+      throw noQueue()
     case 'cancelled':
     case 'release':
     case 'lost':
       throw new TreadleError('RUN_FAILED', `Job "${job}" was stopped`)
   }
+}
+
+function noQueue(): TreadleError {
+  const message = 'runInline has no queue for children and dependencies. Dispatch the job and call drain() in its place.'
+  return new TreadleError('CAPABILITY_MISSING', message)
 }

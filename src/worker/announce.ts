@@ -25,6 +25,9 @@ export function announce(events: Events<TreadleEvents>, run: ActiveRun, outcome:
     case 'snooze':
       events.emit('job:snoozed', { ...run.event, delayMs: outcome.delayMs, why: outcome.why ?? null })
       return
+    case 'wait':
+      events.emit('job:waiting', run.event)
+      return
     case 'release':
       events.emit('job:released', run.event)
       return

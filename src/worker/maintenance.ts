@@ -51,6 +51,14 @@ async function removeBefore(store: JobStore, doomed: Doomed, finishedBefore: num
   return removed
 }
 
+/** Looks for jobs that wait in vain, in small steps: that there is one is a mistake, but not one to wait for. */
+async function mend({ store }: QueueBackend, mostSteps: number): Promise<void> {
+  for (let step = 0; step < mostSteps; step++) {
+    const report = await store?.mend(rowsPerStep)
+    if (report === undefined || report.looked < rowsPerStep) return
+  }
+}
+
 /** Prunes once a minute while a worker runs, a bounded amount each time. */
 export class Maintenance {
   readonly #prune: () => Promise<unknown>
@@ -62,7 +70,10 @@ export class Maintenance {
 
   constructor(backend: QueueBackend, retention: () => Retention, clock: Clock, onError: (error: unknown) => void) {
     const stepsEachMinute = 50
-    this.#prune = () => prune(backend, retention(), clock, stepsEachMinute)
+    this.#prune = async () => {
+      await mend(backend, stepsEachMinute)
+      await prune(backend, retention(), clock, stepsEachMinute)
+    }
     this.#clock = clock
     this.#onError = onError
   }

@@ -9,6 +9,8 @@ export interface RunReport {
   readonly succeeded: number
   readonly retried: number
   readonly snoozed: number
+  /** Left to wait for their children. */
+  readonly waiting: number
   readonly dead: number
   readonly cancelled: number
   readonly skipped: number
@@ -26,6 +28,7 @@ export function emptyTally(): Tally {
     succeeded: 0,
     retried: 0,
     snoozed: 0,
+    waiting: 0,
     dead: 0,
     cancelled: 0,
     skipped: 0,
@@ -42,6 +45,7 @@ const countOf = {
   done: 'succeeded',
   retry: 'retried',
   snooze: 'snoozed',
+  wait: 'waiting',
   release: 'released',
   dead: 'dead',
   cancelled: 'cancelled',

@@ -3,13 +3,14 @@ import type { ProgressReport } from '../backends/store.ts'
 import { Batcher } from '../core/batcher.ts'
 import { type Clock, stopwatch } from '../core/clock.ts'
 import { formatDuration } from '../core/duration.ts'
+import { TreadleError } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
 import type { Keep } from '../definition/definition.ts'
 import { ActiveRun } from '../execution/active-run.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import { type ExecutionDeps, execute } from '../execution/execute.ts'
 import { type Outcome, settlementOf } from '../execution/outcome.ts'
-import { runLogger } from '../execution/run-context.ts'
+import { type RunServices, runLogger } from '../execution/run-context.ts'
 import { announce } from './announce.ts'
 import { count, type Tally } from './report.ts'
 import type { Settler } from './settler.ts'
@@ -20,6 +21,7 @@ export interface RunsDeps extends Omit<ExecutionDeps, 'services'> {
   readonly logger: ExecutionDeps['services']['logger']
   readonly events: Events<TreadleEvents>
   readonly keepOf: (job: string) => Keep
+  readonly dispatchChild: RunServices['dispatchChild']
 }
 
 export interface RunsOptions {
@@ -65,6 +67,9 @@ export class Runs {
           events.emit('job:overrun', { ...run.event, overrunMs })
         },
         report: (token, progress) => this.#report(token, progress),
+        dispatchChild: deps.dispatchChild,
+        links: async (id) => backend.store?.links(id),
+        rootOf: async (id) => (await backend.store?.get(id))?.root ?? id,
         extend: async (token) => (await backend.extend([token], options.leaseMs))[0] === 'applied',
       },
     }
@@ -142,9 +147,28 @@ export class Runs {
     } catch (error) {
       this.#options.onError(error)
     }
-    const settled: Outcome = receipt === 'lost' ? { kind: 'lost' } : outcome
+    const settled = await this.#settled(receipt, outcome, envelope.id)
     count(this.#options.tally, settled.kind)
     announce(events, run, settled, durationMs)
+  }
+
+  /** What became of a job, as its backend says: its children may have had the last word. */
+  async #settled(receipt: SettleReceipt, outcome: Outcome, id: string): Promise<Outcome> {
+    switch (receipt) {
+      case 'applied':
+        return outcome
+      case 'lost':
+        return { kind: 'lost' }
+      case 'blocked':
+        return { kind: 'wait' }
+      case 'failed':
+        return { kind: 'dead', reason: 'dependency', error: new TreadleError('RUN_FAILED', await this.#whyFailed(id)) }
+    }
+  }
+
+  async #whyFailed(id: string): Promise<string> {
+    const record = await this.#deps.backend.store?.get(id).catch(() => null)
+    return record?.errors.at(-1)?.message ?? 'A job that it made has failed'
   }
 
   /** That a progress could not be written is no reason to fail the job. */

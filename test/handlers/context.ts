@@ -31,6 +31,9 @@ export function contextFor<Payload>(payload: Payload): TestContext<Payload> {
     snooze() {
       throw new Error('no built-in handler snoozes')
     },
+    dispatchChild: () => Promise.reject(new Error('no built-in handler has children')),
+    children: () => Promise.resolve([]),
+    dependencies: () => Promise.resolve([]),
     abort: (reason) => controller.abort(reason),
     warnings,
   }

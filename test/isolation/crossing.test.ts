@@ -42,6 +42,14 @@ describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
     expect(await record(run)).toMatchObject({ state: 'scheduled', attempts: 0 })
   })
 
+  test('a handler may have children, and wait for them', async () => {
+    const { jobs, record } = isolatingProgram()
+    const run = await defineJobs(jobs, kind).sums!.dispatch()
+    expect(await jobs.run()).toMatchObject({ waiting: 1, succeeded: 2 })
+    const stored = await record(run)
+    expect([stored.attempts, JSON.parse(stored.result as string)]).toEqual([1, { isSame: true, hasMethods: true, result: 8 }])
+  })
+
   test('what a handler throws comes over as what it is', async () => {
     const { jobs, record } = isolatingProgram()
     const seen: unknown[] = []

@@ -23,6 +23,7 @@ export const loggedEvents: readonly LoggedEvent[] = [
   'job:cancelled',
   'job:skipped',
   'job:snoozed',
+  'job:waiting',
   'job:released',
   'job:lost',
   'job:abandoned',
@@ -80,6 +81,7 @@ const writers: Writers = {
   'job:skipped': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} skipped: ${visibleLine(event.why)}`,
   'job:snoozed': (event, colours) =>
     `${colours.dim('-')} ${runText(event, colours)} ${event.why === null ? `snoozed for ${roughly(event.delayMs)}` : visibleLine(event.why)}`,
+  'job:waiting': (event, colours) => `${colours.yellow('~')} ${runText(event, colours)} waits for its children`,
   'job:released': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} given back unfinished`,
   'job:lost': (event, colours) => `${colours.yellow('!')} ${runText(event, colours)} lost to another worker: it may run twice`,
   'job:abandoned': (event, colours) =>
@@ -99,6 +101,7 @@ const reportWording: Readonly<Record<keyof RunReport, string>> = {
   cancelled: 'cancelled',
   skipped: 'skipped',
   lost: 'lost to other workers',
+  waiting: 'waiting for children',
   released: 'given back',
 }
 

@@ -45,6 +45,12 @@ export function defineJobs(jobs, kind, options = {}) {
       await remaining.progress('too late')
       return (await remaining.heartbeat()) ?? 'no answer'
     }),
+    doubles: define('doubles', (n) => n * 2),
+    sums: define('sums', async (_, ctx) => {
+      const child = await ctx.dispatchChild(`${kind} doubles`, 4)
+      const [only] = await ctx.children()
+      return { isSame: child.id === only.id, hasMethods: typeof child.result === 'function', result: only.result }
+    }),
     snoozes: define('snoozes', (_, ctx) => ctx.snooze('1h')),
     fails: define('fails', () => {
       const error = new RangeError('out of range', { cause: new Error('the disk is full') })

@@ -1,0 +1,31 @@
+import type { SendReceipt } from '../backends/contract.ts'
+import { TreadleError } from '../core/errors.ts'
+import { unknownOptions } from '../core/options.ts'
+import { dispatchOptionNames } from '../definition/dispatch.ts'
+import { keyProblem } from '../definition/names.ts'
+import type { Registry } from '../definition/registry.ts'
+import { childFailureProblem } from '../definition/teamwork.ts'
+import { stopError } from '../execution/active-run.ts'
+import type { ChildRequest } from '../execution/run-links.ts'
+import type { Sending } from './sending.ts'
+
+/** Stores a job that a running one makes, unless that one has lost its lease. */
+export async function sendChild(request: ChildRequest, registry: Registry, sending: Sending): Promise<SendReceipt> {
+  const { run, root, job, payload, key } = request
+  const { token, envelope } = run.lease
+  const { fields } = registry.get(envelope.job)
+  const { onFailure = fields.onChildFailure, ...options } = request.options
+  const problems = [
+    ...unknownOptions(options, ownOptions),
+    keyProblem(key, 'key'),
+    childFailureProblem(onFailure, 'onFailure'),
+  ].filter((problem) => problem !== undefined)
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Child "${job}" of "${envelope.job}": ${problems.join('; ')}`)
+  const parent = { id: envelope.id, token, key, onFailure, longestWaitMs: fields.longestWaitMs }
+  const receipt = await sending.sendChild(registry.get(job), payload, options, { root, parent, waitsFor: [] })
+  if (receipt.lost !== true) return receipt
+  run.stop('lost')
+  throw stopError('lost', run.lease)
+}
+
+const ownOptions = dispatchOptionNames.filter((name) => name !== 'dependsOn' && name !== 'onDependencyFailure')

@@ -1,0 +1,13 @@
+import { finalStates, type JobState, type TreeCounts } from '../backends/store.ts'
+import type { TreeProgress } from '../definition/progress.ts'
+
+export function treeProgress({ total, counts }: TreeCounts): TreeProgress {
+  const ended = finalStates.reduce((sum, state) => sum + counts[state], 0)
+  return { total, counts, done: total === 0 ? 1 : ended / total }
+}
+
+/** Of a job that is part of no workflow. */
+export function aloneProgress(state: JobState): TreeProgress {
+  const isEnded = (finalStates as readonly JobState[]).includes(state)
+  return { total: 1, counts: { [state]: 1 }, done: isEnded ? 1 : 0 }
+}

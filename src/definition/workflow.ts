@@ -1,0 +1,57 @@
+import type { DispatchOptions } from './dispatch-options.ts'
+
+/** One job of a workflow, before it is dispatched: made by `job.step(payload, options)`. */
+export interface Step<Result = unknown> {
+  readonly job: string
+  readonly payload: unknown
+  readonly options: DispatchOptions
+  /** Only for the types: what the job will give. */
+  readonly resultType?: Result
+}
+
+/** The results of these steps, in their order. */
+export type ResultsOf<Steps extends readonly Step[]> = {
+  readonly [Place in keyof Steps]: Steps[Place] extends Step<infer Result> ? Result : never
+}
+
+/** What a parent does when one of its children fails: it fails too, counts it as ended, or does not wait for the rest. */
+export type ChildFailure = 'fail' | 'ignore' | 'continue'
+
+export const childFailures: readonly ChildFailure[] = ['fail', 'ignore', 'continue']
+
+export interface ChildOptions extends Omit<DispatchOptions, 'dependsOn' | 'onDependencyFailure'> {
+  /** What the parent calls this child: a parent that runs again finds the child that it has. */
+  readonly key?: string
+  readonly onFailure?: ChildFailure
+}
+
+export type ChildArguments<Input> = undefined extends Input
+  ? [payload?: Input, options?: ChildOptions]
+  : [payload: Input, options?: ChildOptions]
+
+/** A job that can be part of a workflow, as far as its types go: a builder. */
+export interface Steppable<Input, Result> {
+  readonly job: string
+  args(payload: Input): unknown
+  step(...args: never): Step<Result>
+}
+
+/** How a job ended that another one waited for. */
+export interface LinkOutcome {
+  readonly id: string
+  /** Null where there never was such a job. */
+  readonly job: string | null
+  /** `succeeded`, `dead`, `cancelled` or `skipped`; `missing` where it is nowhere; else it has not ended. */
+  readonly state: string
+  /** What its handler returned; undefined where it returned nothing or did not succeed. */
+  readonly result: unknown
+  /** Why it did not succeed. */
+  readonly error: string | null
+}
+
+export interface ChildOutcome extends LinkOutcome {
+  readonly key: string
+}
+
+/** How long a job waits for others unless it is said. */
+export const defaultLongestWaitMs = 7 * 86_400_000
