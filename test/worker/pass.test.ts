@@ -9,6 +9,7 @@ const nothing = {
   succeeded: 0,
   retried: 0,
   snoozed: 0,
+  waiting: 0,
   dead: 0,
   cancelled: 0,
   skipped: 0,

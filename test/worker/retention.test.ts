@@ -104,6 +104,7 @@ describe('keeping ended jobs', () => {
       },
       get: (id: string) => sound.store.get(id),
       list: (filter: Parameters<typeof sound.store.list>[0]) => sound.store.list(filter),
+      mend: (limit: number) => sound.store.mend(limit),
     })
     const { jobs, happened } = worldOn({ ...backend, store }, clock, { keep: { succeeded: '90s' } })
     await jobs.define('mail', async () => {}).dispatch()
