@@ -56,7 +56,7 @@ export type { ChildFailure, ChildOptions, ChildOutcome, LinkOutcome, Step, Stepp
 export type { Envelope } from './envelope/envelope.ts'
 export type { SigningKey } from './envelope/key-ring.ts'
 export { fromWire, toWire, type WireEnvelope } from './envelope/wire.ts'
-export type { RunEvent, TreadleEvents } from './execution/events.ts'
+export type { LoadMeasure, RunEvent, TreadleEvents } from './execution/events.ts'
 export { closure, command, event, shell, url } from './handlers/index.ts'
 export type { CalendarFields, TimeWindow } from './scheduling/calendar/calendar-fields.ts'
 export { parseRepeat } from './scheduling/repeating/repeat.ts'
@@ -73,7 +73,9 @@ export type {
   RepeatSchedule,
   Schedule,
 } from './scheduling/schedule.ts'
+export type { BreakerOptions } from './worker/breaker-config.ts'
 export type { DryOccurrence, DryRun } from './worker/dry-run.ts'
+export type { LoadOptions } from './worker/load-config.ts'
 export type { DaemonOptions, RunOptions, WorkOptions } from './worker/options.ts'
 export type { RunReport } from './worker/report.ts'
 export type { TickSummary } from './worker/tick-statistics.ts'

@@ -97,6 +97,8 @@ const eventNames: readonly (keyof TreadleEvents)[] = [
   'job:overrun',
   'worker:error',
   'worker:stalled',
+  'worker:breaker',
+  'worker:load',
   'schedule:enqueued',
   'schedule:missed',
   'schedule:tick',

@@ -17,6 +17,13 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   }
 }
 
+/** A part of a whole, such as `0.8`. */
+export function share(text: string): number {
+  const number = /^(0?\.\d{1,6}|1(\.0*)?)$/.test(text) ? Number(text) : Number.NaN
+  if (number > 0) return number
+  throw new InvalidArgumentError('It must be a share of the whole, above 0 and up to 1, such as 0.8.')
+}
+
 /** The text itself, once it is known to be a duration. A bare number would leave the unit to guessing. */
 export function duration(text: string): string {
   try {

@@ -4,7 +4,7 @@ import type { JobDefinition } from '../definition/definition.ts'
 import { workerConfig } from '../worker/config.ts'
 import type { DaemonOptions, RunOptions, WorkKind } from '../worker/options.ts'
 import { UsageError } from './failure.ts'
-import { collect, duration, queues, wholeNumber } from './values.ts'
+import { collect, duration, queues, share, wholeNumber } from './values.ts'
 
 /** What the commands have in common that run jobs. */
 export interface WorkerCommandOptions {
@@ -13,6 +13,7 @@ export interface WorkerCommandOptions {
   readonly job?: readonly string[]
   readonly lease?: string
   readonly ageing?: string
+  readonly maxLoad?: number
   readonly scheduler: boolean
   readonly single?: boolean
 }
@@ -24,25 +25,27 @@ export function workerOptions(command: Command): Command {
     .option('--job <job>', 'only jobs with this key; may be repeated', collect)
     .option('--lease <duration>', 'how long a job stays with a worker that is silent (default: 30s)', duration)
     .option('--ageing <duration>', 'so much waiting counts as one level of priority (default: none)', duration)
+    .option('--max-load <share>', 'run fewer jobs at once while more than this share of the cores is in use, such as 0.8', share)
     .option('--no-scheduler', 'do not follow schedules')
     .addOption(new Option('--single', 'follow schedules only while no other scheduler with --single does').conflicts('scheduler'))
 }
 
 /** Only what the command line says: what it does not say is left to the config and the defaults. */
 export function givenWorkerOptions(options: WorkerCommandOptions): Pick<RunOptions, CommonName> {
-  const { concurrency, queue, job, lease, ageing, scheduler, single } = options
+  const { concurrency, queue, job, lease, ageing, maxLoad, scheduler, single } = options
   return {
     ...(concurrency !== undefined && { concurrency }),
     ...(queue && { queues: queue }),
     ...(job && { jobs: job }),
     ...(lease && { lease }),
     ...(ageing && { ageing }),
+    ...(maxLoad !== undefined && { maxLoad }),
     ...(!scheduler && { scheduler: false }),
     ...(single && { scheduler: 'single' }),
   }
 }
 
-type CommonName = 'concurrency' | 'queues' | 'jobs' | 'lease' | 'ageing' | 'scheduler'
+type CommonName = 'concurrency' | 'queues' | 'jobs' | 'lease' | 'ageing' | 'maxLoad' | 'scheduler'
 
 /** The library knows the ranges; what it refuses of the command line alone is a mistake in how the command was called. */
 export function refuseWrongValues(given: DaemonOptions & RunOptions, kind: WorkKind): void {

@@ -1,4 +1,6 @@
 import type { DeadReason } from '../backends/contract.ts'
+import type { BreakerState } from '../backends/presence.ts'
+import type { MachineUse } from '../core/machine.ts'
 
 /** Which run an event is about. */
 export interface RunEvent {
@@ -7,6 +9,12 @@ export interface RunEvent {
   readonly name: string
   readonly queue: string
   readonly attempt: number
+}
+
+/** How busy a worker's machine, process and event loop are. */
+export interface LoadMeasure extends MachineUse {
+  /** The longest time that the event loop came late. */
+  readonly lagMs: number
 }
 
 /** Everything that can be listened to. */
@@ -35,6 +43,10 @@ export interface TreadleEvents {
   'worker:error': { readonly error: unknown }
   /** The event loop stood still while jobs ran. Of the suspects, which may have ended by now, one alone is to blame. */
   'worker:stalled': { readonly stalledMs: number; readonly running: readonly RunEvent[]; readonly suspects: readonly RunEvent[] }
+  /** The queue failed so often in a row that no job is claimed for a while (`open`), it is tried whether it still does, or it answers again. */
+  'worker:breaker': { readonly state: BreakerState; readonly failures: number; readonly error?: unknown }
+  /** A worker allows itself notably fewer jobs at once, or more again, because of how busy everything is. */
+  'worker:load': { readonly allowed: number; readonly concurrency: number; readonly load: LoadMeasure }
   'schedule:enqueued': { readonly schedule: string; readonly at: number }
   /** Nobody was there when a schedule was due: these run now in spite of it, and so many are left out; no more than 1,000 are counted. */
   'schedule:missed': { readonly schedule: string; readonly madeUp: readonly number[]; readonly leftOut: number }

@@ -1,5 +1,9 @@
 import { TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
+import type { BreakerConfig } from './breaker.ts'
+import { breakerConfig } from './breaker-config.ts'
+import type { LoadLimits } from './load.ts'
+import { loadLimits } from './load-config.ts'
 import { durationOr, isSwitch, isWithin, listProblems } from './option-values.ts'
 import { type AnyWorkOptions, type WorkKind, workOptionNames } from './options.ts'
 import { schedulerProblems } from './scheduler-config.ts'
@@ -15,6 +19,9 @@ export interface WorkerConfig {
   readonly stallMs: number
   readonly maxStallMs: number
   readonly ageingMs: number | null
+  /** Null is none. */
+  readonly breaker: BreakerConfig | null
+  readonly maxLoad: LoadLimits | null
 }
 
 const maxConcurrency = 10_000
@@ -39,6 +46,8 @@ export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerCon
   const ageingMs = options.ageing == null ? null : durationOr(1, options.ageing, 'ageing', problems)
   if (ageingMs !== null && !isWithin(ageingMs, 1, maxAgeingMs))
     problems.push(`ageing must be from 1ms to 31d, got ${ageingMs} ms`)
+  const breaker = breakerConfig(options.breaker, problems)
+  const maxLoad = loadLimits(options.maxLoad, problems)
   if (!isWithin(concurrency, 1, maxConcurrency))
     problems.push(`concurrency must be a whole number from 1 to ${maxConcurrency}, got ${concurrency}`)
   if (!isWithin(leaseMs, minLeaseMs, maxLeaseMs)) problems.push(`lease must be from 1s to 1d, got ${leaseMs} ms`)
@@ -50,7 +59,7 @@ export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerCon
   problems.push(...endProblems(options), ...schedulerProblems(options))
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The worker's options are invalid: ${problems.join('; ')}`)
   const times = { leaseMs, pollMs, graceMs, stallMs, maxStallMs, ageingMs }
-  return Object.freeze({ concurrency, queues, jobs, maxRescues, ...times })
+  return Object.freeze({ concurrency, queues, jobs, maxRescues, ...times, breaker, maxLoad })
 }
 
 /** Of what tells a worker to end. */

@@ -1,9 +1,10 @@
-import type { QueueBackend, StandIn } from '../backends/contract.ts'
+import type { StandIn } from '../backends/contract.ts'
 import type { Clock, Timer } from '../core/clock.ts'
 import { backoffMs } from './persistent.ts'
+import type { QueueCalls } from './queue-calls.ts'
 
 export interface HeartbeatOptions {
-  readonly backend: Pick<QueueBackend, 'extend'>
+  readonly queue: Pick<QueueCalls, 'extend'>
   /** Makes the one that renews while the event loop stands still; undefined where the backend has none. */
   readonly standIn: () => StandIn | undefined
   readonly clock: Clock
@@ -65,12 +66,12 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const { backend, clock, leaseMs, held, onLost, onError } = this.#options
+    const { queue, clock, leaseMs, held, onLost, onError } = this.#options
     this.#dueAt = Number.POSITIVE_INFINITY
     const tokens = held()
     try {
       if (tokens.length > 0) {
-        const receipts = await backend.extend(tokens, leaseMs)
+        const receipts = await queue.extend(tokens, leaseMs)
         tokens.forEach((token, index) => {
           if (receipts[index] === 'lost') onLost(token)
         })

@@ -1,5 +1,7 @@
 import type { Duration } from '../core/duration.ts'
 import type { Instant } from '../core/instant.ts'
+import type { BreakerOptions } from './breaker-config.ts'
+import type { LoadOptions } from './load-config.ts'
 
 export interface WorkOptions {
   /** Jobs that run at once in this process; 10 by default. */
@@ -26,13 +28,28 @@ export interface WorkOptions {
   readonly maxStall?: Duration
   /** So much waiting counts as one level of priority, so that no priority starves; null, the default, is strict priority. */
   readonly ageing?: Duration | null
+  /** No job is claimed for a while after the queue has failed so many times in a row; false claims all the same. */
+  readonly breaker?: BreakerOptions | false
+  /** Fewer jobs run at once while the machine or this process is busier than this; a number is the share of the machine's cores. */
+  readonly maxLoad?: number | LoadOptions
   readonly signal?: AbortSignal
 }
 
 export interface RunOptions
   extends Pick<
     WorkOptions,
-    'concurrency' | 'queues' | 'jobs' | 'lease' | 'scheduler' | 'maxRescues' | 'ageing' | 'stall' | 'maxStall' | 'signal'
+    | 'concurrency'
+    | 'queues'
+    | 'jobs'
+    | 'lease'
+    | 'scheduler'
+    | 'maxRescues'
+    | 'ageing'
+    | 'stall'
+    | 'maxStall'
+    | 'breaker'
+    | 'maxLoad'
+    | 'signal'
   > {
   /** Start at most so many jobs. */
   readonly limit?: number
@@ -54,7 +71,20 @@ export type AnyWorkOptions = WorkOptions & RunOptions & DaemonOptions
 
 export type WorkKind = 'work' | 'run' | 'daemon'
 
-const commonNames = ['concurrency', 'queues', 'jobs', 'lease', 'scheduler', 'maxRescues', 'ageing', 'stall', 'maxStall', 'signal']
+const commonNames = [
+  'concurrency',
+  'queues',
+  'jobs',
+  'lease',
+  'scheduler',
+  'maxRescues',
+  'ageing',
+  'stall',
+  'maxStall',
+  'breaker',
+  'maxLoad',
+  'signal',
+]
 const workNames = [...commonNames, 'poll', 'signals', 'grace']
 
 export const workOptionNames: Readonly<Record<WorkKind, readonly string[]>> = {

@@ -1,7 +1,8 @@
-import type { QueueBackend, Settlement, SettleReceipt } from '../backends/contract.ts'
+import type { Settlement, SettleReceipt } from '../backends/contract.ts'
 import { Batcher } from '../core/batcher.ts'
 import type { Clock } from '../core/clock.ts'
 import { persistently } from './persistent.ts'
+import type { QueueCalls } from './queue-calls.ts'
 
 const largestBatch = 1_000
 
@@ -11,9 +12,9 @@ export class Settler {
   readonly #tokens = new Set<string>()
   readonly #giveUp = new AbortController()
 
-  constructor(backend: QueueBackend, clock: Clock, onError: (error: unknown) => void) {
+  constructor(queue: Pick<QueueCalls, 'settle'>, clock: Clock, onError: (error: unknown) => void) {
     const options = { clock, signal: this.#giveUp.signal, onError }
-    this.#batcher = new Batcher((settlements) => persistently(() => backend.settle(settlements), options), largestBatch)
+    this.#batcher = new Batcher((settlements) => persistently(() => queue.settle(settlements), options), largestBatch)
   }
 
   /** Leases whose end is on its way: they are still held, and still renewed. */

@@ -1,4 +1,5 @@
 import type { BreakerState } from '../backends/presence.ts'
+import type { LoadMeasure } from '../execution/events.ts'
 
 /** How a worker is doing right now. */
 export interface WorkerState {
@@ -10,4 +11,6 @@ export interface WorkerState {
   /** As many as it allows itself to run at once now. */
   readonly allowed: number
   readonly breaker: BreakerState
+  /** As it was last measured; null without `maxLoad`. */
+  readonly load: LoadMeasure | null
 }

@@ -1,23 +1,21 @@
-import type { Lease, LeaseBatch, QueueLimits } from '../backends/contract.ts'
+import type { Lease, LeaseBatch, LeaseRequest, QueueLimits } from '../backends/contract.ts'
 import { nextTurn } from '../core/clock.ts'
-import { messageOf } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { type ActiveRun, abortGraceMs } from '../execution/active-run.ts'
-import type { RunEvent } from '../execution/events.ts'
 import { ClaimableJobs } from './claimable-jobs.ts'
+import { Claims } from './claims.ts'
 import type { WorkerConfig } from './config.ts'
-import { Heartbeat } from './heartbeat.ts'
+import { Idleness } from './idleness.ts'
 import { LeaseBuffer } from './lease-buffer.ts'
-import { persistently } from './persistent.ts'
 import { emptyTally, type RunReport } from './report.ts'
 import { Runs, type RunsDeps } from './runs.ts'
 import { Settler } from './settler.ts'
 import { Sleeper } from './sleeper.ts'
-import { type Stall, StallWatch } from './stall-watch.ts'
-import { stallText } from './stall-words.ts'
+import { Telling } from './telling.ts'
+import { Vitals, type VitalsDeps } from './vitals.ts'
 import type { WorkerState } from './worker-state.ts'
 
-export interface WorkerDeps extends RunsDeps {
+export interface WorkerDeps extends RunsDeps, Pick<VitalsDeps, 'meter'> {
   readonly definitions: () => readonly JobDefinition[]
   readonly queueLimits: readonly QueueLimits[]
   /** Who works, for people: `host:pid:number`. */
@@ -44,8 +42,10 @@ export class Worker {
   readonly #deps: WorkerDeps
   readonly #runs: Runs
   readonly #settler: Settler
-  readonly #heartbeat: Heartbeat
-  readonly #stallWatch: StallWatch
+  readonly #vitals: Vitals
+  readonly #claims: Claims
+  readonly #idleness: Idleness
+  readonly #onError: (error: unknown) => void
   readonly #buffer: LeaseBuffer
   readonly #sleeper: Sleeper
   readonly #claimable: ClaimableJobs
@@ -55,47 +55,49 @@ export class Worker {
   #allowance = Number.POSITIVE_INFINITY
   #startedThisTurn = 0
   #looping: Promise<void> = Promise.resolve()
-  #idleWaiters: (() => void)[] = []
   #shutdown: Promise<void> | undefined
 
   constructor(config: WorkerConfig, deps: WorkerDeps) {
-    const { backend, clock } = deps
+    const { clock } = deps
     const { concurrency, leaseMs } = config
-    const onError = (error: unknown) => this.#report(error)
+    const telling = new Telling(deps.logger, deps.events)
+    const onError = (error: unknown) => telling.error(error)
     this.config = config
     this.#deps = deps
+    this.#onError = onError
     this.#buffer = new LeaseBuffer(concurrency)
     this.#sleeper = new Sleeper(clock)
     this.#claimable = new ClaimableJobs(config.jobs)
-    this.#settler = new Settler(backend, clock, onError)
+    this.#vitals = new Vitals(config, deps, {
+      telling,
+      held: () => [...this.#runs.tokens, ...this.#buffer.waiting().map(({ token }) => token), ...this.#settler.tokens],
+      isHolding: () => this.#outstanding > 0,
+      running: () => this.#runs.running,
+      onLost: (token) => this.#lose(token),
+      onRise: () => this.#handsFree(),
+      onRecovered: () => this.#claims.wake(),
+    })
+    const { queue, breaker, heartbeat, stallWatch } = this.#vitals
+    this.#settler = new Settler(queue, clock, onError)
     this.#runs = new Runs(deps, {
       leaseMs,
       settler: this.#settler,
       tally: this.#tally,
       onError,
-      onStarted: (run) => this.#stallWatch.began(run),
+      onStarted: (run) => stallWatch.began(run),
       onEnded: (run, durationMs) => this.#ended(run, durationMs),
       onSettled: () => this.#settled(),
     })
-    this.#heartbeat = new Heartbeat({
-      backend,
-      standIn: () => backend.standIn?.({ owner: deps.owner, leaseMs, graceMs: abortGraceMs, longestMs: config.maxStallMs }),
+    this.#claims = new Claims({
+      queue,
+      breaker,
       clock,
-      leaseMs,
-      held: () => [...this.#runs.tokens, ...this.#buffer.waiting().map(({ token }) => token), ...this.#settler.tokens],
-      onLost: (token) => this.#lose(token),
+      signal: this.#stopping.signal,
+      request: (limit) => this.#request(limit),
+      before: () => heartbeat.catchUp(),
       onError,
     })
-    this.#stallWatch = new StallWatch({
-      clock,
-      leaseMs,
-      stallMs: config.stallMs,
-      running: () => this.#runs.running,
-      isHolding: () => this.#outstanding > 0,
-      onLive: () => this.#heartbeat.live(),
-      onRest: () => this.#heartbeat.rest(),
-      onStall: (stall) => this.#stalled(stall),
-    })
+    this.#idleness = new Idleness(clock, () => this.#outstanding === 0)
   }
 
   get report(): RunReport {
@@ -104,7 +106,7 @@ export class Worker {
 
   get state(): WorkerState {
     const { concurrency } = this.config
-    return { owner: this.#deps.owner, running: this.#runs.size, concurrency, allowed: concurrency, breaker: 'closed' }
+    return { owner: this.#deps.owner, running: this.#runs.size, concurrency, ...this.#vitals.state }
   }
 
   /** The keys of the jobs that it runs. */
@@ -146,7 +148,7 @@ export class Worker {
   }
 
   #startLoop(finished: (idle: boolean) => boolean): Promise<void> {
-    this.#heartbeat.start()
+    this.#vitals.start()
     this.#looping = this.#loop(finished)
     return this.#looping
   }
@@ -157,7 +159,7 @@ export class Worker {
       this.#sleeper.look()
       const limit = this.#capacity()
       const nothingUnderWay = this.#outstanding === 0
-      const batch = await this.#lease(limit)
+      const batch = await this.#claims.claim(limit)
       if (batch === undefined) return
       this.#take(batch, limit)
       // A backend may promote due jobs a part at a time: it has more to give as long as something is overdue.
@@ -171,25 +173,16 @@ export class Worker {
   /** How many jobs to ask for. */
   #capacity(): number {
     if (this.#settler.size > mostUnsettled) return 0
-    const free = this.config.concurrency - this.#runs.size
+    const free = this.#vitals.allowed - this.#runs.size
+    if (free < 0) return 0
     return Math.max(0, Math.min(this.#buffer.wanted(free), this.#allowance))
   }
 
-  async #lease(limit: number): Promise<LeaseBatch | undefined> {
-    const { backend, clock, owner, definitions, queueLimits } = this.#deps
+  #request(limit: number): LeaseRequest {
+    const { owner, definitions, queueLimits } = this.#deps
     const { queues, leaseMs, maxRescues, ageingMs } = this.config
-    const { signal } = this.#stopping
-    const lease = async () => {
-      await this.#heartbeat.catchUp()
-      const jobs = this.#claimable.of(definitions())
-      return backend.lease({ jobs, queues, limit, leaseMs, owner, maxRescues, queueLimits, ageingMs })
-    }
-    try {
-      return await persistently(lease, { clock, signal, onError: (error) => this.#report(error) })
-    } catch (error) {
-      if (!signal.aborted) throw error
-      return undefined
-    }
+    const jobs = this.#claimable.of(definitions())
+    return { jobs, queues, limit, leaseMs, owner, maxRescues, queueLimits, ageingMs }
   }
 
   #take({ leases, cancelled }: LeaseBatch, limit: number): void {
@@ -200,13 +193,13 @@ export class Worker {
     for (const { token } of twins) void this.#release(token, twinPauseMs)
     this.#allowance -= fresh.length
     this.#buffer.add(fresh, leases.length >= limit)
-    this.#stallWatch.watch()
+    this.#vitals.stallWatch.watch()
     this.#startBuffered()
   }
 
   /** Handlers that never wait for anything would run in one go: after so many, whatever else has arrived gets its turn. */
   #startBuffered(): void {
-    while (this.#runs.size < this.config.concurrency && !this.#stopping.signal.aborted) {
+    while (this.#runs.size < this.#vitals.allowed && !this.#stopping.signal.aborted) {
       if (this.#startedThisTurn >= startsPerTurn) return
       const lease = this.#buffer.shift()
       if (lease === undefined) return
@@ -230,7 +223,11 @@ export class Worker {
   }
 
   #ended(run: ActiveRun, durationMs: number): void {
-    this.#stallWatch.ended(run, durationMs)
+    this.#vitals.stallWatch.ended(run, durationMs)
+    this.#handsFree()
+  }
+
+  #handsFree(): void {
     this.#startBuffered()
     // The next jobs are asked for while the last ones are being settled.
     if (this.#buffer.isPrefetching && this.#capacity() > 0) this.#sleeper.free()
@@ -238,7 +235,7 @@ export class Worker {
 
   #settled(): void {
     if (this.#capacity() > 0 || this.#outstanding === 0) this.#sleeper.free()
-    this.#noticeIdle()
+    this.#idleness.notice()
   }
 
   async #stop(): Promise<void> {
@@ -246,14 +243,13 @@ export class Worker {
     this.#sleeper.end()
     await this.#looping.catch(() => {})
     this.#returnUnstarted()
-    await this.#untilIdle(this.config.graceMs)
+    await this.#idleness.wait(this.config.graceMs)
     this.abort()
     const patience = this.#deps.clock.timer(lastWaitMs / 2, () => this.#settler.giveUp())
-    await this.#untilIdle(lastWaitMs)
+    await this.#idleness.wait(lastWaitMs)
     patience.cancel()
     await this.#deps.isolates?.close()
-    this.#stallWatch.stop()
-    this.#heartbeat.stop()
+    this.#vitals.stop()
   }
 
   /** Another worker may be idle: what waits here for too long goes back to its place in the queue. */
@@ -267,29 +263,13 @@ export class Worker {
     try {
       if ((await this.#settler.settle({ token, kind: 'snooze', delayMs })) === 'applied') this.#tally.released++
     } catch (error) {
-      this.#report(error)
+      this.#onError(error)
     }
-    this.#noticeIdle()
-  }
-
-  #noticeIdle(): void {
-    if (this.#outstanding === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
+    this.#idleness.notice()
   }
 
   get #outstanding(): number {
     return this.#runs.size + this.#buffer.size + this.#settler.size
-  }
-
-  #untilIdle(longestMs: number): Promise<void> {
-    if (this.#outstanding === 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      const end = () => {
-        timer.cancel()
-        resolve()
-      }
-      const timer = this.#deps.clock.timer(longestMs, end)
-      this.#idleWaiters.push(end)
-    })
   }
 
   #sleepMs(batch: LeaseBatch, busy: boolean): number {
@@ -303,22 +283,6 @@ export class Worker {
     this.#runs.lose(token)
     const waiting = this.#buffer.waiting().find((lease) => lease.token === token)
     if (waiting !== undefined) this.#buffer.remove(waiting)
-    this.#noticeIdle()
+    this.#idleness.notice()
   }
-
-  #stalled(stall: Stall): void {
-    const { logger, events } = this.#deps
-    const { stalledMs, running, suspects } = stall
-    logger.warn(stallText(stall))
-    events.emit('worker:stalled', { stalledMs, running: running.map(eventOf), suspects: suspects.map(eventOf) })
-  }
-
-  #report(error: unknown): void {
-    this.#deps.logger.error(`${messageOf(error)}; trying again`)
-    this.#deps.events.emit('worker:error', { error })
-  }
-}
-
-function eventOf({ event }: ActiveRun): RunEvent {
-  return event
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { collect, duration, instant, priority, state, wholeNumber } from '../../src/cli/values.ts'
+import { collect, duration, instant, priority, share, state, wholeNumber } from '../../src/cli/values.ts'
 
 describe('values of options', () => {
   it.each(['', ' ', 'abc', '1.5', '1e3', '0x10', 'NaN', 'Infinity', '-1', '0', '99999999999999999'])(
@@ -14,6 +14,14 @@ describe('values of options', () => {
   it('a whole number stays within its range', () => {
     expect(wholeNumber(1, 10)('10')).toBe(10)
     expect(() => wholeNumber(1, 10)('11')).toThrow('It must be a whole number from 1 to 10.')
+  })
+
+  it.each(['', '0', '0.0', '-0.5', '1.1', '80', '80%', 'NaN', '1e-3'])('a share is never made of %j', (text) => {
+    expect(() => share(text)).toThrow('It must be a share of the whole, above 0 and up to 1, such as 0.8.')
+  })
+
+  it('a share is above nothing and up to all', () => {
+    expect(['0.8', '.5', '1', '1.0'].map(share)).toEqual([0.8, 0.5, 1, 1])
   })
 
   it.each(['', '5', '5 minutes', 'm', '-5m', 'NaNs', '1h-30m'])('a duration is never made of %j', (text) => {

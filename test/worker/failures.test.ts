@@ -8,12 +8,12 @@ import { faultyBackend } from './faults.ts'
 const quiet = { signals: false, poll: '1h' } as const
 
 describe('a backend that fails', () => {
-  it('is asked for jobs again, for ever, with growing pauses, and each failure is reported', async () => {
+  it('is asked for jobs again, for ever, with growing pauses where there is no breaker, and each failure is reported', async () => {
     const { backend, clock, failing, calls } = faultyBackend()
     const { jobs, happened, log } = worldOn(backend, clock)
     const run = await jobs.define('mail', async () => 'sent').dispatch()
     failing.lease = 10
-    const working = jobs.work(quiet)
+    const working = jobs.work({ ...quiet, breaker: false })
     await clock.advance(60_000)
     expect(await run.result()).toBe('sent')
     expect(pausesOf(calls.lease).slice(0, 10)).toEqual([75, 150, 300, 600, 1_200, 2_400, 4_800, 7_500, 7_500, 7_500])

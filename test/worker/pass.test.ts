@@ -125,7 +125,36 @@ describe('the options of a worker', () => {
       maxRescues: 3,
       stallMs: 1_000,
       maxStallMs: 3_600_000,
+      breaker: { threshold: 5, cooldownMs: 15_000 },
+      maxLoad: null,
+      ageingMs: null,
     })
+  })
+
+  it('may have no breaker, another one, and limits of the load', () => {
+    expect(workerConfig({ breaker: false, maxLoad: 0.8 }, 'work')).toMatchObject({
+      breaker: null,
+      maxLoad: { cpu: 0.8, lagMs: null, memoryBytes: null },
+    })
+    const maxLoad = { lag: '200ms', memory: 2 ** 30 }
+    expect(workerConfig({ breaker: { threshold: 2, cooldown: '1m' }, maxLoad }, 'daemon')).toMatchObject({
+      breaker: { threshold: 2, cooldownMs: 60_000 },
+      maxLoad: { cpu: null, lagMs: 200, memoryBytes: 2 ** 30 },
+    })
+  })
+
+  it.each([
+    [{ breaker: true }, 'breaker must be false or { threshold, cooldown }, got true'],
+    [{ breaker: { threshold: 0, cooldown: 1, treshold: 3 } }, 'breaker: unknown option "treshold", did you mean "threshold"?'],
+    [{ breaker: { threshold: 0 } }, 'breaker.threshold must be a whole number from 1 to 1000, got 0'],
+    [{ breaker: { cooldown: 1 } }, 'breaker.cooldown must be at least 100ms, got 1 ms'],
+    [{ maxLoad: 80 }, "maxLoad is a share of the machine's cores and must be from 0.05 to 1, got 80"],
+    [{ maxLoad: 'full' }, 'maxLoad must be a number or { cpu, lag, memory }, got full'],
+    [{ maxLoad: { cpu: 'much', load: 3 } }, "maxLoad.cpu is a share of the machine's cores"],
+    [{ maxLoad: { lag: 1 } }, 'maxLoad.lag must be at least 10ms, got 1 ms'],
+    [{ maxLoad: { memory: 512 } }, 'maxLoad.memory is a number of bytes and must be at least 33554432, got 512'],
+  ])('refuse %j', (wrong, problem) => {
+    expect(() => workerConfig(wrong as object, 'work')).toThrow(problem)
   })
 
   it('are refused with everything that is wrong with them', () => {

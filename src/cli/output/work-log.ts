@@ -2,6 +2,7 @@ import { formatDuration } from '../../core/duration.ts'
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import { formatInstant } from '../../core/instant.ts'
 import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
+import { loadText } from '../../worker/load-words.ts'
 import { mostLeftOut } from '../../worker/occurrence-plan.ts'
 import type { RunReport } from '../../worker/report.ts'
 import { iso } from './jobs.ts'
@@ -11,7 +12,7 @@ import { roughly } from './time.ts'
 
 export type LoggedEvent = Exclude<
   keyof TreadleEvents,
-  'job:started' | 'worker:started' | 'worker:error' | 'worker:stalled' | 'schedule:enqueued' | 'schedule:tick'
+  'job:started' | 'worker:started' | 'worker:error' | 'worker:stalled' | 'worker:breaker' | 'schedule:enqueued' | 'schedule:tick'
 >
 type Writers = { readonly [Name in LoggedEvent]: (event: TreadleEvents[Name], colours: Colours) => string }
 
@@ -29,6 +30,7 @@ export const loggedEvents: readonly LoggedEvent[] = [
   'job:abandoned',
   'job:overrun',
   'schedule:missed',
+  'worker:load',
 ]
 
 const trouble: readonly LoggedEvent[] = ['job:failed', 'job:dead', 'job:lost', 'job:abandoned', 'job:overrun', 'schedule:missed']
@@ -88,6 +90,7 @@ const writers: Writers = {
     `${colours.yellow('!')} ${runText(event, colours)} did not stop when it was told to, and was left behind`,
   'job:overrun': (event, colours) =>
     `${colours.yellow('!')} ${runText(event, colours)} was told to stop ${roughly(event.overrunMs)} ago and still runs`,
+  'worker:load': (event, colours) => `${colours.dim('-')} ${loadText(event)}`,
   'schedule:missed': (event, colours) => `${colours.yellow('!')} ${missedText(event)}`,
 }
 
