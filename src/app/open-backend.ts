@@ -45,6 +45,11 @@ export function urlProblem(url: string): string | undefined {
   return schemes.some((scheme) => url.startsWith(scheme)) ? undefined : unknownUrl(url)
 }
 
+/** Whether a job can end in one transaction with its own writes there. */
+export function hasTransactions(url: string): boolean {
+  return !url.startsWith('memory') && !url.startsWith('sync')
+}
+
 const schemes = ['memory:', 'sync:', 'sqlite:']
 
 function unknownUrl(url: string): string {

@@ -101,7 +101,9 @@ export class RunHandle implements Run<never> {
 }
 
 function resultOf(record: JobRecord): never {
-  if (record.state === 'succeeded') return (record.result === null ? undefined : JSON.parse(record.result)) as never
+  // What was skipped because its work was done before has the result of that run.
+  const hasResult = record.state === 'succeeded' || (record.state === 'skipped' && record.result !== null)
+  if (hasResult) return (record.result === null ? undefined : JSON.parse(record.result)) as never
   const last = record.errors.at(-1)?.message
   const why = last ?? record.reason
   throw new TreadleError('RUN_FAILED', `Job "${record.job}" (${record.id}) is ${record.state}${why === null ? '' : `: ${why}`}`)

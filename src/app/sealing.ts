@@ -4,6 +4,7 @@ import { parseInstant } from '../core/instant.ts'
 import { toJson } from '../core/json.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { JobDefinition } from '../definition/definition.ts'
+import { deliveryProblems } from '../definition/delivery.ts'
 import { type DispatchOptions, dispatchOptionNames } from '../definition/dispatch.ts'
 import { noPayload } from '../definition/draft.ts'
 import { type Meta, metaProblem, travellingMeta } from '../definition/meta.ts'
@@ -92,6 +93,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     queueProblem(queue),
     priorityProblem(priority),
     Number.isSafeInteger(maxRetries) && maxRetries >= 0 ? undefined : `maxRetries must be a whole number, got ${maxRetries}`,
+    ...deliveryProblems(fields.delivery, maxRetries + 1, false),
     timeoutMs === 0 ? 'timeout must be more than 0 ms' : undefined,
     options.meta === undefined ? undefined : (metaProblem(options.meta) ?? metaProblem(meta)),
     ...uniquenessProblems,

@@ -28,6 +28,7 @@ import { newScheduler, wakeAfterRepeats } from './following.ts'
 import type { Settings } from './options.ts'
 import { isolateModules } from './program-modules.ts'
 import { keepOf, retentionOf } from './retention.ts'
+import { refuseUndeliverable } from './undeliverable.ts'
 
 export interface WorkingDeps {
   /** Where the queue is, without passwords. */
@@ -181,6 +182,7 @@ export class Working {
     if (!registry.definitions().some(({ fields }) => fields.handler !== null)) {
       throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Call define() first.')
     }
+    refuseUndeliverable(registry.definitions(), config.jobs, backend)
     const { clock, logger, allow, queueLimits } = settings
     return new Worker(config, {
       backend,
@@ -192,6 +194,7 @@ export class Working {
       queueLimits,
       maxResultBytes,
       coordination: backend.coordination,
+      transactions: backend.transactions,
       definitions: () => registry.definitions(),
       find: (job) => registry.find(job),
       keepOf: keepOf(registry, settings.keep),

@@ -1,3 +1,4 @@
+import type { SqlTransaction } from '../definition/sql-transaction.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { ClaimRules } from './limits.ts'
@@ -21,6 +22,12 @@ export interface QueueBackend extends AsyncDisposable {
   lease(request: LeaseRequest): Promise<LeaseBatch>
   /** Ends leases. Fenced by the token: a settlement of a lease that is no longer held is reported as `lost` and not applied. */
   settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]>
+  /**
+   * The handlers of these leases are about to be called and must never be called again, whatever happens: durable when it
+   * resolves. From here on a lease that runs out ends its job as dead (`interrupted`). Only a `snooze` takes it back, for a
+   * handler that was not called after all.
+   */
+  begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]>
   /** Renews leases for `leaseMs` from now, or tells that they are lost. */
   extend(tokens: readonly string[], leaseMs: number): Promise<readonly SettleReceipt[]>
   /**
@@ -36,6 +43,8 @@ export interface QueueBackend extends AsyncDisposable {
   readonly store?: JobStore
   /** State shared between workers. Absent where the engine has none. */
   readonly coordination?: Coordination
+  /** Ending a job together with the handler's own writes. Absent where the queue is not in a SQL database. */
+  readonly transactions?: Transactions
 }
 
 /** One that has both parts, whatever else it can do. */
@@ -89,8 +98,8 @@ export type Settlement = { readonly token: string } & (
   | { readonly kind: 'wait' }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: AttemptError; readonly keep: boolean }
   | { readonly kind: 'cancelled'; readonly keep: boolean }
-  /** Ended without a run, and so without an attempt. */
-  | { readonly kind: 'skipped'; readonly why: string; readonly keep: boolean }
+  /** Ended without a run, and so without an attempt. The result is that of another run which did the same work. */
+  | { readonly kind: 'skipped'; readonly why: string; readonly keep: boolean; readonly result?: string | null }
 )
 
 /**
@@ -128,7 +137,7 @@ export interface StandIn {
 export interface Coordination {
   /**
    * Asks whether this job may run under its idempotency key. Only a finished run suppresses another one: the key belongs to
-   * the claiming job while that job runs, is kept by a `done` settlement that carries it, and is free otherwise.
+   * the claiming job while that job runs, is kept with the result by a `done` settlement that carries it, and is free otherwise.
    */
   claimOnce(key: string, jobId: string): Promise<OnceClaim>
   /** Forgets idempotency keys and unique keys whose time is over, at most `limit` of each; gives their number. */
@@ -137,6 +146,14 @@ export interface Coordination {
   lock(name: string, holder: LockHolder, ttlMs: number): Promise<LockAnswer>
   /** Only its owner can free a lock; false when it is not, or no longer, this one's. */
   unlock(name: string, owner: string): Promise<boolean>
+}
+
+export interface Transactions {
+  /**
+   * Runs `work` and the settlement that it gives in one transaction. Nothing of it is kept where `work` throws or the lease is
+   * lost. It waits its turn without blocking, for at most 30 seconds.
+   */
+  complete(token: string, work: (tx: SqlTransaction) => Settlement): Promise<SettleReceipt>
 }
 
 export interface LockHolder {
@@ -153,7 +170,12 @@ export interface HeldLock extends LockHolder {
   readonly expiresAt: number
 }
 
-export type OnceClaim = 'claimed' | 'busy' | 'done'
+export type OnceClaim =
+  | { readonly kind: 'claimed' }
+  /** Another job runs under the key. */
+  | { readonly kind: 'busy' }
+  /** A run has finished under the key, with this result. */
+  | { readonly kind: 'done'; readonly result: string | null }
 
 export interface OnceMark {
   readonly key: string

@@ -4,6 +4,11 @@
  */
 export type DeadReason = 'exhausted' | 'rejected' | 'poisoned' | 'permanent' | 'dependency' | 'interrupted'
 
+/** What a job says whose worker died after it had begun for good. */
+export function interruption(owner: string | null): string {
+  return `Its worker ${owner} died or hung while it ran. It must not be begun twice, so it was not put back; what it did may be incomplete`
+}
+
 export interface AttemptError {
   readonly attempt: number
   /** UTC milliseconds. */

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { hasTransactions } from '../app/open-backend.ts'
+import { undeliverable } from '../app/undeliverable.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { iso } from './output/jobs.ts'
@@ -41,8 +43,9 @@ export async function checkProject(options: ProjectOptions, folder: string, now:
 
 async function checkOpened(project: Project, now: number): Promise<CheckReport> {
   const { files, problems } = await project.loadJobs()
-  const wrong = [...problems.map(({ message }) => message), ...project.jobs.problems()]
-  const definitions = wrong.length === 0 ? project.jobs.definitions() : []
+  const unsound = [...problems.map(({ message }) => message), ...project.jobs.problems()]
+  const definitions = unsound.length === 0 ? project.jobs.definitions() : []
+  const wrong = [...unsound, ...undeliverable(definitions, project.url, hasTransactions(project.url))]
   return {
     config: project.configPath,
     url: project.url,

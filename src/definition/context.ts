@@ -2,6 +2,7 @@ import type { Duration } from '../core/duration.ts'
 import type { Json } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Run } from './run.ts'
+import type { SqlTransaction } from './sql-transaction.ts'
 import type { ChildArguments, ChildOptions, ChildOutcome, LinkOutcome, Steppable } from './workflow.ts'
 
 /** What a handler sees of the run that it is part of. */
@@ -27,6 +28,11 @@ export interface JobContext<Payload = unknown> {
   progress(value: Json): Promise<void>
   /** Renews the lease now. False when the job was lost to another worker; the signal is aborted then. */
   heartbeat(): Promise<boolean>
+  /**
+   * Ends the job, in one transaction with what `work` writes to the queue's own database; resolves with its result, which is the
+   * job's. For jobs of `delivery('effectively-once')`.
+   */
+  transaction<Result>(work: (tx: SqlTransaction) => Result): Promise<Result>
   /** Leaves the run and puts the job back for later. No attempt is burnt and no hook but `finally` is called. */
   snooze(delay: Duration): never
   /**

@@ -1,5 +1,6 @@
 import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
+import { type DeliveryMode, deliveryProblems } from './delivery.ts'
 import { type Dependency, dependencyProblem } from './dependency.ts'
 import type { DefinitionFields, Keep } from './fields.ts'
 import { type Grouping, groupingProblems } from './grouping.ts'
@@ -128,6 +129,10 @@ export class JobDefinition {
     return this.with({ idempotencyKey: typeof key === 'string' ? () => key : key })
   }
 
+  withDelivery(delivery: DeliveryMode): JobDefinition {
+    return this.with({ delivery })
+  }
+
   withSchedule(schedule: Schedule | null): JobDefinition {
     return this.with({ schedule })
   }
@@ -191,6 +196,7 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
     fields.rate === null ? undefined : rateProblem(fields.rate, 'rate'),
     ...(fields.group === null ? [] : groupingProblems(fields.group)),
     ...overlapProblems(fields),
+    ...deliveryProblems(fields.delivery, maxAttempts, fields.isolation !== null),
     ...(fields.unique === null ? [] : uniquenessProblems(fields.unique)),
     ...fields.after.map((job) => jobNameProblem(job, 'a job that it comes after')),
     ...fields.dependsOn.map(dependencyProblem),

@@ -1,6 +1,7 @@
 import type { MisfirePolicy } from '../scheduling/misfire.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import type { JobContext } from './context.ts'
+import type { DeliveryMode } from './delivery.ts'
 import type { Dependency } from './dependency.ts'
 import type { Grouping } from './grouping.ts'
 import type { HandlerFunction } from './handler.ts'
@@ -55,6 +56,7 @@ export interface DefinitionFields {
   readonly unique: Uniqueness | null
   readonly idempotencyKey: KeyOf | null
   readonly idempotencyTtlMs: number
+  readonly delivery: DeliveryMode
   /** How long it waits for other jobs. */
   readonly longestWaitMs: number
   readonly onChildFailure: ChildFailure
@@ -99,6 +101,7 @@ export const definitionDefaults = {
   unique: null,
   idempotencyKey: null,
   idempotencyTtlMs: 86_400_000,
+  delivery: 'at-least-once',
   longestWaitMs: defaultLongestWaitMs,
   onChildFailure: 'fail',
   keep: {},

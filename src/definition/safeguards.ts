@@ -1,6 +1,7 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { DefinitionFields } from './definition.ts'
+import type { DeliveryMode } from './delivery.ts'
 import { type GroupOptions, grouping, groupOptionProblems } from './grouping.ts'
 import { type IsolateKind, type IsolateOptions, isolationOf } from './isolation.ts'
 import { keyProblem, refuse } from './names.ts'
@@ -99,6 +100,14 @@ export abstract class Safeguards<Payload> extends Recurrence {
    */
   isolate(kind: IsolateKind, options: IsolateOptions = {}): this {
     return this.set({ isolation: isolationOf(this.job, kind, options) })
+  }
+
+  /**
+   * What is promised when a worker dies with the job: it is run again (`at-least-once`, the default), it is never begun twice
+   * (`at-most-once`), or it is run again and only one run's writes are there (`effectively-once`, by `ctx.transaction`).
+   */
+  delivery(delivery: DeliveryMode): this {
+    return this.set({ delivery })
   }
 
   protected set(changes: Partial<DefinitionFields>): this {

@@ -6,9 +6,15 @@ export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Ou
 
 /** What the schema makes of the value, or a `TreadleError` that lists every issue with its path. */
 export async function validate(schema: Schema, value: unknown, what: string, code: ErrorCode): Promise<unknown> {
-  const outcome = await schema['~standard'].validate(value)
-  if (outcome.issues === undefined) return outcome.value
-  throw new TreadleError(code, `The ${what} does not fit its schema: ${outcome.issues.map(issueText).join('; ')}`)
+  return checked(await schema['~standard'].validate(value), what, code)
+}
+
+/** The same where there is no time to wait; a schema that would have to is refused. */
+export function validateAtOnce(schema: Schema, value: unknown, what: string, code: ErrorCode): unknown {
+  const outcome = schema['~standard'].validate(value)
+  if (outcome instanceof Promise)
+    throw new TreadleError(code, `The ${what} is checked by a schema that takes its time; here it must be synchronous`)
+  return checked(outcome, what, code)
 }
 
 /** The schemas of a job. */
@@ -29,6 +35,11 @@ export function checkedSchemas(job: string, schemas: object): Schemas {
 function isSchema(value: unknown): value is Schema {
   const standard = (value as { '~standard'?: { validate?: unknown } } | undefined)?.['~standard']
   return typeof standard?.validate === 'function'
+}
+
+function checked(outcome: StandardSchemaV1.Result<unknown>, what: string, code: ErrorCode): unknown {
+  if (outcome.issues === undefined) return outcome.value
+  throw new TreadleError(code, `The ${what} does not fit its schema: ${outcome.issues.map(issueText).join('; ')}`)
 }
 
 function issueText(issue: StandardSchemaV1.Issue): string {

@@ -2,6 +2,7 @@ import type { Lease } from '../backends/contract.ts'
 import type { Clock, Timer } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { RunEvent } from './events.ts'
+import type { RunTransaction } from './transaction.ts'
 
 /** Why a run is to stop before its handler ended. */
 export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lost'
@@ -27,6 +28,10 @@ export class ActiveRun {
   stopReason: StopReason | null = null
   /** The handler was left behind: it ignored its signal. */
   abandoned = false
+  /** Its job must not be begun again, whatever becomes of it. */
+  isBegunForGood = false
+  /** In which it can end its job; null where the job does not ask for one. */
+  transaction: RunTransaction | null = null
   readonly #clock: Clock
   #controller: AbortController | undefined
   #graceTimer: Timer | undefined
@@ -39,6 +44,11 @@ export class ActiveRun {
     this.lease = lease
     this.name = lease.envelope.job
     this.#clock = clock
+  }
+
+  /** Its job has ended, although its handler may still run. */
+  get hasCompleted(): boolean {
+    return this.transaction !== null && this.transaction.completed !== null
   }
 
   get event(): RunEvent {

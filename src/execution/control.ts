@@ -1,3 +1,5 @@
+import { TreadleError } from '../core/errors.ts'
+
 /** Thrown by `ctx.snooze()`: not a failure, but the handler's wish to be called later. */
 export class SnoozeSignal extends Error {
   readonly delayMs: number
@@ -18,4 +20,10 @@ export class WaitSignal extends Error {
   constructor() {
     super('The job waits for its children')
   }
+}
+
+/** For a handler that wishes to be called again, and must not be. */
+export function refusedReturn(job: string): TreadleError {
+  const message = `Job "${job}" is at-most-once: it can neither be snoozed nor wait for its children, since it would begin twice`
+  return new TreadleError('DELIVERY_INVALID', message)
 }

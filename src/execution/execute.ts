@@ -2,7 +2,6 @@ import type { Coordination, OnceMark } from '../backends/contract.ts'
 import type { ScheduleStore } from '../backends/store.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
-import { toJson } from '../core/json.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Filter, JobDefinition } from '../definition/definition.ts'
 import { type Schema, validate } from '../definition/schema.ts'
@@ -10,18 +9,18 @@ import type { Identity } from '../envelope/envelope.ts'
 import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
 import { type AdmissionDeps, type Admitted, admit } from './admission.ts'
 import { SnoozeSignal, WaitSignal } from './control.ts'
+import { type DeliveryDeps, endForGood, prepareDelivery } from './delivery.ts'
 import type { Isolates } from './isolates.ts'
 import { heldBack, type OccurrenceDeps, type ScheduledRun, skipOvertaken } from './occurrence.ts'
 import { heldByKey } from './once.ts'
 import { type Outcome, outcomeOfFailure } from './outcome.ts'
-import { RunContext, type RunServices, runLogger } from './run-context.ts'
+import { resultText } from './result.ts'
+import { RunContext, runLogger } from './run-context.ts'
 
-export interface ExecutionDeps extends AdmissionDeps, OccurrenceDeps {
+export interface ExecutionDeps extends AdmissionDeps, OccurrenceDeps, DeliveryDeps {
   readonly coordination: Coordination | undefined
   /** Undefined where the backend keeps no schedules. */
   readonly schedules: ScheduleStore | undefined
-  readonly services: RunServices
-  readonly maxResultBytes: number
   /** Null where handlers are called in place, whatever their definition says. */
   readonly isolates: Isolates | null
 }
@@ -89,10 +88,14 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
     if (why !== null) return { kind: 'skipped', why }
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
     if (keepsSlot(definition, identity, context.group)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
-    deps.services.started(run)
     const once: OnceMark | null =
       identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
-    return await attempt(definition, context, run, once, deps)
+    const refused = fields.delivery === 'at-least-once' ? null : await prepareDelivery(definition, run, once, deps)
+    if (refused !== null) return refused
+    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+    deps.services.started(run)
+    const outcome = await attempt(definition, context, run, once, deps)
+    return run.isBegunForGood ? endForGood(outcome, identity) : outcome
   } finally {
     deadline?.cancel()
   }
@@ -132,17 +135,31 @@ async function attempt(
   const { fields } = definition
   const { payload } = context
   let outcome: Outcome
+  let result: unknown
   try {
-    const result = await run.guard(invoke(definition, context, run, deps))
-    if (run.stopReason === 'timeout') throw stopError('timeout', run.lease)
-    const checked = fields.output === null ? result : await checkedResult(fields.output, result, fields.job)
-    outcome = { kind: 'done', result: resultText(checked, fields.job, deps), once }
-    for (const hook of fields.onSuccess) await quietly(() => hook(result as never, payload, context), context, deps.clock)
+    result = await run.guard(invoke(definition, context, run, deps))
+    outcome = run.transaction?.completed?.outcome ?? (await succeeded(result, definition, run, once, deps))
   } catch (thrown) {
-    outcome = await failed(thrown, definition, context, run, deps)
+    outcome = run.transaction?.afterwards(thrown) ?? (await failed(thrown, definition, context, run, deps))
+  }
+  if (outcome.kind === 'done') {
+    const shown = run.hasCompleted ? run.transaction?.completed?.result : result
+    for (const hook of fields.onSuccess) await quietly(() => hook(shown as never, payload, context), context, deps.clock)
   }
   for (const hook of fields.finally) await quietly(() => hook(payload, context), context, deps.clock)
   return outcome
+}
+
+async function succeeded(
+  result: unknown,
+  { fields }: JobDefinition,
+  run: ActiveRun,
+  once: OnceMark | null,
+  deps: ExecutionDeps,
+): Promise<Outcome> {
+  if (run.stopReason === 'timeout') throw stopError('timeout', run.lease)
+  const checked = fields.output === null ? result : await checkedResult(fields.output, result, fields.job)
+  return { kind: 'done', result: resultText(checked, fields.job, deps), once }
 }
 
 async function invoke({ fields }: JobDefinition, context: RunContext, run: ActiveRun, deps: ExecutionDeps): Promise<unknown> {
@@ -193,17 +210,6 @@ function causeOf(thrown: unknown, run: ActiveRun): unknown {
 
 function checkedResult(output: Schema, result: unknown, job: string): Promise<unknown> {
   return validate(output, result, `result of "${job}"`, 'RESULT_INVALID')
-}
-
-/** A result that is not JSON is no reason to do the work again: it is left out, and said. */
-function resultText(result: unknown, job: string, { services, maxResultBytes }: ExecutionDeps): string | null {
-  if (result === undefined) return null
-  try {
-    return toJson(result, { what: `result of "${job}"`, maxBytes: maxResultBytes })
-  } catch (thrown) {
-    services.logger.warn(`${messageOf(thrown)}; it is not stored`)
-    return null
-  }
 }
 
 /** How long a hook after the handler may take before the job is settled without it. */

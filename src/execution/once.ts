@@ -13,11 +13,13 @@ const lookAgainMs = 1_000
 
 /** What becomes of a job because of its idempotency key, or null when it has claimed the key and may run. */
 export async function heldByKey(key: string, jobId: string, deps: OnceDeps): Promise<Outcome | null> {
-  switch (await claimOnce(key, jobId, deps)) {
+  const claim = await claimOnce(key, jobId, deps)
+  switch (claim.kind) {
     case 'claimed':
       return null
     case 'done':
-      return { kind: 'skipped', why: `a job with the idempotency key "${key}" has succeeded` }
+      // A run that gave no result has given one all the same: who waits for this one need not wait for more.
+      return { kind: 'skipped', why: `a job with the idempotency key "${key}" has succeeded`, result: claim.result ?? 'null' }
     case 'busy':
     case 'unknown':
       return { kind: 'snooze', delayMs: lookAgainMs }
@@ -25,7 +27,11 @@ export async function heldByKey(key: string, jobId: string, deps: OnceDeps): Pro
 }
 
 /** A database that does not answer is no failure of the job. */
-async function claimOnce(key: string, jobId: string, { coordination, services }: OnceDeps): Promise<OnceClaim | 'unknown'> {
+async function claimOnce(
+  key: string,
+  jobId: string,
+  { coordination, services }: OnceDeps,
+): Promise<OnceClaim | { readonly kind: 'unknown' }> {
   if (coordination === undefined) {
     throw new TreadleError('CAPABILITY_MISSING', 'Idempotency keys need a backend that workers can share state in')
   }
@@ -33,6 +39,6 @@ async function claimOnce(key: string, jobId: string, { coordination, services }:
     return await coordination.claimOnce(key, jobId)
   } catch (thrown) {
     services.logger.error(`the idempotency key "${key}" could not be looked up: ${messageOf(thrown)}; trying again`)
-    return 'unknown'
+    return { kind: 'unknown' }
   }
 }

@@ -13,7 +13,8 @@ export type Outcome =
   | { readonly kind: 'release' }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
   | { readonly kind: 'cancelled' }
-  | { readonly kind: 'skipped'; readonly why: string }
+  /** The result is that of a run that did the same work. */
+  | { readonly kind: 'skipped'; readonly why: string; readonly result?: string }
   /** Another worker has the job now: there is nothing left to settle. */
   | { readonly kind: 'lost' }
 
@@ -62,8 +63,10 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
     }
     case 'cancelled':
       return { token, kind: 'cancelled', keep: keep.cancelled > 0 }
-    case 'skipped':
-      return { token, kind: 'skipped', why: outcome.why, keep: keep.skipped > 0 }
+    case 'skipped': {
+      const settled = { token, kind: 'skipped', why: outcome.why, keep: keep.skipped > 0 } as const
+      return outcome.result === undefined ? settled : { ...settled, result: outcome.result }
+    }
     case 'lost':
       return null
   }

@@ -1,10 +1,11 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
+import { TreadleError } from '../core/errors.ts'
 import { type Json, toJson } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Identity } from '../envelope/envelope.ts'
 import type { ActiveRun } from './active-run.ts'
-import { SnoozeSignal } from './control.ts'
+import { refusedReturn, SnoozeSignal } from './control.ts'
 import { type LinkServices, RunLinks } from './run-links.ts'
 
 /** What a run may ask of the worker that it runs in. */
@@ -16,6 +17,8 @@ export interface RunServices extends LinkServices {
   overran(run: ActiveRun, overrunMs: number): void
   /** Writes the progress of a lease. */
   report(token: string, progress: string): Promise<void>
+  /** Writes that the handler of a lease is about to be called, for good; false when it is lost. */
+  begin(token: string): Promise<boolean>
   /** Renews a lease; false when it is lost. */
   extend(token: string): Promise<boolean>
 }
@@ -98,8 +101,20 @@ export class RunContext implements JobContext<never> {
     }
   }
 
+  get transaction(): JobContext['transaction'] {
+    return async (work) => {
+      const { transaction } = this.#run
+      if (transaction !== null) return transaction.run(work)
+      throw new TreadleError(
+        'DELIVERY_INVALID',
+        `ctx.transaction() is for jobs of .delivery('effectively-once'): say so of "${this.job}"`,
+      )
+    }
+  }
+
   get snooze(): (delay: Duration) => never {
     return (delay) => {
+      if (this.#run.isBegunForGood) throw refusedReturn(this.job)
       throw new SnoozeSignal(parseDuration(delay, 'snooze'))
     }
   }

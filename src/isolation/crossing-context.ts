@@ -25,6 +25,7 @@ const crossings = {
   signal: 'made',
   logger: 'made',
   snooze: 'made',
+  transaction: 'made',
 } as const satisfies Record<keyof JobContext, 'copied' | 'called' | 'made'>
 
 type Crossings = typeof crossings

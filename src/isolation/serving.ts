@@ -106,7 +106,13 @@ class IsolateServer {
     const snooze: JobContext['snooze'] = (delay) => {
       throw new SnoozeSignal(parseDuration(delay, 'snooze'))
     }
-    const made = { signal: controller.signal, snooze, logger: Object.fromEntries(logs) as unknown as Logger }
+    const transaction: JobContext['transaction'] = async () => {
+      throw new TreadleError(
+        'DELIVERY_INVALID',
+        'ctx.transaction() is for handlers in the thread of the database: this one is isolated',
+      )
+    }
+    const made = { signal: controller.signal, snooze, transaction, logger: Object.fromEntries(logs) as unknown as Logger }
     const call = async (method: ContextMethod, args: readonly unknown[]) => {
       return isOver() ? undefined : this.#call(method, args, data)
     }

@@ -74,6 +74,8 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
       find: () => definition,
       keys: null,
       coordination: undefined,
+      transactions: undefined,
+      keepOf: () => keptAlways,
       schedules: undefined,
       environment: null,
       clock,
@@ -86,6 +88,7 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
         started: () => {},
         overran: () => {},
         report: async (_, progress) => onProgress?.(JSON.parse(progress) as Json),
+        begin: async () => true,
         extend: async () => true,
         dispatchChild: () => Promise.reject(noQueue()),
         links: () => Promise.reject(noQueue()),
@@ -98,6 +101,9 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
     signal?.removeEventListener('abort', cancel)
   }
 }
+
+/** Nothing is stored that could be kept. */
+const keptAlways = { succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
 
 function resultOf(outcome: Outcome, job: string): unknown {
   switch (outcome.kind) {

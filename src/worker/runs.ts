@@ -5,7 +5,6 @@ import { type Clock, stopwatch } from '../core/clock.ts'
 import { formatDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
-import type { Keep } from '../definition/definition.ts'
 import { ActiveRun } from '../execution/active-run.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import { type ExecutionDeps, execute } from '../execution/execute.ts'
@@ -20,7 +19,6 @@ export interface RunsDeps extends Omit<ExecutionDeps, 'services'> {
   readonly clock: Clock
   readonly logger: ExecutionDeps['services']['logger']
   readonly events: Events<TreadleEvents>
-  readonly keepOf: (job: string) => Keep
   readonly dispatchChild: RunServices['dispatchChild']
 }
 
@@ -37,6 +35,7 @@ export interface RunsOptions {
 }
 
 const mostReports = 1_000
+const mostBegins = 1_000
 
 /** The jobs that a worker is running, each from its start until its end is on disk. */
 export class Runs {
@@ -44,6 +43,7 @@ export class Runs {
   readonly #options: RunsOptions
   readonly #execution: ExecutionDeps
   readonly #progress: Batcher<ProgressReport, undefined>
+  readonly #begins: Batcher<string, SettleReceipt>
   readonly #active = new Map<string, ActiveRun>()
 
   constructor(deps: RunsDeps, options: RunsOptions) {
@@ -54,6 +54,7 @@ export class Runs {
       await backend.store?.report(reports)
       return []
     }, mostReports)
+    this.#begins = new Batcher((tokens) => backend.begin(tokens), mostBegins)
     this.#execution = {
       ...deps,
       services: {
@@ -67,6 +68,7 @@ export class Runs {
           events.emit('job:overrun', { ...run.event, overrunMs })
         },
         report: (token, progress) => this.#report(token, progress),
+        begin: async (token) => (await this.#begins.add(token)) === 'applied',
         dispatchChild: deps.dispatchChild,
         links: async (id) => backend.store?.links(id),
         rootOf: async (id) => (await backend.store?.get(id))?.root ?? id,
@@ -79,8 +81,9 @@ export class Runs {
     return this.#active.size
   }
 
+  /** Of a run that has ended its job itself there is no lease left. */
   get tokens(): Iterable<string> {
-    return this.#active.keys()
+    return [...this.#active].filter(([, run]) => !run.hasCompleted).map(([token]) => token)
   }
 
   get running(): readonly ActiveRun[] {
@@ -106,7 +109,8 @@ export class Runs {
   }
 
   lose(token: string): void {
-    this.#active.get(token)?.stop('lost')
+    const run = this.#active.get(token)
+    if (run !== undefined && !run.hasCompleted) run.stop('lost')
   }
 
   /** Those of the leases whose job still runs here, under a lease that is lost by that. */
@@ -143,7 +147,8 @@ export class Runs {
     let receipt: SettleReceipt = 'lost'
     try {
       const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(envelope.job))
-      if (settlement !== null) receipt = await this.#options.settler.settle(settlement)
+      if (run.hasCompleted) receipt = 'applied'
+      else if (settlement !== null) receipt = await this.#options.settler.settle(settlement)
     } catch (error) {
       this.#options.onError(error)
     }

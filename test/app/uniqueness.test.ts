@@ -355,6 +355,7 @@ function withMethods(backend: QueueBackend): QueueBackend {
     send: (envelopes) => backend.send(envelopes),
     lease: (request) => backend.lease(request),
     settle: (settlements) => backend.settle(settlements),
+    begin: (tokens) => backend.begin(tokens),
     extend: (tokens, leaseMs) => backend.extend(tokens, leaseMs),
     reap: (maxRescues) => backend.reap(maxRescues),
     watch: (wake) => backend.watch(wake),

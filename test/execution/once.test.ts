@@ -38,6 +38,40 @@ describe('an idempotency key', () => {
     expect(await record(other)).toMatchObject({ state: 'succeeded' })
   })
 
+  it('A6: gives the second job the result of the first, for as long as the key is kept', async () => {
+    const { jobs, clock, record } = world()
+    let charged = 0
+    const job = jobs
+      .define('charge', async () => ({ charged: ++charged }))
+      .idempotencyKey('order:1')
+      .idempotencyTtl('1h')
+    await job.dispatch()
+    await jobs.run()
+    const second = await job.dispatch()
+    await jobs.run()
+    expect(await record(second)).toMatchObject({ state: 'skipped', result: '{"charged":1}' })
+    expect(await second.result()).toEqual({ charged: 1 })
+    await clock.advance(3_600_000)
+    const third = await job.dispatch()
+    await jobs.run()
+    expect(await third.result()).toEqual({ charged: 2 })
+  })
+
+  it('gives null for a first run without a result, and another skipped job has none to give', async () => {
+    const { jobs } = world()
+    const job = jobs.define('charge', async () => {}).idempotencyKey('order:1')
+    await job.dispatch()
+    await jobs.run()
+    const second = await job.dispatch()
+    const filtered = await jobs
+      .define('filtered', async () => {})
+      .skip(() => true)
+      .dispatch()
+    await jobs.run()
+    expect(await second.result()).toBeNull()
+    await expect(filtered.result()).rejects.toMatchObject({ code: 'RUN_FAILED' })
+  })
+
   it('X17: of a job that died is free again', async () => {
     const { jobs, record } = world()
     let isBroken = true

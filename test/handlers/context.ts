@@ -28,6 +28,7 @@ export function contextFor<Payload>(payload: Payload): TestContext<Payload> {
     logger,
     progress: () => Promise.resolve(),
     heartbeat: () => Promise.resolve(true),
+    transaction: () => Promise.reject(new Error('no built-in handler ends in a transaction')),
     snooze() {
       throw new Error('no built-in handler snoozes')
     },

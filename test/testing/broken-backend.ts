@@ -27,6 +27,7 @@ export async function failuresIn(group: string, breakIt: Broken): Promise<readon
       send: (envelopes) => backend.send(envelopes),
       lease: (request) => backend.lease(request),
       settle: (settlements) => backend.settle(settlements),
+      begin: (tokens) => backend.begin(tokens),
       extend: (tokens, leaseMs) => backend.extend(tokens, leaseMs),
       reap: (maxRescues, deadOwners) => backend.reap(maxRescues, deadOwners),
       watch: (wake) => backend.watch(wake),

@@ -78,7 +78,7 @@ describe('the conformance suite', () => {
     [
       'no idempotency',
       'idempotency keys',
-      withCoordination(() => ({ claimOnce: async () => 'claimed', sweepKeys: async () => 0 })),
+      withCoordination(() => ({ claimOnce: async () => ({ kind: 'claimed' }), sweepKeys: async () => 0 })),
     ],
     [
       'no two-phase idempotency',
@@ -87,6 +87,20 @@ describe('the conformance suite', () => {
         settle: (settlements) =>
           backend.settle(settlements.map((each) => (each.kind === 'done' ? { ...each, once: { key: 'k', keepMs: 1e9 } } : each))),
       }),
+    ],
+    [
+      'no results of idempotency keys',
+      'idempotency keys',
+      (backend) => ({
+        settle: (settlements) =>
+          backend.settle(settlements.map((each) => (each.kind === 'done' ? { ...each, result: null } : each))),
+      }),
+    ],
+    ['no beginning for good', 'beginning for good', () => ({ begin: async (tokens) => tokens.map(() => 'applied') })],
+    [
+      'keys held until the end, whatever is said',
+      'how long unique keys are held',
+      (backend) => ({ send: (envelopes) => backend.send(envelopes.map((each) => ({ ...each, uniqueUntil: 'ended' }))) }),
     ],
     [
       'nothing kept',

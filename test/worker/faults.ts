@@ -33,6 +33,7 @@ export function faultyBackend(): FaultyBackend {
     send: (envelopes) => answer('send', () => sound.send(envelopes)),
     lease: (request) => answer('lease', () => sound.lease(request)),
     settle: (settlements) => answer('settle', () => sound.settle(settlements)),
+    begin: (tokens) => sound.begin(tokens),
     extend: (tokens, leaseMs) => answer('extend', () => sound.extend(tokens, leaseMs)),
     reap: (maxRescues) => sound.reap(maxRescues),
     watch: (wake) => sound.watch(wake),

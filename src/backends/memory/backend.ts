@@ -99,6 +99,11 @@ export class MemoryBackend implements QueueBackend {
     return settled.map(({ receipt }) => receipt)
   }
 
+  async begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]> {
+    this.#checkOpen()
+    return tokens.map((token) => this.#leases.begin(token))
+  }
+
   async extend(tokens: readonly string[], leaseMs: number): Promise<readonly SettleReceipt[]> {
     this.#checkOpen()
     const now = this.#clock.now()

@@ -157,7 +157,7 @@ export class Endings implements JobsListener {
       jobs.move(waiter, waiter.runAt > now ? 'scheduled' : 'ready')
       return
     }
-    if (ending.once !== null) once.keep(ending.once, now)
+    if (ending.once !== null) once.keep(ending.once, waiter.result, now)
     jobs.move(waiter, 'succeeded', { finishedAt: now })
     if (!ending.keep) jobs.delete(waiter)
   }

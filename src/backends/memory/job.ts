@@ -22,6 +22,8 @@ export interface MemoryJob extends Slotted {
   owner: string | null
   leaseExpiresAt: number
   cancelRequested: boolean
+  /** It must not be begun again. */
+  begun: boolean
   result: string | null
   progress: string | null
   reason: string | null
@@ -46,6 +48,7 @@ export function newJob(envelope: Envelope, arrival: number, occurrence: MemoryOc
     owner: null,
     leaseExpiresAt: 0,
     cancelRequested: false,
+    begun: false,
     result: null,
     progress: null,
     reason: null,

@@ -1,5 +1,6 @@
 import { randomToken } from '../../core/id.ts'
 import type { Lease, LeaseBatch, LeaseRequest, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
+import { interruption } from '../failure.ts'
 import type { FinalState } from '../store.ts'
 import type { Endings, Waiter } from './endings.ts'
 import { type MemoryJob, withError } from './job.ts'
@@ -45,7 +46,7 @@ export class Leases {
     let poisoned = 0
     for (let job = this.#jobs.leased.peek(); job !== undefined && job.leaseExpiresAt <= now; job = this.#jobs.leased.peek()) {
       if (this.#rescue(job, maxRescues, now)) returned++
-      else if (job.state === 'dead') poisoned++
+      else if (job.reason === 'poisoned') poisoned++
     }
     return { returned, poisoned }
   }
@@ -58,6 +59,13 @@ export class Leases {
   /** In the order of their claims. */
   heldBy(owners: readonly string[]): readonly MemoryJob[] {
     return owners.length === 0 ? [] : [...this.#jobs.running].filter(({ owner }) => owners.includes(owner as string))
+  }
+
+  begin(token: string): SettleReceipt {
+    const job = this.#jobs.byToken(token)
+    if (job === undefined) return 'lost'
+    job.begun = true
+    return 'applied'
   }
 
   extend(token: string, leaseMs: number, now: number): SettleReceipt {
@@ -88,13 +96,16 @@ export class Leases {
     switch (settlement.kind) {
       case 'done':
         this.#end(job, 'succeeded', settlement.keep, now, { result: settlement.result })
-        if (settlement.once !== undefined) this.#once.keep(settlement.once, now)
+        if (settlement.once !== undefined) this.#once.keep(settlement.once, settlement.result, now)
         break
       case 'retry':
         this.#putBack(job, now + settlement.delayMs, now, { errors: withError(job, settlement.error) })
         break
       case 'snooze':
-        this.#putBack(job, settlement.delayMs > 0 ? now + settlement.delayMs : job.runAt, now, { attempts: job.attempts - 1 })
+        this.#putBack(job, settlement.delayMs > 0 ? now + settlement.delayMs : job.runAt, now, {
+          attempts: job.attempts - 1,
+          begun: false,
+        })
         break
       case 'dead':
         this.#end(job, 'dead', settlement.keep, now, { reason: settlement.reason, errors: withError(job, settlement.error) })
@@ -103,7 +114,11 @@ export class Leases {
         this.#end(job, 'cancelled', settlement.keep, now, {})
         break
       case 'skipped':
-        this.#end(job, 'skipped', settlement.keep, now, { reason: settlement.why, attempts: job.attempts - 1 })
+        this.#end(job, 'skipped', settlement.keep, now, {
+          reason: settlement.why,
+          result: settlement.result ?? null,
+          attempts: job.attempts - 1,
+        })
         break
       case 'wait':
         this.#putBack(job, job.runAt, now, { attempts: job.attempts - 1 })
@@ -177,7 +192,10 @@ export class Leases {
   #rescue(job: MemoryJob, maxRescues: number, now: number): boolean {
     const rescues = job.rescues + 1
     if (job.cancelRequested) this.#end(job, 'cancelled', true, now, { rescues })
-    else if (rescues > maxRescues) {
+    else if (job.begun) {
+      const errors = withError(job, { attempt: job.attempts, at: now, message: interruption(job.owner) })
+      this.#end(job, 'dead', true, now, { rescues, reason: 'interrupted', errors })
+    } else if (rescues > maxRescues) {
       const message = `Its worker died or hung ${rescues} times, the last one was ${job.owner}`
       const errors = withError(job, { attempt: job.attempts, at: now, message })
       this.#end(job, 'dead', true, now, { rescues, reason: 'poisoned', errors })

@@ -10,12 +10,13 @@ export class OnceKeys {
   readonly #marksByExpiry = new Heap<Mark>((a, b) => a.expiresAt < b.expiresAt)
 
   claim(key: string, job: MemoryJob | undefined, now: number): OnceClaim {
-    if ((this.#marks.get(key)?.expiresAt ?? now) > now) return 'done'
+    const mark = this.#marks.get(key)
+    if (mark !== undefined && mark.expiresAt > now) return { kind: 'done', result: mark.result }
     const holder = this.#holders.get(key)
-    if (holder !== undefined && holder !== job) return 'busy'
+    if (holder !== undefined && holder !== job) return { kind: 'busy' }
     // A job that does not run holds nothing: its claim would end at once.
     if (holder === undefined && job?.state === 'running') this.#hold(key, job)
-    return 'claimed'
+    return { kind: 'claimed' }
   }
 
   /** Called whenever a lease of the job ends, however it ends. */
@@ -24,10 +25,10 @@ export class OnceKeys {
     this.#keysOf.delete(job)
   }
 
-  keep({ key, keepMs }: OnceMark, now: number): void {
+  keep({ key, keepMs }: OnceMark, result: string | null, now: number): void {
     const earlier = this.#marks.get(key)
     if (earlier !== undefined) this.#marksByExpiry.remove(earlier)
-    const mark = { key, expiresAt: now + keepMs, slot: -1 }
+    const mark = { key, result, expiresAt: now + keepMs, slot: -1 }
     this.#marks.set(key, mark)
     this.#marksByExpiry.add(mark)
   }
@@ -52,5 +53,6 @@ export class OnceKeys {
 
 interface Mark extends Slotted {
   readonly key: string
+  readonly result: string | null
   readonly expiresAt: number
 }

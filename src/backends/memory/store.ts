@@ -210,6 +210,7 @@ export class MemoryStore implements JobStore {
       attempts: 0,
       rescues: 0,
       cancelRequested: false,
+      begun: false,
       result: null,
       progress: null,
       reason: null,

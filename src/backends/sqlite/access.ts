@@ -1,9 +1,9 @@
-import { type Clock, stopwatch } from '../../core/clock.ts'
+import { type Clock, pause, stopwatch, systemClock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { StandIn, StandInRequest } from '../contract.ts'
 import { loadDriver } from './driver.ts'
-import { type Engine, openEngine } from './engine.ts'
+import { type Engine, type LocalEngine, openEngine } from './engine.ts'
 import { type StandInTerms, standInFor } from './stand-in.ts'
 import { type EngineMethod, ThreadClient } from './thread-client.ts'
 
@@ -16,6 +16,8 @@ export interface AccessOptions {
 
 /** How long a transaction waits for those of other processes before it is an error. */
 const patienceMs = 30_000
+/** A transaction of this thread that finds the file locked tries again after so long. */
+const longestPauseMs = 50
 /** Where commits take longer than this on average (a busy disk, a spinning one), they are left to the thread. */
 const slowCommitMs = 5
 /** How much the last call counts in that average. */
@@ -28,7 +30,7 @@ const callsUntilRetry = 1_000
  * as much as half a commit; everything else, and whatever would have to wait, goes to the database's thread.
  */
 export class Access {
-  readonly #inline: Engine
+  readonly #inline: LocalEngine
   readonly #options: AccessOptions
   #opening: Promise<ThreadClient | undefined> | undefined
   #thread: ThreadClient | undefined
@@ -48,7 +50,7 @@ export class Access {
     return new Access(engine, options)
   }
 
-  private constructor(inline: Engine, options: AccessOptions) {
+  private constructor(inline: LocalEngine, options: AccessOptions) {
     this.#inline = inline
     this.#options = options
   }
@@ -89,6 +91,22 @@ export class Access {
     return standInFor(terms, this.#options.clock, () => {
       if (this.#standIns.delete(terms.id)) this.#started?.tell({ standDown: terms.id })
     })
+  }
+
+  /** In this thread whatever else is under way: for what can not cross to the other one. It waits its turn, but blocks nobody. */
+  async callHere<Answer>(work: (engine: LocalEngine) => Answer): Promise<Answer> {
+    const elapsedMs = stopwatch()
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      this.#refuseClosed()
+      try {
+        return work(this.#inline)
+      } catch (thrown) {
+        const isBusy = thrown instanceof TreadleError && thrown.code === 'DATABASE_BUSY'
+        if (!isBusy || elapsedMs() > patienceMs) throw thrown
+      }
+      // The lock is another process's or thread's, and its time is not the queue's clock.
+      await pause(systemClock, pauseMs)
+    }
   }
 
   #noteInline(elapsedMs: number): void {

@@ -50,6 +50,13 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
     kind: 'sqlite',
     store: jobStore(access, wakeFile, clock),
     coordination,
+    transactions: {
+      async complete(token, work) {
+        const { others, released } = await access.callHere((engine) => engine.complete(token, work, clock.now()))
+        if (released) wakeFile.touch()
+        return others[0]?.[1] ?? 'applied'
+      },
+    },
     async send(envelopes) {
       const args: Parameters<Engine['send']> = [flatten(envelopes), clock.now()]
       const taken = await (envelopes.length <= inlineEnvelopes ? access.callInline('send', args) : access.call('send', args))
@@ -75,6 +82,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
       if (released) wakeFile.touch()
       return receipts
     },
+    begin: (tokens) => access.call('begin', [tokens]),
     extend: (tokens, leaseMs) => access.call('extend', [tokens, clock.now() + leaseMs]),
     async reap(maxRescues, deadOwners = []) {
       const report = await access.call('reap', [maxRescues, deadOwners, clock.now()])

@@ -53,7 +53,7 @@ export class Changing {
     this.#ask = connection.prepare('UPDATE treadle_jobs SET cancel = 1 WHERE seq = ?')
     this.#reschedule = connection.prepare('UPDATE treadle_jobs SET state = ?, run_at = ? WHERE seq = ?')
     this.#requeue = connection.prepare(
-      `UPDATE OR IGNORE treadle_jobs SET state = 0, run_at = ?, attempts = 0, rescues = 0, started_at = NULL, finished_at = NULL,
+      `UPDATE OR IGNORE treadle_jobs SET state = 0, run_at = ?, attempts = 0, rescues = 0, begun = 0, started_at = NULL, finished_at = NULL,
          result = NULL, progress = NULL, reason = NULL WHERE seq = ?`,
     )
     this.#report = connection.prepare('UPDATE treadle_jobs SET progress = ? WHERE seq = ? AND token = ? AND state = 3')

@@ -183,7 +183,7 @@ export class Endings {
     }
     const { keep, once } = JSON.parse(waiter.ending) as Ending
     waiters.succeed(waiter, now)
-    onceMarks.keep(once, now)
+    if (once !== null) onceMarks.keep(once, (this.#ended.get(waiter.seq) as EndedRow).result, now)
     this.ended(waiter.lane, waiter.seq, stateNumber.succeeded, now)
     if (!keep) this.remove(waiter.lane, waiter.seq, stateNumber.succeeded)
   }

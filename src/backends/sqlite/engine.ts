@@ -1,3 +1,4 @@
+import type { SqlTransaction } from '../../definition/sql-transaction.ts'
 import type {
   ClaimRules,
   Hold,
@@ -31,6 +32,7 @@ import { Addresses } from './addresses.ts'
 import { Amending, type FlatAmendments } from './amending.ts'
 import { Changing } from './changing.ts'
 import { type ClaimedRows, Claiming, type FlatRequest, type Outlook } from './claiming.ts'
+import { Completing } from './completing.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import type { SqliteDriver } from './driver.ts'
 import { Edges } from './edges.ts'
@@ -67,6 +69,11 @@ export interface Claimed extends Omit<ClaimedRows, 'nextTokenAt'>, Outlook {
   readonly claim: string
 }
 
+/** The engine in the program's own thread can also be given what does not cross to another one. */
+export interface LocalEngine extends Engine {
+  complete(token: string, work: (tx: SqlTransaction) => Settlement, now: number): Settled
+}
+
 /**
  * The whole queue on one connection, synchronous. It runs in the program's thread and in the database's thread alike, so it
  * takes and gives only what can be cloned, and has no time or chance of its own.
@@ -75,6 +82,7 @@ export interface Engine {
   send(flat: FlatEnvelopes, now: number): TakenReceipts
   lease(request: FlatRequest, claim: string, now: number): Claimed
   settle(settlements: readonly Settlement[], now: number): Settled
+  begin(tokens: readonly string[]): readonly SettleReceipt[]
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
   keepLeases(request: StandInRequest, standstill: Standstill): void
   reap(maxRescues: number, deadOwners: readonly string[], now: number): ReapReport
@@ -126,7 +134,7 @@ export interface EngineOptions extends ConnectionOptions {
   readonly now: number
 }
 
-export function openEngine(Driver: SqliteDriver, options: EngineOptions): Engine {
+export function openEngine(Driver: SqliteDriver, options: EngineOptions): LocalEngine {
   const connection = new Connection(Driver, options)
   try {
     checkSchema(connection, options.path, options.migrate)
@@ -144,7 +152,7 @@ const mostPromotionRounds = 50
 /** So many jobs that have waited for too long are ended by one claim. */
 const mostImpatient = 1_000
 
-function engineOn(connection: Connection): Engine {
+function engineOn(connection: Connection): LocalEngine {
   const lanes = new Lanes(connection)
   const addresses = new Addresses(connection)
   const uniqueKeys = new UniqueKeys(connection)
@@ -204,6 +212,7 @@ function engineOn(connection: Connection): Engine {
     }
   }
   const read = <Answer>(work: () => Answer): Answer => connection.read(work)
+  const completing = new Completing(connection, settling)
 
   return {
     send: (flat, now) => write(() => linking.send(flat, now)),
@@ -227,6 +236,8 @@ function engineOn(connection: Connection): Engine {
       })
     },
     settle: (settlements, now) => write(() => settling.settle(settlements, now)),
+    complete: (token, work, now) => completing.complete(token, work, now, write),
+    begin: (tokens) => write(() => settling.begin(tokens)),
     extend: (tokens, until) => writeSoon(() => settling.extend(tokens, until)),
     keepLeases: (request, standstill) => writeSoon(() => keeping.keep(request, standstill)),
     reap: (maxRescues, deadOwners, now) => write(() => settling.reap(maxRescues, deadOwners, now)),

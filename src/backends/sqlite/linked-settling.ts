@@ -81,7 +81,7 @@ export class LinkedSettling {
       return isDone ? 'blocked' : 'applied'
     }
     if (isDone) {
-      onceMarks.keep(settlement.once, now)
+      onceMarks.keep(settlement.once, settlement.result, now)
       this.#finish(job, settlement, now)
     } else waiters.unblock(job, now)
     return 'applied'
@@ -109,7 +109,7 @@ export class LinkedSettling {
         this.#end.run(stateNumber.cancelled, now, null, null, givenBack, seq)
         return stateNumber.cancelled
       case 'skipped':
-        this.#end.run(stateNumber.skipped, now, null, settlement.why, 1, seq)
+        this.#end.run(stateNumber.skipped, now, settlement.result ?? null, settlement.why, 1, seq)
         return stateNumber.skipped
     }
   }

@@ -18,11 +18,11 @@ export class Once {
 
   constructor(connection: Connection, addresses: Addresses) {
     this.#addresses = addresses
-    this.#find = connection.prepare('SELECT job_id, done_until FROM treadle_once WHERE key = ?')
+    this.#find = connection.prepare('SELECT job_id, done_until, result FROM treadle_once WHERE key = ?')
     this.#underWay = connection.prepare('SELECT 1 FROM treadle_jobs WHERE seq = ? AND state IN (2, 3)')
     this.#claim = connection.prepare(
       `INSERT INTO treadle_once (key, job_id, claimed_at) VALUES (?, ?, ?)
-       ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, claimed_at = excluded.claimed_at, done_until = NULL`,
+       ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, claimed_at = excluded.claimed_at, done_until = NULL, result = NULL`,
     )
     this.#held = connection.prepare(
       'SELECT key, job_id FROM treadle_once WHERE done_until IS NULL AND claimed_at <= ? ORDER BY claimed_at LIMIT ?',
@@ -34,11 +34,12 @@ export class Once {
   }
 
   claim(key: string, jobId: string, now: number): OnceClaim {
-    const held = this.#find.get(key) as { job_id: string; done_until: number | null } | undefined
-    if (held !== undefined && held.done_until !== null && held.done_until > now) return 'done'
-    if (held !== undefined && held.done_until === null && held.job_id !== jobId && this.#isUnderWay(held.job_id)) return 'busy'
+    const held = this.#find.get(key) as HeldRow | undefined
+    if (held !== undefined && held.done_until !== null && held.done_until > now) return { kind: 'done', result: held.result }
+    const isHeldByOther = held !== undefined && held.done_until === null && held.job_id !== jobId
+    if (isHeldByOther && this.#isUnderWay(held.job_id)) return { kind: 'busy' }
     this.#claim.run(key, jobId, now)
-    return 'claimed'
+    return { kind: 'claimed' }
   }
 
   /** A job that waits for its children has begun, and holds its key. */
@@ -58,4 +59,10 @@ export class Once {
     for (const { key } of free) this.#delete.run(key)
     return free.length
   }
+}
+
+interface HeldRow {
+  readonly job_id: string
+  readonly done_until: number | null
+  readonly result: string | null
 }

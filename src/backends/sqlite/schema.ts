@@ -89,6 +89,7 @@ const migrations: readonly string[] = [
     lease_until INTEGER,
     started_at INTEGER,
     cancel INTEGER NOT NULL DEFAULT 0,
+    begun INTEGER NOT NULL DEFAULT 0,
     finished_at INTEGER,
     result TEXT,
     progress TEXT,
@@ -137,7 +138,7 @@ const migrations: readonly string[] = [
   CREATE TABLE treadle_gone (root TEXT NOT NULL, state INTEGER NOT NULL, jobs INTEGER NOT NULL, PRIMARY KEY (root, state)) WITHOUT ROWID;
 
   CREATE TABLE treadle_paused (queue TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE TABLE treadle_once (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, claimed_at INTEGER NOT NULL, done_until INTEGER) WITHOUT ROWID;
+  CREATE TABLE treadle_once (key TEXT PRIMARY KEY, job_id TEXT NOT NULL, claimed_at INTEGER NOT NULL, done_until INTEGER, result TEXT) WITHOUT ROWID;
   CREATE INDEX treadle_once_done ON treadle_once (done_until) WHERE done_until IS NOT NULL;
   CREATE INDEX treadle_once_held ON treadle_once (claimed_at) WHERE done_until IS NULL;
   CREATE TABLE treadle_locks (

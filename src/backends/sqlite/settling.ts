@@ -1,4 +1,5 @@
-import type { AttemptError, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
+import type { AttemptError, DeadReason, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
+import { interruption } from '../failure.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Endings } from './endings.ts'
@@ -50,10 +51,11 @@ export class Settling {
   readonly #snooze: SqliteStatement
   readonly #endAsked: SqliteStatement
   readonly #extend: SqliteStatement
+  readonly #begin: SqliteStatement
   readonly #expired: SqliteStatement
   readonly #heldBy: SqliteStatement
   readonly #rescue: SqliteStatement
-  readonly #poison: SqliteStatement
+  readonly #giveUp: SqliteStatement
   readonly #cancelExpired: SqliteStatement
   readonly #promote: SqliteStatement
 
@@ -72,21 +74,24 @@ export class Settling {
     this.#undo = connection.prepare('ROLLBACK TO treadle_done')
     this.#unmark = connection.prepare('RELEASE treadle_done')
     this.#endFailed = update(`state = 5, finished_at = ?, reason = ?, errors = ${appended}, ${free}`, alone)
-    this.#endUnrun = update(`state = 7, finished_at = ?, reason = ?, attempts = attempts - 1, ${free}`, alone)
+    this.#endUnrun = update(`state = 7, finished_at = ?, reason = ?, result = ?, attempts = attempts - 1, ${free}`, alone)
     this.#delete = connection.prepare(`DELETE FROM treadle_jobs ${alone}`)
     this.#deleteEnded = connection.prepare('DELETE FROM treadle_jobs WHERE seq = ?')
     this.#retry = update(`state = ?, run_at = ?, errors = ${appended}, token = NULL, lease_until = NULL`)
-    this.#snooze = update('state = ?, run_at = coalesce(?, run_at), attempts = attempts - 1, token = NULL, lease_until = NULL')
+    this.#snooze = update(
+      'state = ?, run_at = coalesce(?, run_at), attempts = attempts - 1, begun = 0, token = NULL, lease_until = NULL',
+    )
     this.#endAsked = connection.prepare(
       'UPDATE treadle_jobs SET state = 6, finished_at = ?, cancel = 0 WHERE seq = ? AND cancel = 1',
     )
     this.#extend = update('lease_until = ?')
-    const leased = 'SELECT seq, lane, attempts, rescues, cancel, token, owner FROM treadle_jobs WHERE state = 3'
+    this.#begin = update('begun = 1')
+    const leased = 'SELECT seq, lane, attempts, rescues, cancel, begun, token, owner FROM treadle_jobs WHERE state = 3'
     this.#expired = connection.prepare(`${leased} AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`)
     this.#heldBy = connection.prepare(`${leased} AND owner IN (SELECT value FROM json_each(?))`)
     this.#rescue = update(`state = 0, attempts = attempts - 1, rescues = rescues + 1, ${free}`)
     this.#cancelExpired = update(`state = 6, finished_at = ?, rescues = rescues + 1, ${free}`)
-    this.#poison = update(`state = 5, finished_at = ?, reason = 'poisoned', rescues = rescues + 1, errors = ${appended}, ${free}`)
+    this.#giveUp = update(`state = 5, finished_at = ?, reason = ?, rescues = rescues + 1, errors = ${appended}, ${free}`)
     this.#promote = connection.prepare(
       `UPDATE treadle_jobs SET state = 0 WHERE seq IN (
          SELECT seq FROM treadle_jobs WHERE state = 1 AND run_at <= ? ORDER BY run_at LIMIT ${promotionsPerCall}) RETURNING lane`,
@@ -138,6 +143,13 @@ export class Settling {
     })
   }
 
+  begin(tokens: readonly string[]): readonly SettleReceipt[] {
+    return tokens.map((text) => {
+      const token = readToken(text)
+      return token !== undefined && changed(this.#begin.run(token.seq, token.claim)) ? 'applied' : 'lost'
+    })
+  }
+
   /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */
   rescue(maxRescues: number, now: number): ReapReport {
     return this.#rescueEach(this.#expired.all(now) as ExpiredRow[], maxRescues, now)
@@ -158,10 +170,10 @@ export class Settling {
       if (row.cancel === 1) {
         this.#cancelExpired.run(now, token.seq, token.claim)
         this.#finishAny(token, stateNumber.cancelled, now)
+      } else if (row.begun === 1) {
+        this.#abandon(token, 'interrupted', { attempt: row.attempts, at: now, message: interruption(row.owner) }, now)
       } else if (row.rescues >= maxRescues) {
-        const error = JSON.stringify(poisonError(row, now))
-        this.#poison.run(now, error, error, token.seq, token.claim)
-        this.#finishAny(token, stateNumber.dead, now)
+        this.#abandon(token, 'poisoned', poisonError(row, now), now)
         report.poisoned++
       } else {
         this.#rescue.run(token.seq, token.claim)
@@ -170,6 +182,12 @@ export class Settling {
       }
     }
     return report
+  }
+
+  #abandon(token: Token, reason: DeadReason, error: AttemptError, now: number): void {
+    const text = JSON.stringify(error)
+    this.#giveUp.run(now, reason, text, text, token.seq, token.claim)
+    this.#finishAny(token, stateNumber.dead, now)
   }
 
   /** False when there may be more than were promoted now. */
@@ -187,7 +205,7 @@ export class Settling {
       case 'done': {
         const done = this.#end.run(stateNumber.succeeded, now, settlement.result, seq, claim)
         if (!this.#finish(token, stateNumber.succeeded, done, now)) return false
-        this.#onceMarks.keep(settlement.once, now)
+        this.#onceMarks.keep(settlement.once, settlement.result, now)
         return true
       }
       case 'dead': {
@@ -197,7 +215,12 @@ export class Settling {
       case 'cancelled':
         return this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, seq, claim), now)
       case 'skipped':
-        return this.#finish(token, stateNumber.skipped, this.#endUnrun.run(now, settlement.why, seq, claim), now)
+        return this.#finish(
+          token,
+          stateNumber.skipped,
+          this.#endUnrun.run(now, settlement.why, settlement.result ?? null, seq, claim),
+          now,
+        )
       case 'retry': {
         const state = waiting(settlement.delayMs)
         const error = JSON.stringify(settlement.error)
@@ -238,7 +261,7 @@ export class Settling {
     if (this.#lanes.isRecurring(token.lane)) return this.#removeOccurrence(token, settlement, now)
     if (!changed(this.#delete.run(token.seq, token.claim))) return false
     this.#lanes.add(token.lane, stateNumber.running, -1)
-    if (settlement.kind === 'done') this.#onceMarks.keep(settlement.once, now)
+    if (settlement.kind === 'done') this.#onceMarks.keep(settlement.once, settlement.result, now)
     return true
   }
 
@@ -266,6 +289,7 @@ interface ExpiredRow {
   readonly attempts: number
   readonly rescues: number
   readonly cancel: number
+  readonly begun: number
   readonly token: string
   readonly owner: string
 }

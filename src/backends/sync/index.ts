@@ -17,6 +17,7 @@ export function openSync({ clock }: { readonly clock: Clock }): QueueBackend {
     lease: (request) => memory.lease(request),
     settle: (settlements) =>
       memory.settle(settlements.map((settlement) => (settlement.kind === 'retry' ? { ...settlement, delayMs: 0 } : settlement))),
+    begin: (tokens) => memory.begin(tokens),
     extend: (tokens, leaseMs) => memory.extend(tokens, leaseMs),
     reap: (maxRescues) => memory.reap(maxRescues),
     watch: (wake) => memory.watch(wake),

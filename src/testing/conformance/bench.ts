@@ -8,6 +8,7 @@ import type {
   LeaseRequest,
   QueueBackend,
   Settlement,
+  Transactions,
 } from '../../backends/contract.ts'
 import type { JobRecord, JobStore } from '../../backends/store.ts'
 import { systemClock } from '../../core/clock.ts'
@@ -38,6 +39,11 @@ export class Bench {
   get coordination(): Coordination {
     assert.ok(this.backend.coordination, 'the backend has no coordination: declare a gap for this group')
     return this.backend.coordination
+  }
+
+  get transactions(): Transactions {
+    assert.ok(this.backend.transactions, 'the backend has no transactions: declare a gap for this group')
+    return this.backend.transactions
   }
 
   envelope(wanted: Wanted = {}): Envelope {

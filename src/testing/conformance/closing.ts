@@ -15,6 +15,7 @@ export const closing: Group = {
         () => bench.lease(),
         () => backend.settle([]),
         () => backend.settle([{ token: 'x', kind: 'cancelled', keep: true }]),
+        () => backend.begin(['x']),
         () => backend.extend(['x'], 1_000),
         () => backend.reap(3),
         ...(store === undefined

@@ -1,8 +1,10 @@
 import { ageing } from './ageing.ts'
 import { amending } from './amending.ts'
+import { beginning, beginningRecorded } from './beginning.ts'
 import { cancelling } from './cancelling.ts'
 import { claiming } from './claiming.ts'
 import { closing } from './closing.ts'
+import { completing } from './completing.ts'
 import { dependencies } from './dependencies.ts'
 import { failurePolicies } from './failure-policies.ts'
 import { fairShares } from './fair-shares.ts'
@@ -64,6 +66,7 @@ const groups = [
   settling,
   leases,
   heldLeases,
+  beginning,
   uniqueKeys,
   uniqueTimes,
   watching,
@@ -87,6 +90,8 @@ const groups = [
   outcomes,
   forgetting,
   onceKeys,
+  beginningRecorded,
+  completing,
   locks,
   presence,
   dependencies,

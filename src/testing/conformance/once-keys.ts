@@ -11,8 +11,8 @@ async function twoRunning(bench: Bench, leaseMs = 30_000): Promise<readonly [Lea
   return [one, two]
 }
 
-function claim(bench: Bench, key: string, lease: Lease) {
-  return bench.coordination.claimOnce(key, lease.envelope.id)
+async function claim(bench: Bench, key: string, lease: Lease): Promise<string> {
+  return (await bench.coordination.claimOnce(key, lease.envelope.id)).kind
 }
 
 export const onceKeys: Group = {
@@ -24,6 +24,20 @@ export const onceKeys: Group = {
       assert.equal(await claim(bench, 'k', one), 'claimed')
       await bench.settle(bench.done(one, { once: { key: 'k', keepMs: 60_000 } }))
       assert.equal(await claim(bench, 'k', two), 'done')
+    },
+    'a finished run leaves its result with the key, for as long as the key is kept': async (bench) => {
+      for (const keep of [true, false]) {
+        const [one, two] = await twoRunning(bench)
+        const key = `k${keep}`
+        await bench.settle(bench.done(one, { keep, result: '{"charged":42}', once: { key, keepMs: 60_000 } }))
+        const found = await bench.coordination.claimOnce(key, two.envelope.id)
+        assert.deepEqual(found, { kind: 'done', result: '{"charged":42}' })
+        await bench.clock.advance(60_000)
+        assert.deepEqual(await bench.coordination.claimOnce(key, two.envelope.id), { kind: 'claimed' })
+        await bench.settle(bench.done(two, { once: { key, keepMs: 60_000 } }))
+        const [three] = await twoRunning(bench)
+        assert.deepEqual(await bench.coordination.claimOnce(key, three.envelope.id), { kind: 'done', result: null })
+      }
     },
     'a key is busy for others while its job runs, and its own job may ask again': async (bench) => {
       const [one, two] = await twoRunning(bench)

@@ -20,7 +20,7 @@ export interface ConformanceOptions {
 }
 
 /** The optional part of the contract that a group of tests needs. */
-export type Part = 'store' | 'coordination'
+export type Part = 'store' | 'coordination' | 'transactions'
 
 export interface Group {
   readonly title: string

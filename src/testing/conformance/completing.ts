@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import type { Lease, Settlement } from '../../backends/contract.ts'
+import type { SqlTransaction } from '../../definition/sql-transaction.ts'
+import type { Bench } from './bench.ts'
+import { times } from './bench.ts'
+import type { Group } from './suite.ts'
+
+async function running(bench: Bench): Promise<Lease> {
+  await bench.send({})
+  return bench.claimOne({ leaseMs: 1_000 })
+}
+
+function writes(bench: Bench, lease: Lease, value: string, more: Partial<Extract<Settlement, { kind: 'done' }>> = {}) {
+  return (tx: SqlTransaction): Settlement => {
+    tx.run('CREATE TABLE IF NOT EXISTS written (value TEXT)')
+    tx.run('INSERT INTO written (value) VALUES (?)', value)
+    return bench.done(lease, { keep: true, ...more })
+  }
+}
+
+/** What handlers have written, as a transaction of another job sees it. */
+async function written(bench: Bench): Promise<readonly unknown[]> {
+  const lease = await running(bench)
+  let rows: readonly unknown[] = []
+  await bench.transactions.complete(lease.token, (tx) => {
+    tx.run('CREATE TABLE IF NOT EXISTS written (value TEXT)')
+    rows = (tx.all('SELECT value FROM written ORDER BY value') as { value: unknown }[]).map(({ value }) => value)
+    return bench.done(lease)
+  })
+  return rows
+}
+
+export const completing: Group = {
+  title: 'ending a job in a transaction',
+  needs: ['store', 'coordination', 'transactions'],
+  tests: {
+    'the writes and the end of the job are there together': async (bench) => {
+      const lease = await running(bench)
+      const once = { key: 'k', keepMs: 60_000 }
+      const work = writes(bench, lease, 'one', { result: '"good"', once })
+      assert.equal(await bench.transactions.complete(lease.token, work), 'applied')
+      const record = await bench.record(lease.envelope.id)
+      assert.deepEqual([record.state, record.result], ['succeeded', '"good"'])
+      assert.deepEqual(await bench.coordination.claimOnce('k', 'another'), { kind: 'done', result: '"good"' })
+      assert.deepEqual(await written(bench), ['one'])
+      assert.equal((await bench.store.counts())[0]?.counts.running, 0)
+    },
+    'what the function throws is thrown as it is, and nothing was written': async (bench) => {
+      const lease = await running(bench)
+      const failure = new RangeError('no')
+      const work = (tx: SqlTransaction): Settlement => {
+        writes(bench, lease, 'lost')(tx)
+        throw failure
+      }
+      await assert.rejects(bench.transactions.complete(lease.token, work), (thrown) => thrown === failure)
+      assert.equal((await bench.record(lease.envelope.id)).state, 'running')
+      assert.equal(await bench.transactions.complete(lease.token, writes(bench, lease, 'kept')), 'applied')
+      assert.deepEqual(await written(bench), ['kept'])
+    },
+    'a lease that is lost writes nothing, and its function is not called': async (bench) => {
+      const lease = await running(bench)
+      await bench.clock.advance(1_000)
+      await bench.backend.reap(3)
+      let calls = 0
+      const work = (tx: SqlTransaction): Settlement => {
+        calls++
+        return writes(bench, lease, 'lost')(tx)
+      }
+      assert.equal(await bench.transactions.complete(lease.token, work), 'lost')
+      assert.equal(await bench.transactions.complete('nothing', work), 'lost')
+      assert.equal(calls, 0)
+      await bench.settle(bench.done(await bench.claimOne()))
+      assert.deepEqual(await written(bench), [])
+    },
+    'a lease ends once: the second transaction is lost': async (bench) => {
+      const lease = await running(bench)
+      assert.equal(await bench.transactions.complete(lease.token, writes(bench, lease, 'one')), 'applied')
+      assert.equal(await bench.transactions.complete(lease.token, writes(bench, lease, 'two')), 'lost')
+      assert.deepEqual(await written(bench), ['one'])
+    },
+    'the transaction is over after its function, and can not be ended inside of it': async (bench) => {
+      const lease = await running(bench)
+      let kept: SqlTransaction | undefined
+      for (const control of [
+        'COMMIT',
+        ' rollback',
+        '-- now\nCOMMIT',
+        '/* now */ BEGIN',
+        'SAVEPOINT x',
+        'PRAGMA user_version = 1',
+      ]) {
+        await assert.rejects(
+          bench.transactions.complete(lease.token, (tx) => {
+            writes(bench, lease, 'half')(tx)
+            kept = tx
+            tx.run(control)
+            return bench.done(lease)
+          }),
+          { code: 'DELIVERY_INVALID' },
+          control,
+        )
+      }
+      assert.throws(() => kept?.run('INSERT INTO written (value) VALUES (1)'), { code: 'DELIVERY_INVALID' })
+      await bench.transactions.complete(lease.token, () => bench.done(lease))
+      assert.deepEqual(await written(bench), [])
+    },
+    'transactions among other work wait their turn': async (bench) => {
+      const count = 30
+      await bench.send(...times(count, () => ({})))
+      const leases = await bench.claim({ limit: count })
+      const others = times(10, () => bench.backend.send(times(200, () => bench.envelope({ job: 'other' }))))
+      const receipts = await Promise.all(
+        leases.map((lease, index) => bench.transactions.complete(lease.token, writes(bench, lease, String(index)))),
+      )
+      await Promise.all(others)
+      assert.deepEqual(new Set(receipts), new Set(['applied']))
+      assert.equal((await written(bench)).length, count)
+    },
+  },
+}
