@@ -8,11 +8,14 @@ export function exitOnInterrupt(): void {
   process.on('SIGINT', (name) => onSignal(name))
 }
 
+/** What is said to a reader or a terminal that has gone away. */
+const goneCodes: readonly (string | undefined)[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
+
 /** A reader that goes away (`treadle list | head`) is no error. */
 export function tolerateClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') process.exit(exitCodes.failed)
+      if (!goneCodes.includes(error.code)) process.exit(exitCodes.failed)
       closed.abort()
     })
   }
