@@ -106,6 +106,17 @@ describe('job files', () => {
     expect(files).toEqual(['jobs/greet.ts', 'jobs/nested/report.mjs'].map((path) => project.path(path)))
   })
 
+  it('treadle check names jobs that the queue can not deliver as they say', async () => {
+    const files = {
+      'jobs/charge.ts': `import { jobs } from 'treadle'\njobs.define('charge', () => 1).delivery('effectively-once')`,
+    }
+    const memory = new Project({ ...files, 'treadle.config.ts': `export default { url: 'memory:', jobs: ['jobs'] }` })
+    const { code, out } = await memory.call(['check'])
+    expect([code, out]).toEqual([1, expect.stringMatching(/Job "charge" is effectively-once.*memory: has no transactions/s)])
+    const sqlite = new Project({ ...files, 'treadle.config.ts': `export default { url: 'sqlite:x.db', jobs: ['jobs'] }` })
+    expect((await sqlite.call(['check'])).code).toBe(0)
+  })
+
   it('treadle check tells everything that is wrong at once', async () => {
     const project = new Project({
       'treadle.config.ts': `export default { url: 'sqlite:x.db', jobs: ['jobs', 'nowhere'] }`,

@@ -52,7 +52,8 @@ async function killWorkers(path: string, options: object, prepare: (jobs: Treadl
     await jobs.declare('deliver').dispatchMany(Array.from({ length: jobCount }, (_, n) => n))
     for (let kill = 0; kill < kills; kill++) {
       const worker = startProgram('delivery-worker', { path, ...options })
-      await worker.line(`ended ${1 + Math.floor(Math.random() * 10)}`)
+      // Now between the writes and the commit, now after the end.
+      await worker.line(`${kill % 2 === 0 ? 'written' : 'ended'} ${1 + Math.floor(Math.random() * 10)}`)
       await worker.kill()
     }
     startProgram('delivery-worker', { path, ...options })
