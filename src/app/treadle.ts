@@ -16,6 +16,7 @@ import type { ResultsOf, Step } from '../definition/workflow.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import type { ChildRequest } from '../execution/run-links.ts'
 import { insideIsolate } from '../isolation/inside.ts'
+import { ClaimableJobs } from '../worker/claimable-jobs.ts'
 import { prune } from '../worker/maintenance.ts'
 import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.ts'
 import type { RunReport } from '../worker/report.ts'
@@ -30,6 +31,7 @@ import { RunWaiters } from './run-waiters.ts'
 import { Schedules } from './schedules.ts'
 import type { PlacedJob, Sending } from './sending.ts'
 import { newSupervisor, type SuperviseOptions } from './supervising.ts'
+import { type Why, whyOf } from './why.ts'
 import type { Workflow } from './workflow.ts'
 import type { WorkflowRun } from './workflow-run.ts'
 import { type BatchCallbacks, type LastOf, Workflows } from './workflows.ts'
@@ -242,6 +244,13 @@ export class Treadle implements AsyncDisposable {
   /** Watches over worker processes that the caller starts: `treadle work --processes` is made of it. */
   async supervise(options: SuperviseOptions): Promise<Supervisor> {
     return newSupervisor(options, { ...(await this.#opening.open()), events: this.#events, registry: this.#registry })
+  }
+
+  /** What keeps a job from running. Limits are those of the jobs and queues that this program knows. */
+  async why(id: string): Promise<Why> {
+    const { settings } = await this.#opening.open()
+    const rules = { jobs: new ClaimableJobs(null).of(this.#registry.definitions()), queueLimits: settings.queueLimits }
+    return whyOf(id, await this.store(), rules, settings.clock.now())
   }
 
   /** How the worker of this instance is doing; null while there is none. */

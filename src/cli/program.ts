@@ -18,6 +18,7 @@ import { addSend } from './commands/send.ts'
 import { addShow } from './commands/show.ts'
 import { addStatus } from './commands/status.ts'
 import { addTrigger } from './commands/trigger.ts'
+import { addWhy } from './commands/why.ts'
 import { addWork } from './commands/work.ts'
 import { addWorkers } from './commands/workers.ts'
 import { examples } from './examples.ts'
@@ -54,6 +55,7 @@ const commands = [
   addWorkers,
   addList,
   addShow,
+  addWhy,
   addNext,
   addTrigger,
   addRetry,

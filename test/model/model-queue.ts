@@ -1,0 +1,159 @@
+import type { FailurePolicy } from '../../src/envelope/envelope.ts'
+
+export type ModelState = 'ready' | 'scheduled' | 'blocked' | 'running' | 'succeeded' | 'dead' | 'cancelled' | 'skipped'
+
+/** What a job waits for, and what has come of it. */
+export interface ModelEdge {
+  readonly on: string
+  readonly policy: FailurePolicy
+  readonly isChild: boolean
+  /** `overtaken`: it is not waited for any more, because another one failed. */
+  outcome: 'success' | 'failure' | 'overtaken' | null
+}
+
+export interface ModelJob {
+  readonly id: string
+  readonly job: string
+  readonly queue: string
+  readonly priority: number
+  readonly group: string | null
+  readonly uniqueKey: string | null
+  readonly uniqueUntil: 'started' | 'ended'
+  readonly maxAttempts: number
+  readonly edges: ModelEdge[]
+  state: ModelState
+  runAt: number
+  attempts: number
+  rescues: number
+  token: string | null
+  leaseUntil: number
+  cancelRequested: boolean
+  /** Its handler has ended; it waits for its children and then ends. */
+  isDone: boolean
+  /** Whether its row stays once it has succeeded. */
+  isKept: boolean
+  wasStarted: boolean
+  isBegun: boolean
+}
+
+export type Ending = 'succeeded' | 'dead' | 'cancelled' | 'skipped'
+
+export function isEnded({ state }: ModelJob): boolean {
+  return state === 'succeeded' || state === 'dead' || state === 'cancelled' || state === 'skipped'
+}
+
+/**
+ * The queue in its plainest form: a list of jobs, looked through from the front for every question. What it says of a job's state
+ * is what a backend must say; which of several jobs that may start is started is left to the backend.
+ */
+export class ModelQueue {
+  readonly jobs = new Map<string, ModelJob>()
+  readonly paused = new Set<string>()
+
+  get(id: string): ModelJob {
+    const job = this.jobs.get(id)
+    if (job === undefined) throw new Error(`the model has no job ${id}`)
+    return job
+  }
+
+  all(): readonly ModelJob[] {
+    return [...this.jobs.values()]
+  }
+
+  /** The job that keeps another one with the same key out. */
+  holderOf({ job, uniqueKey }: Pick<ModelJob, 'job' | 'uniqueKey'>): ModelJob | undefined {
+    if (uniqueKey === null) return undefined
+    return this.all().find((each) => each.job === job && each.uniqueKey === uniqueKey && holdsKey(each))
+  }
+
+  /** Jobs that come together may wait for each other: first all of them are there, then it is seen what they wait for. */
+  insert(job: ModelJob, now: number): void {
+    this.jobs.set(job.id, job)
+    job.state = job.edges.length > 0 ? 'blocked' : job.runAt > now ? 'scheduled' : 'ready'
+  }
+
+  settleInserted(job: ModelJob, now: number): void {
+    for (const edge of job.edges) this.#resolveIfEnded(job, edge)
+    if (job.state === 'blocked') this.settleWaits(job, now)
+  }
+
+  /** What time alone does, and is done at the next claim: leases run out, and what was scheduled falls due. */
+  catchUp(now: number, maxRescues: number): void {
+    for (const job of this.all()) {
+      if (job.state === 'running' && job.leaseUntil <= now) this.#expire(job, now, maxRescues)
+    }
+    for (const job of this.all()) if (job.state === 'scheduled' && job.runAt <= now) job.state = 'ready'
+  }
+
+  start(job: ModelJob, token: string, leaseUntil: number): void {
+    job.state = 'running'
+    job.attempts++
+    job.token = token
+    job.leaseUntil = leaseUntil
+    job.wasStarted = true
+  }
+
+  /** Back to the queue; a job that was asked to stop has stopped now. */
+  putBack(job: ModelJob, runAt: number, now: number): void {
+    job.token = null
+    if (job.cancelRequested) {
+      this.end(job, 'cancelled', now)
+      return
+    }
+    job.runAt = runAt
+    job.state = runAt > now ? 'scheduled' : 'ready'
+  }
+
+  end(job: ModelJob, state: Ending, now: number): void {
+    job.state = state
+    job.token = null
+    for (const waiter of this.all()) {
+      for (const edge of waiter.edges) if (edge.on === job.id) this.#resolveIfEnded(waiter, edge)
+      if (waiter.state === 'blocked' && waiter.edges.some(({ on }) => on === job.id)) this.settleWaits(waiter, now)
+    }
+    if (state === 'succeeded' && !job.isKept) this.jobs.delete(job.id)
+  }
+
+  /** What becomes of a job that waits, by what has come of those that it waits for. */
+  settleWaits(job: ModelJob, now: number): void {
+    // Before its first run a job waits for its dependencies, afterwards for its children.
+    const edges = job.edges.filter(({ isChild }) => isChild === job.wasStarted)
+    const failed = edges.filter(({ outcome }) => outcome === 'failure')
+    const isComplete = edges.every(({ outcome }) => outcome !== null)
+    if (failed.some(({ policy }) => policy === 'fail')) this.end(job, 'dead', now)
+    else if (failed.some(({ policy }) => policy === 'skip')) this.end(job, 'skipped', now)
+    else if (!isComplete) return
+    else if (edges.some(({ policy }) => policy === 'rescue') && !failed.some(({ policy }) => policy === 'rescue'))
+      this.end(job, 'skipped', now)
+    else this.#release(job, now)
+  }
+
+  #release(job: ModelJob, now: number): void {
+    if (job.isDone) this.end(job, 'succeeded', now)
+    else job.state = job.runAt > now ? 'scheduled' : 'ready'
+  }
+
+  #resolveIfEnded(waiter: ModelJob, edge: ModelEdge): void {
+    const on = this.jobs.get(edge.on)
+    if (edge.outcome !== null || (on !== undefined && !isEnded(on))) return
+    edge.outcome = on?.state === 'succeeded' ? 'success' : 'failure'
+    if (edge.outcome === 'success' || edge.policy !== 'continue') return
+    for (const each of waiter.edges) if (each.isChild === edge.isChild) each.outcome ??= 'overtaken'
+  }
+
+  #expire(job: ModelJob, now: number, maxRescues: number): void {
+    job.token = null
+    job.rescues++
+    if (job.cancelRequested) this.end(job, 'cancelled', now)
+    else if (job.isBegun || job.rescues > maxRescues) this.end(job, 'dead', now)
+    else {
+      job.attempts--
+      job.state = 'ready'
+    }
+  }
+}
+
+function holdsKey(job: ModelJob): boolean {
+  if (job.uniqueUntil === 'started') return !job.wasStarted && !isEnded(job)
+  return !isEnded(job)
+}

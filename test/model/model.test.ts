@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { openSqlite } from 'treadle/sqlite'
+import { afterAll, describe, test } from 'vitest'
+import { openMemory } from '../../src/backends/memory/index.ts'
+import { ManualClock } from '../../src/testing/manual-clock.ts'
+import type { StoredBackend } from './ground.ts'
+import { Machine } from './machine.ts'
+import { programs } from './operations.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'treadle-model-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const seed = Number(process.env.TREADLE_MODEL_SEED ?? 1)
+const times = Number(process.env.TREADLE_MODEL_TIMES ?? 1)
+const logger = { debug() {}, info() {}, warn() {}, error() {} }
+
+/**
+ * Random programs of dispatches, claims, settlements, crashes, expiries, cancellations, limits, workflows and retries. Whatever
+ * the program: nothing is lost, no limit is exceeded, no job is begun more often than it may, who has lost a lease settles
+ * nothing, and in the end every job has ended. A program that fails is shrunk to a few steps. The programs are the same in each run;
+ * `TREADLE_MODEL_SEED=2` gives others, and `TREADLE_MODEL_TIMES=20` so many times more.
+ */
+describe.each([
+  { kind: 'memory', numRuns: 3_000, open: (clock: ManualClock) => openMemory({ clock }) },
+  { kind: 'sqlite', numRuns: 1_000, open: (clock: ManualClock) => openSqlite({ path: join(folder, 'model.db'), clock, logger }) },
+])('$kind does what the model does', ({ numRuns, open }) => {
+  test(`in ${numRuns} random programs`, { timeout: 300_000 * times }, async () => {
+    const clock = new ManualClock()
+    const backend = (await open(clock)) as StoredBackend
+    let program = 0
+    const property = fc.asyncProperty(programs, (spec) => new Machine(backend, clock, `p${++program}`, spec).run())
+    await fc.assert(property, { numRuns: numRuns * times, seed })
+    await backend[Symbol.asyncDispose]()
+  })
+})

@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import type { FailurePolicy } from '../../src/envelope/envelope.ts'
+
+/** One step of a program. Jobs and leases are named by numbers that are taken modulo what there is, so that every part of a program is one too. */
+export type Operation =
+  | { readonly op: 'send'; readonly jobs: readonly JobSpec[] }
+  | {
+      readonly op: 'claim'
+      readonly owner: string
+      readonly limit: number
+      readonly leaseMs: number
+      readonly job: number | null
+    }
+  | { readonly op: 'settle'; readonly pick: number; readonly how: How; readonly delayMs: number; readonly keep: boolean }
+  | { readonly op: 'begin' | 'extend' | 'late'; readonly pick: number }
+  | { readonly op: 'child'; readonly pick: number; readonly key: number; readonly spec: JobSpec; readonly policy: FailurePolicy }
+  | { readonly op: 'crash'; readonly owner: string }
+  | { readonly op: 'advance'; readonly ms: number }
+  | { readonly op: 'cancel' | 'cancelTree' | 'replay'; readonly pick: number }
+  | { readonly op: 'reschedule'; readonly pick: number; readonly delayMs: number }
+  | { readonly op: 'pause' | 'resume'; readonly queue: string }
+
+export type How = 'done' | 'fail' | 'snooze' | 'cancelled' | 'skipped' | 'wait'
+
+export interface JobSpec {
+  readonly job: number
+  readonly queue: string
+  readonly priority: number
+  readonly delayMs: number
+  readonly group: string | null
+  readonly uniqueKey: string | null
+  readonly uniqueUntil: 'started' | 'ended'
+  readonly maxAttempts: number
+  /** Jobs that were sent before. */
+  readonly waitsFor: readonly number[]
+  readonly policy: FailurePolicy
+}
+
+export interface LimitSpec {
+  readonly concurrency: number | null
+  readonly rate: RateSpec | null
+  readonly groupConcurrency: number | null
+  readonly groupRate: RateSpec | null
+}
+
+export interface RateSpec {
+  readonly limit: number
+  readonly perMs: number
+}
+
+export interface ProgramSpec {
+  /** By job: 0 has no limits, so that programs without any are common too. */
+  readonly limits: readonly LimitSpec[]
+  readonly queueRate: RateSpec | null
+  readonly queueConcurrency: number | null
+  readonly operations: readonly Operation[]
+}
+
+const owners = fc.constantFrom('worker-1', 'worker-2', 'worker-3')
+const queues = fc.constantFrom('a', 'b')
+const pick = fc.nat({ max: 30 })
+const delays = fc.constantFrom(0, 0, 0, 500, 5_000)
+const policy = fc.constantFrom<FailurePolicy>('fail', 'fail', 'skip', 'ignore', 'continue', 'rescue')
+const childPolicy = fc.constantFrom<FailurePolicy>('fail', 'ignore', 'continue')
+const rate = fc.record({ limit: fc.integer({ min: 1, max: 3 }), perMs: fc.constantFrom(1_000, 7_000) })
+
+function rarely<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> {
+  return fc.option(value, { freq: 2, nil: null })
+}
+
+const job = fc.record({
+  job: fc.nat({ max: 2 }),
+  queue: queues,
+  priority: fc.nat({ max: 2 }),
+  delayMs: delays,
+  group: fc.constantFrom(null, 'acme', 'bolt', 'cog'),
+  uniqueKey: fc.constantFrom(null, null, null, 'x', 'y'),
+  uniqueUntil: fc.constantFrom<'started' | 'ended'>('started', 'ended'),
+  maxAttempts: fc.integer({ min: 1, max: 3 }),
+  waitsFor: fc.oneof(
+    { weight: 3, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(pick, { minLength: 1, maxLength: 3 }) },
+  ),
+  policy,
+})
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ op: fc.constant('send' as const), jobs: fc.array(job, { minLength: 1, maxLength: 4 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      op: fc.constant('claim' as const),
+      owner: owners,
+      limit: fc.integer({ min: 1, max: 5 }),
+      leaseMs: fc.constantFrom(1_000, 3_000),
+      job: rarely(fc.nat({ max: 2 })),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      op: fc.constant('settle' as const),
+      pick,
+      how: fc.constantFrom<How>('done', 'done', 'fail', 'fail', 'snooze', 'cancelled', 'skipped', 'wait'),
+      delayMs: delays,
+      keep: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ op: fc.constantFrom('begin' as const, 'extend' as const, 'late' as const), pick }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ op: fc.constant('child' as const), pick, key: fc.nat({ max: 2 }), spec: job, policy: childPolicy }),
+  },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('crash' as const), owner: owners }) },
+  { weight: 3, arbitrary: fc.record({ op: fc.constant('advance' as const), ms: fc.constantFrom(1, 400, 1_000, 3_000) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ op: fc.constantFrom('cancel' as const, 'cancelTree' as const, 'replay' as const), pick }),
+  },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('reschedule' as const), pick, delayMs: delays }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constantFrom('pause' as const, 'resume' as const), queue: queues }) },
+)
+
+const unlimited: LimitSpec = { concurrency: null, rate: null, groupConcurrency: null, groupRate: null }
+
+const limits: fc.Arbitrary<LimitSpec> = fc.record({
+  concurrency: rarely(fc.integer({ min: 1, max: 2 })),
+  rate: rarely(rate),
+  groupConcurrency: rarely(fc.integer({ min: 1, max: 2 })),
+  groupRate: rarely(rate),
+})
+
+export const programs: fc.Arbitrary<ProgramSpec> = fc.record({
+  limits: fc.tuple(fc.constant(unlimited), limits, limits),
+  queueRate: rarely(rate),
+  queueConcurrency: rarely(fc.integer({ min: 1, max: 3 })),
+  operations: fc.array(operation, { minLength: 5, maxLength: 40 }),
+})

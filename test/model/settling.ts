@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import type { Settlement } from '../../src/backends/contract.ts'
+import { type Ground, pickOf } from './ground.ts'
+import { isEnded, type ModelJob } from './model-queue.ts'
+import type { How, Operation } from './operations.ts'
+
+/** How leases end, by those who hold them and by those who think that they do. */
+export class Settling {
+  readonly #ground: Ground
+
+  constructor(ground: Ground) {
+    this.#ground = ground
+  }
+
+  async settle({ pick, how, delayMs, keep }: Extract<Operation, { op: 'settle' }>): Promise<void> {
+    const live = this.#ground.tokens.filter(({ token }) => !this.#ground.crashed.has(token))
+    const chosen = pickOf(live, pick)
+    if (chosen !== undefined) await this.settleToken(chosen.token, chosen.id, { how, delayMs, keep })
+  }
+
+  async settleLate(pick: number): Promise<void> {
+    const chosen = pickOf([...this.#ground.tokens], pick)
+    if (chosen !== undefined) await this.settleToken(chosen.token, chosen.id, { how: 'done', delayMs: 0, keep: true })
+  }
+
+  /** A token that is no longer its job's changes nothing, whoever holds it. */
+  async settleToken(
+    token: string,
+    id: string,
+    { how, delayMs, keep }: { readonly how: How; readonly delayMs: number; readonly keep: boolean },
+  ): Promise<void> {
+    const now = this.#ground.clock.now()
+    const job = this.#ground.held({ token, id })
+    if (job !== undefined && isUnspecified(job, how)) return
+    const settlement = this.#settlement(token, job, how, delayMs, keep)
+    const [receipt] = await this.#ground.backend.settle([settlement])
+    if (job === undefined) {
+      assert.equal(receipt, 'lost', `a stale settlement of ${id}`)
+      return
+    }
+    assert.equal(receipt, this.#apply(job, settlement, now), `${settlement.kind} of ${id}`)
+    if (settlement.kind !== 'done' && 'keep' in settlement && !settlement.keep) this.#ground.model.jobs.delete(id)
+  }
+
+  async begin(pick: number): Promise<void> {
+    const chosen = pickOf(this.#ground.tokens, pick)
+    if (chosen === undefined) return
+    const job = this.#ground.held(chosen)
+    const [receipt] = await this.#ground.backend.begin([chosen.token])
+    assert.equal(receipt, job === undefined ? 'lost' : 'applied', `begin of ${chosen.id}`)
+    if (job !== undefined) job.isBegun = true
+  }
+
+  async extend(pick: number): Promise<void> {
+    const chosen = pickOf(this.#ground.tokens, pick)
+    if (chosen === undefined) return
+    const job = this.#ground.held(chosen)
+    const [receipt] = await this.#ground.backend.extend([chosen.token], 2_000)
+    assert.equal(receipt, job === undefined ? 'lost' : 'applied', `extension of ${chosen.id}`)
+    if (job !== undefined) job.leaseUntil = this.#ground.clock.now() + 2_000
+  }
+
+  #settlement(token: string, job: ModelJob | undefined, how: How, delayMs: number, keep: boolean): Settlement {
+    const attempt = job?.attempts ?? 1
+    const error = { attempt, at: this.#ground.clock.now(), message: 'it broke' }
+    const isLast = job === undefined || job.attempts >= job.maxAttempts || job.isBegun
+    switch (how) {
+      case 'done':
+        return { token, kind: 'done', result: '{"n":1}', keep }
+      case 'fail':
+        return isLast ? { token, kind: 'dead', reason: 'exhausted', error, keep } : { token, kind: 'retry', delayMs, error }
+      case 'snooze':
+        return { token, kind: 'snooze', delayMs }
+      case 'cancelled':
+        return { token, kind: 'cancelled', keep }
+      case 'skipped':
+        return { token, kind: 'skipped', why: 'the filter said no', keep }
+      case 'wait':
+        return { token, kind: 'wait' }
+    }
+  }
+
+  #apply(job: ModelJob, settlement: Settlement, now: number): string {
+    switch (settlement.kind) {
+      case 'done':
+        return this.#finish(job, settlement.keep, now)
+      case 'dead':
+        this.#ground.model.end(job, 'dead', now)
+        return 'applied'
+      case 'retry':
+        this.#ground.model.putBack(job, now + settlement.delayMs, now)
+        return 'applied'
+      case 'snooze':
+        job.attempts--
+        this.#ground.model.putBack(job, settlement.delayMs > 0 ? now + settlement.delayMs : job.runAt, now)
+        return 'applied'
+      case 'cancelled':
+      case 'skipped':
+        if (settlement.kind === 'skipped') job.attempts--
+        this.#ground.model.end(job, settlement.kind, now)
+        return 'applied'
+      case 'wait':
+        job.attempts--
+        this.#ground.model.putBack(job, job.runAt, now)
+        if (isEnded(job)) return 'applied'
+        job.state = 'blocked'
+        this.#ground.model.settleWaits(job, now)
+        if (!isFailed(job)) return 'applied'
+        // Its attempt was not in vain: it has failed.
+        job.attempts++
+        return 'failed'
+    }
+  }
+
+  /** A parent ends with its children. */
+  #finish(job: ModelJob, isKept: boolean, now: number): string {
+    job.token = null
+    job.isDone = true
+    job.isKept = isKept
+    job.state = 'blocked'
+    this.#ground.model.settleWaits(job, now)
+    if (job.state === 'blocked') return 'blocked'
+    return isFailed(job) ? 'failed' : 'applied'
+  }
+}
+
+/** A job that has begun for the only time is not put back by its worker; nobody asks what comes of it. */
+function isUnspecified(job: ModelJob, how: How): boolean {
+  if (job.isBegun && (how === 'snooze' || how === 'wait')) return true
+  return job.cancelRequested && job.edges.some(({ isChild }) => isChild) && how === 'done'
+}
+
+function isFailed({ state }: ModelJob): boolean {
+  return state === 'dead'
+}
