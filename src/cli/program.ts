@@ -17,6 +17,7 @@ import { addRun } from './commands/run.ts'
 import { addSend } from './commands/send.ts'
 import { addShow } from './commands/show.ts'
 import { addStatus } from './commands/status.ts'
+import { addTree } from './commands/tree.ts'
 import { addTrigger } from './commands/trigger.ts'
 import { addWhy } from './commands/why.ts'
 import { addWork } from './commands/work.ts'
@@ -56,6 +57,7 @@ const commands = [
   addList,
   addShow,
   addWhy,
+  addTree,
   addNext,
   addTrigger,
   addRetry,

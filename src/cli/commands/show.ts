@@ -11,7 +11,7 @@ export function addShow(program: Command): void {
     .command('show')
     .summary('show everything about a job')
     .argument('<id>', 'the id of the job')
-    .description('Shows payload, result, progress, times, and all errors with their stacks.')
+    .description('Shows payload, result, progress, times, what it waits for, and all errors with their stacks.')
     .addHelpText('after', examples(['show 0190d1a2-…', ''], ['show 0190d1a2-… --json', 'for programs']))
     .action((id: string, _: unknown, command: Command) => printJob(command, id))
 }
@@ -19,7 +19,9 @@ export function addShow(program: Command): void {
 export async function printJob(command: Command, id: string): Promise<void> {
   await withStore(command, async ({ store, out, now }) => {
     const job = await findJob(store, id)
-    out.answer(jobJson(job), () => jobDetails(job, out, now))
+    const links = await store.links(id)
+    const tree = job.root === null ? null : await store.tree(job.root)
+    out.answer({ ...jobJson(job), links, tree }, () => jobDetails({ job, links, tree }, out, now))
   })
 }
 

@@ -1,13 +1,21 @@
 import type { AttemptError } from '../../backends/contract.ts'
-import type { JobRecord } from '../../backends/store.ts'
+import type { JobLink, JobRecord, TreeCounts } from '../../backends/store.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { opened, stateColour } from './jobs.ts'
 import type { Output } from './output.ts'
 import { plural, visible } from './text.ts'
 import { timeAndAge } from './time.ts'
+import { linkLines, progressLine } from './tree.ts'
+
+export interface ShownJob {
+  readonly job: JobRecord
+  readonly links: readonly JobLink[]
+  /** Of its workflow; null where it stands alone. */
+  readonly tree: TreeCounts | null
+}
 
 /** Everything about one job, for a person. */
-export function jobDetails(job: JobRecord, out: Output, now: number): string {
+export function jobDetails({ job, links, tree }: ShownJob, out: Output, now: number): string {
   const { colours } = out
   const time = (ms: number | null) => (ms === null ? undefined : timeAndAge(ms, now))
   const state = [job.state, job.reason && `(${visible(job.reason)})`, job.cancelRequested && '(asked to stop)'].filter(
@@ -29,6 +37,9 @@ export function jobDetails(job: JobRecord, out: Output, now: number): string {
     ['worker', job.owner === null ? undefined : visible(job.owner)],
     ['lease until', time(job.leaseExpiresAt)],
     ['schedule', job.schedule === null ? undefined : visible(job.schedule)],
+    ['parent', job.parent === null ? undefined : visible(job.parent)],
+    ['waits for', links.length === 0 ? undefined : linkLines(links, out).join(`\n${' '.repeat(labelWidth + 2)}`)],
+    ['workflow', tree === null ? undefined : progressLine(tree)],
     ['unique key', job.uniqueKey === null ? undefined : visible(job.uniqueKey)],
     ['idempotency', job.idempotencyKey === null ? undefined : visible(job.idempotencyKey)],
     ['progress', job.progress === null ? undefined : progressText(opened(job.progress))],
