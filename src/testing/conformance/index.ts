@@ -25,6 +25,7 @@ import { parents } from './parents.ts'
 import { pausing } from './pausing.ts'
 import { presence } from './presence.ts'
 import { queueLimits } from './queue-limits.ts'
+import { randomWorkflows } from './random-workflows.ts'
 import { randomized } from './randomized.ts'
 import { rates } from './rates.ts'
 import { records } from './records.ts'
@@ -99,6 +100,7 @@ const groups = [
   parents,
   trees,
   longestWaits,
+  randomWorkflows,
   randomized,
 ]
 
