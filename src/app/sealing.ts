@@ -11,6 +11,7 @@ import { type Meta, metaProblem, travellingMeta } from '../definition/meta.ts'
 import { keyProblem, queueProblem } from '../definition/names.ts'
 import { priorityNumber, priorityProblem } from '../definition/priority.ts'
 import { type Schema, validate } from '../definition/schema.ts'
+import { waitProblem } from '../definition/teamwork.ts'
 import { dispatchedUniqueness, type Uniqueness } from '../definition/uniqueness.ts'
 import { type Delivery, type Envelope, type Links, sealEnvelope, type WaitLink } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
@@ -88,6 +89,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
   const meta = options.meta === undefined ? fields.meta : { ...fields.meta, ...options.meta }
   const { uniqueness, problems: uniquenessProblems } = dispatchedUniqueness(options, fields.unique)
   const { waitsFor, problems: dependencyProblems } = dispatchedDependencies(options)
+  const longestWaitMs = options.waitAtMost === undefined ? fields.longestWaitMs : parseDuration(options.waitAtMost, 'waitAtMost')
   const problems = [
     ...unknownOptions(options, dispatchOptionNames),
     queueProblem(queue),
@@ -98,12 +100,11 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     options.meta === undefined ? undefined : (metaProblem(options.meta) ?? metaProblem(meta)),
     ...uniquenessProblems,
     ...dependencyProblems,
+    waitProblem(longestWaitMs),
     options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey, 'idempotencyKey'),
     options.group == null ? undefined : keyProblem(options.group, 'group'),
     options.delay !== undefined && options.at !== undefined ? 'give either delay or at, not both' : undefined,
-    uniqueness?.debounce != null && (options.delay ?? options.at) !== undefined
-      ? 'a debounced job runs when its time has passed: give no delay or at'
-      : undefined,
+    ...(uniqueness === null ? [] : combinationProblems(uniqueness, options, waitsFor)),
   ].filter((problem) => problem !== undefined)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Dispatch of "${definition.job}": ${problems.join('; ')}`)
   return {
@@ -119,7 +120,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     idempotencyKey: options.idempotencyKey,
     group: options.group,
     waitsFor,
-    longestWaitMs: options.waitAtMost === undefined ? fields.longestWaitMs : parseDuration(options.waitAtMost, 'waitAtMost'),
+    longestWaitMs,
   }
 }
 
@@ -167,6 +168,23 @@ function keyOf(make: ((payload: never) => string | null) | null, payload: unknow
   const problem = key === null ? undefined : keyProblem(key, what)
   if (problem !== undefined) throw new TreadleError('CONFIG_INVALID', `Dispatch of "${job}": ${problem}`)
   return key
+}
+
+/** What can not be said together with how a dispatch is kept from being there twice. */
+function combinationProblems(
+  { debounce, onConflict }: Uniqueness,
+  { delay, at }: DispatchOptions,
+  waitsFor: readonly WaitLink[],
+): readonly (string | undefined)[] {
+  const word = debounce === null ? `onConflict ${onConflict}` : 'debounce'
+  return [
+    debounce !== null && (delay ?? at) !== undefined
+      ? 'a debounced job runs when its time has passed: give no delay or at'
+      : undefined,
+    onConflict !== 'ignore' && waitsFor.length > 0
+      ? `the job that holds its unique key can not be told to wait for others: give no dependsOn, or no ${word}`
+      : undefined,
+  ]
 }
 
 function timeoutOf({ timeout }: DispatchOptions, definedMs: number | null): number | null {

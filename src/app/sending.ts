@@ -7,6 +7,7 @@ import type { DispatchOptions } from '../definition/dispatch.ts'
 import { noPayload } from '../definition/draft.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import { Holders, mayChangeHolder } from './holders.ts'
+import { refuseKeyInWorkflow } from './linked-keys.ts'
 import type { OpenedBackend } from './open-backend.ts'
 import type { Settings } from './options.ts'
 import {
@@ -110,6 +111,7 @@ export class Sending {
   ): Promise<SendReceipt> {
     const plan = this.#planOf(definition, options)
     const written = await writePayload(plan, payload, this.#settings.maxPayloadBytes)
+    refuseKeyInWorkflow(plan, written, place)
     return this.#sends.add(sealJob(plan, written, this.#sealing, place))
   }
 
@@ -118,9 +120,12 @@ export class Sending {
     const { maxPayloadBytes } = this.#settings
     const plans = jobs.map(({ definition, options }) => this.#planOf(definition, options))
     const written = await Promise.all(plans.map(async (plan, index) => writePayload(plan, jobs[index]?.payload, maxPayloadBytes)))
-    return this.#backend.send(
-      plans.map((plan, index) => sealJob(plan, written[index] as WrittenPayload, this.#sealing, jobs[index]?.place)),
-    )
+    const envelopes = jobs.map(({ place }, index) => {
+      const [plan, payload] = [plans[index] as Plan, written[index] as WrittenPayload]
+      refuseKeyInWorkflow(plan, payload, place)
+      return sealJob(plan, payload, this.#sealing, place)
+    })
+    return this.#backend.send(envelopes)
   }
 
   newId(): string {

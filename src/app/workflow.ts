@@ -1,6 +1,7 @@
 import { TreadleError } from '../core/errors.ts'
-import { unknownOptions } from '../core/options.ts'
-import type { Step } from '../definition/workflow.ts'
+import { refuseUnknownOptions } from '../core/options.ts'
+import { keyProblem } from '../definition/names.ts'
+import { checkedStep, type Step } from '../definition/workflow.ts'
 import type { FailurePolicy } from '../envelope/envelope.ts'
 import type { WorkflowRun } from './workflow-run.ts'
 
@@ -43,18 +44,20 @@ export class Workflow {
   }
 
   add(step: Step, options: NodeOptions = {}): WorkflowNode {
-    const { onFailure = 'fail', after = [] } = options
-    const name = options.name ?? this.#freeName(step.job)
+    const { job } = checkedStep(step)
+    refuseUnknownOptions(options, ['name', 'after', 'onFailure'], `Step "${job}" of a workflow`)
+    const { onFailure = 'fail', after = [], name = this.#freeName(job) } = options
+    const names = (Array.isArray(after) ? after : [after]).map(nameOf)
     const problems = [
-      ...unknownOptions(options, ['name', 'after', 'onFailure']),
-      ...(this.#steps.has(name) ? [`there is a step "${name}" already`] : []),
-      ...(policies.includes(onFailure)
-        ? []
-        : [`onFailure must be one of ${policies.join(', ')}, got ${JSON.stringify(onFailure)}`]),
-    ]
+      keyProblem(name, 'name'),
+      this.#steps.has(name) ? `there is a step "${name}" already` : undefined,
+      names.includes(undefined) ? 'after takes steps as add() gave them, or their names' : undefined,
+      policies.includes(onFailure)
+        ? undefined
+        : `onFailure must be one of ${policies.join(', ')}, got ${JSON.stringify(onFailure)}`,
+    ].filter((problem) => problem !== undefined)
     if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Step "${name}" of a workflow: ${problems.join('; ')}`)
-    const list = Array.isArray(after) ? (after as readonly (string | WorkflowNode)[]) : [after as string | WorkflowNode]
-    this.#steps.set(name, { step, name, after: list.map((each) => (typeof each === 'string' ? each : each.name)), onFailure })
+    this.#steps.set(name, { step, name, after: names as readonly string[], onFailure })
     return { name }
   }
 
@@ -108,6 +111,11 @@ export class Workflow {
     const start = left.keys().next().value
     return start === undefined ? undefined : walkCircle(start, left)
   }
+}
+
+function nameOf(node: unknown): string | undefined {
+  const name = typeof node === 'object' && node !== null && 'name' in node ? node.name : node
+  return typeof name === 'string' ? name : undefined
 }
 
 /** Each of these waits for another one of them, so whoever follows them comes back to where he was. */

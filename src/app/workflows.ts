@@ -1,9 +1,10 @@
 import type { SendReceipt } from '../backends/contract.ts'
 import { TreadleError } from '../core/errors.ts'
+import { refuseUnknownOptions } from '../core/options.ts'
 import type { WaitOptions } from '../definition/progress.ts'
 import type { Registry } from '../definition/registry.ts'
 import type { Run } from '../definition/run.ts'
-import type { ResultsOf, Step } from '../definition/workflow.ts'
+import { checkedStep, type ResultsOf, type Step } from '../definition/workflow.ts'
 import type { FailurePolicy, WaitLink } from '../envelope/envelope.ts'
 import type { PlacedJob, Sending } from './sending.ts'
 import { Workflow, type WorkflowStep } from './workflow.ts'
@@ -59,6 +60,7 @@ export class Workflows {
     callbacks: BatchCallbacks,
   ): Promise<WorkflowRun<ResultsOf<Steps>>> {
     refuseEmpty(steps, 'batch')
+    refuseUnknownOptions(callbacks, Object.keys(callbackPolicies), 'The callbacks of a batch')
     const members = steps.map((step) => ({ step, waits: [] }))
     const names = Object.keys(callbackPolicies) as (keyof BatchCallbacks)[]
     const after = names.flatMap((name) => {
@@ -90,11 +92,6 @@ export class Workflows {
     const receipts = await this.#deps.send(jobs)
     return { id: root, runs: receipts.map((receipt, index) => this.#deps.runOf(jobs[index]?.definition.job as string, receipt)) }
   }
-}
-
-function checkedStep(step: unknown): Step {
-  if (typeof step === 'object' && step !== null && 'job' in step && 'options' in step) return step as Step
-  throw new TreadleError('CONFIG_INVALID', `A workflow is made of steps, such as job.step(payload), got ${String(step)}`)
 }
 
 function refuseEmpty(steps: readonly unknown[], what: string): void {

@@ -7,6 +7,9 @@ export function refuseUnknownOptions(options: object, known: readonly string[], 
 }
 
 export function unknownOptions(options: object, known: readonly string[]): readonly string[] {
+  if (typeof options !== 'object' || options === null) {
+    return [`its options must be an object (known: ${known.join(', ')}), got ${String(options)}`]
+  }
   return Object.keys(options)
     .filter((key) => !known.includes(key))
     .map((key) => `unknown option "${key}"${suggestion(key, known)}`)

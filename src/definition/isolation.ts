@@ -60,7 +60,7 @@ export function isolationProblems({ kind, memoryBytes, from }: Isolation): reado
 
 function pathOf(from: string | URL): string {
   try {
-    return from instanceof URL || /^file:/.test(from) ? fileURLToPath(from) : from
+    return from instanceof URL || /^file:/.test(from) ? fileURLToPath(from) : String(from)
   } catch (thrown) {
     return `${from}: ${messageOf(thrown)}`
   }

@@ -92,8 +92,8 @@ export function wordsProblem(one: Uniqueness['word'], other: Uniqueness['word'])
 
 /** What a dispatch may say of it. */
 export interface UniqueDispatchOptions {
-  /** The key, or the key and how it is held; what is left out is as the definition says. */
-  readonly unique?: string | (UniqueOptions & { readonly key: string })
+  /** The key, or the key and how it is held; what is left out is as the definition says. Null is no key, whatever that says. */
+  readonly unique?: string | null | (UniqueOptions & { readonly key: string })
   /** Runs when so much time has passed without another dispatch with the key. */
   readonly debounce?: Duration | (DebounceOptions<string> & { readonly time: Duration })
   /** Is not stored when another one with the key was, so short a time ago. */
@@ -111,6 +111,8 @@ export function dispatchedUniqueness(options: UniqueDispatchOptions, defined: Un
   const said = (['unique', 'debounce', 'throttle'] as const).filter((word) => options[word] !== undefined)
   const [word, other] = said
   if (word === undefined) return { uniqueness: defined, problems: [] }
+  const contradiction = other === undefined ? undefined : wordsProblem(word, other)
+  if (options.unique === null) return { uniqueness: null, problems: [contradiction] }
   const given = options[word] as Given
   const { key, ...rest } =
     typeof given === 'object' && given !== null ? given : word === 'unique' ? { key: given } : { time: given }
@@ -118,7 +120,7 @@ export function dispatchedUniqueness(options: UniqueDispatchOptions, defined: Un
   const problems = [
     ...unknownOptions(rest, optionNames[word]),
     needsKey ? keyProblem(key, word === 'unique' ? word : `the key of ${word}`) : undefined,
-    other === undefined ? undefined : wordsProblem(word, other),
+    contradiction,
   ]
   const uniqueness = madeOf(word, key === undefined ? keyOfAll(word) : () => key as string, rest, defined)
   return { uniqueness, problems: [...problems, ...uniquenessProblems(uniqueness)] }

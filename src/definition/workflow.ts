@@ -1,3 +1,4 @@
+import { TreadleError } from '../core/errors.ts'
 import type { DispatchOptions } from './dispatch-options.ts'
 
 /** One job of a workflow, before it is dispatched: made by `job.step(payload, options)`. */
@@ -7,6 +8,19 @@ export interface Step<Result = unknown> {
   readonly options: DispatchOptions
   /** Only for the types: what the job will give. */
   readonly resultType?: Result
+}
+
+export function checkedStep(step: unknown): Step {
+  if (typeof step === 'object' && step !== null && 'job' in step && 'options' in step) return step as Step
+  const got = typeof step === 'object' && step !== null && 'job' in step ? `the job "${step.job}" itself` : String(step)
+  throw new TreadleError('CONFIG_INVALID', `A workflow is made of steps, such as job.step(payload), got ${got}`)
+}
+
+/** What `dispatchChild` was given in place of a job may be anything. */
+export function childJobName(job: unknown): string {
+  const name = typeof job === 'object' && job !== null && 'job' in job ? job.job : job
+  if (typeof name === 'string') return name
+  throw new TreadleError('JOB_UNKNOWN', `dispatchChild takes a job or its name, and then the payload, got ${String(job)}`)
 }
 
 /** The results of these steps, in their order. */

@@ -3,6 +3,7 @@ import { TreadleError } from '../core/errors.ts'
 import { type Json, toJson } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
+import { childJobName } from '../definition/workflow.ts'
 import type { Identity } from '../envelope/envelope.ts'
 import type { ActiveRun } from './active-run.ts'
 import { refusedReturn, SnoozeSignal } from './control.ts'
@@ -121,7 +122,7 @@ export class RunContext implements JobContext<never> {
 
   get dispatchChild(): JobContext['dispatchChild'] {
     return async (job: string | { readonly job: string }, ...args: readonly unknown[]) =>
-      (await this.#linked().dispatchChild(typeof job === 'string' ? job : job.job, args)) as never
+      (await this.#linked().dispatchChild(childJobName(job), args)) as never
   }
 
   get children(): JobContext['children'] {

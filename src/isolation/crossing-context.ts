@@ -1,6 +1,7 @@
 import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Run } from '../definition/run.ts'
+import { childJobName } from '../definition/workflow.ts'
 
 /**
  * How each part of a context comes to a handler in an isolate: as a copy of its value, as a call of the worker's own method, or
@@ -50,7 +51,7 @@ export function isolatedContext(
   handle: (run: CrossingRun) => Run,
 ): JobContext<never> {
   const dispatchChild = async (job: string | { readonly job: string }, ...args: readonly unknown[]) =>
-    handle((await call('dispatchChild', [typeof job === 'string' ? job : job.job, ...args])) as CrossingRun)
+    handle((await call('dispatchChild', [childJobName(job), ...args])) as CrossingRun)
   const calls = partsThatAre('called').map((method) => [method, (...args: readonly unknown[]) => call(method, args)])
   return { ...data, ...made, ...(Object.fromEntries(calls) as ContextCalls), dispatchChild } as JobContext<never>
 }

@@ -71,6 +71,8 @@ describe('a dispatch that depends on others (X6, D8)', () => {
     )
     await expect(next.dispatch(null, { onDependencyFailure: 'skip' })).rejects.toThrow('without dependsOn')
     await expect(next.dispatch(null, { dependsOn: 'x', waitAtMost: 'long' })).rejects.toThrow('waitAtMost must be')
+    await expect(next.dispatch(null, { dependsOn: 'x', waitAtMost: 0 })).rejects.toThrow('waitAtMost must be more than 0 ms')
+    expect(() => jobs.define('other', () => {}).waitAtMost(0)).toThrow('waitAtMost must be more than 0 ms')
   })
 })
 
@@ -111,6 +113,14 @@ describe('a job with children', () => {
     await jobs.run()
     expect(await run.result()).toEqual([1, 26])
     expect([starts, (await record(run)).attempts]).toEqual([2, 1])
+  })
+
+  it('is told what a child is made of', async () => {
+    const { jobs } = world()
+    const parent = jobs.define('parent', async (_: unknown, ctx) => ctx.dispatchChild(undefined as never))
+    const run = await parent.dispatch()
+    await jobs.run()
+    await expect(run.result()).rejects.toThrow('dispatchChild takes a job or its name, and then the payload, got undefined')
   })
 
   it('fails when one of them fails, unless it says otherwise (demand 29)', async () => {
@@ -351,6 +361,24 @@ describe('a workflow of any shape', () => {
     expect(() => unknown.add(step.step(), { name: 'step' })).toThrow('there is a step "step" already')
     expect(() => unknown.add(step.step(), { onFailure: 'run' as never })).toThrow('fail, skip, ignore, continue, rescue')
     await expect(async () => jobs.workflow().dispatch()).rejects.toThrow('it has no steps')
+    expect(await backend.store.list({ limit: 1 })).toEqual([])
+  })
+
+  it('refuses what is no step, no name and no callback, and says what is', async () => {
+    const { jobs, backend } = world()
+    const step = jobs.define('step', () => {})
+    const flow = jobs.workflow()
+    const add = flow.add.bind(flow) as (step: unknown, options?: unknown) => unknown
+    expect(() => add(undefined)).toThrow('such as job.step(payload), got undefined')
+    expect(() => add(step)).toThrow('such as job.step(payload), got the job "step" itself')
+    expect(() => add(step.step(), { name: '' })).toThrow('name must be a text of 1 to 512 characters')
+    expect(() => add(step.step(), { after: null })).toThrow('after takes steps as add() gave them, or their names')
+    expect(() => add(step.step(), { after: [4] })).toThrow('after takes steps as add() gave them, or their names')
+    expect(() => add(step.step(), null)).toThrow('its options must be an object (known: name, after, onFailure), got null')
+    const batch = jobs.batch.bind(jobs) as (steps: unknown, callbacks: unknown) => Promise<unknown>
+    await expect(batch([step.step()], { onSucces: step.step() })).rejects.toThrow('did you mean "onSuccess"?')
+    await expect(batch([step.step()], null)).rejects.toThrow('its options must be an object')
+    await expect(jobs.chain([step.step(undefined, '1h' as never)])).rejects.toThrow('got 1h')
     expect(await backend.store.list({ limit: 1 })).toEqual([])
   })
 

@@ -40,6 +40,8 @@ describe('a job', () => {
       'isolate.from must be import.meta.url, a file: URL',
     ],
     ['a module of the web', (job) => job.isolate('thread', { from: 'http://a/b' }), 'isolate.from must be import.meta.url'],
+    ['a module that is a number', (job) => job.isolate('thread', { from: 4 as never }), 'isolate.from must be import.meta.url'],
+    ['options that are null', (job) => job.isolate('thread', null as never), 'its options must be an object (known: memory,'],
     ['a grace that is none', (job) => job.isolate('thread', { grace: 'short' }), 'isolate.grace must be'],
     [
       'an unknown option',
