@@ -96,6 +96,15 @@ export const dependencies: Group = {
       await succeed(bench, first)
       await assertStates(bench, { [second]: 'ready' })
     },
+    'a duplicate that was skipped with the result of the first run has succeeded': async (bench) => {
+      const [one, two] = (await bench.send({}, {})) as [string, string]
+      const after = await sendWaiting(bench, [one])
+      const doomed = await sendWaiting(bench, [two])
+      await endJob(bench, one, ({ token }) => ({ token, kind: 'skipped', why: 'a duplicate', result: '7', keep: false }))
+      await endJob(bench, two, ({ token }) => ({ token, kind: 'skipped', why: 'a filter', keep: true }))
+      await assertStates(bench, { [after]: 'ready', [doomed]: 'dead' })
+      assert.deepEqual(await knownEnds(bench, after), [{ state: 'skipped', result: '7', error: null }])
+    },
     'the same job named twice is waited for once': async (bench) => {
       const first = await bench.sendOne()
       const second = await sendWaiting(bench, [first, first])
