@@ -1,3 +1,4 @@
+import { TreadleError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Run } from '../definition/run.ts'
@@ -60,6 +61,20 @@ export function isolatedContext(
 export async function callContext(context: JobContext, method: ContextMethod, args: readonly unknown[]): Promise<unknown> {
   const answer = await (context[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args)
   return method === 'dispatchChild' ? crossingRun(answer as Run) : answer
+}
+
+/** What a call comes to that is made after its run has ended, as it would in the worker itself. */
+export function lateAnswer(method: ContextMethod, { job, id }: ContextData): unknown {
+  switch (method) {
+    case 'progress':
+      return undefined
+    case 'heartbeat':
+      return false
+    case 'dispatchChild':
+    case 'children':
+    case 'dependencies':
+      throw new TreadleError('STOPPED', `Job "${job}" (${id}) has ended: ${method}() comes too late`)
+  }
 }
 
 /** A handle is made anew on the other side. */

@@ -6,7 +6,7 @@ import type { JobContext } from '../definition/context.ts'
 import type { HandlerFunction } from '../definition/handler.ts'
 import type { Run } from '../definition/run.ts'
 import { SnoozeSignal } from '../execution/control.ts'
-import { type ContextData, type ContextMethod, isolatedContext, logLevels } from './crossing-context.ts'
+import { type ContextData, type ContextMethod, isolatedContext, lateAnswer, logLevels } from './crossing-context.ts'
 import type { Inside } from './inside.ts'
 import type { InsideChannel } from './inside-channel.ts'
 import { type IsolateModules, modulesText, type ToIsolate } from './messages.ts'
@@ -114,7 +114,7 @@ class IsolateServer {
     }
     const made = { signal: controller.signal, snooze, transaction, logger: Object.fromEntries(logs) as unknown as Logger }
     const call = async (method: ContextMethod, args: readonly unknown[]) => {
-      return isOver() ? undefined : this.#call(method, args, data)
+      return isOver() ? lateAnswer(method, data) : this.#call(method, args, data)
     }
     return isolatedContext(
       data,

@@ -8,6 +8,7 @@ import { PermanentError, treadle } from 'treadle'
 export function defineJobs(jobs, kind, options = {}) {
   const from = import.meta.url
   const define = (name, handler) => jobs.define(`${kind} ${name}`, handler).isolate(kind, { grace: '50ms', ...options, from })
+  const doubles = define('doubles', (n) => n * 2)
   return {
     where: define('where', () => ({ pid: process.pid, threadId })),
     spinsOnce: define('spins once', (_, { attempt }) => {
@@ -43,13 +44,29 @@ export function defineJobs(jobs, kind, options = {}) {
     hearsTheLast: define('hears the last', async () => {
       remaining.logger.error('too late')
       await remaining.progress('too late')
-      return (await remaining.heartbeat()) ?? 'no answer'
+      const refused = await remaining.dispatchChild(`${kind} doubles`, 4).catch((error) => error)
+      return { isHeld: await remaining.heartbeat(), code: refused.code }
     }),
-    doubles: define('doubles', (n) => n * 2),
+    doubles,
     sums: define('sums', async (_, ctx) => {
       const child = await ctx.dispatchChild(`${kind} doubles`, 4)
       const [only] = await ctx.children()
       return { isSame: child.id === only.id, hasMethods: typeof child.result === 'function', result: only.result }
+    }),
+    asksItsChild: define('asks its child', async (_, ctx) => {
+      const child = await ctx.dispatchChild(doubles, 4, { delay: '1h', key: 'four' })
+      const refused = await ctx.dispatchChild(doubles, 4, { delay: 'soon' }).catch((error) => error.code)
+      const { id, job, created } = child
+      const before = await child.state()
+      return { id, job, created, before, isCancelled: await child.cancel(), after: await child.state(), refused }
+    }),
+    looksBack: define('looks back', async (_, ctx) =>
+      (await ctx.dependencies()).map(({ job, state, result }) => ({ job, state, result })),
+    ),
+    leavesAChild: define('leaves a child', async (_, ctx) => {
+      await ctx.dispatchChild(doubles, 4, { key: 'only' })
+      await ctx.progress({ pid: process.pid })
+      for (;;);
     }),
     snoozes: define('snoozes', (_, ctx) => ctx.snooze('1h')),
     fails: define('fails', () => {
@@ -107,5 +124,6 @@ const results = {
   },
 }
 
-const own = treadle('memory:')
+// Handles are of the queue that this program is of: a test says which.
+const own = treadle(process.env.ISOLATED_JOBS_URL ?? 'memory:')
 for (const kind of ['thread', 'process']) defineJobs(own, kind)
