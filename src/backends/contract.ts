@@ -104,9 +104,10 @@ export type Settlement = { readonly token: string } & (
 
 /**
  * A job that is `done` while it waits for children is `blocked` and keeps its result until the last of them has ended; where one
- * of them has failed in a way that its parent does not survive, the parent has `failed` with it.
+ * of them has failed in a way that its parent does not survive, the parent has `failed` with it. A job that was asked to stop and
+ * would come back, or wait, is `cancelled` in place of that.
  */
-export type SettleReceipt = 'applied' | 'lost' | 'blocked' | 'failed'
+export type SettleReceipt = 'applied' | 'lost' | 'blocked' | 'failed' | 'cancelled'
 
 export interface ReapReport {
   readonly returned: number

@@ -1,4 +1,4 @@
-import type { OnceMark, Settlement, Transactions } from '../backends/contract.ts'
+import type { OnceMark, Settlement, SettleReceipt, Transactions } from '../backends/contract.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition, Keep } from '../definition/definition.ts'
@@ -25,9 +25,14 @@ export interface CompletingRun {
 }
 
 /** The job has ended, whatever its handler does from here on. */
-export interface Completed {
+export interface Completed extends Work<unknown> {
+  /** What the queue made of it: its children may have had the last word. */
+  readonly receipt: SettleReceipt
+}
+
+interface Work<Result> {
   readonly outcome: Outcome
-  readonly result: unknown
+  readonly result: Result
 }
 
 /** The one transaction in which a run writes what it did, and that it has done it. */
@@ -59,19 +64,21 @@ export class RunTransaction {
         `ctx.transaction() of "${definition.job}" ends the job, so it can be called once`,
       )
     this.#isUsed = true
-    let completed: (Completed & { readonly result: Result }) | undefined
+    let done: Work<Result> | undefined
+    let receipt: SettleReceipt
     try {
-      const receipt = await transactions.complete(token, (tx) => {
-        completed = this.#complete(work(tx))
-        return this.#settlement(completed.outcome)
+      receipt = await transactions.complete(token, (tx) => {
+        done = this.#done(work(tx))
+        return this.#settlement(done.outcome)
       })
       if (receipt === 'lost') throw onLost()
     } catch (thrown) {
       this.#isUsed = false
       throw thrown
     }
-    this.#completed = completed ?? null
-    return completed?.result as Result
+    const { outcome, result } = done as Work<Result>
+    this.#completed = { outcome, result, receipt }
+    return result
   }
 
   /** What became of a run that threw after its job had ended; null when it had not. */
@@ -84,7 +91,7 @@ export class RunTransaction {
     return this.#completed.outcome
   }
 
-  #complete<Result>(result: Result): Completed & { readonly result: Result } {
+  #done<Result>(result: Result): Work<Result> {
     const { definition, once } = this.#run
     const { job, output } = definition.fields
     refusePromise(result, job)

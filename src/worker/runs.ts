@@ -147,7 +147,7 @@ export class Runs {
     let receipt: SettleReceipt = 'lost'
     try {
       const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(envelope.job))
-      if (run.hasCompleted) receipt = 'applied'
+      if (run.transaction?.completed) receipt = run.transaction.completed.receipt
       else if (settlement !== null) receipt = await this.#options.settler.settle(settlement)
     } catch (error) {
       this.#options.onError(error)
@@ -157,7 +157,7 @@ export class Runs {
     announce(events, run, settled, durationMs)
   }
 
-  /** What became of a job, as its backend says: its children may have had the last word. */
+  /** What became of a job, as its backend says: its children, or somebody who asked it to stop, may have had the last word. */
   async #settled(receipt: SettleReceipt, outcome: Outcome, id: string): Promise<Outcome> {
     switch (receipt) {
       case 'applied':
@@ -166,6 +166,8 @@ export class Runs {
         return { kind: 'lost' }
       case 'blocked':
         return { kind: 'wait' }
+      case 'cancelled':
+        return { kind: 'cancelled' }
       case 'failed':
         return { kind: 'dead', reason: 'dependency', error: new TreadleError('RUN_FAILED', await this.#whyFailed(id)) }
     }

@@ -143,4 +143,27 @@ describe('an effectively-once job', () => {
     await jobs.run()
     expect(await run.result()).toBe('nothing')
   })
+
+  it.each([
+    ['waits for its child', { delay: '1h' }, 'ready' as const, 'waiting', 'job:waiting'],
+    ['is dead with its child', {}, 'dead' as const, 'dead', 'job:dead'],
+  ])('that %s when its transaction ends is not told to have succeeded', async (_, options, child, count, event) => {
+    const { jobs } = program()
+    const fail = () => Promise.reject(new Error('no'))
+    jobs.define('child', fail)
+    const job = jobs
+      .define('parent', async (_payload: unknown, ctx) => {
+        const run = await ctx.dispatchChild('child', null, options)
+        if (child === 'dead') await run.result().catch(() => {})
+        return write('one', ctx)
+      })
+      .delivery('effectively-once')
+    await job.dispatch({})
+    const told: string[] = []
+    for (const name of ['job:succeeded', 'job:waiting', 'job:dead'] as const) {
+      jobs.on(name, ({ job }) => void (job === 'parent' && told.push(name)))
+    }
+    expect((await jobs.run({ concurrency: 2 }))[count as 'waiting' | 'dead']).toBeGreaterThan(0)
+    expect(told).toEqual([event])
+  })
 })

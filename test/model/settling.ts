@@ -89,11 +89,11 @@ export class Settling {
         return 'applied'
       case 'retry':
         this.#ground.model.putBack(job, now + settlement.delayMs, now)
-        return 'applied'
+        return isEnded(job) ? 'cancelled' : 'applied'
       case 'snooze':
         job.attempts--
         this.#ground.model.putBack(job, settlement.delayMs > 0 ? now + settlement.delayMs : job.runAt, now)
-        return 'applied'
+        return isEnded(job) ? 'cancelled' : 'applied'
       case 'cancelled':
       case 'skipped':
         if (settlement.kind === 'skipped') job.attempts--
@@ -102,7 +102,7 @@ export class Settling {
       case 'wait':
         job.attempts--
         this.#ground.model.putBack(job, job.runAt, now)
-        if (isEnded(job)) return 'applied'
+        if (isEnded(job)) return 'cancelled'
         job.state = 'blocked'
         this.#ground.model.settleWaits(job, now)
         if (!isFailed(job)) return 'applied'

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { JobContext } from '../../src/definition/context.ts'
 import { aborted, gate, until, world } from '../world.ts'
 
 const quiet = { signals: false } as const
@@ -115,5 +116,26 @@ describe('cancelling', () => {
     await jobs.run()
     expect(await run.cancel()).toBe(false)
     await expect(jobs.handle('nobody').cancel()).rejects.toThrow(expect.objectContaining({ code: 'RUN_NOT_FOUND' }))
+  })
+
+  it.each([
+    ['fails and would be tried again', () => Promise.reject(new Error('no'))],
+    ['is snoozed', async (_: unknown, ctx: JobContext) => ctx.snooze('1h')],
+    ['waits for its children', async (_: unknown, ctx: JobContext) => void (await ctx.children())],
+    ['ends before its children', async () => 'done'],
+  ])('tells the truth of a job that was asked to stop by another program, and %s before it hears of it', async (_, end) => {
+    const { jobs, names, record, other } = world()
+    jobs.define('child', async () => {})
+    const job = jobs
+      .define('parent', async (payload: unknown, ctx) => {
+        await ctx.dispatchChild('child', null, { delay: '1h' })
+        await other().jobs.handle(ctx.id).cancel()
+        return end(payload, ctx)
+      })
+      .retries(3)
+    const run = await job.dispatch(1)
+    expect(await jobs.run()).toMatchObject({ cancelled: 1, retried: 0, snoozed: 0, waiting: 0, succeeded: 0 })
+    expect(names()).toEqual(['job:started', 'job:cancelled'])
+    expect(await record(run)).toMatchObject({ state: 'cancelled' })
   })
 })

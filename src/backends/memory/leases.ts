@@ -99,14 +99,12 @@ export class Leases {
         if (settlement.once !== undefined) this.#once.keep(settlement.once, settlement.result, now)
         break
       case 'retry':
-        this.#putBack(job, now + settlement.delayMs, now, { errors: withError(job, settlement.error) })
-        break
+        return this.#putBack(job, now + settlement.delayMs, now, { errors: withError(job, settlement.error) })
       case 'snooze':
-        this.#putBack(job, settlement.delayMs > 0 ? now + settlement.delayMs : job.runAt, now, {
+        return this.#putBack(job, settlement.delayMs > 0 ? now + settlement.delayMs : job.runAt, now, {
           attempts: job.attempts - 1,
           begun: false,
         })
-        break
       case 'dead':
         this.#end(job, 'dead', settlement.keep, now, { reason: settlement.reason, errors: withError(job, settlement.error) })
         break
@@ -121,7 +119,7 @@ export class Leases {
         })
         break
       case 'wait':
-        this.#putBack(job, job.runAt, now, { attempts: job.attempts - 1 })
+        return this.#putBack(job, job.runAt, now, { attempts: job.attempts - 1 })
     }
     return 'applied'
   }
@@ -132,18 +130,20 @@ export class Leases {
     if (links === null) return null
     const isDone = settlement.kind === 'done'
     if (links.doom === null && links.pending === 0) return null
-    if (job.cancelRequested) this.#end(job, 'cancelled', true, now, isDone ? {} : { attempts: job.attempts - 1 })
-    else if (links.doom !== null) {
+    if (job.cancelRequested) {
+      this.#end(job, 'cancelled', true, now, isDone ? {} : { attempts: job.attempts - 1 })
+      return 'cancelled'
+    }
+    if (links.doom !== null) {
       this.#endings.failFor(job as Waiter, links.doom)
       return 'failed'
-    } else {
-      links.givesUpAt = now + links.longestWaitMs
-      links.ending = isDone ? { keep: settlement.keep, once: settlement.once ?? null } : null
-      this.#jobs.move(job, 'blocked', {
-        token: null,
-        ...(isDone ? { result: settlement.result } : { attempts: job.attempts - 1 }),
-      })
     }
+    links.givesUpAt = now + links.longestWaitMs
+    links.ending = isDone ? { keep: settlement.keep, once: settlement.once ?? null } : null
+    this.#jobs.move(job, 'blocked', {
+      token: null,
+      ...(isDone ? { result: settlement.result } : { attempts: job.attempts - 1 }),
+    })
     return isDone ? 'blocked' : 'applied'
   }
 
@@ -204,9 +204,13 @@ export class Leases {
   }
 
   /** A job that was asked to stop has stopped now, and does not come back. */
-  #putBack(job: MemoryJob, runAt: number, now: number, changes: Changes): void {
-    if (job.cancelRequested) this.#end(job, 'cancelled', true, now, changes)
-    else this.#endLease(job, runAt > now ? 'scheduled' : 'ready', { ...changes, runAt })
+  #putBack(job: MemoryJob, runAt: number, now: number, changes: Changes): SettleReceipt {
+    if (job.cancelRequested) {
+      this.#end(job, 'cancelled', true, now, changes)
+      return 'cancelled'
+    }
+    this.#endLease(job, runAt > now ? 'scheduled' : 'ready', { ...changes, runAt })
+    return 'applied'
   }
 
   #end(job: MemoryJob, state: FinalState, keep: boolean, now: number, changes: Changes): void {

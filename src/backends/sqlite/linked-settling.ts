@@ -69,7 +69,7 @@ export class LinkedSettling {
     if (job.cancel === 1 && (job.pending > 0 || job.doom !== null || !isDone)) {
       // It was asked to stop, and would not come back. Its children may have failed because they were asked as well.
       this.#finish(job, { ...settlement, kind: 'cancelled', keep: true }, now, isDone ? 0 : 1)
-      return isDone ? 'blocked' : 'applied'
+      return 'cancelled'
     }
     if (job.doom !== null) {
       endings.failFor(job, job.doom, now)

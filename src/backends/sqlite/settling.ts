@@ -120,7 +120,7 @@ export class Settling {
   }
 
   #settleOne(token: Token, settlement: Settlement, now: number): SettleReceipt {
-    return this.#apply(token, settlement, now) ? 'applied' : this.#linked.settle(token, settlement, now)
+    return this.#apply(token, settlement, now) ?? this.#linked.settle(token, settlement, now)
   }
 
   /** One statement for all; false, and nothing changed, where some of them are lost or linked. */
@@ -197,16 +197,16 @@ export class Settling {
     return promoted.length < promotionsPerCall
   }
 
-  /** False for a lease that is lost, and for a job that is linked. */
-  #apply(token: Token, settlement: Settlement, now: number): boolean {
+  /** Null for a lease that is lost, and for a job that is linked. */
+  #apply(token: Token, settlement: Settlement, now: number): SettleReceipt | null {
     const { seq, claim } = token
     if ('keep' in settlement && !settlement.keep) return this.#remove(token, settlement, now)
     switch (settlement.kind) {
       case 'done': {
         const done = this.#end.run(stateNumber.succeeded, now, settlement.result, seq, claim)
-        if (!this.#finish(token, stateNumber.succeeded, done, now)) return false
-        this.#onceMarks.keep(settlement.once, settlement.result, now)
-        return true
+        const receipt = this.#finish(token, stateNumber.succeeded, done, now)
+        if (receipt !== null) this.#onceMarks.keep(settlement.once, settlement.result, now)
+        return receipt
       }
       case 'dead': {
         const error = JSON.stringify(settlement.error)
@@ -232,24 +232,24 @@ export class Settling {
         return this.#putBack(token, state, this.#snooze.run(state, runAt, seq, claim), now)
       }
       case 'wait':
-        return false
+        return null
     }
   }
 
   /** A job that was asked to stop does not come back. */
-  #putBack(token: Token, state: number, outcome: { readonly changes: number | bigint }, now: number): boolean {
-    if (!changed(outcome)) return false
+  #putBack(token: Token, state: number, outcome: { readonly changes: number | bigint }, now: number): SettleReceipt | null {
+    if (!changed(outcome)) return null
     const asked = changed(this.#endAsked.run(now, token.seq))
     this.#lanes.move(token.lane, stateNumber.running, asked ? stateNumber.cancelled : state)
     if (asked) this.#endings.ended(token.lane, token.seq, stateNumber.cancelled, now)
-    return true
+    return asked ? 'cancelled' : 'applied'
   }
 
-  #finish(token: Token, state: number, outcome: { readonly changes: number | bigint }, now: number): boolean {
-    if (!changed(outcome)) return false
+  #finish(token: Token, state: number, outcome: { readonly changes: number | bigint }, now: number): SettleReceipt | null {
+    if (!changed(outcome)) return null
     this.#lanes.move(token.lane, stateNumber.running, state)
     this.#endings.endedAlone(token.lane, [token.seq], state, now)
-    return true
+    return 'applied'
   }
 
   #finishAny({ seq, lane }: Token, state: number, now: number): void {
@@ -257,20 +257,21 @@ export class Settling {
     this.#endings.ended(lane, seq, state, now)
   }
 
-  #remove(token: Token, settlement: EndSettlement, now: number): boolean {
+  #remove(token: Token, settlement: EndSettlement, now: number): SettleReceipt | null {
     if (this.#lanes.isRecurring(token.lane)) return this.#removeOccurrence(token, settlement, now)
-    if (!changed(this.#delete.run(token.seq, token.claim))) return false
+    if (!changed(this.#delete.run(token.seq, token.claim))) return null
     this.#lanes.add(token.lane, stateNumber.running, -1)
     if (settlement.kind === 'done') this.#onceMarks.keep(settlement.once, settlement.result, now)
-    return true
+    return 'applied'
   }
 
   /** Its outcome outlives it, and is written while its row still tells when it began. */
-  #removeOccurrence(token: Token, settlement: EndSettlement, now: number): boolean {
-    if (!this.#apply(token, { ...settlement, keep: true }, now)) return false
+  #removeOccurrence(token: Token, settlement: EndSettlement, now: number): SettleReceipt | null {
+    const receipt = this.#apply(token, { ...settlement, keep: true }, now)
+    if (receipt === null) return null
     this.#deleteEnded.run(token.seq)
     this.#lanes.add(token.lane, endState[settlement.kind], -1)
-    return true
+    return receipt
   }
 }
 

@@ -49,7 +49,7 @@ export const cancelling: Group = {
       const [one, two] = await bench.claim({ leaseMs: 1_000 })
       assert.ok(one && two)
       for (const id of ids) await bench.store.cancel(id)
-      await bench.settle(bench.retry(one, 100), bench.snooze(two))
+      assert.deepEqual(await bench.backend.settle([bench.retry(one, 100), bench.snooze(two)]), ['cancelled', 'cancelled'])
       await bench.clock.advance(1_000)
       await bench.assertNothingClaimable()
       for (const id of ids) assert.equal((await bench.record(id)).state, 'cancelled')

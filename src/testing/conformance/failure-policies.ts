@@ -16,7 +16,7 @@ const failures: Readonly<Record<string, (bench: Bench, id: string) => Promise<un
   'cancelled while it runs': async (bench, id) => {
     const lease = await claimJob(bench, id)
     await bench.store.cancel(id)
-    await bench.settle(bench.retry(lease))
+    await bench.backend.settle([bench.retry(lease)])
   },
   'cancelled before its worker died': async (bench, id) => {
     await claimJob(bench, id)

@@ -183,7 +183,7 @@ export const parents: Group = {
     'a parent that was asked to stop does not wait for its children': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       await bench.store.cancel(parent.envelope.id)
-      await bench.backend.settle([bench.done(parent, { keep: true })])
+      assert.deepEqual(await bench.backend.settle([bench.done(parent, { keep: true })]), ['cancelled'])
       await assertStates(bench, { [parent.envelope.id]: 'cancelled', [children[0] as string]: 'ready' })
     },
     'a parent that was asked to stop together with its children is cancelled, and not dead because they are': async (bench) => {
@@ -194,14 +194,14 @@ export const parents: Group = {
       for (const end of ends) {
         const { parent, children } = await runningParent(bench, ['one'])
         await bench.store.cancelTree(parent.envelope.id)
-        await bench.backend.settle([end(parent)])
+        assert.deepEqual(await bench.backend.settle([end(parent)]), ['cancelled'])
         await assertStates(bench, { [parent.envelope.id]: 'cancelled', [children[0] as string]: 'cancelled' })
       }
     },
     'a parent that was asked to stop gets its attempt back where it only left to wait': async (bench) => {
       const { parent } = await runningParent(bench, ['one'])
       await bench.store.cancel(parent.envelope.id)
-      await bench.settle({ token: parent.token, kind: 'wait' })
+      assert.deepEqual(await bench.backend.settle([{ token: parent.token, kind: 'wait' }]), ['cancelled'])
       assert.equal((await bench.record(parent.envelope.id)).attempts, 0)
     },
     'a parent that is put back makes the children anew that failed, and keeps the others': async (bench) => {
