@@ -23,9 +23,17 @@ export async function sendChild(request: ChildRequest, registry: Registry, sendi
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Child "${job}" of "${envelope.job}": ${problems.join('; ')}`)
   const parent = { id: envelope.id, token, key, onFailure, longestWaitMs: fields.longestWaitMs }
   const receipt = await sending.sendChild(registry.get(job), payload, options, { root, parent, waitsFor: [] })
+  if (receipt.circular === true) throw circular(request, receipt.id)
   if (receipt.lost !== true) return receipt
   run.stop('lost')
   throw stopError('lost', run.lease)
+}
+
+function circular({ run, job }: ChildRequest, holder: string): TreadleError {
+  const what = `Child "${job}" of "${run.lease.envelope.job}"`
+  const why = holder === run.lease.envelope.id ? 'is this very job' : `is the job ${holder}, which waits for this one`
+  const message = `${what}: what holds its unique key ${why}, so neither would ever end. Leave it out, or give it { unique: null }`
+  return new TreadleError('WORKFLOW_CIRCULAR', message)
 }
 
 const ownOptions = dispatchOptionNames.filter((name) => name !== 'dependsOn' && name !== 'onDependencyFailure')

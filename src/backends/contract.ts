@@ -56,6 +56,8 @@ export interface SendReceipt {
   readonly stored: boolean
   /** The lease of the job that was to be its parent is no longer held: nothing was stored. */
   readonly lost?: true
+  /** The job that holds the unique key of a child waits for the child's parent: it was not made one. */
+  readonly circular?: true
 }
 
 export interface LeaseRequest extends ClaimRules {

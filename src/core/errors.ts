@@ -47,6 +47,7 @@ export const errorCodes = [
   'URL_REFUSED',
   'WAIT_TIMEOUT',
   'WORKER_RUNNING',
+  'WORKFLOW_CIRCULAR',
 ] as const
 
 export type ErrorCode = (typeof errorCodes)[number]

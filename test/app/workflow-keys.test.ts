@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { TreadleError } from '../../src/core/errors.ts'
 import { world } from '../world.ts'
 
 describe('unique keys in workflows', () => {
@@ -49,6 +50,33 @@ describe('unique keys in workflows', () => {
     await expect(quiet.dispatch(null, { dependsOn: 'x' })).rejects.toThrow('give no dependsOn, or no debounce')
     const waiting = await job.dispatch(null, { dependsOn: 'x', unique: { key: 'k', onConflict: 'ignore' } })
     expect(waiting.created).toBe(true)
+  })
+})
+
+describe('children that would wait for their own parents', () => {
+  const links: Record<string, readonly string[]> = { home: ['news', 'home'], news: ['home', 'more'], more: ['home'] }
+
+  it('are refused by name, and may be left out', async () => {
+    const { jobs } = world()
+    const refused: string[] = []
+    const crawl = jobs
+      .define('crawl', async (page: string, ctx): Promise<number> => {
+        for (const link of links[page] ?? []) {
+          await ctx.dispatchChild(crawl, link, { key: link }).catch((error: TreadleError) => {
+            if (error.code !== 'WORKFLOW_CIRCULAR') throw error
+            refused.push(`${page} -> ${link}: ${error.message}`)
+          })
+        }
+        return (await ctx.children()).length
+      })
+      .unique((page) => page)
+    const run = await crawl.dispatch('home')
+    await jobs.run()
+    expect([await run.state(), await run.result()]).toEqual(['succeeded', 1])
+    expect(new Set(refused.map((each) => each.split(':')[0]))).toEqual(new Set(['home -> home', 'news -> home', 'more -> home']))
+    const holder = refused.find((each) => each.startsWith('more'))
+    expect(holder).toContain(`is the job ${run.id}, which waits for this one, so neither would ever end`)
+    expect(refused[0]).toContain('is this very job')
   })
 })
 

@@ -29,8 +29,8 @@ export class Linking {
     if (envelopes.every(({ links }) => links === null)) return receipts
     const holders = new Map(envelopes.map(({ id }, index) => [id, receipts[index]?.id ?? id]))
     const edges = envelopes.flatMap(({ links }, index) => {
-      const { id, stored, lost } = receipts[index] as SendReceipt
-      if (links === null || lost === true) return []
+      const { id, stored, lost, circular } = receipts[index] as SendReceipt
+      if (links === null || lost === true || circular === true) return []
       const waits = stored ? this.#addWaits(this.#job(id), links, holders) : []
       return [...this.#childEdge(links.parent), ...waits]
     })
@@ -52,9 +52,20 @@ export class Linking {
     const existing = parent?.links?.children.get(links.parent?.key as string)
     if (existing !== undefined) return { id: existing.id, stored: false }
     const receipt = jobs.insert(envelope, clock.now(), null)
+    if (!receipt.stored && parent !== null && this.#waitsFor(receipt.id, parent.envelope.id))
+      return { ...receipt, circular: true }
     if (receipt.stored) trees.add(this.#job(receipt.id), newLinks(links.root, parent?.envelope.id ?? null, links.longestWaitMs))
     if (parent !== null) this.#addChild(parent, links, receipt.id)
     return receipt
+  }
+
+  /** Whether a job can not end before another one has. A job is waited for by itself. */
+  #waitsFor(from: string, to: string): boolean {
+    const reached = new Set([from])
+    for (const id of reached) {
+      for (const edge of this.#parts.jobs.get(id)?.links?.edges ?? []) if (edge.waiting) reached.add(edge.id)
+    }
+    return reached.has(to)
   }
 
   /** Undefined where its lease is lost. */

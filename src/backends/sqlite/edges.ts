@@ -43,6 +43,7 @@ export class Edges {
   readonly #one: SqliteStatement
   readonly #rescued: SqliteStatement
   readonly #removeOf: SqliteStatement
+  readonly #leads: SqliteStatement
 
   constructor(connection: Connection) {
     this.#add = connection.prepare(
@@ -67,6 +68,11 @@ export class Edges {
        FROM treadle_edges WHERE waiter = ? AND policy = 'rescue'`,
     )
     this.#removeOf = connection.prepare('DELETE FROM treadle_edges WHERE waiter = ?')
+    this.#leads = connection.prepare(
+      `WITH RECURSIVE reached (seq) AS (
+         SELECT ? UNION SELECT target FROM treadle_edges JOIN reached ON waiter = reached.seq WHERE waiting = 1
+       ) SELECT 1 FROM reached WHERE seq = ?`,
+    )
   }
 
   add({ waiter, target, target_id, target_job, key, policy }: NewEdge): Edge {
@@ -77,6 +83,11 @@ export class Edges {
   /** The id of the child that a parent has under this key. */
   child(parent: number, key: string): string | undefined {
     return (this.#child.get(parent, key) as { target_id: string } | undefined)?.target_id
+  }
+
+  /** Whether a job can not end before another one has. A job is waited for by itself. */
+  waitsFor(from: number, to: number): boolean {
+    return this.#leads.get(from, to) !== undefined
   }
 
   /** Those that have not been told of this job's end. */

@@ -21,6 +21,8 @@ export interface LinkingParts {
 
 /** One envelope of a batch, on its way to its place in a workflow. */
 interface LinkedEnvelope {
+  /** Its place in the batch. */
+  readonly index: number
   /** The id of the job that stands for it. */
   readonly id: string
   readonly links: Links
@@ -58,16 +60,16 @@ export class Linking {
     const wanted = places.flatMap((index) => flat.slice(index * fieldCount, (index + 1) * fieldCount))
     for (const [place, receipt] of this.#parts.sending.send(wanted, now)) receipts.set(places[place] as number, receipt)
     const holders = new Map([...receipts].map(([index, { id }]) => [flat[index * fieldCount] as string, id]))
-    this.#link(
-      places.flatMap((index) => {
-        const id = flat[index * fieldCount] as string
-        const each = links[index]
-        return each == null ? [] : [{ id: holders.get(id) ?? id, links: each, stored: !receipts.has(index) }]
-      }),
-      holders,
-      now,
-    )
-    return [...receipts].map(([index, receipt]) => [index, { ...receipt, id: holders.get(receipt.id) ?? receipt.id }])
+    const linked = places.flatMap((index) => {
+      const id = flat[index * fieldCount] as string
+      const each = links[index]
+      return each == null ? [] : [{ index, id: holders.get(id) ?? id, links: each, stored: !receipts.has(index) }]
+    })
+    const circular = this.#link(linked, holders, now)
+    return [...receipts].map(([index, receipt]) => {
+      const id = holders.get(receipt.id) ?? receipt.id
+      return [index, circular.has(index) ? { ...receipt, id, circular: true } : { ...receipt, id }]
+    })
   }
 
   /** Why a child is not stored, or undefined when it is to be. */
@@ -82,19 +84,36 @@ export class Linking {
     return undefined
   }
 
-  /** First all places, then the edges between them, then what has ended already: the order in which they were sent is of no account. */
-  #link(envelopes: readonly LinkedEnvelope[], holders: ReadonlyMap<string, string>, now: number): void {
+  /**
+   * First all places, then the edges between them, then what has ended already: the order in which they were sent is of no account.
+   * Gives the places of children that were not made, because they wait for their parents.
+   */
+  #link(envelopes: readonly LinkedEnvelope[], holders: ReadonlyMap<string, string>, now: number): ReadonlySet<number> {
     const { addresses, waiters, endings } = this.#parts
-    const seqs = envelopes.map(({ id }) => addresses.find(id) as number)
+    const seqs = envelopes.map(({ id }) => addresses.find(id))
     envelopes.forEach(({ links, stored }, index) => {
       const { root, parent, longestWaitMs } = links
       if (stored) waiters.add(seqs[index] as number, { root, parent: parent?.id ?? null, longestWaitMs })
     })
-    const over = envelopes.flatMap(({ id, links, stored }, index) => [
-      ...(links.parent === null ? [] : this.#addChild(links.parent, id, links.root)),
-      ...(stored ? this.#addWaits(seqs[index] as number, links, holders, now) : []),
-    ])
+    const circular = new Set<number>()
+    const over = envelopes.flatMap(({ id, links, stored, ...place }, index) => {
+      const seq = seqs[index]
+      if (!stored && links.parent !== null && this.#isCircular(seq, links.parent)) {
+        circular.add(place.index)
+        return []
+      }
+      return [
+        ...(links.parent === null ? [] : this.#addChild(links.parent, id, links.root)),
+        ...(stored ? this.#addWaits(seq as number, links, holders, now) : []),
+      ]
+    })
     for (const edge of over) endings.resolve(edge, now)
+    return circular
+  }
+
+  /** A holder that is gone waits for nobody. */
+  #isCircular(holder: number | undefined, parent: ParentLink): boolean {
+    return holder !== undefined && this.#parts.edges.waitsFor(holder, readToken(parent.token)?.seq as number)
   }
 
   #addChild(parent: ParentLink, id: string, root: string): readonly Edge[] {

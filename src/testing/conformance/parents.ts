@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease, Settlement } from '../../backends/contract.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
 import { times } from './bench.ts'
 import { assertStates, childOf, claimJob, die, runningParent, succeed, waitsFor } from './links.ts'
 import type { Group } from './suite.ts'
@@ -150,6 +151,26 @@ export const parents: Group = {
       assert.deepEqual(await bench.backend.settle([bench.done(parent, { keep: true })]), ['blocked'])
       await succeed(bench, holder)
       await assertStates(bench, { [parent.envelope.id]: 'succeeded' })
+    },
+    'a child whose unique key is held by one that waits for its parent is not made': async (bench) => {
+      const top = await bench.sendOne({ uniqueKey: 'top' })
+      const parent = await claimJob(bench, top)
+      const self = bench.envelope({ uniqueKey: 'top', links: childOf(parent, 'self') })
+      assert.deepEqual(await bench.backend.send([self]), [{ id: top, stored: false, circular: true }])
+      const middle = await bench.sendOne({ links: childOf(parent, 'middle') })
+      await bench.backend.settle([{ token: parent.token, kind: 'wait' }])
+      const deep = await bench.sendOne({ links: childOf(await claimJob(bench, middle), 'deep') })
+      const lowest = await claimJob(bench, deep)
+      const [back, beside] = ['top', 'other'].map((uniqueKey) => bench.envelope({ uniqueKey, links: childOf(lowest, uniqueKey) }))
+      const receipts = await bench.backend.send([back as Envelope, beside as Envelope])
+      assert.deepEqual(receipts, [
+        { id: top, stored: false, circular: true },
+        { id: beside?.id, stored: true },
+      ])
+      assert.deepEqual(
+        (await bench.store.links(deep)).map(({ id }) => id),
+        [beside?.id],
+      )
     },
     'a child may wait for its siblings, and have children of its own': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
