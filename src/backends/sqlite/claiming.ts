@@ -5,7 +5,7 @@ import { type JobLimits, limitsByJob } from './flat-rules.ts'
 import type { Lane } from './lane.ts'
 import type { Pick } from './lane-reader.ts'
 import type { Lanes } from './lanes.ts'
-import { earlier, Picking } from './picking.ts'
+import { earlier, Picking, type PickRequest } from './picking.ts'
 import type { Rates } from './rates.ts'
 import { stateNumber } from './schema.ts'
 import { writeToken } from './token.ts'
@@ -89,6 +89,14 @@ export class Claiming {
     return { nextAt: earlier(earlier(dueAt, expiresAt), earlier(heldUntil, givesUpAt)), cancelled }
   }
 
+  /** The same lanes as `open`, or none where a limit keeps all of their jobs waiting; and when the first rate gives way. */
+  look(request: FlatRequest, now: number): { readonly open: readonly Lane[]; readonly nextTokenAt: number | null } {
+    const open = this.open(request)
+    if (open.length === 0) return { open, nextTokenAt: null }
+    const { isAny, nextTokenAt } = this.#picking.look(this.#asking(request, now), open)
+    return { open: isAny ? open : [], nextTokenAt }
+  }
+
   /** The lanes with jobs that this request may claim. */
   open(request: FlatRequest): readonly Lane[] {
     if (request.limit === 0) return []
@@ -99,11 +107,14 @@ export class Claiming {
 
   claim(request: FlatRequest, lanes: readonly Lane[], claim: string, now: number): ClaimedRows {
     if (lanes.length === 0) return { rows: '[]', lanes: [], nextTokenAt: null }
-    const { limit, queueLimits: queues = [], ageingMs } = request
-    const asked = { limit, jobs: this.#limitsOf(request), queues, ageingMs: ageingMs ?? 0, now }
-    const { picks, nextTokenAt } = this.#picking.pick(asked, lanes)
+    const { picks, nextTokenAt } = this.#picking.pick(this.#asking(request, now), lanes)
     const rows = picks.length > 0 ? this.#give(picks, request, claim, now) : '[]'
     return { rows, lanes: [...new Set(picks.map((pick) => pick.lane))], nextTokenAt }
+  }
+
+  #asking(request: FlatRequest, now: number): PickRequest {
+    const { limit, queueLimits: queues = [], ageingMs } = request
+    return { limit, jobs: this.#limitsOf(request), queues, ageingMs: ageingMs ?? 0, now }
   }
 
   #give(picks: readonly Pick[], request: FlatRequest, claim: string, now: number): string {

@@ -53,6 +53,7 @@ import { earlier } from './picking.ts'
 import { Rates } from './rates.ts'
 import type { HeldRow, JobRow } from './record.ts'
 import { Recurring } from './recurring.ts'
+import { Rescuing } from './rescuing.ts'
 import { checkSchema, migrate } from './schema.ts'
 import { type FlatEnvelopes, Sending } from './sending.ts'
 import { type Settled, Settling } from './settling.ts'
@@ -149,6 +150,8 @@ export function openEngine(Driver: SqliteDriver, options: EngineOptions): LocalE
 }
 
 const mostPromotionRounds = 50
+/** Groups that come back may all be out of tokens still. Those that are left are due, and the next claim is for them. */
+const mostReleaseRounds = 2
 /** So many jobs that have waited for too long are ended by one claim. */
 const mostImpatient = 1_000
 
@@ -170,6 +173,7 @@ function engineOn(connection: Connection): LocalEngine {
   const linking = new Linking(connection, { addresses, sending, edges, waiters, endings })
   const linked = new LinkedSettling(connection, { lanes, endings, waiters, onceMarks })
   const settling = new Settling(connection, { lanes, endings, linked, onceMarks })
+  const rescuing = new Rescuing(connection, lanes, endings)
   const keeping = new Keeping(connection)
   const looking = new Looking(connection, lanes, addresses, trees)
   const changing = new Changing(connection, { lanes, addresses, outcomes, uniqueKeys, endings, mending, trees })
@@ -206,7 +210,8 @@ function engineOn(connection: Connection): LocalEngine {
       const arePromoted = settling.promote(now)
       // A group is put back where it has ready jobs, those that have just become so included.
       lanes.writeCounts()
-      const isAll = lanes.groups.release(now) && arePromoted
+      const areReleased = lanes.groups.release(now) || round >= mostReleaseRounds
+      const isAll = areReleased && arePromoted
       const claimed = claiming.claim(request, claiming.open(request), claim, now)
       if (isAll || claimed.lanes.length > 0 || request.limit === 0 || round === mostPromotionRounds) return claimed
     }
@@ -219,16 +224,18 @@ function engineOn(connection: Connection): LocalEngine {
     lease(request, claim, now) {
       const outlook = read(() => claiming.outlook(request.owner))
       const isDue = outlook.nextAt !== null && outlook.nextAt <= now
-      const open = read(() => claiming.open(request))
-      // An idle poll ends here, without the write lock.
-      if (!isDue && open.length === 0) return { claim, rows: '[]', lanes: [], ...outlook }
+      const { open, nextTokenAt } = read(() => claiming.look(request, now))
+      // An idle poll ends here, without the write lock: also one that finds nothing but what a limit keeps waiting.
+      if (!isDue && open.length === 0) {
+        return { claim, rows: '[]', lanes: [], ...outlook, nextAt: earlier(outlook.nextAt, nextTokenAt) }
+      }
       return writeSoon(() => {
         if (!isDue) {
           const claimed = claiming.claim(request, open, claim, now)
           const nextAt = earlier(earlier(outlook.nextAt, now + request.leaseMs), claimed.nextTokenAt)
           return { claim, ...claimed, ...outlook, nextAt }
         }
-        settling.rescue(request.maxRescues, now)
+        rescuing.rescue(request.maxRescues, now)
         endings.giveUp(now, mostImpatient)
         const claimed = promoteAndClaim(request, claim, now)
         const after = claiming.outlook(request.owner)
@@ -240,7 +247,7 @@ function engineOn(connection: Connection): LocalEngine {
     begin: (tokens) => write(() => settling.begin(tokens)),
     extend: (tokens, until) => writeSoon(() => settling.extend(tokens, until)),
     keepLeases: (request, standstill) => writeSoon(() => keeping.keep(request, standstill)),
-    reap: (maxRescues, deadOwners, now) => write(() => settling.reap(maxRescues, deadOwners, now)),
+    reap: (maxRescues, deadOwners, now) => write(() => rescuing.reap(maxRescues, deadOwners, now)),
     claimOnce: (key, jobId, now) => write(() => once.claim(key, jobId, now)),
     sweepKeys: (limit, now) => write(() => once.sweep(now, limit) + uniqueKeys.sweep(now, limit)),
     // Whoever holds a lock on this file ends with the power too.
@@ -258,7 +265,10 @@ function engineOn(connection: Connection): LocalEngine {
     links: (id) => read(() => trees.links(id)),
     tree: (root) => read(() => trees.counts(root)),
     cancelTree: (id, now) => write(() => changing.cancelTree(id, now)),
-    mend: (limit, now) => write(() => mending.mend(limit, now)),
+    mend(limit, now) {
+      const { looked, seqs } = read(() => mending.look(limit))
+      return { looked, mended: seqs.length === 0 ? 0 : write(() => mending.mend(seqs, now)) }
+    },
     report: (reports) => writeSoon(() => changing.report(reports)),
     pause: (queue) => write(() => changing.pause(queue)),
     resume: (queue) => write(() => changing.resume(queue)),

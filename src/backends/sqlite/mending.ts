@@ -1,4 +1,3 @@
-import type { MendReport } from '../store.ts'
 import { isSuccess } from '../waiting.ts'
 import { type Edge, type Edges, type KnownEdge, linkOf } from './edges.ts'
 import type { Endings } from './endings.ts'
@@ -9,6 +8,12 @@ export interface MendingParts {
   readonly edges: Edges
   readonly waiters: Waiters
   readonly endings: Endings
+}
+
+/** Blocked jobs that seem to wait in vain. */
+export interface Suspects {
+  readonly looked: number
+  readonly seqs: readonly number[]
 }
 
 const fromTheStart = { gives_up_at: -1, seq: -1 }
@@ -22,12 +27,17 @@ export class Mending {
     this.#parts = parts
   }
 
-  /** Those who give up first come first. */
-  mend(limit: number, now: number): MendReport {
+  /** Changes nothing: most often there is nothing to change. Those who give up first come first. */
+  look(limit: number): Suspects {
     const { gives_up_at, seq } = this.#last
     const rows = this.#parts.waiters.after(gives_up_at, seq, limit)
     this.#last = rows.length < limit ? fromTheStart : (rows.at(-1) ?? fromTheStart)
-    return { looked: rows.length, mended: rows.filter((row) => this.#mendOne(row.seq, now)).length }
+    return { looked: rows.length, seqs: rows.filter(({ isInVain }) => isInVain === 1).map((row) => row.seq) }
+  }
+
+  /** Gives the number of those that needed it: what was seen may have changed since. */
+  mend(seqs: readonly number[], now: number): number {
+    return seqs.filter((seq) => this.#mendOne(seq, now)).length
   }
 
   /** A job that was put back waits again for those of its dependencies that live again. Children that failed are made anew. */

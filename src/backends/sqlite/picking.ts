@@ -66,13 +66,27 @@ export class Picking {
     this.#bestAged = best('run_at - ?3 * (SELECT priority FROM treadle_lanes WHERE lane = lanes.value)')
   }
 
+  /** Whether one of these lanes has a job that may start, and if not, when a rate gives way: a look that takes nothing. */
+  look(request: PickRequest, lanes: readonly Lane[]): { readonly isAny: boolean; readonly nextTokenAt: number | null } {
+    const slots = this.#slots(request, lanes)
+    const isAny = lanes.some((lane) => slots.free(lane) > 0 && (lane.grouped === 0 || this.#hasWaitingGroup(lane, request)))
+    return { isAny, nextTokenAt: nextTokenOf(slots) }
+  }
+
   /** The lanes stand by priority, best first, and have ready jobs. */
   pick(request: PickRequest, lanes: readonly Lane[]): Picked {
-    const { jobs, queues, now } = request
-    const slots = new Slots({ jobs, queues, lanes: this.#lanes, rates: this.#rates, now }, lanes)
-    const search = { request, slots, groups: new GroupSlots(this.#lanes.groups, this.#rates, now) }
+    const slots = this.#slots(request, lanes)
+    const search = { request, slots, groups: new GroupSlots(this.#lanes.groups, this.#rates, request.now) }
     const picks = request.ageingMs > 0 ? this.#pickOf(lanes, request.limit, search) : this.#pickByPriority(lanes, search)
     return { picks, nextTokenAt: this.#writeTokens(search) }
+  }
+
+  #slots({ jobs, queues, now }: PickRequest, lanes: readonly Lane[]): Slots {
+    return new Slots({ jobs, queues, lanes: this.#lanes, rates: this.#rates, now }, lanes)
+  }
+
+  #hasWaitingGroup({ lane, job }: Lane, { jobs }: PickRequest): boolean {
+    return this.#lanes.groups.waiting(lane, groupConcurrency(jobs.get(job)?.group), 1, 0).length > 0
   }
 
   /** Lane after lane by priority; lanes of the same priority are merged by the time at which their jobs were due. */
@@ -124,7 +138,7 @@ export class Picking {
 
   #groupReader(family: Lane, most: number, partSize: number, search: Search): GroupReader {
     const limits = search.request.jobs.get(family.job)?.group ?? noGroupLimits
-    const concurrency = limits.concurrency ?? Number.MAX_SAFE_INTEGER
+    const concurrency = groupConcurrency(limits)
     const source = {
       concurrency,
       slots: search.groups,
@@ -163,9 +177,18 @@ export class Picking {
       tokens.filter(({ isTaken }) => isTaken),
       request.now,
     )
-    const next = slots.tokens.filter(({ left }) => left <= 0).map(({ nextAt }) => nextAt)
-    return [...next, groups.hold()].reduce(earlier, null)
+    return earlier(nextTokenOf(slots), groups.hold())
   }
+}
+
+/** When the first of the rates that let nothing through gives way. */
+function nextTokenOf({ tokens }: Slots): number | null {
+  const next = tokens.filter(({ left }) => left <= 0).map(({ nextAt }) => nextAt)
+  return next.reduce<number | null>(earlier, null)
+}
+
+function groupConcurrency(limits: GroupLimits | null | undefined): number {
+  return limits?.concurrency ?? Number.MAX_SAFE_INTEGER
 }
 
 export function earlier(a: number | null, b: number | null): number | null {

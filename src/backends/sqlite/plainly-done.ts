@@ -6,29 +6,37 @@ export function isPlainlyDone(settlement: Settlement): boolean {
   return settlement.kind === 'done' && settlement.keep && settlement.result === null && settlement.once === undefined
 }
 
-export interface DoneGroup {
+/** Settlements of one claim, together. */
+export interface DoneClaim {
   readonly claim: string
-  readonly lane: number
-  readonly seqs: number[]
+  readonly tokens: Token[]
   readonly indexes: number[]
 }
 
-/** Settlements of one claim and lane, together. */
 export class PlainlyDone {
-  readonly #groups = new Map<string, DoneGroup>()
+  readonly #claims = new Map<string, DoneClaim>()
 
-  get groups(): Iterable<DoneGroup> {
-    return this.#groups.values()
+  get claims(): Iterable<DoneClaim> {
+    return this.#claims.values()
   }
 
-  add({ seq, lane, claim }: Token, index: number): void {
-    const key = `${lane}.${claim}`
-    let group = this.#groups.get(key)
-    if (group === undefined) {
-      group = { claim, lane, seqs: [], indexes: [] }
-      this.#groups.set(key, group)
+  add(token: Token, index: number): void {
+    let together = this.#claims.get(token.claim)
+    if (together === undefined) {
+      together = { claim: token.claim, tokens: [], indexes: [] }
+      this.#claims.set(token.claim, together)
     }
-    group.seqs.push(seq)
-    group.indexes.push(index)
+    together.tokens.push(token)
+    together.indexes.push(index)
   }
+}
+
+export function seqsByLane(tokens: readonly Token[]): ReadonlyMap<number, readonly number[]> {
+  const byLane = new Map<number, number[]>()
+  for (const { lane, seq } of tokens) {
+    const seqs = byLane.get(lane)
+    if (seqs === undefined) byLane.set(lane, [seq])
+    else seqs.push(seq)
+  }
+  return byLane
 }

@@ -1,5 +1,4 @@
-import type { AttemptError, DeadReason, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
-import { interruption } from '../failure.ts'
+import type { Settlement, SettleReceipt } from '../contract.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Endings } from './endings.ts'
@@ -7,11 +6,10 @@ import { appended, free } from './job-changes.ts'
 import type { Lanes } from './lanes.ts'
 import type { LinkedSettling } from './linked-settling.ts'
 import type { OnceMarks } from './once-marks.ts'
-import { type DoneGroup, isPlainlyDone, PlainlyDone } from './plainly-done.ts'
+import { type DoneClaim, isPlainlyDone, PlainlyDone, seqsByLane } from './plainly-done.ts'
 import { stateNumber } from './schema.ts'
 import { readToken, type Token } from './token.ts'
 
-const rescuesPerCall = 1_000
 const promotionsPerCall = 1_000
 
 const held = 'WHERE seq = ? AND token = ? AND state = 3'
@@ -32,14 +30,15 @@ export interface Settled {
   readonly released: boolean
 }
 
-/** Ends leases: by their owner's word, or because their time is over. */
+/** Ends leases by their owner's word. */
 export class Settling {
   readonly #lanes: Lanes
   readonly #endings: Endings
   readonly #linked: LinkedSettling
   readonly #onceMarks: OnceMarks
   readonly #end: SqliteStatement
-  readonly #endMany: SqliteStatement
+  readonly #endAll: SqliteStatement
+  readonly #endSome: SqliteStatement
   readonly #mark: SqliteStatement
   readonly #undo: SqliteStatement
   readonly #unmark: SqliteStatement
@@ -52,11 +51,6 @@ export class Settling {
   readonly #endAsked: SqliteStatement
   readonly #extend: SqliteStatement
   readonly #begin: SqliteStatement
-  readonly #expired: SqliteStatement
-  readonly #heldBy: SqliteStatement
-  readonly #rescue: SqliteStatement
-  readonly #giveUp: SqliteStatement
-  readonly #cancelExpired: SqliteStatement
   readonly #promote: SqliteStatement
 
   constructor(connection: Connection, { lanes, endings, linked, onceMarks }: SettlingParts) {
@@ -66,10 +60,10 @@ export class Settling {
     this.#onceMarks = onceMarks
     const update = (changes: string, which = held) => connection.prepare(`UPDATE treadle_jobs SET ${changes} ${which}`)
     this.#end = update(`state = ?, finished_at = ?, result = ?, ${free}`, alone)
-    this.#endMany = connection.prepare(
-      `UPDATE treadle_jobs SET state = 4, finished_at = ?1, result = NULL, ${free}
-       WHERE seq IN (SELECT value FROM json_each(?3)) AND token = ?2 AND state = 3 AND linked = 0`,
-    )
+    const endMany = `UPDATE treadle_jobs SET state = 4, finished_at = ?1, result = NULL, ${free}
+      WHERE seq IN (SELECT value FROM json_each(?3)) AND token = ?2 AND state = 3 AND linked = 0`
+    this.#endAll = connection.prepare(endMany)
+    this.#endSome = connection.prepare(`${endMany} RETURNING seq`)
     this.#mark = connection.prepare('SAVEPOINT treadle_done')
     this.#undo = connection.prepare('ROLLBACK TO treadle_done')
     this.#unmark = connection.prepare('RELEASE treadle_done')
@@ -86,12 +80,6 @@ export class Settling {
     )
     this.#extend = update('lease_until = ?')
     this.#begin = update('begun = 1')
-    const leased = 'SELECT seq, lane, attempts, rescues, cancel, begun, token, owner FROM treadle_jobs WHERE state = 3'
-    this.#expired = connection.prepare(`${leased} AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`)
-    this.#heldBy = connection.prepare(`${leased} AND owner IN (SELECT value FROM json_each(?))`)
-    this.#rescue = update(`state = 0, attempts = attempts - 1, rescues = rescues + 1, ${free}`)
-    this.#cancelExpired = update(`state = 6, finished_at = ?, rescues = rescues + 1, ${free}`)
-    this.#giveUp = update(`state = 5, finished_at = ?, reason = ?, rescues = rescues + 1, errors = ${appended}, ${free}`)
     this.#promote = connection.prepare(
       `UPDATE treadle_jobs SET state = 0 WHERE seq IN (
          SELECT seq FROM treadle_jobs WHERE state = 1 AND run_at <= ? ORDER BY run_at LIMIT ${promotionsPerCall}) RETURNING lane`,
@@ -110,11 +98,9 @@ export class Settling {
       if (token !== undefined && isPlainlyDone(settlement)) plain.add(token, index)
       else settleOne(index, token)
     })
-    for (const group of plain.groups) {
-      if (this.#endTogether(group, now)) continue
-      group.seqs.forEach((seq, at) => {
-        settleOne(group.indexes[at] as number, { seq, lane: group.lane, claim: group.claim })
-      })
+    for (const claim of plain.claims) {
+      const rest = this.#endTogether(claim, now)
+      for (const at of rest) settleOne(claim.indexes[at] as number, claim.tokens[at])
     }
     return { others, released: this.#endings.takeReleased() }
   }
@@ -123,17 +109,33 @@ export class Settling {
     return this.#apply(token, settlement, now) ?? this.#linked.settle(token, settlement, now)
   }
 
-  /** One statement for all; false, and nothing changed, where some of them are lost or linked. */
-  #endTogether({ claim, lane, seqs }: DoneGroup, now: number): boolean {
+  /** One statement for all of a claim, whatever lanes they stand in. Gives the places of the rest, which are lost or linked. */
+  #endTogether({ claim, tokens }: DoneClaim, now: number): readonly number[] {
+    const seqs = JSON.stringify(tokens.map(({ seq }) => seq))
     this.#mark.run()
-    const ended = Number(this.#endMany.run(now, claim, JSON.stringify(seqs)).changes)
-    const isAll = ended === seqs.length
-    if (isAll) {
-      this.#lanes.move(lane, stateNumber.running, stateNumber.succeeded, ended)
-      this.#endings.endedAlone(lane, seqs, stateNumber.succeeded, now)
-    } else this.#undo.run()
+    const isAll = Number(this.#endAll.run(now, claim, seqs).changes) === tokens.length
+    if (!isAll) this.#undo.run()
     this.#unmark.run()
-    return isAll
+    if (isAll) {
+      this.#succeeded(tokens, now)
+      return []
+    }
+    // To be told which ones ended costs a third more than to be told how many.
+    const ended = new Set((this.#endSome.all(now, claim, seqs) as { seq: number }[]).map(({ seq }) => seq))
+    // A token that is there twice has ended its job once.
+    const isEnded = tokens.map(({ seq }) => ended.delete(seq))
+    this.#succeeded(
+      tokens.filter((_, at) => isEnded[at]),
+      now,
+    )
+    return tokens.flatMap((_, at) => (isEnded[at] ? [] : [at]))
+  }
+
+  #succeeded(tokens: readonly Token[], now: number): void {
+    for (const [lane, seqs] of seqsByLane(tokens)) {
+      this.#lanes.move(lane, stateNumber.running, stateNumber.succeeded, seqs.length)
+      this.#endings.endedAlone(lane, seqs, stateNumber.succeeded, now)
+    }
   }
 
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[] {
@@ -148,46 +150,6 @@ export class Settling {
       const token = readToken(text)
       return token !== undefined && changed(this.#begin.run(token.seq, token.claim)) ? 'applied' : 'lost'
     })
-  }
-
-  /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */
-  rescue(maxRescues: number, now: number): ReapReport {
-    return this.#rescueEach(this.#expired.all(now) as ExpiredRow[], maxRescues, now)
-  }
-
-  /** The same also for all leases of owners that are dead, as if they had expired. */
-  reap(maxRescues: number, deadOwners: readonly string[], now: number): ReapReport {
-    const orphaned = deadOwners.length === 0 ? [] : (this.#heldBy.all(JSON.stringify(deadOwners)) as ExpiredRow[])
-    const dead = this.#rescueEach(orphaned, maxRescues, now)
-    const expired = this.rescue(maxRescues, now)
-    return { returned: dead.returned + expired.returned, poisoned: dead.poisoned + expired.poisoned }
-  }
-
-  #rescueEach(rows: readonly ExpiredRow[], maxRescues: number, now: number): ReapReport {
-    const report = { returned: 0, poisoned: 0 }
-    for (const row of rows) {
-      const token: Token = { seq: row.seq, lane: row.lane, claim: row.token }
-      if (row.cancel === 1) {
-        this.#cancelExpired.run(now, token.seq, token.claim)
-        this.#finishAny(token, stateNumber.cancelled, now)
-      } else if (row.begun === 1) {
-        this.#abandon(token, 'interrupted', { attempt: row.attempts, at: now, message: interruption(row.owner) }, now)
-      } else if (row.rescues >= maxRescues) {
-        this.#abandon(token, 'poisoned', poisonError(row, now), now)
-        report.poisoned++
-      } else {
-        this.#rescue.run(token.seq, token.claim)
-        this.#lanes.move(row.lane, stateNumber.running, stateNumber.ready)
-        report.returned++
-      }
-    }
-    return report
-  }
-
-  #abandon(token: Token, reason: DeadReason, error: AttemptError, now: number): void {
-    const text = JSON.stringify(error)
-    this.#giveUp.run(now, reason, text, text, token.seq, token.claim)
-    this.#finishAny(token, stateNumber.dead, now)
   }
 
   /** False when there may be more than were promoted now. */
@@ -252,11 +214,6 @@ export class Settling {
     return 'applied'
   }
 
-  #finishAny({ seq, lane }: Token, state: number, now: number): void {
-    this.#lanes.move(lane, stateNumber.running, state)
-    this.#endings.ended(lane, seq, state, now)
-  }
-
   #remove(token: Token, settlement: EndSettlement, now: number): SettleReceipt | null {
     if (this.#lanes.isRecurring(token.lane)) return this.#removeOccurrence(token, settlement, now)
     if (!changed(this.#delete.run(token.seq, token.claim))) return null
@@ -284,26 +241,10 @@ const endState = {
   skipped: stateNumber.skipped,
 } as const
 
-interface ExpiredRow {
-  readonly seq: number
-  readonly lane: number
-  readonly attempts: number
-  readonly rescues: number
-  readonly cancel: number
-  readonly begun: number
-  readonly token: string
-  readonly owner: string
-}
-
 function changed(outcome: { readonly changes: number | bigint }): boolean {
   return Number(outcome.changes) === 1
 }
 
 function waiting(delayMs: number): number {
   return delayMs > 0 ? stateNumber.scheduled : stateNumber.ready
-}
-
-function poisonError(row: ExpiredRow, now: number): AttemptError {
-  const message = `Its worker died or hung ${row.rescues + 1} times, the last one was ${row.owner}`
-  return { attempt: row.attempts, at: now, message }
 }

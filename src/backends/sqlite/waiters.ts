@@ -27,6 +27,13 @@ export interface Ending {
   readonly once: OnceMark | null
 }
 
+export interface BlockedRow {
+  readonly seq: number
+  readonly gives_up_at: number
+  /** 1 where what it counts on is not what there is. */
+  readonly isInVain: number
+}
+
 export interface NewWaiter {
   readonly root: string
   readonly parent: string | null
@@ -63,7 +70,11 @@ export class Waiters {
     this.#find = connection.prepare(`${select} WHERE seq = ?`)
     this.#overdue = connection.prepare(`${select} WHERE gives_up_at <= ? ORDER BY gives_up_at LIMIT ?`)
     this.#after = connection.prepare(
-      `SELECT seq, gives_up_at FROM treadle_links
+      `SELECT seq, gives_up_at, (
+           SELECT count(*) = 0 OR count(*) <> links.pending OR total(coalesce(jobs.state, ${stateNumber.dead}) > 3) > 0
+           FROM treadle_edges AS edges LEFT JOIN treadle_jobs AS jobs ON jobs.seq = edges.target AND jobs.id = edges.target_id
+           WHERE edges.waiter = links.seq AND edges.waiting = 1) AS isInVain
+       FROM treadle_links AS links
        WHERE gives_up_at IS NOT NULL AND (gives_up_at, seq) > (?, ?) ORDER BY gives_up_at, seq LIMIT ?`,
     )
     this.#expect = connection.prepare('UPDATE treadle_links SET pending = ? WHERE seq = ?')
@@ -105,8 +116,8 @@ export class Waiters {
   }
 
   /** Blocked jobs, in the order in which they give up. */
-  after(giveUpAt: number, seq: number, limit: number): readonly { readonly seq: number; readonly gives_up_at: number }[] {
-    return this.#after.all(giveUpAt, seq, limit) as { seq: number; gives_up_at: number }[]
+  after(giveUpAt: number, seq: number, limit: number): readonly BlockedRow[] {
+    return this.#after.all(giveUpAt, seq, limit) as BlockedRow[]
   }
 
   expect({ seq }: Waiter, pending: number): void {

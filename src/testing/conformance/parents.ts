@@ -48,6 +48,20 @@ export const parents: Group = {
         assert.match(errors.at(-1)?.message ?? '', new RegExp(`"work" \\(${children[0]}\\).*dead: it broke`))
       }
     },
+    'parents, lost leases and jobs of many groups are told apart where they are done together': async (bench) => {
+      const groups = ['acme', 'bolt', null, 'acme']
+      await bench.send(...groups.map((group) => ({ group })), {}, {})
+      const leases = await bench.claim()
+      const alone = leases.filter(({ envelope }) => envelope.group !== null)
+      const [parent, lost, other] = leases.filter(({ envelope }) => envelope.group === null) as [Lease, Lease, Lease]
+      await bench.send({ job: 'other', links: childOf(parent, 'one') })
+      await bench.settle(bench.snooze(lost, 1_000))
+      const together = [parent, ...alone, lost, other, other].map((lease) => bench.done(lease, { keep: true }))
+      const receipts = await bench.backend.settle(together)
+      assert.deepEqual(receipts, ['blocked', 'applied', 'applied', 'applied', 'lost', 'applied', 'lost'])
+      const { counts } = (await bench.store.counts()).find(({ job }) => job === 'work') ?? {}
+      assert.deepEqual([counts?.succeeded, counts?.blocked, counts?.scheduled, counts?.running], [4, 1, 1, 0])
+    },
     'a child whose failure is ignored counts as ended': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one', 'two'], 'ignore')
       await die(bench, children[0] as string)
