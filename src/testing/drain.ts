@@ -1,4 +1,5 @@
 import type { Treadle } from '../app/treadle.ts'
+import type { JobRecord } from '../backends/store.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { RunOptions } from '../worker/options.ts'
@@ -7,14 +8,15 @@ import type { ManualClock } from './manual-clock.ts'
 import { everyRecord } from './records.ts'
 
 export interface DrainOptions extends Pick<RunOptions, 'concurrency' | 'queues' | 'jobs' | 'maxRescues' | 'signal'> {
-  /** The clock that the program was made with: it is moved forward over delays, retries and snoozes. */
+  /** The clock that the program was made with: it is moved forward over delays, retries, snoozes and rates. */
   readonly clock?: ManualClock
   /** Follows the schedules too, and stops when so much time has passed on the clock. */
   readonly for?: Duration
 }
 
 /**
- * Runs everything that is due until nothing is. With a clock, what is due later is run as well, each job at its own instant.
+ * Runs everything that is due until nothing is. With a clock, what is due later or waits for a rate is run as well, each job at its own
+ * instant.
  * Schedules never end, so they are followed only with `for`.
  */
 export async function drain(jobs: Treadle, options: DrainOptions = {}): Promise<RunReport> {
@@ -30,7 +32,7 @@ export async function drain(jobs: Treadle, options: DrainOptions = {}): Promise<
       if (endAt !== null) await clock.advance(endAt - clock.now())
       return total
     }
-    await clock.advance(dueAt - clock.now())
+    await clock.advance(Math.max(dueAt - clock.now(), 1))
   }
   const message = `drain() moved the clock ${mostPasses} times and jobs still wait. Does one of them always snooze? Give the option "for" to end at a time.`
   throw new TreadleError('WAIT_TIMEOUT', message)
@@ -44,16 +46,32 @@ function endOf(clock: ManualClock | undefined, duration: Duration | undefined): 
   return clock.now() + parseDuration(duration, 'for')
 }
 
-/** When the next job that this drain would run falls due. */
+/** When the next job that this drain would run falls due, or may start by its rates. */
 async function nextDueAt(jobs: Treadle, { queues, jobs: only }: DrainOptions): Promise<number | null> {
   const store = await jobs.store()
   const paused = await store.pausedQueues()
   const handled = new Set(jobs.definitions().flatMap(({ job, fields }) => (fields.handler === null ? [] : [job])))
+  const isWanted = ({ job, queue }: JobRecord) =>
+    handled.has(job) && !paused.includes(queue) && only?.includes(job) !== false && queues?.includes(queue) !== false
   let earliest: number | null = null
-  for await (const { job, queue, runAt } of everyRecord(store, { state: 'scheduled' })) {
-    if (!handled.has(job) || paused.includes(queue)) continue
-    if (only?.includes(job) === false || queues?.includes(queue) === false) continue
-    if (earliest === null || runAt < earliest) earliest = runAt
+  const consider = (at: number) => {
+    if (earliest === null || at < earliest) earliest = at
+  }
+  for await (const record of everyRecord(store, { state: 'scheduled' })) if (isWanted(record)) consider(record.runAt)
+  const asked = new Set<string>()
+  for await (const record of everyRecord(store, { state: 'ready' })) {
+    const sameRates = JSON.stringify([record.job, record.queue, record.group])
+    if (!isWanted(record) || asked.has(sameRates)) continue
+    asked.add(sameRates)
+    const at = await nextTokenAt(record, jobs)
+    if (at !== null) consider(at)
   }
   return earliest
+}
+
+/** Null where no rate holds it back. */
+async function nextTokenAt({ id }: JobRecord, jobs: Treadle): Promise<number | null> {
+  const { reasons } = await jobs.why(id)
+  const instants = reasons.flatMap(({ rule, until }) => (rule === 'rate' && until !== null ? [until.getTime()] : []))
+  return instants.length === 0 ? null : Math.max(...instants)
 }

@@ -30,6 +30,26 @@ describe.each(['memory', 'sqlite'])('draining a queue in %s', (kind) => {
     expect(ran).toEqual(['now'])
   })
 
+  test('with a clock it moves on to where rates let the next job start', async () => {
+    const ran: [number, number][] = []
+    const note = jobs
+      .define('note', (n: number) => void ran.push([n, (clock.now() - start) / 60_000]))
+      .group((n) => (n % 2 === 0 ? 'even' : 'odd'), { rate: { limit: 1, per: '1h' } })
+    const all = jobs.define('all', async (_: unknown, ctx) => {
+      for (const n of [1, 2, 3, 4]) await ctx.dispatchChild(note, n)
+      return (await ctx.children()).length
+    })
+    const run = await all.dispatch()
+    expect(await drain(jobs, { clock })).toMatchObject({ succeeded: 5 })
+    expect(await run.result()).toBe(4)
+    expect(ran.sort(([a], [b]) => a - b)).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 60],
+      [4, 60],
+    ])
+  })
+
   test('with a clock it runs each job at its own instant', async () => {
     const ran: [string, number][] = []
     const note = jobs.define('note', (text: string) => void ran.push([text, clock.now() - start]))
