@@ -23,10 +23,10 @@ export async function sendChild(request: ChildRequest, registry: Registry, sendi
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Child "${job}" of "${envelope.job}": ${problems.join('; ')}`)
   const parent = { id: envelope.id, token, key, onFailure, longestWaitMs: fields.longestWaitMs }
   const receipt = await sending.sendChild(registry.get(job), payload, options, { root, parent, waitsFor: [] })
-  if (receipt.circular === true) throw circular(request, receipt.id)
-  if (receipt.lost !== true) return receipt
-  run.stop('lost')
-  throw stopError('lost', run.lease)
+  if (receipt.refused === undefined) return receipt
+  if (receipt.refused === 'circular') throw circular(request, receipt.id)
+  run.stop(receipt.refused)
+  throw stopError(receipt.refused, run.lease)
 }
 
 function circular({ run, job }: ChildRequest, holder: string): TreadleError {

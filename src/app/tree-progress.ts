@@ -1,4 +1,4 @@
-import { finalStates, type JobState, type TreeCounts } from '../backends/store.ts'
+import { finalStates, type JobState, jobStates, type TreeCounts } from '../backends/store.ts'
 import type { TreeProgress } from '../definition/progress.ts'
 
 export function treeProgress({ total, counts }: TreeCounts): TreeProgress {
@@ -9,5 +9,6 @@ export function treeProgress({ total, counts }: TreeCounts): TreeProgress {
 /** Of a job that is part of no workflow. */
 export function aloneProgress(state: JobState): TreeProgress {
   const isEnded = (finalStates as readonly JobState[]).includes(state)
-  return { total: 1, counts: { [state]: 1 }, done: isEnded ? 1 : 0 }
+  const none = Object.fromEntries(jobStates.map((each) => [each, 0]))
+  return { total: 1, counts: { ...none, [state]: 1 }, done: isEnded ? 1 : 0 }
 }

@@ -54,11 +54,15 @@ export interface SendReceipt {
   /** The id of the stored job: another one's where the unique key was taken. */
   readonly id: string
   readonly stored: boolean
-  /** The lease of the job that was to be its parent is no longer held: nothing was stored. */
-  readonly lost?: true
-  /** The job that holds the unique key of a child waits for the child's parent: it was not made one. */
-  readonly circular?: true
+  /** Why it was not made a child; nothing was stored then. */
+  readonly refused?: ChildRefusal
 }
+
+/**
+ * The lease of the job that was to be its parent is no longer held, that job was asked to stop, or the job that holds the child's
+ * unique key waits for it.
+ */
+export type ChildRefusal = 'lost' | 'cancelled' | 'circular'
 
 export interface LeaseRequest extends ClaimRules {
   /** Only from these queues; null is all of them. Paused queues are left alone either way. */

@@ -228,6 +228,30 @@ describe('a job with children', () => {
     expect(await run.cancel({ tree: true })).toBe(false)
     expect((await drain(jobs, { clock })).succeeded).toBe(0)
   })
+
+  it('makes no more of them once it was asked to stop: nobody would stop those', async () => {
+    const { jobs, backend, names } = world()
+    const leaf = jobs.define('leaf', () => 1)
+    const made: string[] = []
+    const { open, opened } = gate()
+    const trunk = jobs.define('trunk', async (_: unknown, ctx) => {
+      for (const each of ['one', 'two']) {
+        await ctx.dispatchChild(leaf, null, { delay: '1h' })
+        made.push(each)
+        await opened
+      }
+    })
+    const run = await trunk.dispatch()
+    expect(await run.tree()).toMatchObject({ total: 1, counts: { ready: 1, running: 0, succeeded: 0 } })
+    const working = jobs.run()
+    await until(() => made.length === 1)
+    await backend.store.cancelTree(run.id)
+    open()
+    await working
+    expect([made, await run.state()]).toEqual([['one'], 'cancelled'])
+    expect((await backend.store.list({ job: 'leaf', limit: 9 })).map(({ state }) => state)).toEqual(['cancelled'])
+    expect(names()).not.toContain('job:dead')
+  })
 })
 
 describe('a chain', () => {

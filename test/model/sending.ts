@@ -36,7 +36,11 @@ export class Sending {
     const link = { id: chosen.id, token: chosen.token, key: String(key), onFailure: policy, longestWaitMs }
     const [receipt] = await this.#ground.backend.send([this.#ground.envelope(child, link)])
     if (parent === undefined) {
-      assert.deepEqual([receipt?.stored, receipt?.lost], [false, true], `a child of ${chosen.id}, which is not held`)
+      assert.deepEqual([receipt?.stored, receipt?.refused], [false, 'lost'], `a child of ${chosen.id}, which is not held`)
+      return
+    }
+    if (parent.cancelRequested) {
+      assert.deepEqual([receipt?.stored, receipt?.refused], [false, 'cancelled'], `a child of ${chosen.id}, which is to stop`)
       return
     }
     const known = this.#ground.children.get(`${parent.id} ${key}`)

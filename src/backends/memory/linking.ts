@@ -29,8 +29,8 @@ export class Linking {
     if (envelopes.every(({ links }) => links === null)) return receipts
     const holders = new Map(envelopes.map(({ id }, index) => [id, receipts[index]?.id ?? id]))
     const edges = envelopes.flatMap(({ links }, index) => {
-      const { id, stored, lost, circular } = receipts[index] as SendReceipt
-      if (links === null || lost === true || circular === true) return []
+      const { id, stored, refused } = receipts[index] as SendReceipt
+      if (links === null || refused !== undefined) return []
       const waits = stored ? this.#addWaits(this.#job(id), links, holders) : []
       return [...this.#childEdge(links.parent), ...waits]
     })
@@ -48,12 +48,13 @@ export class Linking {
     const { links } = envelope
     if (links === null) return jobs.insert(envelope, clock.now(), null)
     const parent = links.parent === null ? null : this.#parentOf(links.parent)
-    if (parent === undefined) return { id: envelope.id, stored: false, lost: true }
+    if (parent === undefined) return { id: envelope.id, stored: false, refused: 'lost' }
+    if (parent?.cancelRequested === true) return { id: envelope.id, stored: false, refused: 'cancelled' }
     const existing = parent?.links?.children.get(links.parent?.key as string)
     if (existing !== undefined) return { id: existing.id, stored: false }
     const receipt = jobs.insert(envelope, clock.now(), null)
     if (!receipt.stored && parent !== null && this.#waitsFor(receipt.id, parent.envelope.id))
-      return { ...receipt, circular: true }
+      return { ...receipt, refused: 'circular' }
     if (receipt.stored) trees.add(this.#job(receipt.id), newLinks(links.root, parent?.envelope.id ?? null, links.longestWaitMs))
     if (parent !== null) this.#addChild(parent, links, receipt.id)
     return receipt

@@ -37,7 +37,7 @@ export class Linking {
 
   constructor(connection: Connection, parts: LinkingParts) {
     this.#parts = parts
-    this.#holds = connection.prepare('SELECT 1 FROM treadle_jobs WHERE seq = ? AND token = ? AND state = 3 AND id = ?')
+    this.#holds = connection.prepare('SELECT cancel FROM treadle_jobs WHERE seq = ? AND token = ? AND state = 3 AND id = ?')
     this.#target = connection.prepare(
       'SELECT treadle_lanes.job, state FROM treadle_jobs JOIN treadle_lanes USING (lane) WHERE seq = ?',
     )
@@ -68,15 +68,17 @@ export class Linking {
     const circular = this.#link(linked, holders, now)
     return [...receipts].map(([index, receipt]) => {
       const id = holders.get(receipt.id) ?? receipt.id
-      return [index, circular.has(index) ? { ...receipt, id, circular: true } : { ...receipt, id }]
+      return [index, circular.has(index) ? { ...receipt, id, refused: 'circular' } : { ...receipt, id }]
     })
   }
 
   /** Why a child is not stored, or undefined when it is to be. */
   #refused({ id, token, key }: ParentLink, childId: string, firstWithKey: Map<string, string>): SendReceipt | undefined {
     const parsed = readToken(token)
-    if (parsed === undefined || this.#holds.get(parsed.seq, parsed.claim, id) === undefined)
-      return { id: childId, stored: false, lost: true }
+    const held =
+      parsed === undefined ? undefined : (this.#holds.get(parsed.seq, parsed.claim, id) as { cancel: number } | undefined)
+    if (parsed === undefined || held === undefined) return { id: childId, stored: false, refused: 'lost' }
+    if (held.cancel === 1) return { id: childId, stored: false, refused: 'cancelled' }
     const place = `${parsed.seq}.${key}`
     const existing = this.#parts.edges.child(parsed.seq, key) ?? firstWithKey.get(place)
     if (existing !== undefined) return { id: existing, stored: false }

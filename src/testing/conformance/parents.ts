@@ -148,14 +148,23 @@ export const parents: Group = {
       const late = bench.envelope({ links: childOf(parent, 'two') })
       const other = bench.envelope()
       assert.deepEqual(await bench.backend.send([late, other]), [
-        { id: late.id, stored: false, lost: true },
+        { id: late.id, stored: false, refused: 'lost' },
         { id: other.id, stored: true },
       ])
       assert.equal(await bench.store.get(late.id), null)
       const again = await claimJob(bench, parent.envelope.id)
       const forged = { ...childOf(again, 'three'), parent: { ...childOf(again, 'three').parent, id: other.id } }
       const [receipt] = await bench.backend.send([bench.envelope({ links: forged as ReturnType<typeof childOf> })])
-      assert.equal(receipt?.lost, true)
+      assert.equal(receipt?.refused, 'lost')
+    },
+    'a parent that was asked to stop makes no more children, which nobody would stop': async (bench) => {
+      const { parent, children } = await runningParent(bench, ['one'])
+      assert.deepEqual(await bench.store.cancelTree(parent.envelope.id), { cancelled: 1, requested: 1, ended: 0 })
+      const late = bench.envelope({ links: childOf(parent, 'two') })
+      assert.deepEqual(await bench.backend.send([late]), [{ id: late.id, stored: false, refused: 'cancelled' }])
+      await bench.settle(bench.cancelled(parent))
+      await assertStates(bench, { [parent.envelope.id]: 'cancelled', [children[0] as string]: 'cancelled' })
+      assert.equal(await bench.store.get(late.id), null)
     },
     'a child whose unique key is taken is the job that holds it': async (bench) => {
       const holder = await bench.sendOne({ uniqueKey: 'key' })
@@ -170,7 +179,7 @@ export const parents: Group = {
       const top = await bench.sendOne({ uniqueKey: 'top' })
       const parent = await claimJob(bench, top)
       const self = bench.envelope({ uniqueKey: 'top', links: childOf(parent, 'self') })
-      assert.deepEqual(await bench.backend.send([self]), [{ id: top, stored: false, circular: true }])
+      assert.deepEqual(await bench.backend.send([self]), [{ id: top, stored: false, refused: 'circular' }])
       const middle = await bench.sendOne({ links: childOf(parent, 'middle') })
       await bench.backend.settle([{ token: parent.token, kind: 'wait' }])
       const deep = await bench.sendOne({ links: childOf(await claimJob(bench, middle), 'deep') })
@@ -178,7 +187,7 @@ export const parents: Group = {
       const [back, beside] = ['top', 'other'].map((uniqueKey) => bench.envelope({ uniqueKey, links: childOf(lowest, uniqueKey) }))
       const receipts = await bench.backend.send([back as Envelope, beside as Envelope])
       assert.deepEqual(receipts, [
-        { id: top, stored: false, circular: true },
+        { id: top, stored: false, refused: 'circular' },
         { id: beside?.id, stored: true },
       ])
       assert.deepEqual(
