@@ -23,5 +23,5 @@ export function newPresence(worker: Worker, scheduler: Scheduler | undefined, de
     const following = scheduler === undefined ? null : { lastTickAt: scheduler.lastTickAt }
     return { owner, ...same, jobs: worker.jobs, running, concurrency, allowed, breaker, scheduler: following }
   }
-  return new Presence({ workers: backend.store.workers, clock, leaseMs, describe, onError })
+  return new Presence({ workers: backend.store.workers, owner: worker.state.owner, clock, leaseMs, describe, onError })
 }

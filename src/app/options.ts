@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { environmentVariable } from '../core/environment.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
-import { consoleLogger, type Logger } from '../core/logger.ts'
+import { consoleLogger, type Logger, soundLogger } from '../core/logger.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { KeepOptions } from '../definition/builder.ts'
 import type { Keep } from '../definition/definition.ts'
@@ -84,7 +84,7 @@ export function settingsOf(options: TreadleOptions): Settings {
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The options are invalid: ${problems.join('; ')}`)
   return Object.freeze({
     clock: options.clock ?? systemClock,
-    logger: options.logger ?? consoleLogger,
+    logger: soundLogger(options.logger ?? consoleLogger),
     keys: keysOf(options),
     unsigned: options.unsigned ?? false,
     keep,

@@ -159,7 +159,7 @@ export class Working {
       // What was missed is sorted out before anything of it is run.
       await scheduler?.start()
       void scheduler?.ended().catch(stop)
-      events.emit('worker:started', { owner: this.#owner })
+      if (!worker.isStopping) events.emit('worker:started', { owner: this.#owner })
       await worker.work()
     } finally {
       unwake?.()

@@ -48,7 +48,7 @@ export function stopRequest(
   process.on('SIGHUP', (name) => {
     if (!hangUp()) onSignal(name)
   })
-  closed.signal.addEventListener('abort', () => controller.abort())
+  onClosedOutput(() => controller.abort())
   return { signal: controller.signal, name: () => received }
 }
 
@@ -60,5 +60,11 @@ export function leaveSignalsToParent(onTerminate: () => void): void {
   onSignal = () => {}
   process.on('SIGHUP', () => {})
   process.on('SIGTERM', onTerminate)
-  closed.signal.addEventListener('abort', onTerminate)
+  onClosedOutput(onTerminate)
+}
+
+/** The output may have been closed before anybody asked. */
+function onClosedOutput(run: () => void): void {
+  if (closed.signal.aborted) run()
+  else closed.signal.addEventListener('abort', run)
 }

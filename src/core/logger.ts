@@ -17,3 +17,15 @@ export const consoleLogger: Logger = {
   warn: (message) => console.warn(`treadle: ${message}`),
   error: (message) => console.error(`treadle: ${message}`),
 }
+
+/** The same logger, except that its failures stay its own: no job may fail because a line could not be written. */
+export function soundLogger(logger: Logger): Logger {
+  const level = (name: keyof Logger) => (message: string) => {
+    try {
+      logger[name](message)
+    } catch {
+      // There is nowhere left to say so.
+    }
+  }
+  return { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') }
+}

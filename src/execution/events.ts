@@ -39,7 +39,7 @@ export interface TreadleEvents {
   'job:overrun': RunEvent & { readonly overrunMs: number }
   /** A worker claims jobs from here on, under this name. */
   'worker:started': { readonly owner: string }
-  /** A loop of the worker failed and goes on by itself. */
+  /** Something that the worker asked of its queue failed. It goes on by itself. */
   'worker:error': { readonly error: unknown }
   /** The event loop stood still while jobs ran. Of the suspects, which may have ended by now, one alone is to blame. */
   'worker:stalled': { readonly stalledMs: number; readonly running: readonly RunEvent[]; readonly suspects: readonly RunEvent[] }

@@ -13,6 +13,7 @@ export interface HeartbeatOptions {
   readonly held: () => readonly string[]
   readonly onLost: (token: string) => void
   readonly onError: (error: unknown) => void
+  readonly onNoStandIn: (error: unknown) => void
 }
 
 /** Renews all leases of a worker three times in each lease's time. */
@@ -20,6 +21,8 @@ export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #intervalMs: number
   #standIn: StandIn | undefined
+  #hasStandIn = true
+  #beating: Promise<void> | undefined
   #timer: Timer | undefined
   #dueAt = Number.POSITIVE_INFINITY
   #stopped = false
@@ -34,7 +37,7 @@ export class Heartbeat {
     if (this.#stopped) return
     const { clock } = this.#options
     this.#dueAt = clock.now() + delayMs
-    this.#timer = clock.timer(delayMs, () => void this.#beat())
+    this.#timer = clock.timer(delayMs, () => void this.#renew())
   }
 
   stop(): void {
@@ -46,7 +49,7 @@ export class Heartbeat {
   /** The event loop turns, and leases are held. The stand-in is made for the first of them: a worker that idles needs none. */
   live(): void {
     if (this.#stopped) return
-    this.#standIn ??= this.#options.standIn()
+    if (this.#standIn === undefined && this.#hasStandIn) this.#makeStandIn()
     this.#standIn?.beat()
   }
 
@@ -60,9 +63,27 @@ export class Heartbeat {
    * very worker.
    */
   async catchUp(): Promise<void> {
+    if (this.#beating !== undefined) return this.#beating
     if (this.#options.clock.now() - this.#dueAt <= this.#intervalMs / 2) return
     this.#timer?.cancel()
-    await this.#beat()
+    await this.#renew()
+  }
+
+  /** Without one the worker is no worse off than on a backend that has none. */
+  #makeStandIn(): void {
+    try {
+      this.#standIn = this.#options.standIn()
+    } catch (error) {
+      this.#options.onNoStandIn(error)
+    }
+    this.#hasStandIn = this.#standIn !== undefined
+  }
+
+  #renew(): Promise<void> {
+    this.#beating = this.#beat().finally(() => {
+      this.#beating = undefined
+    })
+    return this.#beating
   }
 
   async #beat(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../core/clock.ts'
 
 export interface PresenceOptions {
   readonly workers: WorkerStore
+  readonly owner: string
   readonly clock: Clock
   readonly leaseMs: number
   /** What the worker has to say now. */
@@ -44,7 +45,7 @@ export class Presence {
     this.#stopped = true
     this.#timer?.cancel()
     await this.#announcing
-    if (this.#isAnnounced) await this.#try(({ workers, describe }) => workers.leave(describe().owner))
+    if (this.#isAnnounced) await this.#try(({ workers, owner }) => workers.leave(owner))
   }
 
   async #announce(): Promise<void> {

@@ -26,7 +26,8 @@ export interface RunsOptions {
   readonly leaseMs: number
   readonly settler: Settler
   readonly tally: Tally
-  readonly onError: (error: unknown) => void
+  /** A call failed, and is not made again. */
+  readonly onFailed: (what: string, error: unknown) => void
   readonly onStarted: (run: ActiveRun) => void
   /** A run has ended, and its hand is free. */
   readonly onEnded: (run: ActiveRun, durationMs: number) => void
@@ -150,7 +151,8 @@ export class Runs {
       if (run.transaction?.completed) receipt = run.transaction.completed.receipt
       else if (settlement !== null) receipt = await this.#options.settler.settle(settlement)
     } catch (error) {
-      this.#options.onError(error)
+      const { name, id } = run.event
+      this.#options.onFailed(`how ${name} (${id}) ended could not be written, so it will be run again`, error)
     }
     const settled = await this.#settled(receipt, outcome, envelope.id)
     count(this.#options.tally, settled.kind)
@@ -183,7 +185,7 @@ export class Runs {
     try {
       await this.#progress.add({ token, progress })
     } catch (error) {
-      this.#options.onError(error)
+      this.#options.onFailed('the progress of a job could not be written', error)
     }
   }
 }

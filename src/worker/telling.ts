@@ -20,8 +20,15 @@ export class Telling {
     this.#events = events
   }
 
+  /** A call failed, and is made again. */
   error(error: unknown): void {
     this.#logger.error(`${messageOf(error)}; trying again`)
+    this.#events.emit('worker:error', { error })
+  }
+
+  /** A call failed, and is not: `what` says what came of it. */
+  failed(what: string, error: unknown): void {
+    this.#logger.error(`${what}: ${messageOf(error)}`)
     this.#events.emit('worker:error', { error })
   }
 

@@ -59,6 +59,7 @@ export class Vitals {
       held,
       onLost,
       onError: (error) => telling.error(error),
+      onNoStandIn: (error) => telling.failed('leases will not be renewed while the event loop stands still', error),
     })
     this.stallWatch = new StallWatch({
       clock,

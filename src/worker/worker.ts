@@ -45,7 +45,7 @@ export class Worker {
   readonly #vitals: Vitals
   readonly #claims: Claims
   readonly #idleness: Idleness
-  readonly #onError: (error: unknown) => void
+  readonly #telling: Telling
   readonly #buffer: LeaseBuffer
   readonly #sleeper: Sleeper
   readonly #claimable: ClaimableJobs
@@ -64,7 +64,7 @@ export class Worker {
     const onError = (error: unknown) => telling.error(error)
     this.config = config
     this.#deps = deps
-    this.#onError = onError
+    this.#telling = telling
     this.#buffer = new LeaseBuffer(concurrency)
     this.#sleeper = new Sleeper(clock)
     this.#claimable = new ClaimableJobs(config.jobs)
@@ -83,7 +83,7 @@ export class Worker {
       leaseMs,
       settler: this.#settler,
       tally: this.#tally,
-      onError,
+      onFailed: (what, error) => telling.failed(what, error),
       onStarted: (run) => stallWatch.began(run),
       onEnded: (run, durationMs) => this.#ended(run, durationMs),
       onSettled: () => this.#settled(),
@@ -112,6 +112,10 @@ export class Worker {
   /** The keys of the jobs that it runs. */
   get jobs(): readonly string[] {
     return this.#claimable.of(this.#deps.definitions()).map(({ job }) => job)
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping.signal.aborted
   }
 
   /** Works until `stop` is called. */
@@ -147,14 +151,16 @@ export class Worker {
     return this.#cancel(({ envelope }) => envelope.id === id)
   }
 
-  #startLoop(finished: (idle: boolean) => boolean): Promise<void> {
+  async #startLoop(finished: (idle: boolean) => boolean): Promise<void> {
+    // What a shutdown has ended already must not be begun after it.
+    if (this.isStopping) return
     this.#vitals.start()
     this.#looping = this.#loop(finished)
-    return this.#looping
+    await this.#looping
   }
 
   async #loop(finished: (idle: boolean) => boolean): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
+    while (!this.isStopping) {
       if (this.#buffer.isOverdue) this.#returnUnstarted()
       this.#sleeper.look()
       const limit = this.#capacity()
@@ -199,7 +205,7 @@ export class Worker {
 
   /** Handlers that never wait for anything would run in one go: after so many, whatever else has arrived gets its turn. */
   #startBuffered(): void {
-    while (this.#runs.size < this.#vitals.allowed && !this.#stopping.signal.aborted) {
+    while (this.#runs.size < this.#vitals.allowed && !this.isStopping) {
       if (this.#startedThisTurn >= startsPerTurn) return
       const lease = this.#buffer.shift()
       if (lease === undefined) return
@@ -263,7 +269,7 @@ export class Worker {
     try {
       if ((await this.#settler.settle({ token, kind: 'snooze', delayMs })) === 'applied') this.#tally.released++
     } catch (error) {
-      this.#onError(error)
+      this.#telling.failed('a job could not be given back, and comes back when its lease runs out', error)
     }
     this.#idleness.notice()
   }

@@ -67,6 +67,12 @@ describe('treadle work', () => {
     expect((await worker.ended).out).toMatch(/^✗ fails .*\n$/)
   })
 
+  it.each([['work'], ['work', '--processes', '1']])('stops in order when nobody ever read it: %s %s', async (...args) => {
+    const worker = jobProject().start(args)
+    worker.child.stdout?.destroy()
+    expect(await worker.ended).toMatchObject({ code: 0, err: '' })
+  })
+
   it('stops in order when nobody reads it any more', async () => {
     const project = jobProject()
     const worker = project.start(['work'])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { TreadleError } from '../../src/core/errors.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { backoffMs, persistently } from '../../src/worker/persistent.ts'
-import { gate, until, worldOn } from '../world.ts'
+import { aborted, gate, until, worldOn } from '../world.ts'
 import { faultyBackend } from './faults.ts'
 
 const quiet = { signals: false, poll: '1h' } as const
@@ -160,3 +160,78 @@ describe('trying persistently', () => {
 function pausesOf(instants: readonly number[]): readonly number[] {
   return instants.slice(1).map((instant, index) => instant - (instants[index] as number))
 }
+
+describe('what a worker says of a call that failed', () => {
+  it('is not that it is tried again where it is not', async () => {
+    const { backend, clock, failing } = faultyBackend()
+    const { jobs, log, names } = worldOn(backend, clock)
+    const run = await jobs.define('mail', async () => 'sent').dispatch()
+    failing.settle = Number.POSITIVE_INFINITY
+    const working = jobs.work({ ...quiet, grace: 0 })
+    await until(() => names().includes('worker:error'))
+    const stopping = jobs.stop()
+    await clock.advance(20_000)
+    await Promise.all([stopping, working])
+    expect(log.at(-1)).toBe(`error how mail (${run.id}) ended could not be written, so it will be run again: settle failed`)
+  })
+
+  it('is said once of a stand-in that can not be made, and the jobs run all the same', async () => {
+    const { backend, clock } = faultyBackend()
+    backend.standIn = () => {
+      throw new Error('no threads left')
+    }
+    const { jobs, log, record } = worldOn(backend, clock)
+    const runs = await jobs.define('mail', async () => 'sent').dispatchMany([1, 2, 3])
+    await jobs.run({ concurrency: 1 })
+    for (const run of runs) expect(await record(run)).toMatchObject({ state: 'succeeded' })
+    expect(log).toEqual(['error leases will not be renewed while the event loop stands still: no threads left'])
+  })
+
+  it('does not matter where the logger itself fails', async () => {
+    const { backend, clock, failing } = faultyBackend()
+    const fail = () => {
+      throw new Error('the log is full')
+    }
+    const { jobs, record } = worldOn(backend, clock, { logger: { debug: fail, info: fail, warn: fail, error: fail } })
+    const hook = () => Promise.reject(new Error('no'))
+    const job = jobs.define('mail', async (_: unknown, { logger }) => logger.info('on its way')).finally(hook)
+    const run = await job.dispatch(1)
+    failing.lease = 3
+    const working = jobs.run()
+    await clock.advance(60_000)
+    await working
+    expect(await record(run)).toMatchObject({ state: 'succeeded', attempts: 1 })
+  })
+})
+
+describe('a renewal that is under way', () => {
+  it('is waited for before the next claim, which returns what has run out', async () => {
+    const { backend, clock } = faultyBackend()
+    const { jobs, names } = worldOn(backend, clock)
+    const order: string[] = []
+    const renewed = gate()
+    const { extend, lease } = backend
+    backend.extend = async (tokens, leaseMs) => {
+      order.push('renewal begins')
+      await renewed.opened
+      order.push('renewal ends')
+      return extend(tokens, leaseMs)
+    }
+    backend.lease = (request) => {
+      order.push('claim')
+      return lease(request)
+    }
+    await jobs.define('long', (_, { signal }) => aborted(signal)).dispatch()
+    const working = jobs.work({ signals: false, grace: 0, lease: '9s', poll: '2s' })
+    await until(() => names().includes('job:started'))
+    order.splice(0)
+    await clock.advance(5_000)
+    expect(order).toEqual(['claim', 'renewal begins'])
+    renewed.open()
+    await until(() => order.includes('claim') && order.length > 3)
+    expect(order).toEqual(['claim', 'renewal begins', 'renewal ends', 'claim'])
+    const stopping = jobs.stop()
+    await clock.advance(20_000)
+    await Promise.all([stopping, working])
+  })
+})

@@ -174,3 +174,27 @@ describe('a second worker of one instance', () => {
     await working
   })
 })
+
+describe('a worker that is told to stop while it starts', () => {
+  it('begins nothing, says nothing of a start, and leaves no timer behind', async () => {
+    const { jobs, clock, backend } = world()
+    const entered = gate()
+    const goOn = gate()
+    const { schedules } = backend.store
+    const register = schedules.register.bind(schedules)
+    schedules.register = async (entries) => {
+      entered.open()
+      await goOn.opened
+      return register(entries)
+    }
+    jobs.define('tick', async () => {}).everyMinute()
+    let started = 0
+    jobs.on('worker:started', () => started++)
+    const working = jobs.work({ signals: false, maxLoad: 0.5 })
+    await entered.opened
+    const stopping = jobs.stop()
+    goOn.open()
+    await Promise.all([working, stopping])
+    expect([started, clock.nextTimerAt]).toEqual([0, null])
+  })
+})

@@ -107,6 +107,7 @@ function watchStages(out: Output, stages: Stages): { isAborted(): boolean } {
       return true
     },
   )
-  stop.signal.addEventListener('abort', () => stages.stop())
+  if (stop.signal.aborted) stages.stop()
+  else stop.signal.addEventListener('abort', () => stages.stop())
   return { isAborted: () => more > 0 }
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { JobDefinition, Keep } from '../../definition/definition.ts'
 import { parseIdentity } from '../../envelope/envelope.ts'
+import { endForGood } from '../../execution/delivery.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from '../../execution/outcome.ts'
 import { releaseLockOf } from '../scheduler-lock.ts'
 
@@ -66,5 +67,7 @@ function outcomeOfKill({ id, job, identity, attempt }: HeldLease, { find, clock 
   const sealed = parseIdentity(identity)
   if (definition === undefined || sealed === undefined) return undefined
   const error = new TreadleError('TIMEOUT', `Job "${job}" (${id}) was over its timeout and did not stop: its process was killed`)
-  return outcomeOfFailure(error, { definition, attempt, maxAttempts: sealed.maxRetries + 1, random: () => clock.random() })
+  const maxAttempts = sealed.maxRetries + 1
+  const outcome = outcomeOfFailure(error, { definition, attempt, maxAttempts, random: () => clock.random() })
+  return definition.fields.delivery === 'at-most-once' ? endForGood(outcome, { job, id }) : outcome
 }

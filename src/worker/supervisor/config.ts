@@ -1,5 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { WorkerConfig } from '../config.ts'
+import { isWithin } from '../option-values.ts'
 import { lastWaitMs } from '../worker.ts'
 import type { WearLimits } from './wear.ts'
 
@@ -42,8 +43,4 @@ export function supervisorConfig(options: SupervisorOptions, { graceMs }: Worker
     throw new TreadleError('CONFIG_INVALID', `The supervisor's options are invalid: ${problems.join('; ')}`)
   const abortMs = lastWaitMs + closingMs
   return Object.freeze({ processes, maxJobs, maxMemoryBytes, drainMs: graceMs + abortMs, abortMs })
-}
-
-function isWithin(value: number, least: number, most: number): boolean {
-  return Number.isSafeInteger(value) && value >= least && value <= most
 }

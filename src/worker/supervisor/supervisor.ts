@@ -46,6 +46,7 @@ export class Supervisor {
   #refused: ChildFailure | null = null
   #chores = 0
   #nextLook: Timer | undefined
+  #looking: Promise<void> = Promise.resolve()
   #onIdle: () => void = () => {}
 
   constructor(config: SupervisorConfig, deps: SupervisorDeps) {
@@ -64,11 +65,13 @@ export class Supervisor {
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve
     })
-    for (const place of this.#places) place.child = this.#start(place)
+    if (!this.#isStopping) for (const place of this.#places) place.child = this.#start(place)
     this.#lookLater()
+    this.#noticeIdle()
     await idle
     this.#isOver = true
     this.#nextLook?.cancel()
+    await this.#looking
     if (this.#refused !== null) throw new StartRefused(this.#refused)
     return { ...this.#total, started: this.#started, died: this.#died }
   }
@@ -199,7 +202,9 @@ export class Supervisor {
 
   #lookLater(): void {
     if (this.#isOver) return
-    this.#nextLook = this.#deps.clock.timer(lookEveryMs, () => void this.#look())
+    this.#nextLook = this.#deps.clock.timer(lookEveryMs, () => {
+      this.#looking = this.#look()
+    })
   }
 
   #replaceWorn(): void {

@@ -60,6 +60,8 @@ export class Fleet {
   readonly buried: { readonly owner: string; readonly overdue: readonly HeldLease[] }[] = []
   readonly supervisor: Supervisor
   overdue: readonly HeldLease[] = []
+  /** Awaited at each look at the runs. */
+  look: () => Promise<void> = async () => {}
   bury: () => Promise<Buried> = async () => nothingBuried
   ended: Promise<SupervisorReport> | undefined
 
@@ -67,7 +69,10 @@ export class Fleet {
     this.supervisor = new Supervisor(supervisorConfig(options, workerConfig({ grace }, 'work')), {
       clock: this.clock,
       start: (place, listener) => this.#start(place, listener),
-      overdue: async (owners) => this.overdue.filter(({ owner }) => owners.includes(owner)),
+      overdue: async (owners) => {
+        await this.look()
+        return this.overdue.filter(({ owner }) => owners.includes(owner))
+      },
       bury: (owner, overdue) => {
         this.buried.push({ owner, overdue })
         return this.bury()

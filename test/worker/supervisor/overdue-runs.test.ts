@@ -46,6 +46,12 @@ describe('runs that only the end of their process can end', () => {
 })
 
 describe('what a dead worker leaves behind', () => {
+  it('the run that it was killed for is dead where it must not be begun twice, also if the job was sent with retries', async () => {
+    const { record, burial, runs } = await claimed({ timeout: '1s', retries: 3, isAtMostOnce: true })
+    expect(await burial(['a'])).toEqual({ returned: 0, poisoned: 0, retried: 0, dead: 1 })
+    expect(await record(runs[0]!)).toMatchObject({ state: 'dead', reason: 'exhausted', attempts: 1 })
+  })
+
   it('the run that it was killed for has failed with TIMEOUT, by its retry policy; the rest goes back unburnt', async () => {
     const { jobs, clock, record, burial, runs, happened } = await claimed({ timeout: '1s', count: 2, retries: 1 })
     const [killed, other] = runs
@@ -94,10 +100,12 @@ interface Claimed {
   readonly retries?: number
   readonly hooks?: boolean
   readonly isolationGrace?: string
+  /** As the definition says by now, and did not when the jobs were sent. */
+  readonly isAtMostOnce?: boolean
 }
 
 /** Jobs with the payloads a, b, c …, claimed by a worker that is gone. */
-async function claimed({ timeout, count = 1, retries = 0, hooks = false, isolationGrace }: Claimed) {
+async function claimed({ timeout, count = 1, retries = 0, hooks = false, isolationGrace, isAtMostOnce = false }: Claimed) {
   const { jobs, clock, backend, record } = world()
   const work = jobs
     .define('work', (_: string) => {})
@@ -117,7 +125,10 @@ async function claimed({ timeout, count = 1, retries = 0, hooks = false, isolati
   await backend.lease(request)
   const happened: string[] = []
   const payloadOf = (id: string) => ['a', 'b', 'c', 'd'][runs.findIndex((run) => run.id === id)]
-  const find = (job: string) => jobs.definitions().find((each) => each.job === job)
+  const find = (job: string) => {
+    const found = jobs.definitions().find((each) => each.job === job)
+    return isAtMostOnce ? found?.with({ maxAttempts: 1, delivery: 'at-most-once' }) : found
+  }
   const keepOf = () => ({ succeeded: 1, dead: 1, cancelled: 1, skipped: 1 })
   return {
     ...{ jobs, clock, backend, record, runs, happened },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { gate } from '../../world.ts'
 import { Fleet, held } from './fleet.ts'
 
 describe('worker processes that are told to stop', () => {
@@ -87,6 +88,43 @@ describe('worker processes that are told to stop', () => {
     expect(fleet.get(1).orders).toEqual(['drain'])
     fleet.get(1).ends()
     expect(await fleet.ended).toMatchObject({ started: 1 })
+  })
+
+  it('are never started where they were told to before', async () => {
+    const fleet = new Fleet({ processes: 2 })
+    fleet.supervisor.stop()
+    fleet.begin()
+    expect(await fleet.ended).toMatchObject({ started: 0 })
+    expect([fleet.processes, fleet.clock.nextTimerAt]).toEqual([[], null])
+  })
+
+  it('are not started again where the word comes while one waits for its restart', async () => {
+    const fleet = new Fleet({ processes: 1 })
+    await fleet.start()
+    fleet.get(1).exits()
+    await fleet.turn()
+    fleet.supervisor.stop()
+    expect(await fleet.ended).toMatchObject({ started: 1, died: 1 })
+    expect([fleet.living, fleet.clock.nextTimerAt]).toEqual([[], null])
+  })
+
+  it('are over when the last look at their runs is: nothing is asked of a queue that is closed then', async () => {
+    const fleet = new Fleet({ processes: 1 })
+    const looked = gate()
+    fleet.look = () => looked.opened
+    await fleet.start()
+    await fleet.clock.advance(1_000)
+    let isOver = false
+    void fleet.ended?.then(() => {
+      isOver = true
+    })
+    fleet.supervisor.stop()
+    fleet.get(1).ends()
+    await fleet.turn()
+    expect(isOver).toBe(false)
+    looked.open()
+    await fleet.ended
+    expect(fleet.clock.nextTimerAt).toBeNull()
   })
 })
 
