@@ -26,7 +26,8 @@ export class Opening {
   #url: string
   #opening: Promise<Opened> | undefined
   #opened: Opened | undefined
-  #closed = false
+  #isRefused = false
+  #isClosed = false
 
   /** A place that is a function is asked when the queue is first used; one that is known is checked at once. */
   constructor(place: Place | (() => Promise<Place>)) {
@@ -47,11 +48,16 @@ export class Opening {
 
   /** What is open already, for those who can not wait. */
   get opened(): Opened | undefined {
-    return this.#opened
+    return this.#isClosed ? undefined : this.#opened
+  }
+
+  /** For the jobs that still run while the program is being closed, what is open stays so until they have ended. */
+  async use(): Promise<Opened> {
+    return this.opened ?? this.open()
   }
 
   open(): Promise<Opened> {
-    if (this.#closed) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Make a new one.'))
+    if (this.#isRefused) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Make a new one.'))
     this.#opening ??= this.#open().catch((thrown: unknown) => {
       // A database that was not there yet may be there at the next use.
       this.#opening = undefined
@@ -62,12 +68,13 @@ export class Opening {
 
   /** No more can be opened from here on. */
   refuse(): void {
-    this.#closed = true
+    this.#isRefused = true
   }
 
   async close(): Promise<void> {
     this.refuse()
     const opened = await this.#opening?.catch(() => undefined)
+    this.#isClosed = true
     await opened?.sending.idle()
     await opened?.backend[Symbol.asyncDispose]()
   }

@@ -85,6 +85,27 @@ describe('an instance', () => {
 })
 
 describe('closing an instance', () => {
+  it('leaves its queue open to the jobs that still run while it is being closed', async () => {
+    const { jobs, names } = world()
+    const entered = gate()
+    const goOn = gate()
+    const next = jobs.define('next', async () => {})
+    const job = jobs.define('job', async () => {
+      entered.open()
+      await goOn.opened
+      const [run] = await next.dispatchMany([1])
+      return run?.state()
+    })
+    await job.dispatch()
+    const working = jobs.work(quiet)
+    await entered.opened
+    const closing = jobs.close()
+    await expect(jobs.work(quiet)).rejects.toThrow(expect.objectContaining({ code: 'WORKER_RUNNING' }))
+    goOn.open()
+    await Promise.all([closing, working])
+    expect(names()).toEqual(['job:started', 'job:succeeded'])
+  })
+
   it('stops its work first, can be done twice, and refuses every use afterwards', async () => {
     const { jobs, names, clock } = world()
     const { open, opened } = gate<string>()

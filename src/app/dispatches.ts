@@ -1,0 +1,75 @@
+import type { SendReceipt } from '../backends/contract.ts'
+import { TreadleError } from '../core/errors.ts'
+import type { JobDefinition } from '../definition/definition.ts'
+import type { Dispatcher, DispatchOptions } from '../definition/dispatch.ts'
+import type { Registry } from '../definition/registry.ts'
+import type { Run } from '../definition/run.ts'
+import type { ChildRequest } from '../execution/run-links.ts'
+import { insideIsolate } from '../isolation/inside.ts'
+import { sendChild } from './children.ts'
+import type { Opened, Opening } from './opening.ts'
+import { RunHandle, type RunHandleDeps } from './run-handle.ts'
+import type { PlacedJob } from './sending.ts'
+
+export interface DispatchesDeps {
+  readonly opening: Opening
+  readonly registry: Registry
+  readonly handles: RunHandleDeps
+  /** Runs what was sent, where that is how the backend works. */
+  readonly pass: () => Promise<unknown>
+}
+
+/** Sends jobs to the queue of a program, and gives handles of them. */
+export class Dispatches implements Dispatcher {
+  readonly #deps: DispatchesDeps
+
+  constructor(deps: DispatchesDeps) {
+    this.#deps = deps
+  }
+
+  async dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
+    const opened = this.#atHand() ?? (await this.opened())
+    const receipt = await opened.sending.send(definition, payload, options)
+    if (opened.backend.kind === 'sync') await this.#deps.pass()
+    return this.handle(definition.job, receipt)
+  }
+
+  async dispatchMany(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Promise<readonly Run[]> {
+    const opened = await this.opened()
+    const receipts = await opened.sending.sendMany(definition, payloads, options)
+    if (opened.backend.kind === 'sync') await this.#deps.pass()
+    return receipts.map((receipt) => this.handle(definition.job, receipt))
+  }
+
+  async dispatchWorkflow(jobs: readonly PlacedJob[]): Promise<readonly SendReceipt[]> {
+    const opened = await this.opened()
+    const { backend, sending } = opened
+    if (backend.store === undefined) throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend has no workflows`)
+    const receipts = await sending.sendWorkflow(jobs)
+    if (opened.backend.kind === 'sync') await this.#deps.pass()
+    return receipts
+  }
+
+  async dispatchChild(request: ChildRequest): Promise<Run> {
+    const { sending } = await this.opened()
+    return this.handle(request.job, await sendChild(request, this.#deps.registry, sending))
+  }
+
+  handle(job: string, { id, stored }: Pick<SendReceipt, 'id' | 'stored'>): Run {
+    return new RunHandle(id, job, stored, this.#deps.handles)
+  }
+
+  /**
+   * The queue, to change what is in it. While an isolate loads its modules that never comes: what a program does when it is run
+   * is done already.
+   */
+  async opened(): Promise<Opened> {
+    const inside = insideIsolate()
+    return inside?.isLoading ? inside.begin() : this.#deps.opening.use()
+  }
+
+  /** Spares a dispatch the wait for what is open. */
+  #atHand(): Opened | undefined {
+    return insideIsolate()?.isLoading ? undefined : this.#deps.opening.opened
+  }
+}
