@@ -3,7 +3,7 @@ import { Batcher } from '../core/batcher.ts'
 import { TreadleError } from '../core/errors.ts'
 import { idMaker } from '../core/id.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import type { DispatchOptions } from '../definition/dispatch.ts'
+import { type DispatchOptions, dispatchOptions } from '../definition/dispatch.ts'
 import { noPayload } from '../definition/draft.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import { Holders, mayChangeHolder } from './holders.ts'
@@ -78,7 +78,7 @@ export class Sending {
   ): Promise<readonly SendReceipt[]> {
     if (!Array.isArray(payloads)) throw new TreadleError('CONFIG_INVALID', 'dispatchMany takes a list of payloads')
     const { clock, maxPayloadBytes } = this.#settings
-    const plan = planDispatch(definition, options, clock.now())
+    const plan = planDispatch(definition, dispatchOptions(options), clock.now())
     if (mayChangeHolder(plan)) this.#changing()
     const write = (payload: unknown) => writePayload(plan, payload, maxPayloadBytes)
     const written: readonly WrittenPayload[] =

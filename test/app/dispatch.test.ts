@@ -282,6 +282,7 @@ describe('a dispatch of many', () => {
     const payloads = await Promise.all(runs.map(async (run) => ((await record(run)) as JobRecord).payload))
     expect(payloads).toEqual(['1', '2', '3'])
     expect(await jobs.dispatchMany('mail', [])).toEqual([])
+    expect(await jobs.dispatchMany('mail', [4], null as never)).toHaveLength(1)
   })
 
   it('stores nothing when one payload is refused, however many there are', async () => {

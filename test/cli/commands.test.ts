@@ -103,6 +103,8 @@ describe('treadle send, run, list, show', () => {
     const first = (await send('{"a":1,"b":1}')) as Sent
     expect(await send('{"a":2,"b":2}', '--on-conflict', 'replace')).toMatchObject({ id: first.id, created: false })
     expect(await project.json(['show', first.id])).toMatchObject({ payload: { a: 2, b: 2 } })
+    const told = await project.call(['send', 'add', '{"a":3,"b":3}', '--unique', 'u', '--on-conflict', 'merge'])
+    expect(told.out).toBe(`no new job: add ${first.id} holds the unique key, and was changed unless a worker has it\n`)
     for (const wrong of [
       ['--unique-until', 'soon'],
       ['--on-conflict', 'raise'],

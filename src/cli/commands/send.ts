@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import type { Treadle } from '../../app/treadle.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { DispatchOptions } from '../../definition/dispatch.ts'
 import { noPayload } from '../../definition/draft.ts'
@@ -64,8 +65,9 @@ export function addSend(program: Command): void {
         if (options.force && !jobs.has(job)) jobs.declare(job)
         refuseUnknownJobs(jobs, [job], ' Use --force to send it for another program.')
         const run = await jobs.dispatch(job, given, dispatchOptions(options))
-        if (options.wait === undefined) return out.answer({ id: run.id, job: run.job, created: run.created }, () => sentText(run))
-        if (!out.json) out.note(sentText(run))
+        const told = sentText(run, options.onConflict ?? conflictOf(jobs, job))
+        if (options.wait === undefined) return out.answer({ id: run.id, job: run.job, created: run.created }, () => told)
+        if (!out.json) out.note(told)
         const result = await run.result(options.wait === true ? {} : { timeout: options.wait })
         out.answer({ id: run.id, job: run.job, created: run.created, result }, () => JSON.stringify(result ?? null, null, 2))
       })
@@ -108,6 +110,12 @@ function dispatchOptions(options: SendOptions): DispatchOptions {
   }
 }
 
-export function sentText(run: Run): string {
-  return run.created ? `sent ${run.job} ${run.id}` : `no new job: ${run.job} ${run.id} holds the unique key`
+function conflictOf(jobs: Treadle, job: string): OnConflict | undefined {
+  return jobs.definitions().find((definition) => definition.job === job)?.fields.unique?.onConflict
+}
+
+export function sentText(run: Run, onConflict: OnConflict = 'ignore'): string {
+  if (run.created) return `sent ${run.job} ${run.id}`
+  const change = onConflict === 'ignore' ? '' : ', and was changed unless a worker has it'
+  return `no new job: ${run.job} ${run.id} holds the unique key${change}`
 }
