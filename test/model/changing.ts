@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { finalStates } from '../../src/backends/store.ts'
 import { type Ground, pickOf } from './ground.ts'
 import { isEnded, type ModelEdge, type ModelJob } from './model-queue.ts'
+import type { JobSpec } from './operations.ts'
 
 /** What people do to jobs. */
 export class Changing {
@@ -47,7 +49,34 @@ export class Changing {
       rescues: 0,
       cancelRequested: false,
       isBegun: false,
+      isDone: false,
     })
+  }
+
+  async remove(pick: number): Promise<void> {
+    const job = pickOf(this.#ground.model.all(), pick)
+    if (job === undefined) return
+    const state = finalStates.find((each) => each === job.state) ?? 'dead'
+    const removed = await this.#ground.store.remove({ state, ids: [job.id], limit: 1 })
+    assert.equal(removed, isEnded(job) ? 1 : 0, `removal of ${job.id}`)
+    if (isEnded(job)) this.#ground.model.jobs.delete(job.id)
+  }
+
+  /** Another place, time and group for a job that waits. */
+  async amend(pick: number, spec: JobSpec): Promise<void> {
+    const job = pickOf(this.#ground.model.all(), pick)
+    if (job === undefined) return
+    const { queue, priority, group, runAt } = this.#ground.newJob({ ...spec, waitsFor: [] }, [])
+    const envelope = this.#ground.envelope({ ...job, edges: [], queue, priority, group, runAt }, null)
+    const expected = isEnded(job) ? 'ended' : job.state === 'running' ? 'claimed' : 'amended'
+    assert.deepEqual(
+      await this.#ground.store.amend([{ id: job.id, expected: null, envelope }]),
+      [expected],
+      `amending of ${job.id}`,
+    )
+    if (expected !== 'amended') return
+    Object.assign(job, { queue, priority, group, runAt })
+    if (job.state !== 'blocked') job.state = runAt > this.#ground.clock.now() ? 'scheduled' : 'ready'
   }
 
   async reschedule(pick: number, delayMs: number): Promise<void> {

@@ -65,7 +65,7 @@ export class Ground {
       priority: spec.priority,
       group: spec.group,
       uniqueKey: spec.uniqueKey,
-      uniqueUntil: spec.uniqueUntil,
+      uniqueUntil: spec.uniqueUntil === 'soon' ? this.clock.now() + 2_000 : spec.uniqueUntil,
       maxAttempts: spec.maxAttempts,
       edges: edges.filter(({ on }, index) => edges.findIndex((each) => each.on === on) === index),
       state: 'ready',

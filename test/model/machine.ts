@@ -66,6 +66,10 @@ export class Machine {
         return this.#changing.cancelTree(operation.pick)
       case 'replay':
         return this.#changing.replay(operation.pick)
+      case 'remove':
+        return this.#changing.remove(operation.pick)
+      case 'amend':
+        return this.#changing.amend(operation.pick, operation.spec)
       case 'reschedule':
         return this.#changing.reschedule(operation.pick, operation.delayMs)
       case 'pause':
@@ -86,7 +90,7 @@ export class Machine {
     for (let round = 0; model.all().some((job) => !isEnded(job)); round++) {
       assert.ok(round < mostDrainRounds, `jobs are left: ${JSON.stringify(model.all().filter((job) => !isEnded(job)))}`)
       await clock.advance(1_000)
-      await this.#claiming.claimAs({ owner: 'drain', limit: 100, leaseMs: 60_000, jobs: limits.claimable(null) })
+      await this.#claiming.claimAs({ owner: 'drain', limit: 100, leaseMs: 60_000, jobs: limits.claimable(null), queues: null })
       for (const { token, id, state, leaseUntil } of model.all()) {
         if (state !== 'running' || leaseUntil <= clock.now()) continue
         await this.#settling.settleToken(token as string, id, { how: 'done', delayMs: 0, keep: true })
@@ -99,9 +103,14 @@ export class Machine {
     for (const job of model.all()) {
       const record = await store.get(job.id)
       assert.ok(record, `${job.id} is lost: it should be ${job.state}`)
-      const { state, attempts, rescues } = record
-      const expected = { state: job.state, attempts: job.attempts, rescues: job.rescues }
-      assert.deepEqual({ state, attempts, rescues }, expected, `job ${job.id}`)
+      const { state, attempts, rescues, cancelRequested } = record
+      const expected = {
+        state: job.state,
+        attempts: job.attempts,
+        rescues: job.rescues,
+        cancelRequested: job.state === 'running' && job.cancelRequested,
+      }
+      assert.deepEqual({ state, attempts, rescues, cancelRequested }, expected, `job ${job.id}`)
     }
   }
 

@@ -1,4 +1,4 @@
-import type { FailurePolicy } from '../../src/envelope/envelope.ts'
+import type { FailurePolicy, UniqueUntil } from '../../src/envelope/envelope.ts'
 
 export type ModelState = 'ready' | 'scheduled' | 'blocked' | 'running' | 'succeeded' | 'dead' | 'cancelled' | 'skipped'
 
@@ -14,11 +14,11 @@ export interface ModelEdge {
 export interface ModelJob {
   readonly id: string
   readonly job: string
-  readonly queue: string
-  readonly priority: number
-  readonly group: string | null
+  queue: string
+  priority: number
+  group: string | null
   readonly uniqueKey: string | null
-  readonly uniqueUntil: 'started' | 'ended'
+  readonly uniqueUntil: UniqueUntil
   readonly maxAttempts: number
   readonly edges: ModelEdge[]
   state: ModelState
@@ -49,6 +49,8 @@ export function isEnded({ state }: ModelJob): boolean {
 export class ModelQueue {
   readonly jobs = new Map<string, ModelJob>()
   readonly paused = new Set<string>()
+  /** Keys that are held whatever becomes of the job. */
+  readonly #lasting = new Map<string, { readonly id: string; readonly until: number }>()
 
   get(id: string): ModelJob {
     const job = this.jobs.get(id)
@@ -61,14 +63,19 @@ export class ModelQueue {
   }
 
   /** The job that keeps another one with the same key out. */
-  holderOf({ job, uniqueKey }: Pick<ModelJob, 'job' | 'uniqueKey'>): ModelJob | undefined {
+  holderOf({ job, uniqueKey }: Pick<ModelJob, 'job' | 'uniqueKey'>, now: number): string | undefined {
     if (uniqueKey === null) return undefined
-    return this.all().find((each) => each.job === job && each.uniqueKey === uniqueKey && holdsKey(each))
+    const lasting = this.#lasting.get(`${job} ${uniqueKey}`)
+    if (lasting !== undefined && lasting.until > now) return lasting.id
+    return this.all().find((each) => each.job === job && each.uniqueKey === uniqueKey && holdsKey(each))?.id
   }
 
   /** Jobs that come together may wait for each other: first all of them are there, then it is seen what they wait for. */
   insert(job: ModelJob, now: number): void {
     this.jobs.set(job.id, job)
+    const until = job.uniqueUntil === 'ever' ? Number.POSITIVE_INFINITY : job.uniqueUntil
+    if (job.uniqueKey !== null && typeof until === 'number' && until > now)
+      this.#lasting.set(`${job.job} ${job.uniqueKey}`, { id: job.id, until })
     job.state = job.edges.length > 0 ? 'blocked' : job.runAt > now ? 'scheduled' : 'ready'
   }
 
@@ -107,6 +114,8 @@ export class ModelQueue {
   end(job: ModelJob, state: Ending, now: number): void {
     job.state = state
     job.token = null
+    const key = `${job.job} ${job.uniqueKey}`
+    if (!job.wasStarted && this.#lasting.get(key)?.id === job.id) this.#lasting.delete(key)
     for (const waiter of this.all()) {
       for (const edge of waiter.edges) if (edge.on === job.id) this.#resolveIfEnded(waiter, edge)
       if (waiter.state === 'blocked' && waiter.edges.some(({ on }) => on === job.id)) this.settleWaits(waiter, now)
@@ -155,5 +164,5 @@ export class ModelQueue {
 
 function holdsKey(job: ModelJob): boolean {
   if (job.uniqueUntil === 'started') return !job.wasStarted && !isEnded(job)
-  return !isEnded(job)
+  return job.uniqueUntil === 'ended' && !isEnded(job)
 }

@@ -10,13 +10,16 @@ export type Operation =
       readonly limit: number
       readonly leaseMs: number
       readonly job: number | null
+      readonly queue: string | null
+      readonly ageingMs: number | null
     }
   | { readonly op: 'settle'; readonly pick: number; readonly how: How; readonly delayMs: number; readonly keep: boolean }
   | { readonly op: 'begin' | 'extend' | 'late'; readonly pick: number }
   | { readonly op: 'child'; readonly pick: number; readonly key: number; readonly spec: JobSpec; readonly policy: FailurePolicy }
   | { readonly op: 'crash'; readonly owner: string }
   | { readonly op: 'advance'; readonly ms: number }
-  | { readonly op: 'cancel' | 'cancelTree' | 'replay'; readonly pick: number }
+  | { readonly op: 'cancel' | 'cancelTree' | 'replay' | 'remove'; readonly pick: number }
+  | { readonly op: 'amend'; readonly pick: number; readonly spec: JobSpec }
   | { readonly op: 'reschedule'; readonly pick: number; readonly delayMs: number }
   | { readonly op: 'pause' | 'resume'; readonly queue: string }
 
@@ -29,7 +32,7 @@ export interface JobSpec {
   readonly delayMs: number
   readonly group: string | null
   readonly uniqueKey: string | null
-  readonly uniqueUntil: 'started' | 'ended'
+  readonly uniqueUntil: 'started' | 'ended' | 'ever' | 'soon'
   readonly maxAttempts: number
   /** Jobs that were sent before. */
   readonly waitsFor: readonly number[]
@@ -75,7 +78,7 @@ const job = fc.record({
   delayMs: delays,
   group: fc.constantFrom(null, 'acme', 'bolt', 'cog'),
   uniqueKey: fc.constantFrom(null, null, null, 'x', 'y'),
-  uniqueUntil: fc.constantFrom<'started' | 'ended'>('started', 'ended'),
+  uniqueUntil: fc.constantFrom<JobSpec['uniqueUntil']>('started', 'ended', 'ever', 'soon'),
   maxAttempts: fc.integer({ min: 1, max: 3 }),
   waitsFor: fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
@@ -94,6 +97,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       limit: fc.integer({ min: 1, max: 5 }),
       leaseMs: fc.constantFrom(1_000, 3_000),
       job: rarely(fc.nat({ max: 2 })),
+      queue: rarely(queues),
+      ageingMs: rarely(fc.constant(500)),
     }),
   },
   {
@@ -117,6 +122,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ op: fc.constantFrom('cancel' as const, 'cancelTree' as const, 'replay' as const), pick }),
   },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('remove' as const), pick }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('amend' as const), pick, spec: job }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('reschedule' as const), pick, delayMs: delays }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constantFrom('pause' as const, 'resume' as const), queue: queues }) },
 )

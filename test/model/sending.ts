@@ -18,8 +18,8 @@ export class Sending {
     const receipts = await this.#ground.backend.send(jobs.map((job) => this.#ground.envelope(job, null)))
     const stored: ModelJob[] = []
     jobs.forEach((job, index) => {
-      const holder = this.#ground.model.holderOf(job)
-      assert.deepEqual(receipts[index], { id: holder?.id ?? job.id, stored: holder === undefined }, `receipt of ${job.id}`)
+      const holder = this.#ground.model.holderOf(job, now)
+      assert.deepEqual(receipts[index], { id: holder ?? job.id, stored: holder === undefined }, `receipt of ${job.id}`)
       if (holder !== undefined) return
       this.#ground.model.insert(job, now)
       stored.push(job)

@@ -46,10 +46,16 @@ export function connect(path: string): Database {
 
 const states = ['ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
 
-/** What is wrong with the file: damage, counts that are not those of the rows, rows without all that a job needs. */
+/** What is wrong with the file: damage, counts that are not those of the rows, rows without all that a job needs, rows of jobs that are gone. */
 export function faultsOf(path: string): readonly string[] {
   const damage = query<{ integrity_check: string }>(path, 'PRAGMA integrity_check').map((row) => row.integrity_check)
-  return [...damage.filter((message) => message !== 'ok'), ...countFaults(path), ...rowFaults(path)]
+  return [
+    ...damage.filter((message) => message !== 'ok'),
+    ...countFaults(path),
+    ...groupFaults(path),
+    ...linkFaults(path),
+    ...rowFaults(path),
+  ]
 }
 
 export function rowsIn(path: string): number {
@@ -58,7 +64,12 @@ export function rowsIn(path: string): number {
 
 function countFaults(path: string): string[] {
   const columns = states.map((state, number) => `sum(jobs.state = ${number}) AS ${state}`).join(', ')
-  const counted = query<Record<string, number>>(path, `SELECT lane, ${columns} FROM treadle_jobs AS jobs GROUP BY lane`)
+  // A lane of all groups has no jobs itself, and sums up those of its groups.
+  const counted = query<Record<string, number>>(
+    path,
+    `SELECT lane, ${columns} FROM treadle_jobs AS jobs GROUP BY lane
+     UNION ALL SELECT family AS lane, ${columns} FROM treadle_jobs AS jobs JOIN treadle_lanes USING (lane) WHERE family > 0 GROUP BY family`,
+  )
   const kept = query<Record<string, number>>(path, 'SELECT * FROM treadle_lanes')
   const faults = counted.filter(({ lane }) => !kept.some((row) => row.lane === lane)).map(({ lane }) => `no lane ${lane}`)
   for (const lane of kept) {
@@ -69,6 +80,30 @@ function countFaults(path: string): string[] {
     }
   }
   return faults
+}
+
+function groupFaults(path: string): string[] {
+  const lanes = query<{ lane: number; grp: string; busy: number; running: number; jobs: number }>(
+    path,
+    `SELECT lane, grp, busy, ${states.join(' + ')} AS jobs,
+       (SELECT total(running) FROM treadle_lanes AS all_of_group
+        WHERE all_of_group.job = lanes.job AND all_of_group.grp = lanes.grp AND family > 0) AS running
+     FROM treadle_lanes AS lanes WHERE family > 0`,
+  )
+  return lanes.flatMap(({ lane, grp, busy, running, jobs }) => [
+    ...(busy === running ? [] : [`lane ${lane} says that ${busy} jobs of group ${grp} run, there are ${running}`]),
+    ...(jobs === 0 ? [`lane ${lane} of group ${grp} was left without jobs`] : []),
+  ])
+}
+
+function linkFaults(path: string): string[] {
+  const orphans = query<{ orphan: string }>(
+    path,
+    `SELECT 'the place of a job that is gone, in ' || root AS orphan FROM treadle_links WHERE seq NOT IN (SELECT seq FROM treadle_jobs)
+     UNION ALL SELECT 'what a job that is gone waited for: ' || target_id FROM treadle_edges WHERE waiter NOT IN (SELECT seq FROM treadle_jobs)
+     UNION ALL SELECT 'a workflow without jobs: ' || root FROM treadle_gone WHERE root NOT IN (SELECT root FROM treadle_links)`,
+  )
+  return orphans.map(({ orphan }) => `the file keeps ${orphan}`)
 }
 
 function rowFaults(path: string): string[] {

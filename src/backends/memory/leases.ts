@@ -221,7 +221,7 @@ export class Leases {
   #endLease(job: MemoryJob, state: FinalState | 'ready' | 'scheduled', changes: Changes): void {
     this.#once.release(job)
     this.#cancelRequested.delete(job)
-    this.#jobs.move(job, state, { ...changes, token: null })
+    this.#jobs.move(job, state, { ...changes, token: null, cancelRequested: false })
   }
 
   #nextAt({ nextTokenAt }: ClaimState): number | null {

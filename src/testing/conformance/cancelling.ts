@@ -40,8 +40,14 @@ export const cancelling: Group = {
       assert.ok(one && two)
       for (const id of [stopped, finished]) await bench.store.cancel(id as string)
       await bench.settle(bench.cancelled(one), bench.done(two, { keep: true, result: '1' }))
-      assert.equal((await bench.record(stopped as string)).state, 'cancelled')
-      assert.equal((await bench.record(finished as string)).state, 'succeeded')
+      const records = [await bench.record(stopped as string), await bench.record(finished as string)]
+      assert.deepEqual(
+        records.map(({ state, cancelRequested }) => [state, cancelRequested]),
+        [
+          ['cancelled', false],
+          ['succeeded', false],
+        ],
+      )
       assert.deepEqual((await bench.lease()).cancelled, [])
     },
     'a job that was asked to stop does not come back: not by a retry, a snooze or a lost lease': async (bench) => {
