@@ -2,12 +2,13 @@ export { defineConfig, type TreadleConfig } from './app/config.ts'
 export { configure, jobs } from './app/default-instance.ts'
 export type { QueueOptions } from './app/queue-limits.ts'
 export type { Schedules } from './app/schedules.ts'
+export type { SuperviseOptions } from './app/supervising.ts'
 export { Treadle, type TreadleOptions, treadle } from './app/treadle.ts'
 export type { Why, WhyReason, WhyRule } from './app/why.ts'
 export type { NodeOptions, Workflow, WorkflowNode } from './app/workflow.ts'
 export type { WorkflowRun } from './app/workflow-run.ts'
 export type { BatchCallbacks } from './app/workflows.ts'
-export type { DaemonReport } from './app/working.ts'
+export type { DaemonReport, StopOptions } from './app/working.ts'
 export type {
   AttemptError,
   ClaimableJob,
@@ -25,12 +26,16 @@ export type {
   HeldLease,
   JobCount,
   JobFilter,
+  JobLink,
   JobRecord,
   JobState,
   JobStore,
   OccurrenceRecord,
   ScheduleRecord,
+  TreeCancellation,
+  TreeCounts,
 } from './backends/store.ts'
+export type { ByteSize } from './core/byte-size.ts'
 export { type Clock, systemClock, type Timer } from './core/clock.ts'
 export type { Duration } from './core/duration.ts'
 export { type ErrorCode, errorCodes, PermanentError, TreadleError } from './core/errors.ts'
@@ -39,21 +44,33 @@ export type { Json } from './core/json.ts'
 export type { Logger } from './core/logger.ts'
 export { JobBuilder, type KeepOptions } from './definition/builder.ts'
 export type { JobContext } from './definition/context.ts'
-export { type DefinitionFields, type FilterContext, JobDefinition } from './definition/definition.ts'
+export { type DefinitionFields, type FilterContext, JobDefinition, type Keep } from './definition/definition.ts'
+export type { DeliveryMode } from './definition/delivery.ts'
 export type { Dependency, DependencyOptions, JobReference, OnFailure } from './definition/dependency.ts'
 export type { DispatchOptions } from './definition/dispatch.ts'
 export type { Dependencies, DependencyFailure } from './definition/dispatch-options.ts'
 export type { Draft, PayloadDraft } from './definition/draft.ts'
-export type { GroupOptions } from './definition/grouping.ts'
+export type { Grouping, GroupOptions } from './definition/grouping.ts'
 export type { Handler, HandlerClass, HandlerFunction } from './definition/handler.ts'
 export type { IsolateKind, IsolateOptions, Isolation } from './definition/isolation.ts'
 export type { Overlap } from './definition/overlap.ts'
 export { type Priority, priorityLevels } from './definition/priority.ts'
 export type { TreeProgress, WaitOptions } from './definition/progress.ts'
-export type { RateOptions } from './definition/rate.ts'
+export type { RateLimit, RateOptions } from './definition/rate.ts'
 export { type RetryOptions, type RetryPolicy, retryPresets } from './definition/retry.ts'
 export type { Run } from './definition/run.ts'
-export type { ChildFailure, ChildOptions, ChildOutcome, LinkOutcome, Step, Steppable } from './definition/workflow.ts'
+export type { Schema } from './definition/schema.ts'
+export type { SqlTransaction, SqlValue } from './definition/sql-transaction.ts'
+export type {
+  DebounceOptions,
+  Key,
+  OnConflict,
+  ThrottleOptions,
+  UniqueDispatchOptions,
+  Uniqueness,
+  UniqueOptions,
+} from './definition/uniqueness.ts'
+export type { ChildFailure, ChildOptions, ChildOutcome, LinkOutcome, ResultsOf, Step, Steppable } from './definition/workflow.ts'
 export type { Envelope } from './envelope/envelope.ts'
 export type { SigningKey } from './envelope/key-ring.ts'
 export { fromWire, toWire, type WireEnvelope } from './envelope/wire.ts'
@@ -79,5 +96,9 @@ export type { DryOccurrence, DryRun } from './worker/dry-run.ts'
 export type { LoadOptions } from './worker/load-config.ts'
 export type { DaemonOptions, RunOptions, WorkOptions } from './worker/options.ts'
 export type { RunReport } from './worker/report.ts'
+export type { SupervisorOptions } from './worker/supervisor/config.ts'
+export type { SupervisorEvents, Tell } from './worker/supervisor/events.ts'
+export type { ChildHandle, ChildListener, ChildMessage, ChildOrder, StartChild } from './worker/supervisor/messages.ts'
+export type { Supervisor, SupervisorReport } from './worker/supervisor/supervisor.ts'
 export type { TickSummary } from './worker/tick-statistics.ts'
 export type { WorkerState } from './worker/worker-state.ts'

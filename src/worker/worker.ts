@@ -1,14 +1,13 @@
-import type { Lease, LeaseBatch, LeaseRequest, QueueLimits } from '../backends/contract.ts'
-import { nextTurn } from '../core/clock.ts'
+import type { LeaseBatch, LeaseRequest, QueueLimits } from '../backends/contract.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import { type ActiveRun, abortGraceMs } from '../execution/active-run.ts'
+import { abortGraceMs } from '../execution/active-run.ts'
 import { ClaimableJobs } from './claimable-jobs.ts'
 import { Claims } from './claims.ts'
 import type { WorkerConfig } from './config.ts'
+import { Hands } from './hands.ts'
 import { Idleness } from './idleness.ts'
-import { LeaseBuffer } from './lease-buffer.ts'
 import { emptyTally, type RunReport } from './report.ts'
-import { Runs, type RunsDeps } from './runs.ts'
+import type { RunsDeps } from './runs.ts'
 import { Settler } from './settler.ts'
 import { Sleeper } from './sleeper.ts'
 import { Telling } from './telling.ts'
@@ -22,12 +21,6 @@ export interface WorkerDeps extends RunsDeps, Pick<VitalsDeps, 'meter'> {
   readonly owner: string
 }
 
-/** So many settlements may be on their way before no more jobs are leased. */
-const mostUnsettled = 5_000
-/** How long a job waits whose first run must end before the next. */
-const twinPauseMs = 1_000
-/** So many jobs are started before the event loop goes on to other things. */
-const startsPerTurn = 200
 /** With all hands full nothing wakes the worker: so often it looks for jobs that were asked to stop, whatever `poll` says. */
 const busyLookMs = 1_000
 /** How long a shutdown waits, after it aborted what ran, for handlers that do not end and a database that does not answer. */
@@ -40,54 +33,39 @@ export const lastWaitMs = 2 * abortGraceMs
 export class Worker {
   readonly config: WorkerConfig
   readonly #deps: WorkerDeps
-  readonly #runs: Runs
+  readonly #hands: Hands
   readonly #settler: Settler
   readonly #vitals: Vitals
   readonly #claims: Claims
   readonly #idleness: Idleness
-  readonly #telling: Telling
-  readonly #buffer: LeaseBuffer
   readonly #sleeper: Sleeper
   readonly #claimable: ClaimableJobs
   readonly #tally = emptyTally()
   readonly #stopping = new AbortController()
-  /** How many more jobs may be started, for a pass with a limit. */
-  #allowance = Number.POSITIVE_INFINITY
-  #startedThisTurn = 0
   #looping: Promise<void> = Promise.resolve()
   #shutdown: Promise<void> | undefined
 
   constructor(config: WorkerConfig, deps: WorkerDeps) {
     const { clock } = deps
-    const { concurrency, leaseMs } = config
     const telling = new Telling(deps.logger, deps.events)
     const onError = (error: unknown) => telling.error(error)
     this.config = config
     this.#deps = deps
-    this.#telling = telling
-    this.#buffer = new LeaseBuffer(concurrency)
     this.#sleeper = new Sleeper(clock)
     this.#claimable = new ClaimableJobs(config.jobs)
     this.#vitals = new Vitals(config, deps, {
       telling,
-      held: () => [...this.#runs.tokens, ...this.#buffer.waiting().map(({ token }) => token), ...this.#settler.tokens],
-      isHolding: () => this.#outstanding > 0,
-      running: () => this.#runs.running,
-      onLost: (token) => this.#lose(token),
-      onRise: () => this.#handsFree(),
+      held: () => this.#hands.tokens,
+      isHolding: () => this.#hands.outstanding > 0,
+      running: () => this.#hands.running,
+      onLost: (token) => this.#hands.lose(token),
+      onRise: () => this.#hands.fill(),
       onRecovered: () => this.#claims.wake(),
     })
-    const { queue, breaker, heartbeat, stallWatch } = this.#vitals
+    const { queue, breaker, heartbeat } = this.#vitals
     this.#settler = new Settler(queue, clock, onError)
-    this.#runs = new Runs(deps, {
-      leaseMs,
-      settler: this.#settler,
-      tally: this.#tally,
-      onFailed: (what, error) => telling.failed(what, error),
-      onStarted: (run) => stallWatch.began(run),
-      onEnded: (run, durationMs) => this.#ended(run, durationMs),
-      onSettled: () => this.#settled(),
-    })
+    this.#idleness = new Idleness(clock, () => this.#hands.outstanding === 0)
+    this.#hands = this.#newHands(telling)
     this.#claims = new Claims({
       queue,
       breaker,
@@ -97,7 +75,6 @@ export class Worker {
       before: () => heartbeat.catchUp(),
       onError,
     })
-    this.#idleness = new Idleness(clock, () => this.#outstanding === 0)
   }
 
   get report(): RunReport {
@@ -106,7 +83,7 @@ export class Worker {
 
   get state(): WorkerState {
     const { concurrency } = this.config
-    return { owner: this.#deps.owner, running: this.#runs.size, concurrency, ...this.#vitals.state }
+    return { owner: this.#deps.owner, running: this.#hands.size, concurrency, ...this.#vitals.state }
   }
 
   /** The keys of the jobs that it runs. */
@@ -130,8 +107,9 @@ export class Worker {
 
   /** Works until nothing is due any more, or `limit` jobs were started. */
   async drain(limit = Number.POSITIVE_INFINITY): Promise<void> {
-    this.#allowance = limit
-    await this.#startLoop((idle) => idle || (this.#allowance <= 0 && this.#outstanding === 0))
+    const hands = this.#hands
+    hands.allowance = limit
+    await this.#startLoop((idle) => idle || (hands.allowance <= 0 && hands.outstanding === 0))
     await this.stop()
   }
 
@@ -143,12 +121,31 @@ export class Worker {
 
   /** Skips the wait of a shutdown. */
   abort(): void {
-    this.#runs.abort()
+    this.#hands.abort()
   }
 
   /** Stops a job of this worker; false when it has none with this id. */
   cancel(id: string): boolean {
-    return this.#cancel(({ envelope }) => envelope.id === id)
+    return this.#hands.cancel(({ envelope }) => envelope.id === id)
+  }
+
+  #newHands(telling: Telling): Hands {
+    const { concurrency, leaseMs } = this.config
+    const { stallWatch } = this.#vitals
+    return new Hands(this.#deps, {
+      concurrency,
+      leaseMs,
+      settler: this.#settler,
+      tally: this.#tally,
+      allowed: () => this.#vitals.allowed,
+      isStopping: () => this.isStopping,
+      onFailed: (what, error) => telling.failed(what, error),
+      onStarted: (run) => stallWatch.began(run),
+      onEnded: (run, durationMs) => stallWatch.ended(run, durationMs),
+      onFree: () => this.#sleeper.free(),
+      onSettled: () => this.#settled(),
+      onGone: () => this.#idleness.notice(),
+    })
   }
 
   async #startLoop(finished: (idle: boolean) => boolean): Promise<void> {
@@ -161,10 +158,10 @@ export class Worker {
 
   async #loop(finished: (idle: boolean) => boolean): Promise<void> {
     while (!this.isStopping) {
-      if (this.#buffer.isOverdue) this.#returnUnstarted()
+      this.#hands.returnOverdue()
       this.#sleeper.look()
-      const limit = this.#capacity()
-      const nothingUnderWay = this.#outstanding === 0
+      const limit = this.#hands.capacity
+      const nothingUnderWay = this.#hands.outstanding === 0
       const batch = await this.#claims.claim(limit)
       if (batch === undefined) return
       this.#take(batch, limit)
@@ -172,16 +169,8 @@ export class Worker {
       const isMoreDue = batch.nextAt !== null && batch.nextAt <= this.#deps.clock.now()
       if (finished(nothingUnderWay && batch.leases.length === 0 && !isMoreDue)) return
       const all = batch.leases.length >= limit
-      if (!all || this.#capacity() === 0) await this.#sleeper.sleep(this.#sleepMs(batch, all), all)
+      if (!all || this.#hands.capacity === 0) await this.#sleeper.sleep(this.#sleepMs(batch, all), all)
     }
-  }
-
-  /** How many jobs to ask for. */
-  #capacity(): number {
-    if (this.#settler.size > mostUnsettled) return 0
-    const free = this.#vitals.allowed - this.#runs.size
-    if (free < 0) return 0
-    return Math.max(0, Math.min(this.#buffer.wanted(free), this.#allowance))
   }
 
   #request(limit: number): LeaseRequest {
@@ -192,55 +181,15 @@ export class Worker {
   }
 
   #take({ leases, cancelled }: LeaseBatch, limit: number): void {
-    for (const each of cancelled) this.#cancel(({ token }) => token === each)
+    for (const each of cancelled) this.#hands.cancel(({ token }) => token === each)
     if (leases.length === 0) return
-    const twins = this.#runs.loseTwins(leases)
-    const fresh = twins.size === 0 ? leases : leases.filter((lease) => !twins.has(lease))
-    for (const { token } of twins) void this.#release(token, twinPauseMs)
-    this.#allowance -= fresh.length
-    this.#buffer.add(fresh, leases.length >= limit)
+    this.#hands.take(leases, limit)
     this.#vitals.stallWatch.watch()
-    this.#startBuffered()
-  }
-
-  /** Handlers that never wait for anything would run in one go: after so many, whatever else has arrived gets its turn. */
-  #startBuffered(): void {
-    while (this.#runs.size < this.#vitals.allowed && !this.isStopping) {
-      if (this.#startedThisTurn >= startsPerTurn) return
-      const lease = this.#buffer.shift()
-      if (lease === undefined) return
-      if (++this.#startedThisTurn === startsPerTurn) void this.#nextTurn()
-      this.#runs.start(lease)
-    }
-  }
-
-  async #nextTurn(): Promise<void> {
-    await nextTurn()
-    this.#startedThisTurn = 0
-    this.#startBuffered()
-  }
-
-  #cancel(isMeant: (lease: Lease) => boolean): boolean {
-    const waiting = this.#buffer.waiting().find(isMeant)
-    if (waiting === undefined) return this.#runs.cancel(isMeant)
-    this.#buffer.remove(waiting)
-    this.#runs.startCancelled(waiting)
-    return true
-  }
-
-  #ended(run: ActiveRun, durationMs: number): void {
-    this.#vitals.stallWatch.ended(run, durationMs)
-    this.#handsFree()
-  }
-
-  #handsFree(): void {
-    this.#startBuffered()
-    // The next jobs are asked for while the last ones are being settled.
-    if (this.#buffer.isPrefetching && this.#capacity() > 0) this.#sleeper.free()
+    this.#hands.start()
   }
 
   #settled(): void {
-    if (this.#capacity() > 0 || this.#outstanding === 0) this.#sleeper.free()
+    if (this.#hands.capacity > 0 || this.#hands.outstanding === 0) this.#sleeper.free()
     this.#idleness.notice()
   }
 
@@ -248,7 +197,7 @@ export class Worker {
     this.#stopping.abort()
     this.#sleeper.end()
     await this.#looping.catch(() => {})
-    this.#returnUnstarted()
+    this.#hands.returnUnstarted()
     await this.#idleness.wait(this.config.graceMs)
     this.abort()
     const patience = this.#deps.clock.timer(lastWaitMs / 2, () => this.#settler.giveUp())
@@ -258,37 +207,10 @@ export class Worker {
     this.#vitals.stop()
   }
 
-  /** Another worker may be idle: what waits here for too long goes back to its place in the queue. */
-  #returnUnstarted(): void {
-    const unstarted = this.#buffer.clear()
-    this.#allowance += unstarted.length
-    for (const { token } of unstarted) void this.#release(token, 0)
-  }
-
-  async #release(token: string, delayMs: number): Promise<void> {
-    try {
-      if ((await this.#settler.settle({ token, kind: 'snooze', delayMs })) === 'applied') this.#tally.released++
-    } catch (error) {
-      this.#telling.failed('a job could not be given back, and comes back when its lease runs out', error)
-    }
-    this.#idleness.notice()
-  }
-
-  get #outstanding(): number {
-    return this.#runs.size + this.#buffer.size + this.#settler.size
-  }
-
   #sleepMs(batch: LeaseBatch, busy: boolean): number {
     const { pollMs } = this.config
     if (busy) return Math.min(pollMs, busyLookMs)
     if (batch.nextAt === null) return pollMs
     return Math.min(pollMs, Math.max(1, batch.nextAt - this.#deps.clock.now()))
-  }
-
-  #lose(token: string): void {
-    this.#runs.lose(token)
-    const waiting = this.#buffer.waiting().find((lease) => lease.token === token)
-    if (waiting !== undefined) this.#buffer.remove(waiting)
-    this.#idleness.notice()
   }
 }

@@ -1,0 +1,144 @@
+import type { Lease } from '../backends/contract.ts'
+import { nextTurn } from '../core/clock.ts'
+import type { ActiveRun } from '../execution/active-run.ts'
+import { LeaseBuffer } from './lease-buffer.ts'
+import { Runs, type RunsDeps, type RunsOptions } from './runs.ts'
+
+export interface HandsOptions extends RunsOptions {
+  readonly concurrency: number
+  /** How many jobs may run at once now. */
+  readonly allowed: () => number
+  readonly isStopping: () => boolean
+  /** More jobs can be asked for. */
+  readonly onFree: () => void
+  /** A job that was claimed has gone without a run. */
+  readonly onGone: () => void
+}
+
+/** So many settlements may be on their way before no more jobs are leased. */
+const mostUnsettled = 5_000
+/** How long a job waits whose first run must end before the next. */
+const twinPauseMs = 1_000
+/** So many jobs are started before the event loop goes on to other things. */
+const startsPerTurn = 200
+
+/** The jobs that a worker has claimed: those that wait for a free hand, those that run, and those whose end is on its way to disk. */
+export class Hands {
+  readonly #options: HandsOptions
+  readonly #runs: Runs
+  readonly #buffer: LeaseBuffer
+  /** How many more jobs may be started, for a pass with a limit. */
+  allowance = Number.POSITIVE_INFINITY
+  #startedThisTurn = 0
+
+  constructor(deps: RunsDeps, options: HandsOptions) {
+    this.#options = options
+    this.#buffer = new LeaseBuffer(options.concurrency)
+    this.#runs = new Runs(deps, {
+      ...options,
+      onEnded: (run, durationMs) => {
+        options.onEnded(run, durationMs)
+        this.fill()
+      },
+    })
+  }
+
+  /** Those whose handlers run now. */
+  get running(): readonly ActiveRun[] {
+    return this.#runs.running
+  }
+
+  get size(): number {
+    return this.#runs.size
+  }
+
+  /** All that has not come to its end on disk. */
+  get outstanding(): number {
+    return this.#runs.size + this.#buffer.size + this.#options.settler.size
+  }
+
+  get tokens(): readonly string[] {
+    return [...this.#runs.tokens, ...this.#buffer.waiting().map(({ token }) => token), ...this.#options.settler.tokens]
+  }
+
+  /** How many jobs to ask for. */
+  get capacity(): number {
+    if (this.#options.settler.size > mostUnsettled) return 0
+    const free = this.#options.allowed() - this.#runs.size
+    if (free < 0) return 0
+    return Math.max(0, Math.min(this.#buffer.wanted(free), this.allowance))
+  }
+
+  /** Of `limit` jobs that were asked for, these came. */
+  take(leases: readonly Lease[], limit: number): void {
+    const twins = this.#runs.loseTwins(leases)
+    const fresh = twins.size === 0 ? leases : leases.filter((lease) => !twins.has(lease))
+    for (const { token } of twins) void this.#release(token, twinPauseMs)
+    this.allowance -= fresh.length
+    this.#buffer.add(fresh, leases.length >= limit)
+  }
+
+  /** Starts what waits. Handlers that never wait for anything would run in one go: after so many, other things get their turn. */
+  start(): void {
+    while (this.#runs.size < this.#options.allowed() && !this.#options.isStopping()) {
+      if (this.#startedThisTurn >= startsPerTurn) return
+      const lease = this.#buffer.shift()
+      if (lease === undefined) return
+      if (++this.#startedThisTurn === startsPerTurn) void this.#nextTurn()
+      this.#runs.start(lease)
+    }
+  }
+
+  /** Hands are free. The next jobs are asked for while the last ones are being settled. */
+  fill(): void {
+    this.start()
+    if (this.#buffer.isPrefetching && this.capacity > 0) this.#options.onFree()
+  }
+
+  /** False when none of them is meant. */
+  cancel(isMeant: (lease: Lease) => boolean): boolean {
+    const waiting = this.#buffer.waiting().find(isMeant)
+    if (waiting === undefined) return this.#runs.cancel(isMeant)
+    this.#buffer.remove(waiting)
+    this.#runs.startCancelled(waiting)
+    return true
+  }
+
+  lose(token: string): void {
+    this.#runs.lose(token)
+    const waiting = this.#buffer.waiting().find((lease) => lease.token === token)
+    if (waiting !== undefined) this.#buffer.remove(waiting)
+    this.#options.onGone()
+  }
+
+  abort(): void {
+    this.#runs.abort()
+  }
+
+  /** Another worker may be idle: what waits here for too long goes back to its place in the queue. */
+  returnOverdue(): void {
+    if (this.#buffer.isOverdue) this.returnUnstarted()
+  }
+
+  returnUnstarted(): void {
+    const unstarted = this.#buffer.clear()
+    this.allowance += unstarted.length
+    for (const { token } of unstarted) void this.#release(token, 0)
+  }
+
+  async #nextTurn(): Promise<void> {
+    await nextTurn()
+    this.#startedThisTurn = 0
+    this.start()
+  }
+
+  async #release(token: string, delayMs: number): Promise<void> {
+    const { settler, tally, onFailed, onGone } = this.#options
+    try {
+      if ((await settler.settle({ token, kind: 'snooze', delayMs })) === 'applied') tally.released++
+    } catch (error) {
+      onFailed('a job could not be given back, and comes back when its lease runs out', error)
+    }
+    onGone()
+  }
+}
