@@ -158,7 +158,8 @@ export interface Coordination {
 export interface Transactions {
   /**
    * Runs `work` and the settlement that it gives in one transaction. Nothing of it is kept where `work` throws or the lease is
-   * lost. It waits its turn without blocking, for at most 30 seconds.
+   * lost, and nothing but the end of the job where that is not done, because a child of it failed or it was asked to stop. It waits
+   * its turn without blocking, for at most 30 seconds.
    */
   complete(token: string, work: (tx: SqlTransaction) => Settlement): Promise<SettleReceipt>
 }

@@ -78,12 +78,17 @@ export class RunTransaction {
     }
     const { outcome, result } = done as Work<Result>
     this.#completed = { outcome, result, receipt }
+    if (isUndone(receipt)) {
+      const why = receipt === 'failed' ? 'one of its children has failed' : 'it was asked to stop'
+      throw new TreadleError('STOPPED', `The transaction of "${definition.job}" was rolled back: ${why}`)
+    }
     return result
   }
 
   /** What became of a run that threw after its job had ended; null when it had not. */
   afterwards(thrown: unknown): Outcome | null {
     if (this.#completed === null) return null
+    if (isUndone(this.#completed.receipt)) return this.#completed.outcome
     const { definition } = this.#run
     this.#deps.services.logger.warn(
       `"${definition.job}" has succeeded in its transaction, and threw after it: ${messageOf(thrown)}`,
@@ -104,6 +109,11 @@ export class RunTransaction {
     const { clock, keepOf } = this.#deps
     return settlementOf(outcome, token, attempt, clock.now(), keepOf(definition.job)) as Settlement
   }
+}
+
+/** The job has ended, but not as done, and what the function wrote is not there. */
+function isUndone(receipt: SettleReceipt): boolean {
+  return receipt === 'failed' || receipt === 'cancelled'
 }
 
 /** What such a function does after its first wait would not be part of the transaction. */

@@ -1,6 +1,7 @@
 import { type JobContext, type Treadle, treadle } from 'treadle'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { nextTurn } from '../../src/core/clock.ts'
 import { query, scratchFolder } from '../processes/database.ts'
 
 const folder = scratchFolder()
@@ -45,6 +46,27 @@ describe('an effectively-once job', () => {
     expect(await run.result()).toEqual({ rows: 1 })
     expect(seen).toEqual([{ rows: 1 }, { rows: 1 }])
     expect(rows()).toEqual(['one'])
+  })
+
+  it('is dead when a child of it has failed, and what it wrote is rolled back', async () => {
+    const { jobs, rows, log } = program()
+    jobs.define('child', () => {
+      throw new Error('no luck')
+    })
+    const seen: unknown[] = []
+    const job = jobs
+      .define('job', async (_: unknown, ctx) => {
+        const child = await ctx.dispatchChild('child')
+        while ((await child.state()) !== 'dead') await nextTurn()
+        await write('one', ctx).catch((thrown: unknown) => seen.push(thrown))
+      })
+      .delivery('effectively-once')
+    const run = await job.dispatch({})
+    await jobs.run()
+    expect(await run.state()).toBe('dead')
+    expect(seen).toMatchObject([{ code: 'STOPPED', message: expect.stringContaining('rolled back') }])
+    expect(rows).toThrow('written')
+    expect(log.join()).not.toContain('has succeeded')
   })
 
   it('has succeeded once the transaction is committed, whatever the handler does after it', async () => {

@@ -26,6 +26,7 @@ export class Completing {
     write: <Answer>(work: () => Answer) => Answer,
   ): Settled {
     let failure: { readonly thrown: unknown } | undefined
+    let refused: Settlement | undefined
     try {
       return write(() => {
         if (!this.#isHeld(token)) throw new LostLease()
@@ -39,10 +40,16 @@ export class Completing {
         } finally {
           tx.close()
         }
-        return this.#settling.settle([settlement], now)
+        const settled = this.#settling.settle([settlement], now)
+        if (settled.others.every(([, receipt]) => receipt === 'blocked')) return settled
+        refused = settlement
+        throw new NotDone()
       })
     } catch (thrown) {
       if (failure !== undefined) throw failure.thrown
+      // What it wrote is undone, and its end is written without it.
+      const other = refused
+      if (thrown instanceof NotDone && other !== undefined) return write(() => this.#settling.settle([other], now))
       if (thrown instanceof LostLease) return { others: [[0, 'lost']], released: false }
       throw thrown
     }
@@ -58,6 +65,13 @@ export class Completing {
 class LostLease extends TreadleError {
   constructor() {
     super('STOPPED', 'The lease has passed to another worker')
+  }
+}
+
+/** Rolls the transaction back: the job ends, but not as done, because a child of it failed or it was asked to stop. */
+class NotDone extends TreadleError {
+  constructor() {
+    super('STOPPED', 'The job did not end as done')
   }
 }
 

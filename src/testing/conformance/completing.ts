@@ -3,6 +3,7 @@ import type { Lease, Settlement } from '../../backends/contract.ts'
 import type { SqlTransaction } from '../../definition/sql-transaction.ts'
 import type { Bench } from './bench.ts'
 import { times } from './bench.ts'
+import { die, runningParent, succeed } from './links.ts'
 import type { Group } from './suite.ts'
 
 async function running(bench: Bench): Promise<Lease> {
@@ -55,6 +56,20 @@ export const completing: Group = {
       await assert.rejects(bench.transactions.complete(lease.token, work), (thrown) => thrown === failure)
       assert.equal((await bench.record(lease.envelope.id)).state, 'running')
       assert.equal(await bench.transactions.complete(lease.token, writes(bench, lease, 'kept')), 'applied')
+      assert.deepEqual(await written(bench), ['kept'])
+    },
+    'a parent whose child has failed is dead, and what it wrote is not there': async (bench) => {
+      const { parent, children } = await runningParent(bench, ['one'])
+      await die(bench, children[0] as string)
+      assert.equal(await bench.transactions.complete(parent.token, writes(bench, parent, 'undone')), 'failed')
+      assert.equal((await bench.record(parent.envelope.id)).state, 'dead')
+      assert.deepEqual(await written(bench), [])
+    },
+    'a parent whose children have not ended keeps what it wrote, and waits for them': async (bench) => {
+      const { parent, children } = await runningParent(bench, ['one'])
+      assert.equal(await bench.transactions.complete(parent.token, writes(bench, parent, 'kept')), 'blocked')
+      await succeed(bench, children[0] as string)
+      assert.equal((await bench.record(parent.envelope.id)).state, 'succeeded')
       assert.deepEqual(await written(bench), ['kept'])
     },
     'a lease that is lost writes nothing, and its function is not called': async (bench) => {
