@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // Files run two at a time on the smallest machines we support; a test waits for states, so a slow machine only takes longer.
+    // Files run two at a time also on two cores: many wait for other processes. A test waits for states, so a slow machine only takes longer.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     server: { deps: { external: [/\/dist\//] } },
