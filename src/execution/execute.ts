@@ -138,7 +138,10 @@ async function attempt(
   let result: unknown
   try {
     result = await run.guard(invoke(definition, context, run, deps))
-    outcome = run.transaction?.completed?.outcome ?? (await succeeded(result, definition, run, once, deps))
+    const completed = run.transaction?.completed ?? null
+    if (completed === null && run.stopReason === 'timeout') throw stopError('timeout', run.lease)
+    const checked = completed === null && fields.output !== null ? await checkedResult(fields.output, result, fields.job) : result
+    outcome = completed?.outcome ?? { kind: 'done', result: resultText(checked, fields.job, deps), once }
   } catch (thrown) {
     outcome = run.transaction?.afterwards(thrown) ?? (await failed(thrown, definition, context, run, deps))
   }
@@ -148,18 +151,6 @@ async function attempt(
   }
   for (const hook of fields.finally) await quietly(() => hook(payload, context), context, deps.clock)
   return outcome
-}
-
-async function succeeded(
-  result: unknown,
-  { fields }: JobDefinition,
-  run: ActiveRun,
-  once: OnceMark | null,
-  deps: ExecutionDeps,
-): Promise<Outcome> {
-  if (run.stopReason === 'timeout') throw stopError('timeout', run.lease)
-  const checked = fields.output === null ? result : await checkedResult(fields.output, result, fields.job)
-  return { kind: 'done', result: resultText(checked, fields.job, deps), once }
 }
 
 async function invoke({ fields }: JobDefinition, context: RunContext, run: ActiveRun, deps: ExecutionDeps): Promise<unknown> {

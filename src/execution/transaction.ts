@@ -77,18 +77,16 @@ export class RunTransaction {
       throw thrown
     }
     const { outcome, result } = done as Work<Result>
-    this.#completed = { outcome, result, receipt }
-    if (isUndone(receipt)) {
-      const why = receipt === 'failed' ? 'one of its children has failed' : 'it was asked to stop'
-      throw new TreadleError('STOPPED', `The transaction of "${definition.job}" was rolled back: ${why}`)
-    }
+    const undone = undoneBy(receipt, definition.job)
+    this.#completed = { outcome: undone?.outcome ?? outcome, result, receipt }
+    if (undone !== null) throw undone.error
     return result
   }
 
   /** What became of a run that threw after its job had ended; null when it had not. */
   afterwards(thrown: unknown): Outcome | null {
     if (this.#completed === null) return null
-    if (isUndone(this.#completed.receipt)) return this.#completed.outcome
+    if (this.#completed.outcome.kind !== 'done') return this.#completed.outcome
     const { definition } = this.#run
     this.#deps.services.logger.warn(
       `"${definition.job}" has succeeded in its transaction, and threw after it: ${messageOf(thrown)}`,
@@ -111,9 +109,12 @@ export class RunTransaction {
   }
 }
 
-/** The job has ended, but not as done, and what the function wrote is not there. */
-function isUndone(receipt: SettleReceipt): boolean {
-  return receipt === 'failed' || receipt === 'cancelled'
+/** What a job comes to that has ended, but not as done: what the function wrote is not there. */
+function undoneBy(receipt: SettleReceipt, job: string): { readonly outcome: Outcome; readonly error: TreadleError } | null {
+  if (receipt !== 'failed' && receipt !== 'cancelled') return null
+  const why = receipt === 'failed' ? 'one of its children has failed' : 'it was asked to stop'
+  const error = new TreadleError('STOPPED', `The transaction of "${job}" was rolled back: ${why}`)
+  return { error, outcome: receipt === 'failed' ? { kind: 'dead', reason: 'dependency', error } : { kind: 'cancelled' } }
 }
 
 /** What such a function does after its first wait would not be part of the transaction. */

@@ -28,7 +28,6 @@ export interface RunsOptions {
   readonly tally: Tally
   /** A call failed, and is not made again. */
   readonly onFailed: (what: string, error: unknown) => void
-  readonly onStarted: (run: ActiveRun) => void
   /** A run has ended, and its hand is free. */
   readonly onEnded: (run: ActiveRun, durationMs: number) => void
   /** What became of it is on disk. */
@@ -128,7 +127,6 @@ export class Runs {
 
   #start(run: ActiveRun): void {
     this.#active.set(run.lease.token, run)
-    this.#options.onStarted(run)
     void this.#run(run)
   }
 
@@ -154,16 +152,14 @@ export class Runs {
       const { name, id } = run.event
       this.#options.onFailed(`how ${name} (${id}) ended could not be written, so it will be run again`, error)
     }
-    const settled = await this.#settled(receipt, outcome, envelope.id)
+    const settled = receipt === 'applied' ? outcome : await this.#otherwise(receipt, envelope.id)
     count(this.#options.tally, settled.kind)
     announce(events, run, settled, durationMs)
   }
 
-  /** What became of a job, as its backend says: its children, or somebody who asked it to stop, may have had the last word. */
-  async #settled(receipt: SettleReceipt, outcome: Outcome, id: string): Promise<Outcome> {
+  /** What became of a job that did not end as its run did: its children, or somebody who asked it to stop, may have had the last word. */
+  async #otherwise(receipt: Exclude<SettleReceipt, 'applied'>, id: string): Promise<Outcome> {
     switch (receipt) {
-      case 'applied':
-        return outcome
       case 'lost':
         return { kind: 'lost' }
       case 'blocked':

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../core/clock.ts'
 import type { ActiveRun } from '../execution/active-run.ts'
-import { suspectsOf } from './suspects.ts'
+import { type EndedRun, suspectsOf } from './suspects.ts'
 
 export interface StallWatchOptions {
   readonly clock: Clock
@@ -27,14 +27,16 @@ const longestTurnMs = 250
 /** Of the event loop's signs of life in a lease's time: so many that one missed is not a standstill. */
 const turnsPerLease = 12
 const turnsPerStall = 4
+/** A run that took less of a standstill than this is not worth remembering: most are short, and there are very many of them. */
+const leastShare = 0.1
 
 /** Looks several times a second whether the event loop turns, for as long as the worker holds leases. */
 export class StallWatch {
   readonly #options: StallWatchOptions
   readonly #turnMs: number
   #timer: Timer | undefined
-  #begun: ActiveRun[] = []
-  #ended: { readonly run: ActiveRun; readonly durationMs: number }[] = []
+  #ended: EndedRun<ActiveRun>[] = []
+  #turnedAt = 0
   #longestLagMs = 0
   #stopped = false
 
@@ -54,12 +56,10 @@ export class StallWatch {
     this.#timer?.cancel()
   }
 
-  began(run: ActiveRun): void {
-    this.#begun.push(run)
-  }
-
   ended(run: ActiveRun, durationMs: number): void {
-    this.#ended.push({ run, durationMs })
+    const { clock, stallMs } = this.#options
+    if (durationMs < stallMs * leastShare) return
+    this.#ended.push({ run, durationMs, beganBefore: clock.now() - durationMs < this.#turnedAt })
   }
 
   /** The longest time that the event loop came late since this was last asked. */
@@ -71,7 +71,8 @@ export class StallWatch {
 
   #wait(): void {
     const { clock } = this.#options
-    const dueAt = clock.now() + this.#turnMs
+    this.#turnedAt = clock.now()
+    const dueAt = this.#turnedAt + this.#turnMs
     this.#timer = clock.timer(this.#turnMs, () => this.#turn(clock.now() - dueAt), { unref: true })
   }
 
@@ -80,8 +81,7 @@ export class StallWatch {
     this.#timer = undefined
     this.#longestLagMs = Math.max(this.#longestLagMs, lateMs)
     if (lateMs > stallMs) this.#stalled(lateMs)
-    this.#begun = []
-    this.#ended = []
+    if (this.#ended.length > 0) this.#ended = []
     if (isHolding()) {
       onLive()
       this.#wait()
@@ -92,7 +92,7 @@ export class StallWatch {
 
   #stalled(stalledMs: number): void {
     const running = this.#options.running()
-    const suspects = suspectsOf(stalledMs, { running, begun: this.#begun, ended: this.#ended })
+    const suspects = suspectsOf(stalledMs, running, this.#ended)
     if (suspects.length > 0) this.#options.onStall({ stalledMs, running, suspects })
   }
 }

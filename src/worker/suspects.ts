@@ -1,8 +1,9 @@
-/** What is known of the runs around a standstill. `begun` and `ended` did so since the event loop was last seen to turn. */
-export interface Witnessed<Run> {
-  readonly running: readonly Run[]
-  readonly begun: readonly Run[]
-  readonly ended: readonly { readonly run: Run; readonly durationMs: number }[]
+/** A run that ended since the event loop was last seen to turn. */
+export interface EndedRun<Run> {
+  readonly run: Run
+  readonly durationMs: number
+  /** It had begun when the event loop was last seen to turn. */
+  readonly beganBefore: boolean
 }
 
 /** A run that took up most of a standstill. */
@@ -13,9 +14,8 @@ const mostOfIt = 0.8
  * what ran is not enough. A single run that began and ended within the standstill and took as long as it lasted is to blame:
  * whatever waited for something could not have ended in it.
  */
-export function suspectsOf<Run>(stalledMs: number, { running, begun, ended }: Witnessed<Run>): readonly Run[] {
-  const began = new Set(begun)
-  const filled = ended.filter(({ run, durationMs }) => began.has(run) && durationMs >= stalledMs * mostOfIt)
+export function suspectsOf<Run>(stalledMs: number, running: readonly Run[], ended: readonly EndedRun<Run>[]): readonly Run[] {
+  const filled = ended.filter(({ durationMs, beganBefore }) => !beganBefore && durationMs >= stalledMs * mostOfIt)
   if (filled.length === 1) return filled.map(({ run }) => run)
   return [...running, ...ended.map(({ run }) => run)]
 }

@@ -140,7 +140,6 @@ export class Worker {
       allowed: () => this.#vitals.allowed,
       isStopping: () => this.isStopping,
       onFailed: (what, error) => telling.failed(what, error),
-      onStarted: (run) => stallWatch.began(run),
       onEnded: (run, durationMs) => stallWatch.ended(run, durationMs),
       onFree: () => this.#sleeper.free(),
       onSettled: () => this.#settled(),

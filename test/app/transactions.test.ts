@@ -61,6 +61,7 @@ describe('an effectively-once job', () => {
         await write('one', ctx).catch((thrown: unknown) => seen.push(thrown))
       })
       .delivery('effectively-once')
+      .onSuccess(() => void seen.push('a success'))
     const run = await job.dispatch({})
     await jobs.run()
     expect(await run.state()).toBe('dead')
