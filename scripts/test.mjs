@@ -1,32 +1,49 @@
-// The whole test: format, lint and types, then every test file. The last line is the count, and the exit code agrees with it.
-// Arguments go to vitest: `npm test -- test/core`.
-import { spawnSync } from 'node:child_process'
+// The whole test: format, lint and types, then every test file, with the servers that they need. The last line is the count, and
+// the exit code agrees with it. Arguments go to vitest: `npm test -- test/core`.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { environmentOfThisNode, npm } from './npm.mjs'
+import { startServices } from './services/start.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 const checkFailed = npm(['run', '--silent', 'check'], { cwd: root }).status !== 0
-const { passed, failed, skipped, trouble } = runTests(process.argv.slice(2))
+const { passed, failed, skipped, trouble } = await testWithServices(process.argv.slice(2))
 const problems = [...(checkFailed ? ['format, lint or types: see the top of this output'] : []), ...trouble]
 for (const problem of problems) console.log(`FAILED ${problem}`)
 console.log(`${passed} passed, ${failed + problems.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 process.exitCode = failed + problems.length === 0 ? 0 : 1
 
-function runTests(args) {
+async function testWithServices(args) {
+  try {
+    const services = await startServices({ names: ['postgres', 'mariadb'], optional: ['mysql', 'redis', 'beanstalkd'], say })
+    for (const message of Object.values(services.missing)) say(`${message}\nThe tests that need it are skipped.`)
+    try {
+      return await runTests(args, services.env)
+    } finally {
+      await services.stop()
+    }
+  } catch (thrown) {
+    return { passed: 0, failed: 0, skipped: 0, trouble: [thrown.message] }
+  }
+}
+
+async function runTests(args, variables) {
   const folder = mkdtempSync(join(tmpdir(), 'treadle-test-'))
   try {
     const report = join(folder, 'report.json')
     // A forgotten `.only` would pass by leaving the rest out.
     const options = ['--allowOnly=false', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-    const { status, signal } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...args], {
+    const vitest = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...args], {
       cwd: root,
       stdio: 'inherit',
-      env: environmentOfThisNode(),
+      env: { ...environmentOfThisNode(), ...variables },
     })
+    const [status, signal] = await once(vitest, 'exit')
     return countTests(report, signal ?? status)
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -50,4 +67,8 @@ function countTests(report, ending) {
 
 function failedAsAWhole(file) {
   return file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')
+}
+
+function say(message) {
+  process.stderr.write(`services: ${message}\n`)
 }

@@ -1,0 +1,58 @@
+import { freePort } from './port.mjs'
+import { answering } from './readiness.mjs'
+
+/** A server in a container, on one port for as long as this object lives. */
+export class ServerContainer {
+  #engine
+  #compose
+  #port = 0
+
+  /**
+   * @param {import('./engine.mjs').Engine} engine
+   * @param {import('./compose.mjs').Compose} compose
+   */
+  constructor(engine, compose) {
+    this.#engine = engine
+    this.#compose = compose
+  }
+
+  get url() {
+    return this.#engine.url(this.#port)
+  }
+
+  /** Its process belongs to the docker engine. */
+  get pid() {
+    return null
+  }
+
+  async create() {
+    this.#port = await freePort()
+    await this.#compose.up(this.#engine.container, this.#port)
+    await this.#answering()
+  }
+
+  async start() {
+    await this.#compose.change('start', this.#engine.container)
+    await this.#answering()
+  }
+
+  async stop() {
+    await this.#compose.change('stop', this.#engine.container)
+  }
+
+  async kill() {
+    await this.#compose.change('kill', this.#engine.container)
+  }
+
+  async restart() {
+    await this.stop()
+    await this.start()
+  }
+
+  async #answering() {
+    await answering(
+      () => this.#engine.ping(this.url),
+      () => false,
+    )
+  }
+}
