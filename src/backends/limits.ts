@@ -16,6 +16,9 @@ export interface ClaimableJob {
   readonly group?: GroupLimits | null
 }
 
+/** The limits of one key. */
+export type JobLimits = Omit<ClaimableJob, 'job'>
+
 /** At most so many in any span of time of this length. */
 export interface Rate {
   readonly limit: number

@@ -1,7 +1,4 @@
-import type { ClaimableJob, GroupLimits, Rate } from '../limits.ts'
-
-/** The limits of one key. */
-export type JobLimits = Omit<ClaimableJob, 'job'>
+import type { ClaimableJob, GroupLimits, JobLimits, Rate } from '../limits.ts'
 
 type FlatJob = readonly [job: string, concurrency: number | null, rate?: Rate | null, group?: GroupLimits | null]
 

@@ -1,8 +1,9 @@
 import type { GroupLimits } from '../limits.ts'
 import { rateScope } from '../rate-scope.ts'
+import type { Tokens } from '../tokens.ts'
 import type { GroupLanes } from './group-lanes.ts'
 import type { Lane } from './lane.ts'
-import type { Rates, Tokens } from './rates.ts'
+import type { Rates } from './rates.ts'
 
 /** A limit is looked up again after so long: the one that is in force may be another one by then. */
 const longestHoldMs = 60_000

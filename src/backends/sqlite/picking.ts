@@ -1,15 +1,15 @@
-import type { GroupLimits, QueueLimits } from '../contract.ts'
+import type { GroupLimits, QueueLimits, Rate } from '../contract.ts'
 import { Heap } from '../heap.ts'
+import type { JobLimits } from '../limits.ts'
+import { Slots } from '../slots.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
-import type { JobLimits } from './flat-rules.ts'
 import { GroupReader } from './group-reader.ts'
 import { GroupSlots } from './group-slots.ts'
 import type { Lane } from './lane.ts'
 import { LaneReader, type Pick, type Reader, runsFirst } from './lane-reader.ts'
 import type { Lanes } from './lanes.ts'
 import type { Rates } from './rates.ts'
-import { Slots } from './slots.ts'
 
 /** Up to so many lanes, or one for each job that is wanted, are each looked into; of more, only those whose first jobs are the best. */
 const fewLanes = 16
@@ -82,7 +82,8 @@ export class Picking {
   }
 
   #slots({ jobs, queues, now }: PickRequest, lanes: readonly Lane[]): Slots {
-    return new Slots({ jobs, queues, lanes: this.#lanes, rates: this.#rates, now }, lanes)
+    const tokens = (scope: string, rate: Rate) => this.#rates.tokens(scope, rate, now)
+    return new Slots({ jobs, queues, running: this.#lanes, tokens }, lanes)
   }
 
   #hasWaitingGroup({ lane, job }: Lane, { jobs }: PickRequest): boolean {

@@ -1,5 +1,6 @@
 import type { Rate } from '../limits.ts'
-import { nextTokenAt, type RateLog, tokensLeft, withTaken } from '../rate-window.ts'
+import type { RateLog } from '../rate-window.ts'
+import { Tokens } from '../tokens.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 
@@ -36,45 +37,5 @@ export class Rates {
       this.#write.run(scope, JSON.stringify(log), (log.at(-1)?.[0] ?? now) + rate.perMs)
     }
     this.#sweep.run(now, 2 * taken.length)
-  }
-}
-
-/** What a rate leaves to one claim. */
-export class Tokens {
-  readonly scope: string
-  readonly rate: Rate
-  readonly #before: RateLog
-  readonly #now: number
-  #left: number
-  #taken = 0
-
-  constructor(scope: string, rate: Rate, log: RateLog, now: number) {
-    this.scope = scope
-    this.rate = rate
-    this.#before = log
-    this.#now = now
-    this.#left = tokensLeft(log, rate, now)
-  }
-
-  get left(): number {
-    return this.#left
-  }
-
-  get isTaken(): boolean {
-    return this.#taken > 0
-  }
-
-  /** With what was taken. */
-  get log(): RateLog {
-    return withTaken(this.#before, this.rate, this.#now, this.#taken)
-  }
-
-  get nextAt(): number {
-    return nextTokenAt(this.log, this.rate, this.#now)
-  }
-
-  take(): void {
-    this.#left--
-    this.#taken++
   }
 }

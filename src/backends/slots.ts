@@ -1,16 +1,25 @@
-import type { QueueLimits, Rate } from '../limits.ts'
-import { rateScope } from '../rate-scope.ts'
-import type { JobLimits } from './flat-rules.ts'
-import type { Lane } from './lane.ts'
-import type { Lanes } from './lanes.ts'
-import type { Rates, Tokens } from './rates.ts'
+import type { JobLimits, QueueLimits, Rate } from './limits.ts'
+import { rateScope } from './rate-scope.ts'
+import type { Tokens } from './tokens.ts'
+
+/** Jobs of one queue and key. */
+export interface SlottedLane {
+  readonly queue: string
+  readonly job: string
+  /** 1 where its jobs run alone. */
+  readonly single: number
+}
 
 export interface SlotsParts {
   readonly jobs: ReadonlyMap<string, JobLimits>
   readonly queues: readonly QueueLimits[]
-  readonly lanes: Lanes
-  readonly rates: Rates
-  readonly now: number
+  readonly running: {
+    /** How many jobs with this key run. */
+    runningOf(job: string): number
+    /** How many jobs of this queue run. */
+    runningIn(queue: string): number
+  }
+  readonly tokens: (scope: string, rate: Rate) => Tokens
 }
 
 /** What one limit leaves. */
@@ -29,19 +38,19 @@ export class Slots {
   readonly #byJob = new Map<string, Allowance>()
   readonly #byQueue = new Map<string, Allowance>()
 
-  constructor(parts: SlotsParts, lanes: readonly Lane[]) {
+  constructor(parts: SlotsParts, lanes: readonly SlottedLane[]) {
     this.#parts = parts
     // One job that must run alone makes the whole key wait for its turn.
     this.#alone = new Set(lanes.filter(({ single }) => single === 1).map(({ job }) => job))
     this.#queueLimits = parts.queues.length === 0 ? null : new Map(parts.queues.map((each) => [each.queue, each]))
   }
 
-  free(lane: Lane): number {
+  free(lane: SlottedLane): number {
     const free = leftOf(this.#jobAllowance(lane.job))
     return this.#queueLimits === null ? free : Math.min(free, leftOf(this.#queueAllowance(lane.queue)))
   }
 
-  take(lane: Lane): boolean {
+  take(lane: SlottedLane): boolean {
     if (this.free(lane) <= 0) return false
     takeOf(this.#jobAllowance(lane.job))
     if (this.#queueLimits !== null) takeOf(this.#queueAllowance(lane.queue))
@@ -49,7 +58,7 @@ export class Slots {
   }
 
   /** Of these lanes, those whose first jobs may all start together. */
-  together(lanes: readonly Lane[]): readonly Lane[] {
+  together<Lane extends SlottedLane>(lanes: readonly Lane[]): readonly Lane[] {
     const reserved = new Map<Allowance, number>()
     return lanes.filter(({ job, queue }) => {
       const allowances = [this.#jobAllowance(job), this.#queueAllowance(queue)]
@@ -72,7 +81,7 @@ export class Slots {
     if (limit === null && rate === null) return unlimited
     const known = this.#byJob.get(job)
     if (known !== undefined) return known
-    const allowance = this.#allowance(limit, () => this.#parts.lanes.runningOf(job), rate, rateScope.job(job))
+    const allowance = this.#allowance(limit, () => this.#parts.running.runningOf(job), rate, rateScope.job(job))
     this.#byJob.set(job, allowance)
     return allowance
   }
@@ -83,16 +92,15 @@ export class Slots {
     const known = this.#byQueue.get(queue)
     if (known !== undefined) return known
     const { concurrency, rate } = limits
-    const allowance = this.#allowance(concurrency, () => this.#parts.lanes.runningIn(queue), rate, rateScope.queue(queue))
+    const allowance = this.#allowance(concurrency, () => this.#parts.running.runningIn(queue), rate, rateScope.queue(queue))
     this.#byQueue.set(queue, allowance)
     return allowance
   }
 
   #allowance(limit: number | null, running: () => number, rate: Rate | null, scope: string): Allowance {
-    const { rates, now } = this.#parts
     return {
       free: limit === null ? Number.POSITIVE_INFINITY : limit - running(),
-      tokens: rate === null ? null : rates.tokens(scope, rate, now),
+      tokens: rate === null ? null : this.#parts.tokens(scope, rate),
     }
   }
 }

@@ -1,0 +1,28 @@
+/** The part of a `pg` client or pool that runs statements. */
+export interface PostgresQueryable {
+  query(query: PostgresQuery): Promise<PostgresAnswer>
+}
+
+export interface PostgresQuery {
+  readonly text: string
+  readonly name?: string
+  readonly values: unknown[]
+  readonly types: { getTypeParser(type: number): (text: string) => unknown }
+}
+
+export interface PostgresAnswer {
+  readonly rows: unknown[]
+  readonly rowCount: number | null
+}
+
+/** One connection of a pool, to be given back. An error given with it has the pool close it. */
+export interface PostgresClient extends PostgresQueryable {
+  release(error?: Error | boolean): void
+}
+
+/** The part of `pg`'s Pool that the queue uses. */
+export interface PostgresPool extends PostgresQueryable {
+  connect(): Promise<PostgresClient>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  end(): Promise<void>
+}

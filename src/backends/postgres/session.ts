@@ -1,0 +1,104 @@
+import type { Dialect } from '../sql/dialect.ts'
+import type { SqlRow, SqlSession, SqlValue } from '../sql/session.ts'
+import type { TableName } from '../sql/tables.ts'
+import type { PostgresQueryable } from './client.ts'
+import { postgresFailure } from './failure.ts'
+import type { PostgresStatements } from './statements.ts'
+
+export interface PostgresSessionOptions {
+  readonly statements: PostgresStatements
+  /** Whether the server may keep statements for the connection: not behind a pooler that hands out another one each time. */
+  readonly prepare: boolean
+}
+
+/** Statements on whatever can run them: a pool, or the connection of a transaction. */
+export class PostgresSession implements SqlSession {
+  readonly dialect: Dialect = postgresDialect
+  readonly #client: PostgresQueryable
+  readonly #options: PostgresSessionOptions
+
+  constructor(client: PostgresQueryable, options: PostgresSessionOptions) {
+    this.#client = client
+    this.#options = options
+  }
+
+  async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return (await this.#query(sql, values)).rows as Row[]
+  }
+
+  async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
+    return (await this.#query(sql, values)).rowCount ?? 0
+  }
+
+  async insert(table: TableName, columns: readonly string[], rows: readonly SqlRow[]): Promise<void> {
+    if (rows.length > 0) await this.#query(this.#options.statements.insert(table, columns), [JSON.stringify(rows)])
+  }
+
+  async insertNew(
+    table: TableName,
+    columns: readonly string[],
+    rows: readonly SqlRow[],
+    key: string,
+  ): Promise<ReadonlySet<string>> {
+    if (rows.length === 0) return new Set()
+    const sql = this.#options.statements.insert(table, columns, `ON CONFLICT DO NOTHING RETURNING ${key} AS written`)
+    const written = await this.all<{ written: string }>(sql, [JSON.stringify(rows)])
+    return new Set(written.map((row) => row.written))
+  }
+
+  async upsert(
+    table: TableName,
+    columns: readonly string[],
+    rows: readonly SqlRow[],
+    keys: readonly string[],
+    changes: readonly string[],
+  ): Promise<void> {
+    if (rows.length === 0) return
+    const set = changes.map((column) => `${column} = excluded.${column}`).join(', ')
+    const sql = this.#options.statements.insert(table, columns, `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${set}`)
+    await this.#query(sql, [JSON.stringify(rows)])
+  }
+
+  async update(table: TableName, keys: readonly string[], columns: readonly string[], rows: readonly SqlRow[]): Promise<void> {
+    if (rows.length > 0) await this.#query(this.#options.statements.update(table, keys, columns), [JSON.stringify(rows)])
+  }
+
+  async #query(sql: string, values: readonly SqlValue[]) {
+    const text = this.#options.statements.translated(sql)
+    const named = this.#options.prepare ? { name: nameOf(text) } : {}
+    try {
+      return await this.#client.query({ text, ...named, values: [...values], types: plainNumbers })
+    } catch (thrown) {
+      throw postgresFailure(thrown)
+    }
+  }
+}
+
+/** A walk from lane to lane: each step is one look into the index. */
+const readyLanes = `WITH RECURSIVE ready AS (
+    (SELECT lane FROM {jobs} WHERE state = 0 ORDER BY lane LIMIT 1)
+    UNION ALL
+    SELECT (SELECT lane FROM {jobs} WHERE state = 0 AND lane > ready.lane ORDER BY lane LIMIT 1) FROM ready WHERE lane IS NOT NULL
+  ) SELECT lane FROM ready WHERE lane IS NOT NULL`
+
+export const postgresDialect: Dialect = { kind: 'postgres', readyLanes, wholeNumber: 'bigint' }
+
+const names = new Map<string, string>()
+
+/** A short name for a statement, the same for the life of the process. */
+function nameOf(text: string): string {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  const name = `treadle_${names.size + 1}`
+  names.set(text, name)
+  return name
+}
+
+const int8 = 20
+const int2 = 21
+const int4 = 23
+
+/** The driver gives 64-bit numbers as texts, because they may be too large; none of the queue's is. */
+const plainNumbers = {
+  getTypeParser: (type: number) => (type === int8 || type === int2 || type === int4 ? Number : String),
+}

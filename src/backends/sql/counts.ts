@@ -1,0 +1,81 @@
+import type { SqlDatabase, SqlSession } from './session.ts'
+
+/** So many entries are worth becoming a few. */
+const foldAfter = 1_000
+const entriesPerFold = 5_000
+
+/** What one transaction does to the number of jobs, to be written with it. */
+export class CountChanges {
+  readonly #changes = new Map<string, { readonly lane: number; readonly state: number; jobs: number }>()
+
+  add(lane: number, state: number, jobs: number): void {
+    const key = `${lane}.${state}`
+    const change = this.#changes.get(key)
+    if (change === undefined) this.#changes.set(key, { lane, state, jobs })
+    else change.jobs += jobs
+  }
+
+  move(lane: number, from: number, to: number, jobs = 1): void {
+    if (from === to) return
+    this.add(lane, from, -jobs)
+    this.add(lane, to, jobs)
+  }
+
+  async write(session: SqlSession, counts: Counts): Promise<void> {
+    const rows = [...this.#changes.values()].filter(({ jobs }) => jobs !== 0)
+    if (rows.length === 0) return
+    await session.insert('counts', ['lane', 'state', 'jobs'], rows)
+    counts.noteEntries(rows.length)
+  }
+}
+
+/**
+ * How many jobs of each lane are in each state: the sum of all changes. Writers only add entries, and so never wait for each
+ * other; now and then many entries become one.
+ */
+export class Counts {
+  readonly #database: SqlDatabase
+  #entries = 0
+  #folding: Promise<void> = Promise.resolve()
+
+  constructor(database: SqlDatabase) {
+    this.#database = database
+  }
+
+  all(): Promise<readonly LaneCount[]> {
+    const sum = `CAST(SUM(jobs) AS ${this.#database.dialect.wholeNumber})`
+    return this.#database.all<LaneCount>(`SELECT lane, state, ${sum} AS jobs FROM {counts} GROUP BY lane, state`)
+  }
+
+  noteEntries(entries: number): void {
+    this.#entries += entries
+    if (this.#entries < foldAfter) return
+    this.#entries = 0
+    // Nobody waits for it, and what it does not get done the next one does.
+    this.#folding = this.#folding.then(() => this.fold()).catch(() => {})
+  }
+
+  async fold(): Promise<void> {
+    await this.#database.transaction(async (session) => {
+      const entries = await session.all<LaneCount & { entry: number }>(
+        `SELECT entry, lane, state, jobs FROM {counts} ORDER BY entry LIMIT ${entriesPerFold} FOR UPDATE SKIP LOCKED`,
+      )
+      if (entries.length === 0) return
+      const sums = new CountChanges()
+      for (const { lane, state, jobs } of entries) sums.add(lane, state, jobs)
+      await session.run('DELETE FROM {counts} WHERE entry IN (?)', [entries.map(({ entry }) => entry)])
+      await sums.write(session, this)
+    })
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settled(): Promise<void> {
+    await this.#folding
+  }
+}
+
+export interface LaneCount {
+  readonly lane: number
+  readonly state: number
+  readonly jobs: number
+}

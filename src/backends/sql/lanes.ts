@@ -1,0 +1,95 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { SqlSession } from './session.ts'
+
+/** All jobs of one queue, key and priority; apart from them those that run alone, occurrences of schedules, and those of groups. */
+export interface Lane {
+  readonly lane: number
+  readonly queue: string
+  readonly job: string
+  readonly priority: number
+  readonly single: number
+  readonly recurring: number
+  readonly grouped: number
+}
+
+const columns = ['queue', 'job', 'priority', 'single', 'recurring', 'grouped'] as const
+const select = `SELECT lane, ${columns.join(', ')} FROM {lanes}`
+
+/**
+ * The numbers of lanes. A lane is never changed and never deleted, so it is remembered; it is made in a transaction of its own,
+ * so that what is remembered is there whatever becomes of the caller's transaction.
+ */
+export class Lanes {
+  readonly #session: SqlSession
+  readonly #byKey = new Map<string, Lane>()
+  readonly #byNumber = new Map<number, Lane>()
+
+  constructor(session: SqlSession) {
+    this.#session = session
+  }
+
+  /** The lanes of these envelopes, in their order. New ones are made on the way. */
+  async of(envelopes: readonly Envelope[], isRecurring = false): Promise<readonly Lane[]> {
+    const wanted = envelopes.map((envelope) => laneKey(envelope, isRecurring))
+    const missing = new Map(wanted.flatMap((lane) => (this.#byKey.has(textOf(lane)) ? [] : [[textOf(lane), lane]])))
+    if (missing.size > 0) await this.#make([...missing.values()])
+    return wanted.map((lane) => this.#known(this.#byKey.get(textOf(lane)), textOf(lane)))
+  }
+
+  /** The lanes with these numbers. */
+  async numbered(numbers: readonly number[]): Promise<readonly Lane[]> {
+    if (numbers.some((lane) => !this.#byNumber.has(lane))) await this.#readAll()
+    return numbers.map((lane) => this.#known(this.#byNumber.get(lane), String(lane)))
+  }
+
+  /** Of a lane that was met before. */
+  get(lane: number): Lane {
+    return this.#known(this.#byNumber.get(lane), String(lane))
+  }
+
+  /** The lane with this number, unless it was not met yet or there is none. */
+  find(lane: number): Lane | undefined {
+    return this.#byNumber.get(lane)
+  }
+
+  async all(): Promise<readonly Lane[]> {
+    await this.#readAll()
+    return [...this.#byNumber.values()]
+  }
+
+  async #make(lanes: readonly LaneKey[]): Promise<void> {
+    await this.#readAll()
+    const missing = lanes.filter((lane) => !this.#byKey.has(textOf(lane)))
+    if (missing.length === 0) return
+    await this.#session.insertNew('lanes', columns, [...missing].sort(byText), 'lane')
+    await this.#readAll()
+  }
+
+  async #readAll(): Promise<void> {
+    for (const lane of await this.#session.all<Lane>(select)) {
+      this.#byKey.set(textOf(lane), lane)
+      this.#byNumber.set(lane.lane, lane)
+    }
+  }
+
+  #known(lane: Lane | undefined, what: string): Lane {
+    if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `A job stands in a lane that does not exist: ${what}`)
+    return lane
+  }
+}
+
+type LaneKey = Omit<Lane, 'lane'> & Readonly<Record<string, string | number>>
+
+function laneKey({ queue, job, priority, singleInstance, group }: Envelope, isRecurring: boolean): LaneKey {
+  return { queue, job, priority, single: +singleInstance, recurring: +isRecurring, grouped: +(group !== null) }
+}
+
+function textOf({ queue, job, priority, single, recurring, grouped }: Omit<Lane, 'lane'>): string {
+  return `${queue}\n${job}\n${priority}.${single}${recurring}${grouped}`
+}
+
+/** Whoever makes several takes them in the same order, so that two programs do not wait for each other. */
+function byText(a: LaneKey, b: LaneKey): number {
+  return textOf(a) < textOf(b) ? -1 : 1
+}

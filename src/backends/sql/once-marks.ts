@@ -1,0 +1,13 @@
+import { digest } from '../../core/digest.ts'
+import type { OnceMark } from '../contract.ts'
+import type { SqlSession } from './session.ts'
+
+/** Keeps the idempotency keys of jobs that have succeeded, with their results. */
+export class OnceMarks {
+  async keep(session: SqlSession, once: OnceMark | null | undefined, result: string | null, now: number): Promise<void> {
+    if (once == null) return
+    const row = { once_key: digest(once.key), job_id: '', claimed_at: 0, done_until: now + once.keepMs, result }
+    const columns = ['once_key', 'job_id', 'claimed_at', 'done_until', 'result'] as const
+    await session.upsert('once', columns, [row], ['once_key'], ['done_until', 'result'])
+  }
+}

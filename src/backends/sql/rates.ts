@@ -1,0 +1,38 @@
+import type { Rate } from '../limits.ts'
+import type { RateLog } from '../rate-window.ts'
+import { Tokens } from '../tokens.ts'
+import type { SqlSession } from './session.ts'
+
+/** What rates have let through: one row for each scope that has let something through of late. */
+export class Rates {
+  /** What these scopes have let through, for a claim that is alone in what it does. */
+  async read(session: SqlSession, scopes: readonly string[]): Promise<RateLogs> {
+    if (scopes.length === 0) return new RateLogs(new Map())
+    const rows = await session.all<{ scope: string; log: string }>('SELECT scope, log FROM {rates} WHERE scope IN (?)', [scopes])
+    return new RateLogs(new Map(rows.map(({ scope, log }) => [scope, JSON.parse(log) as RateLog])))
+  }
+
+  /** Writes down what was taken, and forgets scopes that nobody asked of for long: so none stays for ever. */
+  async write(session: SqlSession, taken: readonly Tokens[], now: number): Promise<void> {
+    if (taken.length === 0) return
+    const rows = taken.map(({ scope, log, rate }) => ({
+      scope,
+      log: JSON.stringify(log),
+      expires_at: (log.at(-1)?.[0] ?? now) + rate.perMs,
+    }))
+    await session.upsert('rates', ['scope', 'log', 'expires_at'], rows, ['scope'], ['log', 'expires_at'])
+    await session.run('DELETE FROM {rates} WHERE expires_at <= ?', [now])
+  }
+}
+
+export class RateLogs {
+  readonly #logs: ReadonlyMap<string, RateLog>
+
+  constructor(logs: ReadonlyMap<string, RateLog>) {
+    this.#logs = logs
+  }
+
+  tokens(scope: string, rate: Rate, now: number): Tokens {
+    return new Tokens(scope, rate, this.#logs.get(scope) ?? [], now)
+  }
+}

@@ -1,0 +1,71 @@
+import type { AttemptError, DeadReason, ReapReport } from '../contract.ts'
+import { interruption } from '../failure.ts'
+import { type JobChange, type JobRow, unleased, withError } from './job-row.ts'
+import type { SqlDatabase } from './session.ts'
+import { cancelledAt } from './settling.ts'
+import { stateNumber } from './tables.ts'
+import type { Transactions } from './transactions.ts'
+
+const rescuesPerCall = 1_000
+
+/** Ends leases whose time is over, or whose owners are dead. */
+export class Rescuing {
+  readonly #database: SqlDatabase
+  readonly #transactions: Transactions
+
+  constructor(database: SqlDatabase, transactions: Transactions) {
+    this.#database = database
+    this.#transactions = transactions
+  }
+
+  /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */
+  async reap(maxRescues: number, deadOwners: readonly string[], now: number): Promise<ReapReport> {
+    const isOver = (row: JobRow) => (row.lease_until as number) <= now || deadOwners.includes(row.owner as string)
+    const ids = [...(await this.#heldBy(deadOwners)), ...(await this.#expired(now))]
+    const report = { returned: 0, poisoned: 0 }
+    if (ids.length === 0) return report
+    await this.#transactions.withJobs(ids, now, async (hand) => {
+      Object.assign(report, { returned: 0, poisoned: 0 })
+      for (const row of new Set(ids.flatMap((id) => hand.get(id) ?? []))) {
+        if (row.state !== stateNumber.running || !isOver(row)) continue
+        const change = changeFor(row, maxRescues, now)
+        if (change.state === stateNumber.ready) report.returned++
+        if (change.reason === 'poisoned') report.poisoned++
+        hand.change(row.id, { ...change, token: null, rescues: row.rescues + 1 })
+      }
+    })
+    return report
+  }
+
+  async #expired(now: number): Promise<readonly string[]> {
+    const rows = await this.#database.all<{ id: string }>(
+      `SELECT id FROM {jobs} WHERE state = 3 AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`,
+      [now],
+    )
+    return rows.map(({ id }) => id)
+  }
+
+  async #heldBy(owners: readonly string[]): Promise<readonly string[]> {
+    if (owners.length === 0) return []
+    const rows = await this.#database.all<{ id: string }>('SELECT id FROM {jobs} WHERE state = 3 AND owner IN (?)', [owners])
+    return rows.map(({ id }) => id)
+  }
+}
+
+function changeFor(row: JobRow, maxRescues: number, now: number): JobChange {
+  if (row.cancel === 1) return cancelledAt(now)
+  if (row.begun === 1) {
+    return dead(row, 'interrupted', { attempt: row.attempts, at: now, message: interruption(row.owner as string) }, now)
+  }
+  if (row.rescues >= maxRescues) return dead(row, 'poisoned', poisonError(row, now), now)
+  return { ...unleased, state: stateNumber.ready, attempts: row.attempts - 1 }
+}
+
+function dead(row: JobRow, reason: DeadReason, error: AttemptError, now: number): JobChange {
+  return { ...unleased, state: stateNumber.dead, finished_at: now, reason, errors: withError(row.errors, error) }
+}
+
+function poisonError(row: JobRow, now: number): AttemptError {
+  const message = `Its worker died or hung ${row.rescues + 1} times, the last one was ${row.owner}`
+  return { attempt: row.attempts, at: now, message }
+}

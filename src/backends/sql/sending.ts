@@ -1,0 +1,193 @@
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../contract.ts'
+import { CountChanges, type Counts } from './counts.ts'
+import type { Groups } from './groups.ts'
+import { digestOfKey, heldKeyOf, scopedKey, untilNumber } from './job-row.ts'
+import type { Lane, Lanes } from './lanes.ts'
+import type { SqlDatabase, SqlRow, SqlSession } from './session.ts'
+import type { Shortcuts } from './shortcuts.ts'
+import { type ColumnName, stateNumber } from './tables.ts'
+import { isLasting, type UniqueKeys, writeUntil } from './unique-keys.ts'
+
+export const sentColumns = [
+  'id',
+  'lane',
+  'grp',
+  'state',
+  'run_at',
+  'created_at',
+  'identity',
+  'payload',
+  'signature',
+  'unique_key',
+  'unique_until',
+  'held_key',
+  'schedule',
+  'linked',
+] as const satisfies readonly ColumnName<'jobs'>[]
+
+export type SentRow = SqlRow & {
+  readonly id: string
+  readonly lane: number
+  readonly grp: string
+  readonly state: number
+  readonly unique_key: string | null
+  readonly unique_until: number | null
+  readonly held_key: string | null
+}
+
+export interface SendingParts {
+  readonly database: SqlDatabase
+  readonly lanes: Lanes
+  readonly counts: Counts
+  readonly groups: Groups
+  readonly uniqueKeys: UniqueKeys
+  readonly shortcuts: Shortcuts
+}
+
+/** So often a job is sent again whose key was taken and then free again at the same moment. */
+const mostTries = 5
+
+/** Writes envelopes as rows. */
+export class Sending {
+  readonly #parts: SendingParts
+
+  constructor(parts: SendingParts) {
+    this.#parts = parts
+  }
+
+  /** Jobs that stand alone, in a transaction of their own. */
+  async send(envelopes: readonly Envelope[], now: number): Promise<readonly SendReceipt[]> {
+    const { database, shortcuts } = this.#parts
+    const rows = await this.rowsOf(envelopes, now)
+    const isPlain = envelopes.every(({ uniqueKey, group }) => uniqueKey === null && group === null)
+    if (!isPlain) return database.transaction((session) => this.store(session, rows, now))
+    const written = await shortcuts.store(database, rows)
+    this.#parts.counts.noteEntries(1)
+    return receiptsOf(rows, written)
+  }
+
+  /** The rows that envelopes become. Lanes are made on the way, in transactions of their own. */
+  async rowsOf(envelopes: readonly Envelope[], now: number, schedules?: readonly string[]): Promise<readonly SentRow[]> {
+    const lanes = await this.#parts.lanes.of(envelopes, schedules !== undefined)
+    return envelopes.map((envelope, index) => rowOf(envelope, lanes[index] as Lane, now, schedules?.[index] ?? null))
+  }
+
+  /** Stores rows one after the other and all together, each unless it is there already or its key is held. */
+  async store(session: SqlSession, rows: readonly SentRow[], now: number): Promise<readonly SendReceipt[]> {
+    const receipts = new Map<string, SendReceipt>()
+    let left = distinctIds(rows)
+    for (let tries = 1; left.length > 0 && tries <= mostTries; tries++) left = await this.#storeSome(session, left, now, receipts)
+    const seen = new Set<string>()
+    return rows.map(({ id }) => {
+      const receipt = receipts.get(id) ?? { id, stored: false }
+      const isRepeated = seen.has(id)
+      seen.add(id)
+      return isRepeated ? { id: receipt.id, stored: false } : receipt
+    })
+  }
+
+  /** Gives those whose keys were taken and freed again while it looked. */
+  async #storeSome(
+    session: SqlSession,
+    rows: readonly SentRow[],
+    now: number,
+    receipts: Map<string, SendReceipt>,
+  ): Promise<readonly SentRow[]> {
+    const free = await this.#withFreeKeys(session, rows, now, receipts)
+    const written = await session.insertNew('jobs', sentColumns, free, 'id')
+    for (const { id } of free) if (written.has(id)) receipts.set(id, { id, stored: true })
+    await this.#arrived(
+      session,
+      free.filter(({ id }) => written.has(id)),
+    )
+    const refused = free.filter(({ id }) => !written.has(id))
+    if (refused.length === 0) return []
+    const ids = refused.map(({ id }) => id)
+    const there = await session.all<{ id: string }>('SELECT id FROM {jobs} WHERE id IN (?)', [ids])
+    for (const { id } of there) receipts.set(id, { id, stored: false })
+    return refused.filter(({ id }) => !receipts.has(id))
+  }
+
+  /** Of several with the same key the first one has it. */
+  async #withFreeKeys(
+    session: SqlSession,
+    rows: readonly SentRow[],
+    now: number,
+    receipts: Map<string, SendReceipt>,
+  ): Promise<readonly SentRow[]> {
+    const keyed = rows.filter(({ unique_key }) => unique_key !== null)
+    if (keyed.length === 0) return rows
+    const { uniqueKeys } = this.#parts
+    const holders = new Map(await uniqueKeys.holders(session, [...new Set(keyed.map(digestOfRow))].sort(), now))
+    const free: SentRow[] = []
+    for (const row of rows) {
+      const holder = row.unique_key === null ? undefined : holders.get(digestOfRow(row))
+      if (holder !== undefined) {
+        receipts.set(row.id, { id: holder, stored: false })
+        continue
+      }
+      if (row.unique_key !== null && holdsOn(row, now)) holders.set(digestOfRow(row), row.id)
+      free.push(row)
+    }
+    return this.#withLastingKeys(session, free, now)
+  }
+
+  /** Keys that outlive their jobs are taken first; whoever was quicker is found when these rows are tried again. */
+  async #withLastingKeys(session: SqlSession, rows: readonly SentRow[], now: number): Promise<readonly SentRow[]> {
+    const lasting = rows.filter((row) => isLasting(row.unique_until) && holdsOn(row, now))
+    if (lasting.length === 0) return rows
+    const keys = lasting.map((row) => ({ held_key: digestOfRow(row), job_id: row.id, until: row.unique_until as number }))
+    const got = await this.#parts.uniqueKeys.take(session, keys, now)
+    const lost = new Set(lasting.filter((row) => !got.has(digestOfRow(row))))
+    return rows.filter((row) => !lost.has(row))
+  }
+
+  async #arrived(session: SqlSession, rows: readonly SentRow[]): Promise<void> {
+    const { counts, groups, lanes } = this.#parts
+    const changes = new CountChanges()
+    for (const { lane, state } of rows) changes.add(lane, state, 1)
+    await groups.arrive(
+      session,
+      rows.filter(({ lane, state }) => state === stateNumber.ready && lanes.get(lane).grouped === 1),
+    )
+    await changes.write(session, counts)
+  }
+}
+
+function rowOf(envelope: Envelope, lane: Lane, now: number, schedule: string | null): SentRow {
+  const { id, job, group, runAt, createdAt, identity, payload, signature, uniqueKey, uniqueUntil } = envelope
+  const row = {
+    id,
+    lane: lane.lane,
+    grp: group ?? '',
+    state: runAt <= now ? stateNumber.ready : stateNumber.scheduled,
+    run_at: runAt,
+    created_at: createdAt,
+    identity,
+    payload,
+    signature,
+    unique_key: uniqueKey === null ? null : scopedKey(job, uniqueKey),
+    unique_until: uniqueKey === null ? null : writeUntil(uniqueUntil),
+    schedule,
+    linked: 0,
+  }
+  return { ...row, held_key: heldKeyOf({ ...row, started_at: null }) }
+}
+
+function digestOfRow({ unique_key }: SentRow): string {
+  return digestOfKey(unique_key as string)
+}
+
+/** Whether a job that is stored now keeps others with its key away: not where the time of its key is over. */
+function holdsOn({ unique_until }: SentRow, now: number): boolean {
+  return !isLasting(unique_until) || unique_until === untilNumber.ever || unique_until > now
+}
+
+function distinctIds(rows: readonly SentRow[]): readonly SentRow[] {
+  return [...new Map([...rows].reverse().map((row) => [row.id, row])).values()].reverse()
+}
+
+function receiptsOf(rows: readonly SentRow[], written: ReadonlySet<string>): readonly SendReceipt[] {
+  return rows.map(({ id }) => ({ id, stored: written.has(id) }))
+}

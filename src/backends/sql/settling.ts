@@ -1,0 +1,151 @@
+import type { Settlement, SettleReceipt } from '../contract.ts'
+import { type JobChange, type JobRow, stateAfter, unleased, withError } from './job-row.ts'
+import type { JobsInHand } from './jobs-in-hand.ts'
+import type { Lanes } from './lanes.ts'
+import type { OnceMarks } from './once-marks.ts'
+import type { SqlDatabase, SqlSession } from './session.ts'
+import type { Shortcuts } from './shortcuts.ts'
+import { stateNumber } from './tables.ts'
+import { readToken, type Token } from './token.ts'
+import type { Transactions } from './transactions.ts'
+
+/** The part of workflows that has a word in the end of a lease. */
+export interface LinkedSettling {
+  settle(hand: JobsInHand, row: JobRow, settlement: Settlement): Promise<SettleReceipt>
+}
+
+export interface SettlingParts {
+  readonly database: SqlDatabase
+  readonly transactions: Transactions
+  readonly lanes: Lanes
+  readonly onceMarks: OnceMarks
+  readonly linked: LinkedSettling
+  readonly shortcuts: Shortcuts
+}
+
+export interface Settled {
+  readonly receipts: readonly SettleReceipt[]
+  /** A job that waited for one of these has become ready. */
+  readonly released: boolean
+}
+
+/** Ends leases by their owner's word. */
+export class Settling {
+  readonly #parts: SettlingParts
+
+  constructor(parts: SettlingParts) {
+    this.#parts = parts
+  }
+
+  async settle(settlements: readonly Settlement[], now: number): Promise<Settled> {
+    const receipts = new Array<SettleReceipt>(settlements.length).fill('lost')
+    const tokens = settlements.map(({ token }) => readToken(token))
+    const left = await this.#succeedPlainly(settlements, tokens, receipts, now)
+    if (left.length === 0) return { receipts, released: false }
+    const ids = left.map((index) => (tokens[index] as Token).id)
+    const released = await this.#parts.transactions.withJobs(ids, now, async (hand) => {
+      for (const index of left) {
+        receipts[index] = await this.settleOne(hand, tokens[index] as Token, settlements[index] as Settlement)
+      }
+    })
+    return { receipts, released: released.hasReleased }
+  }
+
+  /** In a transaction that has the job in hand. */
+  async settleOne(hand: JobsInHand, token: Token, settlement: Settlement): Promise<SettleReceipt> {
+    const row = hand.get(token.id)
+    if (row === undefined || row.state !== stateNumber.running || row.token !== token.claim) return 'lost'
+    if (row.linked === 1) return this.#parts.linked.settle(hand, row, settlement)
+    if (settlement.kind === 'done') await this.#parts.onceMarks.keep(hand.session, settlement.once, settlement.result, hand.now)
+    const isAsked = row.cancel === 1 && comesBack(settlement)
+    hand.change(row.id, isAsked ? cancelledAt(hand.now) : changeFor(row, settlement, hand.now))
+    if ('keep' in settlement && !settlement.keep) hand.remove(row.id)
+    return isAsked ? 'cancelled' : 'applied'
+  }
+
+  /** Most jobs succeed, are kept, and nothing hangs on them: one statement for all. Gives the places of the rest. */
+  async #succeedPlainly(
+    settlements: readonly Settlement[],
+    tokens: readonly (Token | undefined)[],
+    receipts: SettleReceipt[],
+    now: number,
+  ): Promise<readonly number[]> {
+    const { database, lanes, shortcuts } = this.#parts
+    const read = settlements.flatMap((_, index) => (tokens[index] === undefined ? [] : [index]))
+    const plain = new Map<string, number>()
+    for (const index of read) {
+      const { id, lane } = tokens[index] as Token
+      if (isPlain(settlements[index] as Settlement) && lanes.find(lane)?.recurring === 0 && !plain.has(id)) plain.set(id, index)
+    }
+    if (plain.size === 0) return read
+    const done = [...plain.values()].map((index) => {
+      const { result } = settlements[index] as Extract<Settlement, { kind: 'done' }>
+      return { ...(tokens[index] as Token), result }
+    })
+    const ended = await shortcuts.succeed(database, done, now)
+    for (const id of ended) receipts[plain.get(id) as number] = 'applied'
+    return read.filter((index) => receipts[index] !== 'applied')
+  }
+}
+
+function isPlain(settlement: Settlement): boolean {
+  return settlement.kind === 'done' && settlement.keep && settlement.once === undefined
+}
+
+function comesBack({ kind }: Settlement): boolean {
+  return kind === 'retry' || kind === 'snooze'
+}
+
+export function cancelledAt(now: number): JobChange {
+  return { ...unleased, state: stateNumber.cancelled, finished_at: now }
+}
+
+/** What a settlement makes of a job that nobody waits for, and that waits for nobody. */
+export function changeFor(row: JobRow, settlement: Settlement, now: number): JobChange {
+  switch (settlement.kind) {
+    case 'done':
+      return { ...unleased, state: stateNumber.succeeded, finished_at: now, result: settlement.result }
+    case 'dead': {
+      const errors = withError(row.errors, settlement.error)
+      return { ...unleased, state: stateNumber.dead, finished_at: now, reason: settlement.reason, errors }
+    }
+    case 'cancelled':
+      return { ...cancelledAt(now), result: null }
+    case 'skipped': {
+      const { why: reason, result = null } = settlement
+      const attempts = row.attempts - 1
+      return { ...unleased, state: stateNumber.skipped, finished_at: now, reason, result, attempts }
+    }
+    case 'retry': {
+      const { delayMs, error } = settlement
+      return { ...unleased, state: stateAfter(delayMs), run_at: now + delayMs, errors: withError(row.errors, error) }
+    }
+    case 'snooze': {
+      const { delayMs } = settlement
+      const run_at = delayMs > 0 ? now + delayMs : row.run_at
+      return { ...unleased, state: stateAfter(delayMs), run_at, attempts: row.attempts - 1, begun: 0 }
+    }
+    case 'wait':
+      return { ...unleased, state: stateNumber.ready, attempts: row.attempts - 1, begun: 0 }
+  }
+}
+
+/** Renews leases, or notes that their handlers are about to be called. */
+export async function touchLeases(
+  session: SqlSession,
+  tokens: readonly string[],
+  change: Readonly<Record<'lease_until', number>> | Readonly<Record<'begun', number>>,
+): Promise<readonly SettleReceipt[]> {
+  const read = tokens.map(readToken)
+  const ids = read.flatMap((token) => token?.id ?? [])
+  const held = await session.all<{ id: string; token: string }>(
+    'SELECT id, token FROM {jobs} WHERE id IN (?) AND state = 3 ORDER BY id FOR UPDATE',
+    [ids],
+  )
+  const claims = new Map(held.map(({ id, token }) => [id, token]))
+  const mine = read.map((token) => token !== undefined && claims.get(token.id) === token.claim)
+  const kept = read.flatMap((token, index) => (mine[index] ? [(token as Token).id] : []))
+  const [column, value] = Object.entries(change)[0] as [string, number]
+  if (kept.length > 0) await session.run(`UPDATE {jobs} SET ${column} = ? WHERE id IN (?)`, [value, kept])
+  return mine.map((isMine) => (isMine ? 'applied' : 'lost'))
+}

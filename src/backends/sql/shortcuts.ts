@@ -1,0 +1,73 @@
+import type { SqlDatabase, SqlRow } from './session.ts'
+
+/**
+ * The ways that nearly all jobs go, in as few statements as the engine allows. Nothing hangs on these jobs: no unique keys, no
+ * groups, no limits, no workflows.
+ */
+export interface Shortcuts {
+  /** Stores and counts new jobs, in one transaction. Gives the ids of those that were not there already. */
+  store(database: SqlDatabase, rows: readonly SqlRow[]): Promise<ReadonlySet<string>>
+  /** Ends leases of jobs that nobody waits for as succeeded, and counts them. Gives the ids of those that were held. */
+  succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string>>
+  /** Claims the first ready jobs of these lanes, best first. */
+  claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed>
+}
+
+/** `result` is a JSON text. */
+export interface DoneLease {
+  readonly id: string
+  readonly lane: number
+  readonly claim: string
+  readonly result: string | null
+}
+
+export interface OpenLane {
+  readonly lane: number
+  /** Lanes of a lower level come first; within one level the job with the earlier time, counted from the lane's head start. */
+  readonly level: number
+  readonly headStartMs: number
+}
+
+export interface ShortClaim {
+  readonly lanes: readonly OpenLane[]
+  readonly limit: number
+  readonly claim: string
+  readonly owner: string
+  readonly now: number
+  readonly leaseUntil: number
+}
+
+export interface ShortClaimed {
+  readonly rows: readonly ClaimedRow[]
+  /** Others were at the same jobs: there may be more that are ready. */
+  readonly isContended: boolean
+}
+
+/** What a lease is made of. */
+export interface ClaimedRow {
+  readonly id: string
+  readonly lane: number
+  readonly grp: string
+  readonly identity: string
+  readonly payload: string
+  readonly signature: string | null
+  readonly unique_key: string | null
+  readonly unique_until: number | null
+  readonly created_at: number
+  readonly run_at: number
+  readonly attempts: number
+}
+
+export const claimedColumns = [
+  'id',
+  'lane',
+  'grp',
+  'identity',
+  'payload',
+  'signature',
+  'unique_key',
+  'unique_until',
+  'created_at',
+  'run_at',
+  'attempts',
+] as const satisfies readonly (keyof ClaimedRow)[]

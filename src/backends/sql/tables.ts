@@ -1,0 +1,246 @@
+/** Numbers of the states as stored. Below 4 a job is alive. */
+export const stateNumber = {
+  ready: 0,
+  scheduled: 1,
+  blocked: 2,
+  running: 3,
+  succeeded: 4,
+  dead: 5,
+  cancelled: 6,
+  skipped: 7,
+} as const
+
+/**
+ * What a column holds: an id of a job; a short text that is compared exactly and can stand in an index; a text of any length; a
+ * number that fits into 32 bits; an instant or another number up to 2^53; yes or no as 1 or 0; or a number that the table counts up.
+ */
+export type ColumnType = 'id' | 'name' | 'text' | 'int' | 'big' | 'flag' | 'serial'
+
+interface Column {
+  readonly type: ColumnType
+  readonly nullable?: boolean
+  readonly fallback?: string | number
+}
+
+function column(type: ColumnType, fallback?: string | number): Column {
+  return fallback === undefined ? { type } : { type, fallback }
+}
+
+function nullable(type: ColumnType): Column {
+  return { type, nullable: true }
+}
+
+export interface Table {
+  readonly columns: Readonly<Record<string, Column>>
+  readonly primary: readonly string[]
+}
+
+/**
+ * The tables, as they are in the newest schema.
+ *
+ * `jobs`: one row a job. `lanes`: all jobs of one queue, key and priority stand in one lane; it is never deleted. Jobs of
+ * groups (`grp`) share the lane of their key. What a claim reads is an index of ready jobs by lane, group and time.
+ * `counts`: changes to the number of jobs of a lane in a state, to be summed up; now and then many rows become one. Nobody waits
+ * for another one to count. `held_key` is a digest of the unique key while the job's state holds it; `unique_keys` are those that
+ * outlive their job.
+ * `groups`: the groups of a lane that may have ready jobs, in the order of their `turn`; one that is out of tokens is held until
+ * a time. `version` is another number after each arrival, so that a group is not dropped while a job arrives.
+ * `links`, `edges`, `gone`: workflows. A job is `linked` when it is part of one or somebody waits for it; no other job costs
+ * what links cost. An edge says that one job waits for another: it counts in the `pending` of the one that waits while it is
+ * `waiting`, and outlives its target.
+ * `mutexes`: rows to be locked by whoever must be alone in what it does.
+ */
+export const tables = {
+  jobs: {
+    columns: {
+      id: column('id'),
+      lane: column('int'),
+      grp: column('name', ''),
+      state: column('int'),
+      run_at: column('big'),
+      created_at: column('big'),
+      identity: column('text'),
+      payload: column('text'),
+      signature: nullable('text'),
+      unique_key: nullable('text'),
+      unique_until: nullable('big'),
+      held_key: nullable('name'),
+      schedule: nullable('name'),
+      attempts: column('int', 0),
+      rescues: column('int', 0),
+      token: nullable('name'),
+      owner: nullable('name'),
+      lease_until: nullable('big'),
+      started_at: nullable('big'),
+      cancel: column('flag', 0),
+      begun: column('flag', 0),
+      finished_at: nullable('big'),
+      result: nullable('text'),
+      progress: nullable('text'),
+      reason: nullable('text'),
+      errors: nullable('text'),
+      linked: column('flag', 0),
+    },
+    primary: ['id'],
+  },
+  lanes: {
+    columns: {
+      lane: column('serial'),
+      queue: column('name'),
+      job: column('name'),
+      priority: column('int'),
+      single: column('flag'),
+      recurring: column('flag'),
+      grouped: column('flag'),
+      turn: column('big', 0),
+    },
+    primary: ['lane'],
+  },
+  counts: {
+    columns: { entry: column('serial'), lane: column('int'), state: column('int'), jobs: column('big') },
+    primary: ['entry'],
+  },
+  groups: {
+    columns: {
+      lane: column('int'),
+      grp: column('name'),
+      turn: column('big'),
+      held_until: column('big', 0),
+      version: column('big', 0),
+    },
+    primary: ['lane', 'grp'],
+  },
+  rates: {
+    columns: { scope: column('name'), log: column('text'), expires_at: column('big') },
+    primary: ['scope'],
+  },
+  unique_keys: {
+    columns: { held_key: column('name'), job_id: column('id'), until: nullable('big') },
+    primary: ['held_key'],
+  },
+  links: {
+    columns: {
+      id: column('id'),
+      root: column('name'),
+      parent: nullable('id'),
+      longest_wait_ms: column('big'),
+      pending: column('int', 0),
+      gives_up_at: nullable('big'),
+      doom: nullable('big'),
+      ending: nullable('text'),
+    },
+    primary: ['id'],
+  },
+  edges: {
+    columns: {
+      edge: column('serial'),
+      waiter: column('id'),
+      target: column('id'),
+      target_job: nullable('name'),
+      child_key: nullable('name'),
+      policy: column('name'),
+      waiting: column('flag', 1),
+      outcome: nullable('int'),
+      result: nullable('text'),
+      error: nullable('text'),
+    },
+    primary: ['edge'],
+  },
+  gone: {
+    columns: { root: column('name'), state: column('int'), jobs: column('int') },
+    primary: ['root', 'state'],
+  },
+  paused: { columns: { queue: column('name') }, primary: ['queue'] },
+  once: {
+    columns: {
+      once_key: column('name'),
+      job_id: column('name'),
+      claimed_at: column('big'),
+      done_until: nullable('big'),
+      result: nullable('text'),
+    },
+    primary: ['once_key'],
+  },
+  locks: {
+    columns: {
+      name: column('name'),
+      owner: column('name'),
+      host: column('name'),
+      pid: column('int'),
+      since: column('big'),
+      expires_at: column('big'),
+    },
+    primary: ['name'],
+  },
+  mutexes: { columns: { name: column('name') }, primary: ['name'] },
+  workers: {
+    columns: { owner: column('name'), seen_at: column('big'), expires_at: column('big'), said: column('text') },
+    primary: ['owner'],
+  },
+  worker_jobs: { columns: { owner: column('name'), jobs: column('text') }, primary: ['owner'] },
+  schedules: {
+    columns: {
+      name: column('name'),
+      expression: column('text'),
+      timezone: column('name'),
+      version: column('text'),
+      since: column('big'),
+      paused_at: nullable('big'),
+    },
+    primary: ['name'],
+  },
+  schedule_revision: { columns: { one: column('int'), revision: column('big') }, primary: ['one'] },
+  occurrences: {
+    columns: {
+      schedule: column('name'),
+      at: column('big'),
+      job_id: column('id'),
+      stored_at: column('big'),
+      outcome: nullable('int'),
+      started_at: nullable('big'),
+      finished_at: nullable('big'),
+    },
+    primary: ['schedule', 'at'],
+  },
+} as const satisfies Readonly<Record<string, Table>>
+
+export type TableName = keyof typeof tables
+export type ColumnName<Name extends TableName> = keyof (typeof tables)[Name]['columns'] & string
+
+/** An index. `where` narrows it to the rows that are looked for, on engines that have such indexes. */
+export interface Index {
+  readonly name: string
+  readonly table: TableName
+  readonly columns: readonly string[]
+  readonly unique?: boolean
+  /** For engines with partial indexes: only rows for which this holds. */
+  readonly where?: string
+  /** For the other engines: columns that stand before the others, so that the same rows are found in one place. */
+  readonly prefix?: readonly string[]
+}
+
+export const indexes: readonly Index[] = [
+  { name: 'lanes_key', table: 'lanes', columns: ['queue', 'job', 'priority', 'single', 'recurring', 'grouped'], unique: true },
+  { name: 'jobs_ready', table: 'jobs', prefix: ['state'], columns: ['lane', 'grp', 'run_at', 'id'], where: 'state = 0' },
+  { name: 'jobs_scheduled', table: 'jobs', prefix: ['state'], columns: ['run_at', 'id'], where: 'state = 1' },
+  { name: 'jobs_running', table: 'jobs', prefix: ['state'], columns: ['lease_until'], where: 'state = 3' },
+  { name: 'jobs_ended', table: 'jobs', columns: ['state', 'finished_at'], where: 'state >= 4' },
+  { name: 'jobs_cancelling', table: 'jobs', prefix: ['cancel'], columns: ['owner'], where: 'cancel = 1' },
+  { name: 'jobs_recurring', table: 'jobs', columns: ['schedule', 'state', 'run_at'], where: 'schedule IS NOT NULL' },
+  { name: 'jobs_unique', table: 'jobs', columns: ['held_key'], where: 'held_key IS NOT NULL', unique: true },
+  { name: 'groups_turns', table: 'groups', columns: ['lane', 'held_until', 'turn'] },
+  { name: 'groups_held', table: 'groups', columns: ['held_until'], where: 'held_until > 0' },
+  { name: 'rates_expiry', table: 'rates', columns: ['expires_at'] },
+  { name: 'unique_keys_until', table: 'unique_keys', columns: ['until'], where: 'until IS NOT NULL' },
+  { name: 'links_root', table: 'links', columns: ['root'] },
+  { name: 'links_waiting', table: 'links', columns: ['gives_up_at'], where: 'gives_up_at IS NOT NULL' },
+  { name: 'edges_waiter', table: 'edges', columns: ['waiter', 'child_key'] },
+  { name: 'edges_target', table: 'edges', columns: ['target', 'outcome'], where: 'outcome IS NULL' },
+  { name: 'once_done', table: 'once', columns: ['done_until'], where: 'done_until IS NOT NULL' },
+  { name: 'once_held', table: 'once', columns: ['done_until', 'claimed_at'], where: 'done_until IS NULL' },
+  { name: 'locks_expiry', table: 'locks', columns: ['expires_at'] },
+  { name: 'workers_expiry', table: 'workers', columns: ['expires_at'] },
+  { name: 'occurrences_at', table: 'occurrences', columns: ['at'] },
+  { name: 'occurrences_job', table: 'occurrences', columns: ['job_id'] },
+  { name: 'occurrences_unended', table: 'occurrences', columns: ['schedule', 'outcome', 'at'], where: 'outcome IS NULL' },
+]

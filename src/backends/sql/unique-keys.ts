@@ -1,0 +1,85 @@
+import type { UniqueUntil } from '../../envelope/envelope.ts'
+import { digestOfKey, type JobRow, untilNumber } from './job-row.ts'
+import type { SqlSession } from './session.ts'
+
+/** Who holds keys, by their digests. */
+export type Holders = ReadonlyMap<string, string>
+
+/**
+ * Unique keys that are held for a time or for ever, whatever becomes of their jobs, are rows of their own. Those that are held by
+ * the state of a job stand in that job's row, below a unique index.
+ */
+export class UniqueKeys {
+  /** Of these digests, those that are held, by the state of a job or for longer, with the jobs that hold them. */
+  async holders(session: SqlSession, digests: readonly string[], now: number): Promise<Holders> {
+    if (digests.length === 0) return new Map()
+    const rows = await session.all<{ held_key: string; id: string }>(
+      `SELECT held_key, id FROM {jobs} WHERE held_key IN (?)
+       UNION ALL SELECT held_key, job_id AS id FROM {unique_keys} WHERE held_key IN (?) AND (until IS NULL OR until > ?)`,
+      [digests, digests, now],
+    )
+    return new Map(rows.map(({ held_key, id }) => [held_key, id]))
+  }
+
+  /** Holds keys for a time or for ever, where nobody else does. Gives the digests of those that it got. */
+  async take(session: SqlSession, keys: readonly LastingKey[], now: number): Promise<ReadonlySet<string>> {
+    if (keys.length === 0) return new Set()
+    const rows = keys.map(({ held_key, job_id, until }) => ({
+      held_key,
+      job_id,
+      until: until === untilNumber.ever ? null : until,
+    }))
+    const digests = rows.map(({ held_key }) => held_key).sort()
+    await session.run('DELETE FROM {unique_keys} WHERE held_key IN (?) AND until <= ?', [digests, now])
+    return session.insertNew('unique_keys', ['held_key', 'job_id', 'until'], rows, 'held_key')
+  }
+
+  /** For jobs that are over without ever having been claimed: it is as if they had never been sent. */
+  async freeUnclaimed(session: SqlSession, jobs: readonly JobRow[]): Promise<void> {
+    const lasting = jobs.filter(({ unique_until }) => isLasting(unique_until))
+    for (const { id, unique_key } of lasting) {
+      const held = digestOfKey(unique_key as string)
+      await session.run('DELETE FROM {unique_keys} WHERE held_key = ? AND job_id = ?', [held, id])
+    }
+  }
+
+  async sweep(session: SqlSession, now: number, limit: number): Promise<number> {
+    const rows = await session.all<{ held_key: string }>('SELECT held_key FROM {unique_keys} WHERE until <= ? LIMIT ?', [
+      now,
+      limit,
+    ])
+    if (rows.length === 0) return 0
+    const keys = rows.map(({ held_key }) => held_key)
+    return session.run('DELETE FROM {unique_keys} WHERE held_key IN (?) AND until <= ?', [keys, now])
+  }
+}
+
+export interface LastingKey {
+  readonly held_key: string
+  readonly job_id: string
+  readonly until: number
+}
+
+/** Held whatever becomes of the job. */
+export function isLasting(until: number | null): until is number {
+  return until !== null && until !== untilNumber.ended && until !== untilNumber.started
+}
+
+/** An instant so early that it would be taken for another number is over like any other. */
+export function writeUntil(until: UniqueUntil): number {
+  return typeof until === 'number' ? Math.max(until, untilNumber.ever + 1) : untilNumber[until]
+}
+
+export function readUntil(until: number | null): UniqueUntil {
+  switch (until) {
+    case null:
+    case untilNumber.ended:
+      return 'ended'
+    case untilNumber.started:
+      return 'started'
+    case untilNumber.ever:
+      return 'ever'
+    default:
+      return until
+  }
+}
