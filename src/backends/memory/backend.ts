@@ -15,6 +15,7 @@ import type {
   SettleReceipt,
   Watch,
 } from '../contract.ts'
+import { Watchers } from '../watchers.ts'
 import { Edges } from './edges.ts'
 import { Endings } from './endings.ts'
 import { Jobs } from './jobs.ts'
@@ -26,7 +27,6 @@ import { OnceKeys } from './once-keys.ts'
 import { MemorySchedules } from './schedules.ts'
 import { MemoryStore } from './store.ts'
 import { Trees } from './trees.ts'
-import { Watchers } from './watchers.ts'
 import { MemoryWorkers } from './workers.ts'
 
 /** Everything of the contract, in this process's memory: for tests, and for work that may be lost when the process ends. */

@@ -1,13 +1,13 @@
 import type { Clock } from '../../core/clock.ts'
 import { isFinal } from '../store.ts'
 import { type End, failureText, impatienceText, isSuccess, nothingToRescue, verdictOf } from '../waiting.ts'
+import type { Watchers } from '../watchers.ts'
 import type { Edges } from './edges.ts'
 import { type MemoryJob, withError } from './job.ts'
 import type { Jobs, JobsListener } from './jobs.ts'
 import type { MemoryEdge, MemoryLinks } from './links.ts'
 import type { OnceKeys } from './once-keys.ts'
 import type { Trees } from './trees.ts'
-import type { Watchers } from './watchers.ts'
 
 export interface EndingsParts {
   readonly clock: Clock

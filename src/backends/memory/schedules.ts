@@ -10,10 +10,10 @@ import type {
   ScheduleStore,
   SkipRequest,
 } from '../store.ts'
+import type { Watchers } from '../watchers.ts'
 import type { MemoryJob } from './job.ts'
 import type { Jobs } from './jobs.ts'
 import { type MemoryOccurrence, Timeline } from './timeline.ts'
-import type { Watchers } from './watchers.ts'
 
 /** Why runs end that nobody began before their schedule was removed. */
 const removed = 'its schedule was removed'

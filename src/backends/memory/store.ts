@@ -15,6 +15,7 @@ import {
   type TreeCancellation,
   type TreeCounts,
 } from '../store.ts'
+import type { Watchers } from '../watchers.ts'
 import type { Endings } from './endings.ts'
 import { heldLeaseOf, type MemoryJob, recordOf } from './job.ts'
 import type { Jobs } from './jobs.ts'
@@ -23,7 +24,6 @@ import type { Limits } from './limits.ts'
 import type { Linking } from './linking.ts'
 import type { MemorySchedules } from './schedules.ts'
 import type { Trees } from './trees.ts'
-import type { Watchers } from './watchers.ts'
 import type { MemoryWorkers } from './workers.ts'
 
 export interface MemoryStoreParts {

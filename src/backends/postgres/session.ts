@@ -2,6 +2,7 @@ import type { Dialect } from '../sql/dialect.ts'
 import type { SqlRow, SqlSession, SqlValue } from '../sql/session.ts'
 import type { TableName } from '../sql/tables.ts'
 import type { PostgresQueryable } from './client.ts'
+import { postgresDialect } from './dialect.ts'
 import { postgresFailure } from './failure.ts'
 import type { PostgresStatements } from './statements.ts'
 
@@ -73,15 +74,6 @@ export class PostgresSession implements SqlSession {
     }
   }
 }
-
-/** A walk from lane to lane: each step is one look into the index. */
-const readyLanes = `WITH RECURSIVE ready AS (
-    (SELECT lane FROM {jobs} WHERE state = 0 ORDER BY lane LIMIT 1)
-    UNION ALL
-    SELECT (SELECT lane FROM {jobs} WHERE state = 0 AND lane > ready.lane ORDER BY lane LIMIT 1) FROM ready WHERE lane IS NOT NULL
-  ) SELECT lane FROM ready WHERE lane IS NOT NULL`
-
-export const postgresDialect: Dialect = { kind: 'postgres', readyLanes, wholeNumber: 'bigint' }
 
 const names = new Map<string, string>()
 

@@ -1,3 +1,5 @@
+import type { SqlSession } from './session.ts'
+
 /** What the statements of the queue must know of the engine. */
 export interface Dialect {
   readonly kind: 'postgres' | 'mysql'
@@ -5,4 +7,17 @@ export interface Dialect {
   readonly readyLanes: string
   /** The type that a sum is cast to, to come back as a whole number. */
   readonly wholeNumber: string
+  /** The first ready jobs of each of these places, at most `limit` of each, in their order; without a lock. */
+  firstReady(session: SqlSession, places: readonly ReadyPlace[], limit: number): Promise<readonly (readonly ReadyJob[])[]>
+}
+
+/** Where ready jobs stand in their order: a lane, and a group of it where it has groups. */
+export interface ReadyPlace {
+  readonly lane: number
+  readonly grp: string
+}
+
+export interface ReadyJob {
+  readonly id: string
+  readonly run_at: number
 }

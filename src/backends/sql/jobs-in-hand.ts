@@ -57,7 +57,10 @@ export class JobsInHand {
         [missing],
       )
       this.take(rows)
-      await this.#parts.lanes.numbered(rows.map(({ lane }) => lane))
+      await this.#parts.lanes.numbered(
+        this.session,
+        rows.map(({ lane }) => lane),
+      )
     }
     return ids.flatMap((id) => this.get(id) ?? [])
   }

@@ -37,9 +37,9 @@ export class Lanes {
     return wanted.map((lane) => this.#known(this.#byKey.get(textOf(lane)), textOf(lane)))
   }
 
-  /** The lanes with these numbers. */
-  async numbered(numbers: readonly number[]): Promise<readonly Lane[]> {
-    if (numbers.some((lane) => !this.#byNumber.has(lane))) await this.#readAll()
+  /** The lanes with these numbers. Read in the transaction that met them: one that waits for a second connection may wait for ever. */
+  async numbered(session: SqlSession, numbers: readonly number[]): Promise<readonly Lane[]> {
+    if (numbers.some((lane) => !this.#byNumber.has(lane))) await this.#readAll(session)
     return numbers.map((lane) => this.#known(this.#byNumber.get(lane), String(lane)))
   }
 
@@ -54,20 +54,20 @@ export class Lanes {
   }
 
   async all(): Promise<readonly Lane[]> {
-    await this.#readAll()
+    await this.#readAll(this.#session)
     return [...this.#byNumber.values()]
   }
 
   async #make(lanes: readonly LaneKey[]): Promise<void> {
-    await this.#readAll()
+    await this.#readAll(this.#session)
     const missing = lanes.filter((lane) => !this.#byKey.has(textOf(lane)))
     if (missing.length === 0) return
     await this.#session.insertNew('lanes', columns, [...missing].sort(byText), 'lane')
-    await this.#readAll()
+    await this.#readAll(this.#session)
   }
 
-  async #readAll(): Promise<void> {
-    for (const lane of await this.#session.all<Lane>(select)) {
+  async #readAll(session: SqlSession): Promise<void> {
+    for (const lane of await session.all<Lane>(select)) {
       this.#byKey.set(textOf(lane), lane)
       this.#byNumber.set(lane.lane, lane)
     }

@@ -1,4 +1,4 @@
-import type { Watch } from '../contract.ts'
+import type { Watch } from './contract.ts'
 
 /** Tells who waits for work. Wake-ups within one turn are one, and none is made inside the call that caused it. */
 export class Watchers {

@@ -1,0 +1,34 @@
+import type { Dialect, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
+import type { SqlSession } from '../sql/session.ts'
+
+/** A walk from lane to lane: each step is one look into the index. */
+const readyLanes = `WITH RECURSIVE ready AS (
+    (SELECT lane FROM {jobs} WHERE state = 0 ORDER BY lane LIMIT 1)
+    UNION ALL
+    SELECT (SELECT lane FROM {jobs} WHERE state = 0 AND lane > ready.lane ORDER BY lane LIMIT 1) FROM ready WHERE lane IS NOT NULL
+  ) SELECT lane FROM ready WHERE lane IS NOT NULL`
+
+export const postgresDialect: Dialect = { kind: 'postgres', readyLanes, wholeNumber: 'bigint', firstReady }
+
+interface PlacedJob extends ReadyJob {
+  readonly place: number
+}
+
+async function firstReady(
+  session: SqlSession,
+  places: readonly ReadyPlace[],
+  limit: number,
+): Promise<readonly (readonly ReadyJob[])[]> {
+  if (places.length === 0) return []
+  const found = await session.all<PlacedJob>(
+    `SELECT place, id, run_at FROM json_to_recordset(?::json) AS wanted(place integer, lane integer, grp text)
+     CROSS JOIN LATERAL (
+       SELECT id, run_at FROM {jobs} AS jobs WHERE state = 0 AND jobs.lane = wanted.lane AND jobs.grp = wanted.grp
+       ORDER BY run_at, id LIMIT ?) AS first
+     ORDER BY place, run_at, id`,
+    [JSON.stringify(places.map(({ lane, grp }, place) => ({ place, lane, grp }))), limit],
+  )
+  const jobs: ReadyJob[][] = places.map(() => [])
+  for (const { place, id, run_at } of found) jobs[place]?.push({ id, run_at })
+  return jobs
+}

@@ -1,0 +1,103 @@
+import { untilNumber } from '../sql/job-row.ts'
+import { sentColumns } from '../sql/sending.ts'
+import type { SqlDatabase, SqlRow } from '../sql/session.ts'
+import {
+  type ClaimedRow,
+  claimedColumns,
+  type DoneLease,
+  type ShortClaim,
+  type ShortClaimed,
+  type Shortcuts,
+} from '../sql/shortcuts.ts'
+import type { PostgresStatements } from './statements.ts'
+
+/** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
+const slack = 50
+
+/** Each of them is one statement, and so one round trip and one commit. */
+export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
+  const store = storing(statements)
+  return {
+    async store(database, rows) {
+      const [answer] = await database.all<{ written: number; ids: string | null }>(store, [JSON.stringify(rows), rows.length])
+      return answer?.ids == null ? (answer?.written === rows.length ? allOf(rows) : new Set()) : new Set(listOf(answer.ids))
+    },
+    succeed: (database, done, now) => succeed(database, done, now),
+    claim: (database, request) => claim(database, request),
+  }
+}
+
+function allOf(rows: readonly SqlRow[]): ReadonlySet<string> {
+  return new Set(rows.map(({ id }) => id as string))
+}
+
+/** Which jobs were written is told only where some were not. */
+function storing(statements: PostgresStatements): string {
+  return `WITH written AS (
+      ${statements.insert('jobs', sentColumns, 'ON CONFLICT DO NOTHING RETURNING id, lane, state')}
+    ), counted AS (
+      INSERT INTO {counts} (lane, state, jobs) SELECT lane, state, count(*) FROM written GROUP BY lane, state
+    ) SELECT count(*) AS written, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM written`
+}
+
+const succeeding = `WITH ended AS (
+    UPDATE {jobs} AS jobs SET state = 4, finished_at = ?, result = given.result, lease_until = NULL, cancel = 0, held_key = NULL
+    FROM json_to_recordset(?::json) AS given(id uuid, claim text, result text)
+    WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.state = 3 AND jobs.linked = 0
+    RETURNING jobs.id, jobs.lane
+  ), counted AS (
+    INSERT INTO {counts} (lane, state, jobs)
+    SELECT lane, step.state, step.sign * count(*) FROM ended CROSS JOIN (VALUES (3, -1), (4, 1)) AS step(state, sign)
+    GROUP BY lane, step.state, step.sign
+  ) SELECT count(*) AS ended, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM ended`
+
+async function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string>> {
+  // In one order, so that two statements over the same jobs do not wait for each other.
+  const sorted = [...done].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, claim, result }) => ({ id, claim, result }))
+  const [answer] = await database.all<{ ended: number; ids: string | null }>(succeeding, [
+    now,
+    JSON.stringify(sorted),
+    done.length,
+  ])
+  if (answer?.ended === done.length) return new Set(done.map(({ id }) => id))
+  return new Set(listOf(answer?.ids ?? null))
+}
+
+/**
+ * A claim may be undone by a power cut and is then made again, so it does not wait for the disk. `seen` tells how many jobs were there
+ * to be claimed, though others may have been at them.
+ */
+const claiming = `WITH candidates AS MATERIALIZED (
+    SELECT first.id, wanted.level, first.run_at - wanted.head_start AS rank
+    FROM json_to_recordset(?::json) AS wanted(lane integer, level integer, head_start bigint)
+    CROSS JOIN LATERAL (
+      SELECT id, run_at FROM {jobs} AS jobs WHERE state = 0 AND jobs.lane = wanted.lane AND jobs.grp = ''
+      ORDER BY run_at, id LIMIT ?) AS first
+    ORDER BY wanted.level, rank, first.id LIMIT ?
+  ), locked AS MATERIALIZED (
+    SELECT jobs.id FROM candidates JOIN {jobs} AS jobs ON jobs.id = candidates.id AND jobs.state = 0
+    ORDER BY candidates.level, candidates.rank, candidates.id LIMIT ? FOR UPDATE OF jobs SKIP LOCKED
+  ), taken AS (
+    UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1,
+      held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END
+    FROM locked WHERE jobs.id = locked.id
+    RETURNING ${claimedColumns.map((column) => `jobs.${column}`).join(', ')}
+  ), counted AS (
+    INSERT INTO {counts} (lane, state, jobs)
+    SELECT lane, step.state, step.sign * count(*) FROM taken CROSS JOIN (VALUES (0, -1), (3, 1)) AS step(state, sign)
+    GROUP BY lane, step.state, step.sign
+  ) SELECT taken.*, (SELECT count(*) FROM candidates) AS seen, set_config('synchronous_commit', 'off', true) FROM taken`
+
+async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
+  const { lanes, limit, claim: token, owner, now, leaseUntil } = request
+  const wanted = lanes.map(({ lane, level, headStartMs }) => ({ lane, level, head_start: headStartMs }))
+  const most = limit + slack
+  const values = [JSON.stringify(wanted), most, most, limit, token, owner, leaseUntil, now]
+  const rows = await database.all<ClaimedRow & { readonly seen: number }>(claiming, values)
+  return { rows, isContended: rows.length < limit && rows.length < (rows[0]?.seen ?? 1) }
+}
+
+/** An array of ids in PostgreSQL's own writing. */
+function listOf(text: string | null): readonly string[] {
+  return text === null || text === '{}' ? [] : text.slice(1, -1).split(',')
+}

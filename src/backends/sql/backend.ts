@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../core/clock.ts'
+import { TreadleError } from '../../core/errors.ts'
+import type { Lease, QueueBackend } from '../contract.ts'
+import { Claiming } from './claiming.ts'
+import { Counts } from './counts.ts'
+import { Groups } from './groups.ts'
+import { unscopedKey } from './job-row.ts'
+import { Lanes } from './lanes.ts'
+import { OnceMarks } from './once-marks.ts'
+import { Outcomes } from './outcomes.ts'
+import { Promoting } from './promoting.ts'
+import { Rates } from './rates.ts'
+import { Rescuing } from './rescuing.ts'
+import { Sending } from './sending.ts'
+import type { SqlDatabase } from './session.ts'
+import { Settling, touchLeases } from './settling.ts'
+import type { ClaimedRow, Shortcuts } from './shortcuts.ts'
+import { writeToken } from './token.ts'
+import { Transactions } from './transactions.ts'
+import { readUntil, UniqueKeys } from './unique-keys.ts'
+import type { Waker } from './waker.ts'
+
+export interface SqlBackendOptions {
+  readonly kind: string
+  readonly database: SqlDatabase
+  readonly shortcuts: Shortcuts
+  readonly waker: Waker
+  readonly clock: Clock
+}
+
+/** The queue in a SQL database, whichever it is. */
+export function sqlBackend({ kind, database, shortcuts, waker, clock }: SqlBackendOptions): QueueBackend {
+  const lanes = new Lanes(database)
+  const counts = new Counts(database)
+  const groups = new Groups()
+  const rates = new Rates()
+  const uniqueKeys = new UniqueKeys()
+  const onceMarks = new OnceMarks()
+  const outcomes = new Outcomes()
+  const waiting = { tell: async () => {} }
+  const transactions = new Transactions(database, { lanes, counts, groups, outcomes, uniqueKeys, waiting })
+  const sending = new Sending({ database, lanes, counts, groups, uniqueKeys, shortcuts })
+  const linked = { settle: async () => 'lost' as const }
+  const settling = new Settling({ database, transactions, lanes, onceMarks, linked, shortcuts })
+  const promoting = new Promoting({ database, lanes, counts, groups })
+  const rescuing = new Rescuing(database, transactions)
+  const giveUp = async () => {}
+  const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
+  let isClosed = false
+  const open = () => {
+    if (isClosed) throw new TreadleError('BACKEND_CLOSED', `The ${kind} queue was closed. Open a new instance.`)
+  }
+  return {
+    kind,
+    async send(envelopes) {
+      open()
+      if (envelopes.length === 0) return []
+      const receipts = await sending.send(envelopes, clock.now())
+      waker.wake()
+      return receipts
+    },
+    async lease(request) {
+      open()
+      const now = clock.now()
+      const claim = randomBytes(12).toString('base64url')
+      const { rows, nextAt, cancelled } = await claiming.lease(request, claim, now)
+      const leases = rows.map((row) => leaseOf(row, lanes, claim, now + request.leaseMs))
+      return { leases, nextAt, cancelled }
+    },
+    async settle(settlements) {
+      open()
+      const { receipts, released } = await settling.settle(settlements, clock.now())
+      if (released) waker.wake()
+      return receipts
+    },
+    async begin(tokens) {
+      open()
+      return database.transaction((session) => touchLeases(session, tokens, { begun: 1 }))
+    },
+    async extend(tokens, leaseMs) {
+      open()
+      return database.transaction((session) => touchLeases(session, tokens, { lease_until: clock.now() + leaseMs }))
+    },
+    async reap(maxRescues, deadOwners = []) {
+      open()
+      const report = await rescuing.reap(maxRescues, deadOwners, clock.now())
+      if (report.returned > 0) waker.wake()
+      return report
+    },
+    watch: (wake) => waker.watch(wake),
+    async [Symbol.asyncDispose]() {
+      if (isClosed) return
+      isClosed = true
+      await counts.settled()
+      await waker[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function leaseOf(row: ClaimedRow, lanes: Lanes, claim: string, expiresAt: number): Lease {
+  const { id, lane: number, grp, identity, payload, signature, unique_key, unique_until, created_at, run_at, attempts } = row
+  const { queue, job, priority, single, grouped } = lanes.get(number)
+  const envelope = {
+    id,
+    job,
+    queue,
+    priority,
+    singleInstance: single === 1,
+    identity,
+    payload,
+    signature,
+    createdAt: created_at,
+    runAt: run_at,
+    uniqueKey: unique_key === null ? null : unscopedKey(unique_key),
+    uniqueUntil: readUntil(unique_until),
+    group: grouped === 1 ? grp : null,
+    links: null,
+  } as const
+  return { token: writeToken(id, number, claim), envelope, attempt: attempts, expiresAt }
+}

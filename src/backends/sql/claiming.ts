@@ -1,0 +1,174 @@
+import type { LeaseRequest } from '../contract.ts'
+import { CountChanges, type Counts } from './counts.ts'
+import type { Groups } from './groups.ts'
+import { heldKeyOf } from './job-row.ts'
+import type { Lane, Lanes } from './lanes.ts'
+import { LimitedClaiming, type RankedLane } from './limited-claiming.ts'
+import { earliest, nextAtOf, type Outlook, readOutlook } from './outlook.ts'
+import type { Promoting } from './promoting.ts'
+import type { Rates } from './rates.ts'
+import type { Rescuing } from './rescuing.ts'
+import type { SqlDatabase, SqlSession } from './session.ts'
+import { type ClaimedRow, claimedColumns, type Shortcuts } from './shortcuts.ts'
+import { stateNumber } from './tables.ts'
+import { lockMutex } from './transactions.ts'
+
+export interface ClaimingParts {
+  readonly database: SqlDatabase
+  readonly shortcuts: Shortcuts
+  readonly lanes: Lanes
+  readonly counts: Counts
+  readonly groups: Groups
+  readonly rates: Rates
+  readonly promoting: Promoting
+  readonly rescuing: Rescuing
+  /** Ends jobs that have waited for others for too long. */
+  readonly giveUp: (now: number) => Promise<void>
+}
+
+export interface Claimed {
+  readonly rows: readonly ClaimedRow[]
+  readonly nextAt: number | null
+  readonly cancelled: readonly string[]
+}
+
+/** Rounds of promoting before a claim takes what there is; more is there for the next one. */
+const mostPromotionRounds = 20
+/** So often a claim looks again where others were at the same jobs. */
+const mostContendedRounds = 4
+
+/** Finds the best ready jobs and gives them to an owner. */
+export class Claiming {
+  readonly #parts: ClaimingParts
+  readonly #limited: LimitedClaiming
+
+  constructor(parts: ClaimingParts) {
+    this.#parts = parts
+    this.#limited = new LimitedClaiming(parts)
+  }
+
+  async lease(request: LeaseRequest, claim: string, now: number): Promise<Claimed> {
+    const outlook = await this.#outlook(request, now)
+    const open = await this.#open(request, outlook)
+    const { rows, nextTokenAt } = await this.#claim(request, open, claim, now)
+    const expiresAt = rows.length > 0 ? now + request.leaseMs : null
+    return { rows, nextAt: earliest([nextAtOf(outlook), expiresAt, nextTokenAt]), cancelled: outlook.cancelled }
+  }
+
+  /** After everything was done whose time has come. */
+  async #outlook(request: LeaseRequest, now: number): Promise<Outlook> {
+    const { database, promoting, rescuing, giveUp } = this.#parts
+    const outlook = await readOutlook(database, request.owner)
+    const isOver = (at: number | null) => at !== null && at <= now
+    if (![outlook.dueAt, outlook.expiresAt, outlook.givesUpAt].some(isOver)) return outlook
+    if (isOver(outlook.expiresAt)) await rescuing.reap(request.maxRescues, [], now)
+    if (isOver(outlook.givesUpAt)) await giveUp(now)
+    for (let round = 0; isOver(outlook.dueAt) && round < mostPromotionRounds; round++) if (await promoting.promote(now)) break
+    return readOutlook(database, request.owner)
+  }
+
+  /** The lanes with ready jobs that this request may claim from, in their order. */
+  async #open(request: LeaseRequest, { readyLanes, pausedQueues }: Outlook): Promise<readonly RankedLane[]> {
+    if (request.limit === 0 || readyLanes.length === 0) return []
+    const jobs = new Set(request.jobs.map(({ job }) => job))
+    const queues = request.queues === null ? null : new Set(request.queues)
+    const ageingMs = request.ageingMs ?? 0
+    const lanes = await this.#parts.lanes.numbered(this.#parts.database, readyLanes)
+    return lanes
+      .filter(({ job, queue }) => jobs.has(job) && (queues === null || queues.has(queue)) && !pausedQueues.has(queue))
+      .map((of) => ({
+        of,
+        lane: of.lane,
+        level: ageingMs > 0 ? 0 : -of.priority,
+        headStartMs: ageingMs > 0 ? of.priority * ageingMs : 0,
+      }))
+  }
+
+  #claim(request: LeaseRequest, open: readonly RankedLane[], claim: string, now: number): Promise<Part> {
+    if (open.length === 0) return Promise.resolve({ rows: [], nextTokenAt: null })
+    return isLimited(request, open)
+      ? this.#claimLimited(request, open, claim, now)
+      : this.#claimPlainly(request, open, claim, now)
+  }
+
+  async #claimPlainly(request: LeaseRequest, open: readonly RankedLane[], claim: string, now: number): Promise<Part> {
+    const { database, shortcuts } = this.#parts
+    const { owner, leaseMs } = request
+    const rows: ClaimedRow[] = []
+    for (let round = 0; round < mostContendedRounds && rows.length < request.limit; round++) {
+      const limit = request.limit - rows.length
+      const part = await shortcuts.claim(database, { lanes: open, limit, claim, owner, now, leaseUntil: now + leaseMs })
+      rows.push(...part.rows)
+      if (!part.isContended) break
+    }
+    if (rows.length > 0) this.#parts.counts.noteEntries(2)
+    return { rows: inOrder(rows, open), nextTokenAt: null }
+  }
+
+  #claimLimited(request: LeaseRequest, open: readonly RankedLane[], claim: string, now: number): Promise<Part> {
+    return this.#parts.database.transaction(async (session) => {
+      await lockMutex(session, 'claims')
+      const chosen = await this.#limited.choose(session, request, open, now)
+      const ids = chosen.picks.map(({ id }) => id)
+      const taken = ids.length === 0 ? [] : await this.#take(session, ids, request, claim, now)
+      const byId = new Map(taken.map((row) => [row.id, row]))
+      await chosen.settle(new Set(byId.keys()))
+      return { rows: ids.flatMap((id) => byId.get(id) ?? []), nextTokenAt: chosen.nextTokenAt }
+    })
+  }
+
+  /** Those of these jobs that are still ready and that nobody else is at. */
+  async #take(
+    session: SqlSession,
+    ids: readonly string[],
+    { owner, leaseMs }: LeaseRequest,
+    claim: string,
+    now: number,
+  ): Promise<readonly ClaimedRow[]> {
+    const rows = await session.all<ClaimedRow>(
+      `SELECT ${claimedColumns.join(', ')} FROM {jobs} WHERE id IN (?) AND state = 0 ORDER BY id FOR UPDATE SKIP LOCKED`,
+      [[...ids].sort()],
+    )
+    if (rows.length === 0) return []
+    const started = { state: stateNumber.running, started_at: now }
+    const keys = rows.map(({ id, unique_key, unique_until }) => ({
+      id,
+      held_key: heldKeyOf({ ...started, unique_key, unique_until }),
+    }))
+    await session.run(
+      `UPDATE {jobs} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1 WHERE id IN (?)`,
+      [claim, owner, now + leaseMs, now, rows.map(({ id }) => id)],
+    )
+    if (rows.some(({ unique_key }) => unique_key !== null)) await session.update('jobs', ['id'], ['held_key'], keys)
+    const changes = new CountChanges()
+    for (const { lane } of rows) changes.move(lane, stateNumber.ready, stateNumber.running)
+    await changes.write(session, this.#parts.counts)
+    return rows.map((row) => ({ ...row, attempts: row.attempts + 1 }))
+  }
+}
+
+interface Part {
+  readonly rows: readonly ClaimedRow[]
+  readonly nextTokenAt: number | null
+}
+
+/** Whether one of these lanes may hold jobs that must wait although they are ready. */
+function isLimited({ jobs, queueLimits = [] }: LeaseRequest, open: readonly RankedLane[]): boolean {
+  const limitedJobs = new Set(jobs.filter(({ concurrency, rate }) => concurrency !== null || rate != null).map(({ job }) => job))
+  const limitedQueues = new Set(queueLimits.map(({ queue }) => queue))
+  return open.some(({ of }: { readonly of: Lane }) => {
+    return of.single === 1 || of.grouped === 1 || limitedJobs.has(of.job) || limitedQueues.has(of.queue)
+  })
+}
+
+function inOrder(rows: readonly ClaimedRow[], open: readonly RankedLane[]): readonly ClaimedRow[] {
+  const lanes = new Map(open.map((lane) => [lane.lane, lane]))
+  const rank = ({ lane, run_at }: ClaimedRow) => {
+    const { level = 0, headStartMs = 0 } = lanes.get(lane) ?? {}
+    return [level, run_at - headStartMs] as const
+  }
+  return [...rows].sort((a, b) => {
+    const [[aLevel, aTime], [bLevel, bTime]] = [rank(a), rank(b)]
+    return aLevel - bLevel || aTime - bTime || (a.id < b.id ? -1 : 1)
+  })
+}
