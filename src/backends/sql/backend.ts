@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
-import { TreadleError } from '../../core/errors.ts'
 import type { Lease, QueueBackend } from '../contract.ts'
+import { Calls } from './calls.ts'
 import { Claiming } from './claiming.ts'
 import { Counts } from './counts.ts'
 import { Groups } from './groups.ts'
@@ -47,21 +47,15 @@ export function sqlBackend({ kind, database, shortcuts, waker, clock }: SqlBacke
   const rescuing = new Rescuing(database, transactions)
   const giveUp = async () => {}
   const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
-  let isClosed = false
-  const open = () => {
-    if (isClosed) throw new TreadleError('BACKEND_CLOSED', `The ${kind} queue was closed. Open a new instance.`)
-  }
-  return {
-    kind,
+  const calls = new Calls(kind)
+  const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {
     async send(envelopes) {
-      open()
       if (envelopes.length === 0) return []
       const receipts = await sending.send(envelopes, clock.now())
       waker.wake()
       return receipts
     },
     async lease(request) {
-      open()
       const now = clock.now()
       const claim = randomBytes(12).toString('base64url')
       const { rows, nextAt, cancelled } = await claiming.lease(request, claim, now)
@@ -69,32 +63,33 @@ export function sqlBackend({ kind, database, shortcuts, waker, clock }: SqlBacke
       return { leases, nextAt, cancelled }
     },
     async settle(settlements) {
-      open()
       const { receipts, released } = await settling.settle(settlements, clock.now())
       if (released) waker.wake()
       return receipts
     },
-    async begin(tokens) {
-      open()
-      return database.transaction((session) => touchLeases(session, tokens, { begun: 1 }))
-    },
-    async extend(tokens, leaseMs) {
-      open()
-      return database.transaction((session) => touchLeases(session, tokens, { lease_until: clock.now() + leaseMs }))
-    },
+    begin: (tokens) => database.transaction((session) => touchLeases(session, tokens, { begun: 1 })),
+    extend: (tokens, leaseMs) =>
+      database.transaction((session) => touchLeases(session, tokens, { lease_until: clock.now() + leaseMs })),
     async reap(maxRescues, deadOwners = []) {
-      open()
       const report = await rescuing.reap(maxRescues, deadOwners, clock.now())
       if (report.returned > 0) waker.wake()
       return report
     },
+  }
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    await calls.close()
+    await counts.settled()
+    await waker[Symbol.asyncDispose]()
+    await database[Symbol.asyncDispose]()
+  }
+  return {
+    kind,
+    ...calls.of(queue),
     watch: (wake) => waker.watch(wake),
-    async [Symbol.asyncDispose]() {
-      if (isClosed) return
-      isClosed = true
-      await counts.settled()
-      await waker[Symbol.asyncDispose]()
-      await database[Symbol.asyncDispose]()
+    [Symbol.asyncDispose]: () => {
+      closing ??= close()
+      return closing
     },
   }
 }

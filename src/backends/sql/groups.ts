@@ -26,11 +26,11 @@ export class Groups {
     const sorted = [...distinct.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, place]) => place)
     const turns = await this.turnsOf(session, [...new Set(sorted.map(({ lane }) => lane))])
     const version = randomInt(2 ** 47)
-    const rows = sorted.map(({ lane, grp }) => ({ lane, grp, turn: turns.get(lane) ?? 0, version }))
+    const rows = sorted.map(({ lane, grp }) => ({ lane, grp, turn: (turns.get(lane) ?? 0) - 1, version }))
     await session.upsert('groups', ['lane', 'grp', 'turn', 'version'], rows, ['lane', 'grp'], ['version'])
   }
 
-  /** The turn that was given last in each of these lanes. */
+  /** The turn that was given last in each of these lanes. Turns are even: between two of them there is a place for those that arrive. */
   async turnsOf(session: SqlSession, lanes: readonly number[]): Promise<ReadonlyMap<number, number>> {
     const rows = await session.all<{ lane: number; turn: number }>('SELECT lane, turn FROM {lanes} WHERE lane IN (?)', [lanes])
     return new Map(rows.map(({ lane, turn }) => [lane, turn]))

@@ -65,6 +65,9 @@ interface WaitingGroup {
   turn: number
 }
 
+/** A group that arrives stands just before the one that was served last: that leaves a place between two turns. */
+const turnStep = 2
+
 const noGroupLimits: GroupLimits = { concurrency: null, rate: null }
 
 /**
@@ -185,7 +188,7 @@ export class Picking {
   }
 
   #serve({ lane }: Lane, group: WaitingGroup): void {
-    const turn = (this.#turns.get(lane) ?? 0) + 1
+    const turn = (this.#turns.get(lane) ?? 0) + turnStep
     this.#turns.set(lane, turn)
     this.#started.set(group.key, (this.#started.get(group.key) ?? 0) + 1)
     this.#tokens.get(group.key)?.take()

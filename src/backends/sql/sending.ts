@@ -78,13 +78,10 @@ export class Sending {
     const receipts = new Map<string, SendReceipt>()
     let left = distinctIds(rows)
     for (let tries = 1; left.length > 0 && tries <= mostTries; tries++) left = await this.#storeSome(session, left, now, receipts)
-    const seen = new Set<string>()
-    return rows.map(({ id }) => {
-      const receipt = receipts.get(id) ?? { id, stored: false }
-      const isRepeated = seen.has(id)
-      seen.add(id)
-      return isRepeated ? { id: receipt.id, stored: false } : receipt
-    })
+    return firstOnly(
+      rows.map(({ id }) => receipts.get(id) ?? { id, stored: false }),
+      rows,
+    )
   }
 
   /** Gives those whose keys were taken and freed again while it looked. */
@@ -189,5 +186,19 @@ function distinctIds(rows: readonly SentRow[]): readonly SentRow[] {
 }
 
 function receiptsOf(rows: readonly SentRow[], written: ReadonlySet<string>): readonly SendReceipt[] {
-  return rows.map(({ id }) => ({ id, stored: written.has(id) }))
+  return firstOnly(
+    rows.map(({ id }) => ({ id, stored: written.has(id) })),
+    rows,
+  )
+}
+
+/** Of a job that was sent twice in one batch the first one was stored. */
+function firstOnly(receipts: readonly SendReceipt[], rows: readonly SentRow[]): readonly SendReceipt[] {
+  const seen = new Set<string>()
+  return receipts.map((receipt, index) => {
+    const { id } = rows[index] as SentRow
+    if (seen.has(id)) return { ...receipt, stored: false }
+    seen.add(id)
+    return receipt
+  })
 }
