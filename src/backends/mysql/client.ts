@@ -1,0 +1,30 @@
+/** The part of a `mysql2` promise connection or pool that runs statements. */
+export interface MysqlQueryable {
+  query(query: MysqlQuery): Promise<readonly [unknown, unknown]>
+}
+
+/** A statement with its values written into it. What a pool may have been told about answers is told again with each. */
+export interface MysqlQuery {
+  readonly sql: string
+  readonly typeCast: (field: MysqlField, next: () => unknown) => unknown
+  readonly rowsAsArray: false
+  readonly nestTables: false
+  readonly namedPlaceholders: false
+}
+
+export interface MysqlField {
+  readonly type: string
+  string(encoding?: BufferEncoding): string | null
+}
+
+/** One connection of a pool, to be given back, or to be closed where it is of no more use. */
+export interface MysqlConnection extends MysqlQueryable {
+  release(): void
+  destroy(): void
+}
+
+/** The part of `mysql2/promise`'s Pool that the queue uses. */
+export interface MysqlPool extends MysqlQueryable {
+  getConnection(): Promise<MysqlConnection>
+  end(): Promise<void>
+}

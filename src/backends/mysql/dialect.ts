@@ -1,0 +1,36 @@
+import type { Dialect, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
+import type { SqlSession, SqlValue } from '../sql/session.ts'
+
+/** One look into the index for each lane: the optimizer skips from one to the next. */
+const readyLanes = 'SELECT DISTINCT lane FROM {jobs} WHERE state = 0'
+
+export const mysqlDialect: Dialect = { kind: 'mysql', readyLanes, wholeNumber: 'SIGNED', firstReady }
+
+/** So many places are looked at by one statement: it is planned for each of them. */
+const mostPlaces = 100
+
+async function firstReady(
+  session: SqlSession,
+  places: readonly ReadyPlace[],
+  limit: number,
+): Promise<readonly (readonly ReadyJob[])[]> {
+  const jobs: ReadyJob[][] = places.map(() => [])
+  for (let from = 0; from < places.length; from += mostPlaces) {
+    const some = places.slice(from, from + mostPlaces)
+    for (const { place, id, run_at } of await readPlaces(session, some, limit)) jobs[from + place]?.push({ id, run_at })
+  }
+  return jobs
+}
+
+interface PlacedJob extends ReadyJob {
+  readonly place: number
+}
+
+const firstOfPlace = `(SELECT ? AS place, id, run_at FROM {jobs} FORCE INDEX (jobs_ready)
+  WHERE state = 0 AND lane = ? AND grp = ? ORDER BY run_at, id LIMIT ?)`
+
+async function readPlaces(session: SqlSession, places: readonly ReadyPlace[], limit: number): Promise<readonly PlacedJob[]> {
+  const values = places.flatMap(({ lane, grp }, place): SqlValue[] => [place, lane, grp, limit])
+  const found = await session.all<PlacedJob>(places.map(() => firstOfPlace).join(' UNION ALL '), values)
+  return found.sort((a, b) => a.place - b.place || a.run_at - b.run_at || (a.id < b.id ? -1 : 1))
+}

@@ -1,0 +1,45 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+
+/** Errors after which the same transaction may well go through: a deadlock, a wait for a lock that was too long, a row that changed. */
+const transient = new Set([1213, 1205, 1020])
+const duplicates = new Set([1062, 1586])
+/** The server goes away, was told to drop the connection, or takes no more of them. */
+const unreachable = new Set([1040, 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 3032, 4031])
+
+/** Whether a transaction that failed so should be tried again. */
+export function isTransient(thrown: unknown): boolean {
+  return transient.has(numberOf(causeOf(thrown)) ?? 0)
+}
+
+/** Whether a row was refused because another one has its key. */
+export function isDuplicate(thrown: unknown): boolean {
+  return duplicates.has(numberOf(causeOf(thrown)) ?? 0)
+}
+
+/** What the driver threw, in words of the queue. */
+export function mysqlFailure(thrown: unknown): TreadleError {
+  if (thrown instanceof TreadleError) return thrown
+  hideValues(thrown)
+  const number = numberOf(thrown)
+  const message = messageOf(thrown)
+  if (number === undefined || unreachable.has(number)) {
+    return new TreadleError('DATABASE_UNREACHABLE', `MySQL can not be reached: ${message}`, { cause: thrown })
+  }
+  return new TreadleError('DATABASE_FAILED', `MySQL refused: ${message} (${number})`, { cause: thrown })
+}
+
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof TreadleError ? thrown.cause : thrown
+}
+
+/** The server's errors have numbers of their own; those of the system are negative. */
+function numberOf(thrown: unknown): number | undefined {
+  const number = (thrown as { errno?: unknown } | null)?.errno
+  return typeof number === 'number' && number > 0 ? number : undefined
+}
+
+/** The driver keeps the statement with its error, and with it whatever jobs carry: not for a log. */
+function hideValues(thrown: unknown): void {
+  const failed = thrown as { sql?: unknown } | null
+  if (typeof failed?.sql === 'string') failed.sql = failed.sql.split("'", 1)[0]
+}

@@ -1,0 +1,77 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { MysqlQueryable } from './client.ts'
+import { mysqlFailure } from './failure.ts'
+
+/** What the queue must know of the server that it is on. */
+export interface MysqlServer {
+  readonly isMariadb: boolean
+  /** For texts that are the same only where each of their bytes is, spaces at the end included. */
+  readonly exactCollation: string
+  /** The longest statement that it takes. */
+  readonly maxPacketBytes: number
+}
+
+/** Asks the server what it is, and refuses one that is too old or connections on which texts would be changed or writes forgotten. */
+export async function lookAtServer(client: MysqlQueryable): Promise<MysqlServer> {
+  const asked = await ask(client)
+  const isMariadb = /mariadb/i.test(asked.version)
+  const problems = [...versionProblems(asked.version, isMariadb), ...connectionProblems(asked)]
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `This MySQL can not hold a queue: ${problems.join('; ')}`)
+  return {
+    isMariadb,
+    exactCollation: isMariadb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin',
+    maxPacketBytes: Number(asked.packet),
+  }
+}
+
+interface Asked {
+  readonly version: string
+  readonly packet: unknown
+  readonly charset: string
+  readonly answers: string
+  readonly mode: string
+  readonly autocommit: unknown
+}
+
+const question = `SELECT VERSION() AS version, @@max_allowed_packet AS packet, @@character_set_client AS charset,
+  @@character_set_results AS answers, @@sql_mode AS mode, @@autocommit AS autocommit`
+
+async function ask(client: MysqlQueryable): Promise<Asked> {
+  try {
+    const [rows] = await client.query({
+      sql: question,
+      typeCast: (field) => field.string('utf8'),
+      rowsAsArray: false,
+      nestTables: false,
+      namedPlaceholders: false,
+    })
+    return (rows as readonly [Asked])[0]
+  } catch (thrown) {
+    throw mysqlFailure(thrown)
+  }
+}
+
+const oldestMysql = [8, 0, 17]
+const oldestMariadb = [10, 6, 0]
+
+function versionProblems(version: string, isMariadb: boolean): readonly string[] {
+  // Some servers put a version before theirs that old clients understand: 5.5.5-10.11.2-MariaDB.
+  const numbers = version
+    .replace(/^5\.5\.5-/, '')
+    .split(/[.-]/)
+    .map(Number)
+  const [oldest, name] = isMariadb ? [oldestMariadb, 'MariaDB'] : [oldestMysql, 'MySQL']
+  const place = oldest.findIndex((number, index) => numbers[index] !== number)
+  if (place === -1 || (numbers[place] ?? 0) > (oldest[place] ?? 0)) return []
+  return [`it is ${name} ${version}, and ${oldest.join('.')} or newer is needed`]
+}
+
+function connectionProblems({ charset, answers, mode, autocommit }: Asked): readonly string[] {
+  return [
+    ...(charset === 'utf8mb4' && answers === 'utf8mb4'
+      ? []
+      : [`the pool's charset must be utf8mb4, and is ${charset === 'utf8mb4' ? answers : charset}`]),
+    ...(mode.includes('NO_BACKSLASH_ESCAPES') ? ['its sql_mode must not have NO_BACKSLASH_ESCAPES'] : []),
+    ...(autocommit === '0' ? ['autocommit must be on'] : []),
+  ]
+}

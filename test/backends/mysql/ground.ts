@@ -1,0 +1,38 @@
+import { createPool, type Pool } from 'mysql2/promise'
+import { MysqlDatabase } from '../../../src/backends/mysql/database.ts'
+import { openPool } from '../../../src/backends/mysql/driver.ts'
+import { makeTables } from '../../../src/backends/mysql/schema.ts'
+import { lookAtServer } from '../../../src/backends/mysql/server.ts'
+import { MysqlStatements } from '../../../src/backends/mysql/statements.ts'
+import { TableNames } from '../../../src/backends/sql/table-names.ts'
+import { type FreshDatabase, freshDatabase, mysqlUrl } from '../../services.ts'
+
+/** MySQL itself is not everywhere. */
+export const mysqlEngines = mysqlUrl() === null ? (['mariadb'] as const) : (['mariadb', 'mysql'] as const)
+
+/** The tables of a queue in a database of their own, and a plain pool beside it to look at them and to be in the way. */
+export interface MysqlGround extends AsyncDisposable {
+  readonly database: MysqlDatabase
+  readonly fresh: FreshDatabase
+  readonly plain: Pool
+}
+
+export async function mysqlGround(engine: (typeof mysqlEngines)[number]): Promise<MysqlGround> {
+  const fresh = await freshDatabase(engine)
+  const pool = await openPool(fresh.url)
+  const { exactCollation, maxPacketBytes } = await lookAtServer(pool)
+  const statements = new MysqlStatements(new TableNames('treadle_'), exactCollation)
+  const database = new MysqlDatabase(pool, { statements, maxPacketBytes, ownsPool: true })
+  await makeTables(database, exactCollation, 'treadle_')
+  const plain = createPool(fresh.url)
+  return {
+    database,
+    fresh,
+    plain,
+    async [Symbol.asyncDispose]() {
+      await plain.end()
+      await database[Symbol.asyncDispose]()
+      await fresh.dispose()
+    },
+  }
+}
