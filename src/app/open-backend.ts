@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { QueueBackend } from '../backends/contract.ts'
 import { openMemory } from '../backends/memory/index.ts'
+import { openPostgres } from '../backends/postgres/index.ts'
 import { openSqlite } from '../backends/sqlite/index.ts'
 import { openSync } from '../backends/sync/index.ts'
 import { workingFolder } from '../core/environment.ts'
@@ -18,7 +19,7 @@ export interface OpenedBackend {
 /** Opens what the URL names, with the keys that its envelopes are signed with. */
 export async function openBackend(url: string, settings: Settings, folder: string = workingFolder()): Promise<OpenedBackend> {
   const { clock, logger, migrate, keys } = settings
-  if (settings.backend !== null) return { backend: settings.backend, keys: keysFor(settings.backend, settings) }
+  if (settings.backend !== null) return { backend: settings.backend, keys: keysFor(settings.backend.kind, settings) }
   const scheme = url.slice(0, url.indexOf(':') + 1)
   switch (scheme) {
     case 'memory:':
@@ -35,6 +36,11 @@ export async function openBackend(url: string, settings: Settings, folder: strin
         throw thrown
       }
     }
+    case 'postgres:':
+    case 'postgresql:': {
+      const checkedKeys = keysFor('postgres', settings)
+      return { backend: await openPostgres({ url, clock }), keys: checkedKeys }
+    }
     default:
       throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))
   }
@@ -50,14 +56,14 @@ export function hasTransactions(url: string): boolean {
   return !url.startsWith('memory') && !url.startsWith('sync')
 }
 
-const schemes = ['memory:', 'sync:', 'sqlite:']
+const schemes = ['memory:', 'sync:', 'sqlite:', 'postgres:', 'postgresql:']
 
 function unknownUrl(url: string): string {
-  return `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, memory:, sync:`
+  return `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, postgres://…, memory:, sync:`
 }
 
 /** Whoever can write to a shared queue could have anything run: without a key that must be said. */
-function keysFor({ kind }: QueueBackend, { keys, unsigned }: Settings): KeyRing | null {
+function keysFor(kind: string, { keys, unsigned }: Settings): KeyRing | null {
   if (keys !== null || unsigned || kind === 'memory' || kind === 'sync') return keys
   const message = `The ${kind} backend needs a signingKey (or TREADLE_SIGNING_KEY); unsigned: true does without.`
   throw new TreadleError('KEY_INVALID', message)
