@@ -1,7 +1,8 @@
 // Starts the servers that tests and measurements need, and ends them with the command that it was given. See --help.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { constants } from 'node:os'
 import { parseCommandLine, usage } from './services/command-line.mjs'
+import { testServers } from './services/engines.mjs'
+import { runCommand } from './services/run-command.mjs'
 import { startServices } from './services/start.mjs'
 
 try {
@@ -14,32 +15,29 @@ try {
 }
 
 async function serve({ only, durable, command }) {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-  const told = new Promise((resolve) => {
-    for (const signal of signals) process.on(signal, resolve)
-  })
-  const names = only ?? ['postgres', 'mariadb', 'redis', 'beanstalkd']
-  const services = await startServices({ names, optional: only === null ? ['mysql'] : [], durable, say })
+  const wanted = only === null ? testServers : { names: only }
+  const services = await startServices({ ...wanted, durable, say })
   try {
-    if (command.length > 0) return await run(command, services.env, told)
-    for (const [name, value] of Object.entries(services.env)) console.log(`export ${name}='${value}'`)
-    say('they run until Ctrl-C')
-    const alive = setInterval(() => {}, 60_000)
-    await told
-    clearInterval(alive)
-    return 0
+    for (const message of services.missing) say(`going on without one. ${message}`)
+    if (command.length === 0) return await waitForCtrlC(services)
+    const ending = await runCommand(command, { env: { ...process.env, ...services.variables } })
+    // As a shell reports it.
+    return typeof ending === 'number' ? ending : 128 + constants.signals[ending]
   } finally {
     await services.stop()
   }
 }
 
-/** Ends as the command ends. A signal is passed on to it, and the servers stay for as long as it needs to come to its end. */
-async function run([program, ...args], variables, told) {
-  const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...variables } })
-  told.then((signal) => child.kill(signal))
-  const [code, signal] = await once(child, 'exit')
-  if (signal !== null) say(`${program} was ended by ${signal}`)
-  return code ?? 1
+async function waitForCtrlC({ variables }) {
+  const told = new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, resolve)
+  })
+  for (const [name, value] of Object.entries(variables)) console.log(`export ${name}='${value}'`)
+  say('ready, until Ctrl-C')
+  const keepAlive = setInterval(() => {}, 60_000)
+  await told
+  clearInterval(keepAlive)
+  return 0
 }
 
 function say(message) {

@@ -1,12 +1,12 @@
 // The whole test: format, lint and types, then every test file, with the servers that they need. The last line is the count, and
 // the exit code agrees with it. Arguments go to vitest: `npm test -- test/core`.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { environmentOfThisNode, npm } from './npm.mjs'
+import { testServers } from './services/engines.mjs'
+import { runCommand } from './services/run-command.mjs'
 import { startServices } from './services/start.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -20,10 +20,10 @@ process.exitCode = failed + problems.length === 0 ? 0 : 1
 
 async function testWithServices(args) {
   try {
-    const services = await startServices({ names: ['postgres', 'mariadb'], optional: ['mysql', 'redis', 'beanstalkd'], say })
-    for (const message of Object.values(services.missing)) say(`${message}\nThe tests that need it are skipped.`)
+    const services = await startServices({ ...testServers, say })
+    for (const message of services.missing) say(`the tests that need this are skipped. ${message}`)
     try {
-      return await runTests(args, services.env)
+      return await runTests(args, services.variables)
     } finally {
       await services.stop()
     }
@@ -38,13 +38,11 @@ async function runTests(args, variables) {
     const report = join(folder, 'report.json')
     // A forgotten `.only` would pass by leaving the rest out.
     const options = ['--allowOnly=false', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-    const vitest = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...args], {
+    const ending = await runCommand([process.execPath, 'node_modules/vitest/vitest.mjs', 'run', ...options, ...args], {
       cwd: root,
-      stdio: 'inherit',
       env: { ...environmentOfThisNode(), ...variables },
     })
-    const [status, signal] = await once(vitest, 'exit')
-    return countTests(report, signal ?? status)
+    return countTests(report, ending)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -9,7 +9,7 @@ const file = fileURLToPath(new URL('./compose.yaml', import.meta.url))
  *
  * @param {NodeJS.ProcessEnv} env
  */
-export function composeObstacle(env) {
+export function composeProblem(env) {
   const settings = { env, stdio: /** @type {const} */ ('ignore'), timeout: 10_000 }
   const engine = spawnSync('docker', ['info'], settings)
   if (engine.error) return 'docker is not installed'
@@ -20,7 +20,8 @@ export function composeObstacle(env) {
 /** The containers of one run of the services. */
 export class Compose {
   #project
-  #env
+  /** @type {Record<string, string>} */
+  #variables
 
   /**
    * @param {string} project
@@ -28,9 +29,9 @@ export class Compose {
    */
   constructor(project, durable) {
     this.#project = project
-    this.#env = {
+    this.#variables = {
       POSTGRES_FSYNC: durable ? 'on' : 'off',
-      MYSQL_FLUSH_AT_COMMIT: durable ? '1' : '2',
+      INNODB_FLUSH: durable ? '1' : '2',
       REDIS_FSYNC: durable ? 'always' : 'no',
       BEANSTALKD_FSYNC: durable ? '-f0' : '-F',
     }
@@ -40,27 +41,34 @@ export class Compose {
    * @param {string} service
    * @param {number} port
    */
-  up(service, port) {
-    this.#env[`${service.toUpperCase()}_PORT`] = `${port}`
+  create(service, port) {
+    this.#variables[`${service.toUpperCase()}_PORT`] = `${port}`
     return this.#run('up', '--detach', '--build', service)
   }
 
-  /**
-   * @param {'start' | 'stop' | 'kill'} action
-   * @param {string} service
-   */
-  change(action, service) {
-    return this.#run(action, service)
+  /** @param {string} service */
+  start(service) {
+    return this.#run('start', service)
   }
 
-  /** Removes the containers with their data. */
-  down() {
-    return this.#run('down', '--volumes', '--timeout', '5')
+  /** @param {string} service */
+  stop(service) {
+    return this.#run('stop', service)
+  }
+
+  /** @param {string} service */
+  kill(service) {
+    return this.#run('kill', service)
+  }
+
+  /** Takes the containers away, with their data. */
+  remove() {
+    return this.#run('down', '--volumes')
   }
 
   /** @param {string[]} args */
   async #run(...args) {
     const command = ['compose', '--file', file, '--project-name', this.#project, ...args]
-    await promisify(execFile)('docker', command, { env: { ...process.env, ...this.#env } })
+    await promisify(execFile)('docker', command, { env: { ...process.env, ...this.#variables } })
   }
 }

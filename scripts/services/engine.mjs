@@ -2,12 +2,12 @@
  * What one kind of server needs: how it is found, how it is run, and when it answers.
  *
  * @typedef {object} Engine
+ * @property {string} name also of its container in compose.yaml
  * @property {string} title as people write it
  * @property {string} variable the variable of the environment with the URL of a server that runs already
  * @property {string} example such a URL
  * @property {readonly (readonly string[])[]} programs sets of programs that run it, the preferred one first; none where it runs in a container only
  * @property {string | null} debianPackage
- * @property {string} container how the container that runs it is called in compose.yaml
  * @property {NodeJS.Signals} stopSignal asks it to end in good order and without waiting for its clients
  * @property {(port: number) => string} url
  * @property {(setting: Setting) => readonly string[] | null} prepare the command that makes its data folder; null where it needs none

@@ -10,6 +10,12 @@ export const engines = { postgres, mariadb, mysql, redis, beanstalkd }
 
 export const engineNames = /** @type {EngineName[]} */ (Object.keys(engines))
 
+/** What the tests use. Without the optional ones, the suites that need them are skipped. */
+export const testServers = {
+  names: /** @type {EngineName[]} */ (['postgres', 'mariadb']),
+  optional: /** @type {EngineName[]} */ (['mysql', 'redis', 'beanstalkd']),
+}
+
 /** The variable with the path of the file that describes what was started, for whoever wants to stop and start it. */
 export const descriptionVariable = 'TREADLE_TEST_SERVICES'
 

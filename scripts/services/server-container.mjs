@@ -27,21 +27,21 @@ export class ServerContainer {
 
   async create() {
     this.#port = await freePort()
-    await this.#compose.up(this.#engine.container, this.#port)
+    await this.#compose.create(this.#engine.name, this.#port)
     await this.#answering()
   }
 
   async start() {
-    await this.#compose.change('start', this.#engine.container)
+    await this.#compose.start(this.#engine.name)
     await this.#answering()
   }
 
   async stop() {
-    await this.#compose.change('stop', this.#engine.container)
+    await this.#compose.stop(this.#engine.name)
   }
 
   async kill() {
-    await this.#compose.change('kill', this.#engine.container)
+    await this.#compose.kill(this.#engine.name)
   }
 
   async restart() {
@@ -50,9 +50,13 @@ export class ServerContainer {
   }
 
   async #answering() {
-    await answering(
-      () => this.#engine.ping(this.url),
-      () => false,
-    )
+    try {
+      await answering(
+        () => this.#engine.ping(this.url),
+        () => false,
+      )
+    } catch (problem) {
+      throw new Error(`${this.#engine.title} did not start in its container: ${problem.message}`, { cause: problem })
+    }
   }
 }

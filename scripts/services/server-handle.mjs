@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { control } from './control.mjs'
+import { readDescription } from './description.mjs'
 
 /**
- * A server as tests and programs hold it. `null` as its process id says that it is stopped, or not ours to know.
+ * A server as tests and programs hold it.
  *
  * @typedef {object} ServerHandle
  * @property {string} url
- * @property {number | null} pid
+ * @property {number | null} pid null while it is stopped, and where it is not ours to know
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop in good order, without waiting for clients
  * @property {() => Promise<void>} restart on the same port and data
@@ -14,32 +14,32 @@ import { control } from './control.mjs'
  */
 
 /**
- * A server that belongs to the guard of some process, by the file that describes what it started.
+ * A server that was started by this or another process, by the file that describes what runs there.
  *
  * @param {string} name
  * @param {string} descriptionFile
- * @returns {ServerHandle | null} null when that guard has no such server
+ * @returns {ServerHandle | null} null when there is no such server
  */
 export function describedServer(name, descriptionFile) {
-  const read = () => JSON.parse(readFileSync(descriptionFile, 'utf8'))
-  const { socket, servers } = read()
-  if (servers[name] === undefined) return null
+  const description = readDescription(descriptionFile)
+  const server = description?.servers[name]
+  if (server === undefined) return null
   /** @param {import('./control.mjs').Action} action */
-  const ask = (action) => () => control(socket, name, action)
+  const asking = (action) => () => control(description.socket, { name, action })
   return {
-    url: servers[name].url,
+    url: server.url,
     get pid() {
-      return read().servers[name].pid
+      return readDescription(descriptionFile)?.servers[name]?.pid ?? null
     },
-    start: ask('start'),
-    stop: ask('stop'),
-    restart: ask('restart'),
-    kill: ask('kill'),
+    start: asking('start'),
+    stop: asking('stop'),
+    restart: asking('restart'),
+    kill: asking('kill'),
   }
 }
 
 /**
- * A server that somebody else runs, and that is only used.
+ * A server that somebody else runs: it is only used.
  *
  * @param {string} variable
  * @param {string} url
@@ -47,7 +47,7 @@ export function describedServer(name, descriptionFile) {
  */
 export function foreignServer(variable, url) {
   const refuse = async () => {
-    throw new Error(`The server of ${variable} was not started here, and so is not stopped or started from here.`)
+    throw new Error(`The server that ${variable} names was not started here, and is not stopped or started from here either.`)
   }
   return { url, pid: null, start: refuse, stop: refuse, restart: refuse, kill: refuse }
 }

@@ -1,22 +1,22 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { chownSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serverAccount } from './account.mjs'
-import { childrenOf } from './children.mjs'
+import { childrenOf, gone } from './children.mjs'
 import { freePort } from './port.mjs'
 import { answering } from './readiness.mjs'
+import { serverAccount, startServerCommand } from './server-command.mjs'
+
+/** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 
 const patienceMs = 20_000
-const startsOnAnyPort = 3
+const portsToTry = 3
 
 /** A server that is run from an installed program, on one port and one data folder for as long as this object lives. */
 export class ServerProcess {
   #engine
   #setting
   #logFile
-  #account = serverAccount()
-  /** @type {import('node:child_process').ChildProcess | null} */
+  /** @type {ChildProcess | null} */
   #child = null
 
   /**
@@ -25,8 +25,8 @@ export class ServerProcess {
    */
   constructor(engine, { programs, folder, durable }) {
     this.#engine = engine
-    this.#setting = { programs, folder: join(folder, engine.container), durable, port: 0 }
-    this.#logFile = join(folder, `${engine.container}.log`)
+    this.#setting = { programs, folder: join(folder, engine.name), durable, port: 0 }
+    this.#logFile = join(folder, `${engine.name}.log`)
   }
 
   get url() {
@@ -40,12 +40,12 @@ export class ServerProcess {
   /** The first start: makes the data folder, and takes another port when somebody was quicker to take the one that was free. */
   async create() {
     await this.#makeFolder()
-    for (let tries = 1; ; tries++) {
+    for (let tried = 1; ; tried++) {
       this.#setting.port = await freePort()
       try {
         return await this.start()
       } catch (problem) {
-        if (tries === startsOnAnyPort) throw problem
+        if (tried === portsToTry) throw problem
       }
     }
   }
@@ -55,16 +55,16 @@ export class ServerProcess {
     const child = this.#spawn(this.#engine.run(this.#setting))
     this.#child = child
     child.once('exit', () => {
-      if (this.#child === child) this.#child = null
+      this.#child = null
     })
     try {
       await answering(
         () => this.#engine.ping(this.url),
-        () => this.#child !== child,
+        () => this.#child === null,
       )
     } catch (problem) {
       await this.kill()
-      throw this.#problem(problem.message)
+      throw this.#failure(problem.message)
     }
   }
 
@@ -72,12 +72,17 @@ export class ServerProcess {
     await this.#end((child) => child.kill(this.#engine.stopSignal))
   }
 
-  /** Ends it as a crash would, together with the processes that it has made: they must not go on where their server is gone. */
+  /** Ends it as a crash would, with the processes that it has made: none of them may finish what it was doing. */
   async kill() {
+    /** @type {readonly number[]} */
+    let children = []
     await this.#end((child) => {
+      // So that it makes no more of them while they are listed.
       child.kill('SIGSTOP')
-      for (const pid of [...childrenOf(child.pid), child.pid]) killIfThere(pid)
+      children = childrenOf(child.pid)
+      for (const pid of [...children, child.pid]) killIfThere(pid)
     })
+    await gone(children)
   }
 
   async restart() {
@@ -86,29 +91,21 @@ export class ServerProcess {
   }
 
   async #makeFolder() {
-    const { folder } = this.#setting
-    const { uid, gid } = this.#account
-    mkdirSync(folder)
-    chmodSync(folder, 0o700)
-    if (uid !== undefined) chownSync(folder, uid, gid)
+    const { uid, gid } = serverAccount
+    mkdirSync(this.#setting.folder, { mode: 0o700 })
+    if (uid !== undefined) chownSync(this.#setting.folder, uid, gid)
     const command = this.#engine.prepare(this.#setting)
     if (command === null) return
     const [code, signal] = await once(this.#spawn(command), 'exit')
-    if (code !== 0) throw this.#problem(`${command[0]} ended with ${signal ?? code}`)
+    if (code !== 0) throw this.#failure(`${command[0]} ended with ${signal ?? code}`)
   }
 
   /** @param {readonly string[]} command */
-  #spawn([program, ...args]) {
-    const log = openSync(this.#logFile, 'a')
-    try {
-      // Programs that make data folders look into the current one, which their user may not be allowed to.
-      return spawn(program, args, { ...this.#account, cwd: this.#setting.folder, stdio: ['ignore', log, log] })
-    } finally {
-      closeSync(log)
-    }
+  #spawn(command) {
+    return startServerCommand(command, { folder: this.#setting.folder, logFile: this.#logFile })
   }
 
-  /** @param {(child: import('node:child_process').ChildProcess) => void} ask */
+  /** @param {(child: ChildProcess) => void} ask */
   async #end(ask) {
     const child = this.#child
     if (child === null) return
@@ -120,7 +117,7 @@ export class ServerProcess {
   }
 
   /** @param {string} what */
-  #problem(what) {
+  #failure(what) {
     const lastLines = readFileSync(this.#logFile, 'utf8').trimEnd().split('\n').slice(-8)
     return new Error(`${this.#engine.title} did not start: ${what}. The end of its log:\n  ${lastLines.join('\n  ')}`)
   }

@@ -1,19 +1,20 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { descriptionVariable, engines } from './engines.mjs'
+import { startGuard } from './guarded.mjs'
+import { thisMachine } from './machine.mjs'
 import { describedServer, foreignServer } from './server-handle.mjs'
-import { findSources, thisMachine } from './source.mjs'
-
-/** @typedef {import('./engines.mjs').EngineName} EngineName */
+import { findSource } from './source.mjs'
 
 /**
+ * @typedef {import('./engines.mjs').EngineName} EngineName
+ * @typedef {import('./server-handle.mjs').ServerHandle} ServerHandle
+ * @typedef {import('./source.mjs').Source} Source
+ *
  * @typedef {object} Services
- * @property {Partial<Record<EngineName, string>>} urls
- * @property {Partial<Record<EngineName, import('./server-handle.mjs').ServerHandle>>} servers
- * @property {NodeJS.ProcessEnv} env variables that tell other processes about them
- * @property {Partial<Record<EngineName, string>>} missing why each of the optional ones is not there
+ * @property {Record<EngineName, string>} urls of those that there are
+ * @property {Record<EngineName, ServerHandle>} servers
+ * @property {Record<string, string>} variables tell other processes about them
+ * @property {readonly string[]} missing what is to be said about optional ones that are not there
  * @property {() => Promise<void>} stop ends what was started, and only that
  *
  * @typedef {object} StartOptions
@@ -31,61 +32,38 @@ import { findSources, thisMachine } from './source.mjs'
  * @param {StartOptions} options
  * @returns {Promise<Services>}
  */
-export async function startServices({
-  names,
-  optional = [],
-  durable = false,
-  folder = tmpdir(),
-  env = process.env,
-  say = () => {},
-}) {
-  const { sources, missing } = findSources([...new Set([...names, ...optional])], thisMachine(env, say))
-  const needed = names.flatMap((name) => missing.get(name) ?? [])
-  if (needed.length > 0) throw new Error(needed.join('\n\n'))
-  const toStart = [...sources].filter(([, { from }]) => from !== 'url')
+export async function startServices(options) {
+  const { names, optional = [], durable = false, folder = tmpdir(), env = process.env, say = () => {} } = options
+  const machine = thisMachine(env, say)
+  const sources = [...new Set([...names, ...optional])].map((name) => /** @type {const} */ ([name, findSource(name, machine)]))
+  requireAll(names, sources)
+  const toStart = sources.filter(([, { from }]) => from === 'programs' || from === 'compose')
+  if (toStart.some(([, { from }]) => from === 'compose')) say('starting containers; the first time their images are fetched')
   const guard = toStart.length === 0 ? null : await startGuard({ sources: toStart, durable, parentFolder: folder })
-  const servers = Object.fromEntries(
-    [...sources].map(([name, source]) => [
-      name,
-      source.from === 'url' ? foreignServer(engines[name].variable, source.url) : describedServer(name, guard.descriptionFile),
-    ]),
-  )
-  const urls = Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, url]))
-  const variables = Object.entries(urls).map(([name, url]) => [engines[name].variable, url])
+  const servers = sources.flatMap(([name, source]) => {
+    if (source.from === 'nowhere') return []
+    if (source.from === 'url') return [[name, foreignServer(engines[name].variable, source.url)]]
+    return [[name, describedServer(name, guard.descriptionFile)]]
+  })
   return {
-    urls,
-    servers,
-    env: Object.fromEntries([...variables, ...(guard === null ? [] : [[descriptionVariable, guard.descriptionFile]])]),
-    missing: Object.fromEntries(missing),
+    urls: Object.fromEntries(servers.map(([name, { url }]) => [name, url])),
+    servers: Object.fromEntries(servers),
+    variables: Object.fromEntries([
+      ...servers.map(([name, { url }]) => [engines[name].variable, url]),
+      ...(guard === null ? [] : [[descriptionVariable, guard.descriptionFile]]),
+    ]),
+    missing: sources.flatMap(([, source]) => (source.from === 'nowhere' ? [source.message] : [])),
     stop: guard === null ? async () => {} : guard.stop,
   }
 }
 
-/** @param {import('./guard.mjs').Order} order */
-async function startGuard(order) {
-  const guard = fork(fileURLToPath(new URL('./guard.mjs', import.meta.url)), {
-    // A session of its own: Ctrl-C is for the programs that use the servers, and ends these after them.
-    detached: true,
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
-  const exit = once(guard, 'exit')
-  guard.send(order)
-  const [answer] = await Promise.race([
-    once(guard, 'message'),
-    exit.then(([code, signal]) => [{ problem: `the guard ended with ${signal ?? code}` }]),
-  ])
-  const stop = async () => {
-    if (guard.connected) guard.disconnect()
-    guard.ref()
-    await exit
-  }
-  if (answer.ready !== true) {
-    await stop()
-    throw new Error(answer.problem)
-  }
-  // A process that has nothing else to do may end, and the servers with it.
-  guard.unref()
-  guard.channel?.unref()
-  return { descriptionFile: /** @type {string} */ (answer.descriptionFile), stop }
+/**
+ * @param {readonly EngineName[]} names
+ * @param {readonly (readonly [EngineName, Source])[]} sources
+ */
+function requireAll(names, sources) {
+  const messages = sources.flatMap(([name, source]) =>
+    source.from === 'nowhere' && names.includes(name) ? [source.message] : [],
+  )
+  if (messages.length > 0) throw new Error(messages.join('\n\n'))
 }

@@ -2,12 +2,12 @@ import { ask } from '../ask.mjs'
 
 /** @type {import('../engine.mjs').Engine} */
 export const beanstalkd = {
+  name: 'beanstalkd',
   title: 'Beanstalkd',
   variable: 'TREADLE_TEST_BEANSTALKD_URL',
   example: 'beanstalkd://127.0.0.1:11300',
   programs: [['beanstalkd']],
   debianPackage: 'beanstalkd',
-  container: 'beanstalkd',
   stopSignal: 'SIGTERM',
   url: (port) => `beanstalkd://127.0.0.1:${port}`,
   prepare: () => null,

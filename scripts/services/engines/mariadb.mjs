@@ -4,12 +4,12 @@ import { pingMysql } from './mysql.mjs'
 
 /** @type {import('../engine.mjs').Engine} */
 export const mariadb = {
+  name: 'mariadb',
   title: 'MariaDB',
   variable: 'TREADLE_TEST_MARIADB_URL',
   example: 'mysql://user:password@127.0.0.1:3306/test',
   programs: [['mariadbd', 'mariadb-install-db']],
   debianPackage: 'mariadb-server',
-  container: 'mariadb',
   stopSignal: 'SIGTERM',
   url: (port) => `mysql://root@127.0.0.1:${port}/treadle`,
   prepare: ({ programs, folder }) => [
@@ -27,11 +27,13 @@ export const mariadb = {
     ...['--no-defaults', `--datadir=${folder}`, `--port=${port}`, '--bind-address=127.0.0.1'],
     ...[`--socket=${join(folder, 'socket')}`, `--pid-file=${join(folder, 'pid')}`, `--init-file=${firstStatements(folder)}`],
     ...['--skip-log-bin', '--skip-name-resolve', '--max-connections=300'],
-    // At 2 a commit is handed to the system before it is acknowledged, and so outlives a killed server; the disk follows later.
-    `--innodb-flush-log-at-trx-commit=${durable ? 1 : 2}`,
+    ...(durable ? ['--innodb-flush-log-at-trx-commit=1'] : withoutSync),
   ],
   ping: pingMysql,
 }
+
+// At 2 a commit is handed to the system before it is acknowledged, and so outlives a killed server, though not the machine.
+const withoutSync = ['--innodb-flush-log-at-trx-commit=2', '--loose-innodb-flush-method=nosync', '--loose-debug-no-sync']
 
 /** @param {string} folder */
 function firstStatements(folder) {

@@ -6,12 +6,12 @@ import { createConnection } from 'mysql2/promise'
  * @type {import('../engine.mjs').Engine}
  */
 export const mysql = {
+  name: 'mysql',
   title: 'MySQL',
   variable: 'TREADLE_TEST_MYSQL_URL',
   example: 'mysql://user:password@127.0.0.1:3306/test',
   programs: [],
   debianPackage: null,
-  container: 'mysql',
   stopSignal: 'SIGTERM',
   url: (port) => `mysql://root@127.0.0.1:${port}/treadle`,
   prepare: () => null,

@@ -2,12 +2,12 @@ import pg from 'pg'
 
 /** @type {import('../engine.mjs').Engine} */
 export const postgres = {
+  name: 'postgres',
   title: 'PostgreSQL',
   variable: 'TREADLE_TEST_POSTGRES_URL',
   example: 'postgres://user:password@127.0.0.1:5432/postgres',
   programs: [['postgres', 'initdb']],
   debianPackage: 'postgresql',
-  container: 'postgres',
   // The "fast" shutdown: it ends open connections instead of waiting for them.
   stopSignal: 'SIGINT',
   url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,

@@ -2,12 +2,12 @@ import { ask } from '../ask.mjs'
 
 /** @type {import('../engine.mjs').Engine} */
 export const redis = {
+  name: 'redis',
   title: 'Redis',
   variable: 'TREADLE_TEST_REDIS_URL',
   example: 'redis://127.0.0.1:6379',
   programs: [['redis-server'], ['valkey-server']],
   debianPackage: 'redis-server',
-  container: 'redis',
   stopSignal: 'SIGTERM',
   url: (port) => `redis://127.0.0.1:${port}`,
   prepare: () => null,
