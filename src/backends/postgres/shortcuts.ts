@@ -9,6 +9,7 @@ import {
   type ShortClaimed,
   type Shortcuts,
 } from '../sql/shortcuts.ts'
+import { isReady, isRunning } from '../sql/tables.ts'
 import type { PostgresStatements } from './statements.ts'
 
 /** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
@@ -43,7 +44,7 @@ function storing(statements: PostgresStatements): string {
 const succeeding = `WITH ended AS (
     UPDATE {jobs} AS jobs SET state = 4, finished_at = ?, result = given.result, lease_until = NULL, cancel = 0, held_key = NULL
     FROM json_to_recordset(?::json) AS given(id uuid, claim text, result text)
-    WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.state = 3 AND jobs.linked = 0
+    WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.${isRunning} AND jobs.linked = 0
     RETURNING jobs.id, jobs.lane
   ), counted AS (
     INSERT INTO {counts} (lane, state, jobs)
@@ -75,7 +76,7 @@ const claiming = `WITH candidates AS MATERIALIZED (
       ORDER BY run_at, id LIMIT ?) AS first
     ORDER BY wanted.level, rank, first.id LIMIT ?
   ), locked AS MATERIALIZED (
-    SELECT jobs.id FROM candidates JOIN {jobs} AS jobs ON jobs.id = candidates.id AND jobs.state = 0
+    SELECT jobs.id FROM candidates JOIN {jobs} AS jobs ON jobs.id = candidates.id AND jobs.${isReady}
     ORDER BY candidates.level, candidates.rank, candidates.id LIMIT ? FOR UPDATE OF jobs SKIP LOCKED
   ), taken AS (
     UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1,

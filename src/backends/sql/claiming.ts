@@ -10,7 +10,7 @@ import type { Rates } from './rates.ts'
 import type { Rescuing } from './rescuing.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import { type ClaimedRow, claimedColumns, type Shortcuts } from './shortcuts.ts'
-import { stateNumber } from './tables.ts'
+import { isReady, stateNumber } from './tables.ts'
 import { lockMutex } from './transactions.ts'
 
 export interface ClaimingParts {
@@ -126,7 +126,7 @@ export class Claiming {
     now: number,
   ): Promise<readonly ClaimedRow[]> {
     const rows = await session.all<ClaimedRow>(
-      `SELECT ${claimedColumns.join(', ')} FROM {jobs} WHERE id IN (?) AND state = 0 ORDER BY id FOR UPDATE SKIP LOCKED`,
+      `SELECT ${claimedColumns.join(', ')} FROM {jobs} WHERE id IN (?) AND ${isReady} ORDER BY id FOR UPDATE SKIP LOCKED`,
       [[...ids].sort()],
     )
     if (rows.length === 0) return []

@@ -29,7 +29,7 @@ export async function readOutlook(session: SqlSession, owner: string): Promise<O
      UNION ALL SELECT 'held', MIN(held_until), NULL, NULL FROM {groups} WHERE held_until > 0
      UNION ALL SELECT 'gives-up', MIN(gives_up_at), NULL, NULL FROM {links} WHERE gives_up_at IS NOT NULL
      UNION ALL SELECT 'paused', NULL, queue, NULL FROM {paused}
-     UNION ALL SELECT 'cancelled', lane, CAST(id AS CHAR(36)), token FROM {jobs} WHERE cancel = 1 AND owner = ? AND state = 3
+     UNION ALL SELECT 'cancelled', lane, CAST(id AS CHAR(36)), token FROM {jobs} WHERE cancel = 1 AND owner = ? AND state + 0 = 3
      UNION ALL SELECT 'ready', ready_lanes.lane, NULL, NULL FROM (${session.dialect.readyLanes}) AS ready_lanes`,
     [owner],
   )

@@ -5,7 +5,7 @@ import type { Lanes } from './lanes.ts'
 import type { OnceMarks } from './once-marks.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import type { Shortcuts } from './shortcuts.ts'
-import { stateNumber } from './tables.ts'
+import { isRunning, stateNumber } from './tables.ts'
 import { readToken, type Token } from './token.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -139,7 +139,7 @@ export async function touchLeases(
   const read = tokens.map(readToken)
   const ids = read.flatMap((token) => token?.id ?? [])
   const held = await session.all<{ id: string; token: string }>(
-    'SELECT id, token FROM {jobs} WHERE id IN (?) AND state = 3 ORDER BY id FOR UPDATE',
+    `SELECT id, token FROM {jobs} WHERE id IN (?) AND ${isRunning} ORDER BY id FOR UPDATE`,
     [ids],
   )
   const claims = new Map(held.map(({ id, token }) => [id, token]))

@@ -11,6 +11,13 @@ export const stateNumber = {
 } as const
 
 /**
+ * Conditions on jobs that are found by their ids. Written as a sum, so that no planner takes the index of all jobs in that state for
+ * the quicker way to a few of them.
+ */
+export const isReady = 'state + 0 = 0'
+export const isRunning = 'state + 0 = 3'
+
+/**
  * What a column holds: an id of a job; a short text that is compared exactly and can stand in an index; a text of any length; a
  * number that fits into 32 bits; an instant or another number up to 2^53; yes or no as 1 or 0; or a number that the table counts up.
  */
