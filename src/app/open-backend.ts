@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { QueueBackend } from '../backends/contract.ts'
 import { openMemory } from '../backends/memory/index.ts'
+import { openMysql } from '../backends/mysql/index.ts'
 import { openPostgres } from '../backends/postgres/index.ts'
 import { openSqlite } from '../backends/sqlite/index.ts'
 import { openSync } from '../backends/sync/index.ts'
@@ -41,6 +42,11 @@ export async function openBackend(url: string, settings: Settings, folder: strin
       const checkedKeys = keysFor('postgres', settings)
       return { backend: await openPostgres({ url, clock }), keys: checkedKeys }
     }
+    case 'mysql:':
+    case 'mariadb:': {
+      const checkedKeys = keysFor('mysql', settings)
+      return { backend: await openMysql({ url, clock }), keys: checkedKeys }
+    }
     default:
       throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))
   }
@@ -56,10 +62,10 @@ export function hasTransactions(url: string): boolean {
   return !url.startsWith('memory') && !url.startsWith('sync')
 }
 
-const schemes = ['memory:', 'sync:', 'sqlite:', 'postgres:', 'postgresql:']
+const schemes = ['memory:', 'sync:', 'sqlite:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:']
 
 function unknownUrl(url: string): string {
-  return `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, postgres://…, memory:, sync:`
+  return `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, postgres://…, mysql://…, memory:, sync:`
 }
 
 /** Whoever can write to a shared queue could have anything run: without a key that must be said. */

@@ -8,5 +8,6 @@ export function literal(value: SqlValue): string {
   if (value === null) return 'NULL'
   if (typeof value === 'string') return `'${value.replaceAll(/['\\]/g, '$&$&')}'`
   if (typeof value === 'number') return String(value)
-  return value.map(literal).join(', ')
+  // Nothing is in an empty list, and a statement can not say one.
+  return value.length === 0 ? 'NULL' : value.map(literal).join(', ')
 }

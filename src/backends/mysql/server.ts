@@ -31,10 +31,11 @@ interface Asked {
   readonly answers: string
   readonly mode: string
   readonly autocommit: unknown
+  readonly name: string | null
 }
 
 const question = `SELECT VERSION() AS version, @@max_allowed_packet AS packet, @@character_set_client AS charset,
-  @@character_set_results AS answers, @@sql_mode AS mode, @@autocommit AS autocommit`
+  @@character_set_results AS answers, @@sql_mode AS mode, @@autocommit AS autocommit, DATABASE() AS name`
 
 async function ask(client: MysqlQueryable): Promise<Asked> {
   try {
@@ -66,8 +67,9 @@ function versionProblems(version: string, isMariadb: boolean): readonly string[]
   return [`it is ${name} ${version}, and ${oldest.join('.')} or newer is needed`]
 }
 
-function connectionProblems({ charset, answers, mode, autocommit }: Asked): readonly string[] {
+function connectionProblems({ charset, answers, mode, autocommit, name }: Asked): readonly string[] {
   return [
+    ...(name === null ? ['its URL names no database'] : []),
     ...(charset === 'utf8mb4' && answers === 'utf8mb4'
       ? []
       : [`the pool's charset must be utf8mb4, and is ${charset === 'utf8mb4' ? answers : charset}`]),

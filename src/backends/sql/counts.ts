@@ -21,11 +21,15 @@ export class CountChanges {
     this.add(lane, to, jobs)
   }
 
-  async write(session: SqlSession, counts: Counts): Promise<void> {
+  /** Gives the number of entries that it wrote. */
+  async insert(session: SqlSession): Promise<number> {
     const rows = [...this.#changes.values()].filter(({ jobs }) => jobs !== 0)
-    if (rows.length === 0) return
     await session.insert('counts', ['lane', 'state', 'jobs'], rows)
-    counts.noteEntries(rows.length)
+    return rows.length
+  }
+
+  async write(session: SqlSession, counts: Counts): Promise<void> {
+    counts.noteEntries(await this.insert(session))
   }
 }
 

@@ -1,0 +1,61 @@
+import { CountChanges } from '../sql/counts.ts'
+import { untilNumber } from '../sql/job-row.ts'
+import type { SqlDatabase, SqlSession } from '../sql/session.ts'
+import { type ClaimedRow, claimedColumns, type OpenLane, type ShortClaim, type ShortClaimed } from '../sql/shortcuts.ts'
+import { stateNumber } from '../sql/tables.ts'
+import { mysqlDialect } from './dialect.ts'
+
+/** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
+const slack = 50
+
+/** The first ready jobs are found without a lock, and then locked by their ids: who scans an index with locks meets others in it. */
+export async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
+  const candidates = await firstOf(database, request.lanes, request.limit + slack)
+  if (candidates.length === 0) return { rows: [], isContended: false }
+  const rows = await database.transaction(async (session) => {
+    const locked = await lockFirst(session, candidates, request.limit)
+    if (locked.length > 0) await take(session, locked, request)
+    return locked
+  })
+  const isContended = rows.length < Math.min(request.limit, candidates.length)
+  return { rows: rows.map((row) => ({ ...row, attempts: row.attempts + 1 })), isContended }
+}
+
+/** The ids of the best ready jobs of these lanes, best first. */
+async function firstOf(session: SqlSession, lanes: readonly OpenLane[], most: number): Promise<readonly string[]> {
+  const found = await mysqlDialect.firstReady(
+    session,
+    lanes.map(({ lane }) => ({ lane, grp: '' })),
+    most,
+  )
+  const ranked = found.flatMap((jobs, index) => {
+    const { level, headStartMs } = lanes[index] as OpenLane
+    return jobs.map(({ id, run_at }) => ({ id, level, rank: run_at - headStartMs }))
+  })
+  ranked.sort((a, b) => a.level - b.level || a.rank - b.rank || (a.id < b.id ? -1 : 1))
+  return ranked.slice(0, most).map(({ id }) => id)
+}
+
+const locking = `SELECT ${claimedColumns.join(', ')} FROM {jobs} WHERE id IN (?) AND state = 0 ORDER BY id FOR UPDATE SKIP LOCKED`
+
+/** Locks as many as are asked for, going on to worse ones only where somebody else is at the better ones. */
+async function lockFirst(session: SqlSession, candidates: readonly string[], limit: number): Promise<readonly ClaimedRow[]> {
+  const locked: ClaimedRow[] = []
+  for (let from = 0; from < candidates.length && locked.length < limit; ) {
+    const until = from + limit - locked.length
+    locked.push(...(await session.all<ClaimedRow>(locking, [candidates.slice(from, until).sort()])))
+    from = until
+  }
+  return locked
+}
+
+const taking = `UPDATE {jobs} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1,
+  held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END WHERE id IN (?)`
+
+async function take(session: SqlSession, rows: readonly ClaimedRow[], request: ShortClaim): Promise<void> {
+  const { claim: token, owner, leaseUntil, now } = request
+  await session.run(taking, [token, owner, leaseUntil, now, rows.map(({ id }) => id)])
+  const changes = new CountChanges()
+  for (const { lane } of rows) changes.move(lane, stateNumber.ready, stateNumber.running)
+  await changes.insert(session)
+}

@@ -1,0 +1,12 @@
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { backendConformance } from '../../src/testing/conformance/index.ts'
+import { mysqlUrl } from '../services.ts'
+import { freshMysql } from './sql-ground.ts'
+
+describe.skipIf(mysqlUrl() === null)('on MySQL itself', () => {
+  const ground = freshMysql('mysql')
+  beforeAll(() => ground.start())
+  afterAll(() => ground.stop())
+
+  backendConformance({ describe, it }, 'mysql', { open: (clock) => ground.open(clock) })
+})
