@@ -4,9 +4,13 @@ import type { Lease, QueueBackend } from '../contract.ts'
 import { Calls } from './calls.ts'
 import { Claiming } from './claiming.ts'
 import { Counts } from './counts.ts'
+import { Endings } from './endings.ts'
 import { Groups } from './groups.ts'
+import { Impatience } from './impatience.ts'
 import { unscopedKey } from './job-row.ts'
 import { Lanes } from './lanes.ts'
+import { SettlingOfLinked } from './linked-settling.ts'
+import { Linking } from './linking.ts'
 import { OnceMarks } from './once-marks.ts'
 import { Outcomes } from './outcomes.ts'
 import { Promoting } from './promoting.ts'
@@ -38,20 +42,22 @@ export function sqlBackend({ kind, database, shortcuts, waker, clock }: SqlBacke
   const uniqueKeys = new UniqueKeys()
   const onceMarks = new OnceMarks()
   const outcomes = new Outcomes()
-  const waiting = { tell: async () => {} }
-  const transactions = new Transactions(database, { lanes, counts, groups, outcomes, uniqueKeys, waiting })
+  const endings = new Endings(onceMarks)
+  const transactions = new Transactions(database, { lanes, counts, groups, outcomes, uniqueKeys, waiting: endings })
   const sending = new Sending({ database, lanes, counts, groups, uniqueKeys, shortcuts })
-  const linked = { settle: async () => 'lost' as const }
+  const linking = new Linking({ sending, transactions, lanes, endings })
+  const linked = new SettlingOfLinked(endings, onceMarks)
   const settling = new Settling({ database, transactions, lanes, onceMarks, linked, shortcuts })
   const promoting = new Promoting({ database, lanes, counts, groups })
   const rescuing = new Rescuing(database, transactions)
-  const giveUp = async () => {}
+  const impatience = new Impatience(database, transactions, endings)
+  const giveUp = (now: number) => impatience.giveUp(now)
   const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
   const calls = new Calls(kind)
   const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {
     async send(envelopes) {
       if (envelopes.length === 0) return []
-      const receipts = await sending.send(envelopes, clock.now())
+      const receipts = await linking.send(envelopes, clock.now())
       waker.wake()
       return receipts
     },

@@ -100,6 +100,14 @@ export function withError(errors: string | null, error: AttemptError): string {
   return JSON.stringify([...history, error].slice(-keptErrors))
 }
 
+export function rowEnded({ state }: Pick<JobRow, 'state'>): boolean {
+  return state >= stateNumber.succeeded
+}
+
+export function lastErrorOf(errors: string | null): string | null {
+  return errors === null ? null : ((JSON.parse(errors) as AttemptError[]).at(-1)?.message ?? null)
+}
+
 /** A job that is to run after so long waits for its time, or is ready at once. */
 export function stateAfter(delayMs: number): number {
   return delayMs > 0 ? stateNumber.scheduled : stateNumber.ready

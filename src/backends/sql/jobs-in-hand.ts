@@ -1,16 +1,22 @@
 import { CountChanges, type Counts } from './counts.ts'
+import { EdgesInHand } from './edges-in-hand.ts'
+import { forgetPlaces } from './gone.ts'
 import type { Groups } from './groups.ts'
-import { heldKeyOf, type JobChange, type JobRow, rowColumns } from './job-row.ts'
+import { heldKeyOf, type JobChange, type JobRow, rowColumns, rowEnded } from './job-row.ts'
 import type { Lanes } from './lanes.ts'
 import type { Outcomes } from './outcomes.ts'
-import type { SqlRow, SqlSession } from './session.ts'
-import { type ColumnName, stateNumber } from './tables.ts'
+import { type Changes, noteChange, writeChanges } from './row-changes.ts'
+import type { SqlSession } from './session.ts'
+import { stateNumber } from './tables.ts'
 import type { UniqueKeys } from './unique-keys.ts'
+import { WaitersInHand } from './waiters-in-hand.ts'
 
-/** What hears of a job's end: whoever waits for it. */
+/** What hears of a job's end, and of its return: whoever waits for it, and whatever it waits for. */
 export interface Waiting {
   /** Tells those that wait for the jobs that have ended since the last word, in the same transaction; may end more jobs. */
   tell(hand: JobsInHand): Promise<void>
+  /** Lets jobs that had ended and were put back wait again for what lives again. */
+  relink(hand: JobsInHand, ids: readonly string[]): Promise<void>
 }
 
 export interface HandParts {
@@ -29,9 +35,13 @@ export interface HandParts {
 export class JobsInHand {
   readonly session: SqlSession
   readonly now: number
+  /** The places that jobs have in workflows, and what ties them to each other. Not to be touched but by whoever is alone with links. */
+  readonly waiters: WaitersInHand
+  readonly edges: EdgesInHand
   readonly #parts: HandParts
   readonly #rows = new Map<string, JobRow>()
-  readonly #changes = new Map<string, Record<string, unknown>>()
+  readonly #changes: Changes = new Map()
+  readonly #results = new Map<string, string | null>()
   readonly #before = new Map<string, JobRow>()
   readonly #removed = new Set<string>()
   #untold: JobRow[] = []
@@ -40,6 +50,8 @@ export class JobsInHand {
   constructor(session: SqlSession, now: number, parts: HandParts) {
     this.session = session
     this.now = now
+    this.waiters = new WaitersInHand(session)
+    this.edges = new EdgesInHand(session)
     this.#parts = parts
   }
 
@@ -75,6 +87,27 @@ export class JobsInHand {
     return this.#removed.has(id) ? undefined : this.#rows.get(id)
   }
 
+  /** The linked jobs that were locked. */
+  get linkedIds(): readonly string[] {
+    return [...this.#rows.values()].filter(({ linked }) => linked === 1).map(({ id }) => id)
+  }
+
+  /** Reads what jobs have left behind, for `resultOf`. */
+  async readResults(ids: readonly string[]): Promise<void> {
+    const missing = ids.filter((id) => !this.#results.has(id))
+    if (missing.length === 0) return
+    const rows = await this.session.all<{ id: string; result: string | null }>('SELECT id, result FROM {jobs} WHERE id IN (?)', [
+      missing,
+    ])
+    for (const { id, result } of rows) this.#results.set(id, result)
+  }
+
+  /** The result of a job that was read or changed here. */
+  resultOf(id: string): string | null {
+    const { result = this.#results.get(id) } = this.#changes.get(id) ?? {}
+    return (result as string | null | undefined) ?? null
+  }
+
   /** Gives a job other values. Its unique key follows its state by itself. */
   change(id: string, change: JobChange): JobRow {
     const row = this.#rows.get(id) as JobRow
@@ -83,19 +116,24 @@ export class JobsInHand {
     const held_key = heldKeyOf(changed)
     const next = { ...changed, held_key }
     this.#rows.set(id, next)
-    this.#changes.set(id, { ...this.#changes.get(id), ...change, ...(held_key === row.held_key ? {} : { held_key }) })
-    if (next.state >= stateNumber.succeeded && row.state < stateNumber.succeeded) this.#untold.push(next)
+    noteChange(this.#changes, id, held_key === row.held_key ? change : { ...change, held_key })
+    if (rowEnded(next) && !rowEnded(row)) this.#untold.push(next)
     return next
   }
 
-  /** Deletes a job; one that is to be told of must have ended before. */
+  /** Deletes a job. For those that wait for it, one that has not ended before never was there. */
   remove(id: string): void {
     const row = this.#rows.get(id) as JobRow
     if (!this.#before.has(id)) this.#before.set(id, row)
+    if (!rowEnded(row)) this.#untold.push(row)
     this.#removed.add(id)
   }
 
-  /** The linked jobs that have ended since this was last asked. */
+  get hasUntold(): boolean {
+    return this.#untold.some(({ linked }) => linked === 1)
+  }
+
+  /** The linked jobs that have ended, or were deleted before their end, since this was last asked. */
   takeUntold(): readonly JobRow[] {
     const untold = this.#untold.filter(({ linked }) => linked === 1)
     this.#untold = []
@@ -104,25 +142,33 @@ export class JobsInHand {
 
   /** Has everybody told, and writes it all. */
   async write(): Promise<void> {
-    const ended = () => this.#untold.some(({ linked }) => linked === 1)
-    while (ended()) await this.#parts.waiting.tell(this)
-    await this.#writeChanges()
+    const { waiting } = this.#parts
+    const revived = this.#linkedThat((before, after) => rowEnded(before) && !rowEnded(after))
+    if (revived.length > 0) await waiting.relink(this, revived)
+    while (this.hasUntold) await waiting.tell(this)
+    await writeChanges(this.session, 'jobs', new Map([...this.#changes].filter(([id]) => !this.#removed.has(id))))
     await this.#writeConsequences()
+    await this.#writeLinks()
     if (this.#removed.size > 0) await this.session.run('DELETE FROM {jobs} WHERE id IN (?)', [[...this.#removed]])
   }
 
-  /** Rows that change in the same columns go together. */
-  async #writeChanges(): Promise<void> {
-    const byColumns = new Map<string, { readonly columns: ColumnName<'jobs'>[]; readonly rows: SqlRow[] }>()
-    for (const [id, change] of this.#changes) {
-      if (this.#removed.has(id)) continue
-      const columns = Object.keys(change).sort() as ColumnName<'jobs'>[]
-      const key = columns.join()
-      const together = byColumns.get(key) ?? { columns, rows: [] }
-      together.rows.push({ id, ...change } as SqlRow)
-      byColumns.set(key, together)
-    }
-    for (const { columns, rows } of byColumns.values()) await this.session.update('jobs', ['id'], columns, rows)
+  /** A job that is not blocked any more has nothing left to give up. */
+  async #writeLinks(): Promise<void> {
+    const { blocked } = stateNumber
+    const unblocked = this.#linkedThat((before, after) => before.state === blocked && after.state !== blocked)
+    for (const id of unblocked) this.waiters.change(id, { gives_up_at: null, ending: null })
+    await this.waiters.write()
+    await this.edges.write()
+    const removed = [...this.#removed].map((id) => this.#rows.get(id) as JobRow).filter(({ linked }) => linked === 1)
+    await forgetPlaces(this.session, removed)
+  }
+
+  #linkedThat(isMeant: (before: JobRow, after: JobRow) => boolean): readonly string[] {
+    const found = [...this.#before].filter(([id, before]) => {
+      const after = this.#rows.get(id) as JobRow
+      return after.linked === 1 && isMeant(before, after)
+    })
+    return found.map(([id]) => id)
   }
 
   async #writeConsequences(): Promise<void> {
@@ -137,8 +183,8 @@ export class JobsInHand {
       const isMoved = after.state !== before.state || after.lane !== before.lane || after.grp !== before.grp
       if (after.state === stateNumber.ready && isMoved && !this.#removed.has(id)) arrived.push(after)
       if (after.state !== before.state && lanes.get(after.lane).recurring === 1) recurring.push(after)
-      const isOver = this.#removed.has(id) || after.state >= stateNumber.succeeded
-      if (isOver && before.state < stateNumber.succeeded && after.started_at === null) unclaimed.push(after)
+      const isEnding = !rowEnded(before) && (rowEnded(after) || this.#removed.has(id))
+      if (isEnding && after.started_at === null) unclaimed.push(after)
     }
     this.#hasReleased = arrived.length > 0
     await outcomes.write(this.session, recurring)

@@ -54,7 +54,9 @@ export interface Table {
  * a time. `version` is another number after each arrival, so that a group is not dropped while a job arrives.
  * `links`, `edges`, `gone`: workflows. A job is `linked` when it is part of one or somebody waits for it; no other job costs
  * what links cost. An edge says that one job waits for another: it counts in the `pending` of the one that waits while it is
- * `waiting`, and outlives its target.
+ * `waiting`, and outlives its target. `target_name` is what was waited for where that is no id; `child_key` is a digest of the
+ * `child_name` that a parent has for its child. `doom` and `ending` are what will become of a job that runs, or is done. One
+ * that `stands_in` for others is skipped where none of them has failed.
  * `mutexes`: rows to be locked by whoever must be alone in what it does.
  */
 export const tables = {
@@ -133,8 +135,9 @@ export const tables = {
       longest_wait_ms: column('big'),
       pending: column('int', 0),
       gives_up_at: nullable('big'),
-      doom: nullable('big'),
+      doom: nullable('text'),
       ending: nullable('text'),
+      stands_in: column('flag', 0),
     },
     primary: ['id'],
   },
@@ -143,8 +146,10 @@ export const tables = {
       edge: column('serial'),
       waiter: column('id'),
       target: column('id'),
+      target_name: nullable('text'),
       target_job: nullable('name'),
       child_key: nullable('name'),
+      child_name: nullable('text'),
       policy: column('name'),
       waiting: column('flag', 1),
       outcome: nullable('int'),

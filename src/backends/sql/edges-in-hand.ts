@@ -1,0 +1,188 @@
+import { type End, isSuccess } from '../waiting.ts'
+import { type Edge, edgeColumns, linkOf, type NewEdge, newEdgeColumns, outcomeNumber } from './edges.ts'
+import type { SqlSession } from './session.ts'
+
+const select = `SELECT ${edgeColumns.join(', ')} FROM {edges}`
+
+/** Those that lead to these jobs, and to whatever waits for those, so many steps far. */
+const onward = `WITH RECURSIVE reached (id, step) AS (
+    SELECT target, 1 FROM {edges} WHERE target IN (?) AND outcome IS NULL
+    UNION
+    SELECT edges.waiter, reached.step + 1 FROM reached JOIN {edges} AS edges ON edges.target = reached.id
+    WHERE edges.outcome IS NULL AND reached.step < ?
+  ) ${select} WHERE outcome IS NULL AND target IN (SELECT id FROM reached) ORDER BY edge`
+
+const mostSteps = 64
+
+/** Who waits for whom, as far as one transaction looks at it and changes it: read once, and written together at its end. */
+export class EdgesInHand {
+  readonly #session: SqlSession
+  readonly #known = new Map<number, Edge>()
+  readonly #byTarget = new Map<string, number[]>()
+  readonly #rescues = new Map<string, number[]>()
+  readonly #detached = new Set<string>()
+  readonly #changed = new Set<number>()
+  readonly #dropped: number[] = []
+  #steps = 1
+
+  constructor(session: SqlSession) {
+    this.#session = session
+  }
+
+  /**
+   * Reads who waits for these jobs and was not told of their end. Ends go on from job to job, so each look goes farther than the
+   * one before. Gives all that wait for somebody at the edges which it read.
+   */
+  async read(targets: readonly string[]): Promise<readonly string[]> {
+    const missing = targets.filter((id) => !this.#byTarget.has(id))
+    if (missing.length === 0) return []
+    const rows = await this.#readFrom(missing)
+    for (const id of missing) this.#byTarget.set(id, [])
+    for (const { edge, target } of rows) {
+      if (!this.#byTarget.has(target)) this.#byTarget.set(target, [])
+      this.#byTarget.get(target)?.push(edge)
+    }
+    return rows.filter(({ waiting }) => waiting === 1).map(({ waiter }) => waiter)
+  }
+
+  /** Of a target that was read, in the order of their making. */
+  on(target: string): readonly Edge[] {
+    return (this.#byTarget.get(target) ?? []).map((edge) => this.#get(edge))
+  }
+
+  /** All that these jobs wait for or have waited for, in the order of their making. */
+  async of(waiters: readonly string[]): Promise<readonly Edge[]> {
+    if (waiters.length === 0) return []
+    return this.#take(await this.#session.all<Edge>(`${select} WHERE waiter IN (?) ORDER BY edge`, [waiters]))
+  }
+
+  /** What these jobs wait for still, in the order of their making. */
+  async awaitedBy(waiters: readonly string[]): Promise<readonly Edge[]> {
+    if (waiters.length === 0) return []
+    const rows = await this.#session.all<Edge>(`${select} WHERE waiter IN (?) AND waiting = 1 ORDER BY edge`, [waiters])
+    return this.#take(rows).filter((edge) => this.isAwaited(edge))
+  }
+
+  /** What parents have under these keys. */
+  async children(waiters: readonly string[], keys: readonly string[]): Promise<readonly Edge[]> {
+    if (waiters.length === 0) return []
+    return this.#session.all<Edge>(`${select} WHERE waiter IN (?) AND child_key IN (?)`, [waiters, keys])
+  }
+
+  /** In whose place these jobs run. */
+  async readRescues(waiters: readonly string[]): Promise<void> {
+    const missing = waiters.filter((id) => !this.#rescues.has(id))
+    if (missing.length === 0) return
+    for (const id of missing) this.#rescues.set(id, [])
+    const rows = await this.#session.all<Edge>(`${select} WHERE waiter IN (?) AND policy = 'rescue'`, [missing])
+    for (const { edge, waiter } of this.#take(rows)) this.#rescues.get(waiter)?.push(edge)
+  }
+
+  /** There are jobs that it stands in for, and all of them succeeded. To be asked after `readRescues`. */
+  hasNothingToRescue(waiter: string): boolean {
+    const rescues = (this.#rescues.get(waiter) ?? []).map((edge) => linkOf(this.#get(edge), null))
+    return rescues.length > 0 && rescues.every(({ state, result }) => isSuccess({ state: state as End['state'], result }))
+  }
+
+  isAwaited({ waiting, waiter }: Edge): boolean {
+    return waiting === 1 && !this.#detached.has(waiter)
+  }
+
+  /** At once, so that whatever reads edges from here on finds them. */
+  async add(edges: readonly NewEdge[]): Promise<void> {
+    await this.#session.insert(
+      'edges',
+      newEdgeColumns,
+      edges.map((edge) => ({ ...edge })),
+    )
+  }
+
+  end(edge: Edge, end: End): Edge {
+    const { result, error } = end
+    return this.#change({ ...edge, outcome: outcomeNumber(end), result, error, waiting: 0 })
+  }
+
+  reopen(edge: Edge): void {
+    this.#change({ ...edge, outcome: null, result: null, error: null, waiting: 1 })
+  }
+
+  drop({ edge }: Edge): void {
+    this.#changed.delete(edge)
+    this.#dropped.push(edge)
+  }
+
+  /** What is left of them is not waited for any more. */
+  detach(waiter: string): void {
+    this.#detached.add(waiter)
+  }
+
+  async write(): Promise<void> {
+    const session = this.#session
+    if (this.#detached.size > 0) {
+      await session.run('UPDATE {edges} SET waiting = 0 WHERE waiter IN (?) AND waiting = 1', [[...this.#detached]])
+    }
+    await writeEnds(
+      session,
+      [...this.#changed].map((edge) => this.#get(edge)),
+    )
+    if (this.#dropped.length > 0) await session.run('DELETE FROM {edges} WHERE edge IN (?)', [this.#dropped])
+  }
+
+  async #readFrom(targets: readonly string[]): Promise<readonly Edge[]> {
+    const steps = this.#steps
+    this.#steps = Math.min(steps * 2, mostSteps)
+    const rows =
+      steps === 1
+        ? await this.#session.all<Edge>(`${select} WHERE target IN (?) AND outcome IS NULL ORDER BY edge`, [targets])
+        : await this.#session.all<Edge>(onward, [targets, steps])
+    return this.#take(rows.filter(({ target }) => !this.#byTarget.has(target)))
+  }
+
+  /** What was read before may have been changed since. */
+  #take(rows: readonly Edge[]): readonly Edge[] {
+    for (const row of rows) if (!this.#known.has(row.edge)) this.#known.set(row.edge, row)
+    return rows.map(({ edge }) => this.#get(edge))
+  }
+
+  #get(edge: number): Edge {
+    return this.#known.get(edge) as Edge
+  }
+
+  #change(edge: Edge): Edge {
+    this.#known.set(edge.edge, edge)
+    this.#changed.add(edge.edge)
+    return edge
+  }
+}
+
+/** So many characters are sent more than once, rather than in a statement of their own. */
+const mostRepeated = 20_000
+
+/** Edges that end alike are written together where what they have in common is large. */
+async function writeEnds(session: SqlSession, edges: readonly Edge[]): Promise<void> {
+  const alike = new Map<string, Edge[]>()
+  for (const edge of edges) {
+    const key = JSON.stringify([edge.outcome, edge.result, edge.error, edge.waiting])
+    const together = alike.get(key)
+    if (together === undefined) alike.set(key, [edge])
+    else together.push(edge)
+  }
+  const each: Edge[] = []
+  for (const [key, together] of alike) {
+    if (key.length * (together.length - 1) <= mostRepeated) each.push(...together)
+    else await writeSame(session, together)
+  }
+  const rows = each.map(({ edge, outcome, result, error, waiting }) => ({ edge, outcome, result, error, waiting }))
+  await session.update('edges', ['edge'], ['outcome', 'result', 'error', 'waiting'], rows)
+}
+
+async function writeSame(session: SqlSession, edges: readonly Edge[]): Promise<void> {
+  const { outcome, result, error, waiting } = edges[0] as Edge
+  await session.run('UPDATE {edges} SET outcome = ?, result = ?, error = ?, waiting = ? WHERE edge IN (?)', [
+    outcome,
+    result,
+    error,
+    waiting,
+    edges.map(({ edge }) => edge),
+  ])
+}

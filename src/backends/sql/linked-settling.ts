@@ -1,0 +1,79 @@
+import type { Settlement, SettleReceipt } from '../contract.ts'
+import type { JobRow } from './job-row.ts'
+import type { JobsInHand, Waiting } from './jobs-in-hand.ts'
+import type { OnceMarks } from './once-marks.ts'
+import { cancelledAt, changeFor, type LinkedSettling } from './settling.ts'
+import type { Doom, Waiter } from './waiters-in-hand.ts'
+import { block, endFor, unblock } from './waiting-jobs.ts'
+
+type Departure = Extract<Settlement, { readonly kind: 'done' | 'wait' }>
+
+/** Ends leases of jobs that others wait for, or that may wait for others. */
+export class SettlingOfLinked implements LinkedSettling {
+  readonly #waiting: Waiting
+  readonly #onceMarks: OnceMarks
+
+  constructor(waiting: Waiting, onceMarks: OnceMarks) {
+    this.#waiting = waiting
+    this.#onceMarks = onceMarks
+  }
+
+  async settle(hand: JobsInHand, row: JobRow, settlement: Settlement): Promise<SettleReceipt> {
+    switch (settlement.kind) {
+      case 'done':
+      case 'wait':
+        return this.#leave(hand, row, settlement)
+      case 'retry':
+      case 'snooze':
+        hand.change(row.id, row.cancel === 1 ? cancelledAt(hand.now) : changeFor(row, settlement, hand.now))
+        return row.cancel === 1 ? 'cancelled' : 'applied'
+      case 'dead':
+      case 'cancelled':
+      case 'skipped':
+        hand.change(row.id, changeFor(row, settlement, hand.now))
+        if (!settlement.keep) hand.remove(row.id)
+        return 'applied'
+    }
+  }
+
+  /** The handler has left, and the children have the last word. */
+  async #leave(hand: JobsInHand, row: JobRow, settlement: Departure): Promise<SettleReceipt> {
+    const { pending = 0, doom = null } = (await this.#waiterOf(hand, row.id)) ?? {}
+    const isDone = settlement.kind === 'done'
+    if (row.cancel === 1 && (pending > 0 || doom !== null || !isDone)) {
+      // It was asked to stop, and would not come back. Its children may have failed because they were asked as well.
+      hand.change(row.id, { ...cancelledAt(hand.now), attempts: row.attempts - (isDone ? 0 : 1) })
+      return 'cancelled'
+    }
+    if (doom !== null) {
+      endFor(hand, row, JSON.parse(doom) as Doom)
+      return 'failed'
+    }
+    if (pending > 0) {
+      const left = isDone ? { ending: { keep: settlement.keep, once: settlement.once ?? null }, result: settlement.result } : null
+      block(hand, row, left)
+      return isDone ? 'blocked' : 'applied'
+    }
+    await this.#goOn(hand, row, settlement)
+    return 'applied'
+  }
+
+  async #goOn(hand: JobsInHand, row: JobRow, settlement: Departure): Promise<void> {
+    if (settlement.kind === 'wait') {
+      unblock(hand, row)
+      return
+    }
+    await this.#onceMarks.keep(hand.session, settlement.once, settlement.result, hand.now)
+    hand.change(row.id, changeFor(row, settlement, hand.now))
+    if (!settlement.keep) hand.remove(row.id)
+  }
+
+  /** Its children may have ended by the same call, and it is told of that first. */
+  async #waiterOf(hand: JobsInHand, id: string): Promise<Waiter | undefined> {
+    if (!hand.waiters.has(id)) await hand.waiters.read(hand.linkedIds)
+    const waiter = hand.waiters.get(id)
+    if (waiter === undefined || waiter.pending === 0 || !hand.hasUntold) return waiter
+    while (hand.hasUntold) await this.#waiting.tell(hand)
+    return hand.waiters.get(id)
+  }
+}

@@ -1,0 +1,118 @@
+import type { MendReport } from '../store.ts'
+import { type Edge, endOf } from './edges.ts'
+import type { Endings } from './endings.ts'
+import { rowEnded } from './job-row.ts'
+import type { JobsInHand } from './jobs-in-hand.ts'
+import type { SqlDatabase } from './session.ts'
+import { stateNumber } from './tables.ts'
+import type { Transactions } from './transactions.ts'
+
+export interface Mended {
+  readonly report: MendReport
+  /** A job that waited in vain has become ready. */
+  readonly released: boolean
+}
+
+interface BlockedPlace {
+  readonly id: string
+  readonly gives_up_at: number
+  readonly pending: number
+}
+
+interface Awaited {
+  readonly waiter: string
+  readonly edges: number
+  /** How many of them lead to no living job. */
+  readonly over: number
+}
+
+const fromTheStart = { gives_up_at: -1, id: '00000000-0000-0000-0000-000000000000' }
+
+/** Sets right what jobs wait for where the tables were broken. */
+export class Mending {
+  readonly #database: SqlDatabase
+  readonly #transactions: Transactions
+  readonly #endings: Endings
+  #last = fromTheStart
+
+  constructor(database: SqlDatabase, transactions: Transactions, endings: Endings) {
+    this.#database = database
+    this.#transactions = transactions
+    this.#endings = endings
+  }
+
+  /** Most often there is nothing to change, and nobody is kept waiting for that. */
+  async mend(limit: number, now: number): Promise<Mended> {
+    const places = await this.#next(limit)
+    const suspects = await this.#suspects(places)
+    if (suspects.length === 0) return { report: { looked: places.length, mended: 0 }, released: false }
+    let mended = 0
+    const hand = await this.#transactions.alone(now, async (jobs) => {
+      mended = await this.#mendAll(jobs, suspects)
+    })
+    return { report: { looked: places.length, mended }, released: hand.hasReleased }
+  }
+
+  /** Those who give up first come first. */
+  async #next(limit: number): Promise<readonly BlockedPlace[]> {
+    const { gives_up_at, id } = this.#last
+    const rows = await this.#database.all<BlockedPlace>(
+      `SELECT id, gives_up_at, pending FROM {links}
+       WHERE gives_up_at IS NOT NULL AND gives_up_at >= ? AND (gives_up_at > ? OR id > ?) ORDER BY gives_up_at, id LIMIT ?`,
+      [gives_up_at, gives_up_at, id, limit],
+    )
+    this.#last = rows.length < limit ? fromTheStart : (rows.at(-1) ?? fromTheStart)
+    return rows
+  }
+
+  /** Those that count on something else than what there is. */
+  async #suspects(places: readonly BlockedPlace[]): Promise<readonly string[]> {
+    if (places.length === 0) return []
+    const rows = await this.#database.all<Awaited>(
+      `SELECT edges.waiter, COUNT(*) AS edges, COUNT(CASE WHEN jobs.id IS NULL OR jobs.state > 3 THEN 1 END) AS over
+       FROM {edges} AS edges LEFT JOIN {jobs} AS jobs ON jobs.id = edges.target
+       WHERE edges.waiter IN (?) AND edges.waiting = 1 GROUP BY edges.waiter`,
+      [places.map(({ id }) => id)],
+    )
+    const awaited = new Map(rows.map((row) => [row.waiter, row]))
+    const isSound = ({ id, pending }: BlockedPlace) => awaited.get(id)?.edges === pending && awaited.get(id)?.over === 0
+    return places.filter((place) => !isSound(place)).map(({ id }) => id)
+  }
+
+  /** Gives the number of those that needed it: what was seen may have changed since. */
+  async #mendAll(hand: JobsInHand, suspects: readonly string[]): Promise<number> {
+    await this.#endings.readWaiters(hand, suspects)
+    const awaited = await hand.edges.awaitedBy(suspects)
+    await hand.lock(awaited.map(({ target }) => target))
+    const over = awaited.filter((edge) => isOver(hand, edge))
+    await hand.readResults(over.map(({ target }) => target))
+    await this.#endings.hear(
+      hand,
+      over.map((edge) => ({ edge, end: endOf(hand.get(edge.target), hand.resultOf(edge.target)) })),
+    )
+    const alive = new Map<string, number>()
+    for (const edge of awaited) if (!isOver(hand, edge)) alive.set(edge.waiter, (alive.get(edge.waiter) ?? 0) + 1)
+    const wrong = await this.#recount(hand, suspects, alive)
+    return new Set([...over.map(({ waiter }) => waiter), ...wrong]).size
+  }
+
+  /** Gives those that counted on another number than there is. */
+  async #recount(hand: JobsInHand, suspects: readonly string[], alive: ReadonlyMap<string, number>): Promise<readonly string[]> {
+    const wrong = suspects.filter((id) => {
+      const pending = alive.get(id) ?? 0
+      const isBlocked = hand.get(id)?.state === stateNumber.blocked
+      return isBlocked && (hand.waiters.get(id)?.pending !== pending || pending === 0)
+    })
+    for (const id of wrong) hand.waiters.change(id, { pending: alive.get(id) ?? 0 })
+    await this.#endings.allEnded(
+      hand,
+      wrong.filter((id) => !alive.has(id)),
+    )
+    return wrong
+  }
+}
+
+function isOver(hand: JobsInHand, { target }: Edge): boolean {
+  const row = hand.get(target)
+  return row === undefined || rowEnded(row)
+}

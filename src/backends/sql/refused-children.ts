@@ -1,0 +1,46 @@
+import type { Envelope, ParentLink } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../contract.ts'
+import { childKey } from './edges.ts'
+import type { JobsInHand } from './jobs-in-hand.ts'
+import { stateNumber } from './tables.ts'
+import { readToken } from './token.ts'
+
+/** By their places: children of jobs that may not have any, and those that are there already, if only by this very batch. */
+export async function refusedChildren(
+  hand: JobsInHand,
+  envelopes: readonly Envelope[],
+): Promise<ReadonlyMap<number, SendReceipt>> {
+  const refused = new Map<number, SendReceipt>()
+  const parents = envelopes.flatMap(({ links }) => links?.parent ?? [])
+  if (parents.length === 0) return refused
+  await hand.lock(parents.flatMap(({ token }) => readToken(token)?.id ?? []))
+  const children = await childrenOf(hand, parents)
+  for (const [index, { id, links }] of envelopes.entries()) {
+    if (links?.parent == null) continue
+    const why = refusalOf(hand, links.parent)
+    const place = placeOf(links.parent.id, childKey(links.parent.key))
+    const existing = children.get(place)
+    if (why !== undefined) refused.set(index, { id, stored: false, refused: why })
+    else if (existing !== undefined) refused.set(index, { id: existing, stored: false })
+    else children.set(place, id)
+  }
+  return refused
+}
+
+function refusalOf(hand: JobsInHand, { id, token }: ParentLink): SendReceipt['refused'] {
+  const read = readToken(token)
+  const row = read?.id === id ? hand.get(id) : undefined
+  if (row?.state !== stateNumber.running || row.token !== read?.claim) return 'lost'
+  return row.cancel === 1 ? 'cancelled' : undefined
+}
+
+async function childrenOf(hand: JobsInHand, parents: readonly ParentLink[]): Promise<Map<string, string>> {
+  const ids = new Set(parents.flatMap(({ id }) => (hand.get(id) === undefined ? [] : [id])))
+  const keys = new Set(parents.map(({ key }) => childKey(key)))
+  const edges = await hand.edges.children([...ids], [...keys])
+  return new Map(edges.map(({ waiter, child_key, target }) => [placeOf(waiter, child_key as string), target]))
+}
+
+function placeOf(parent: string, key: string): string {
+  return `${parent}.${key}`
+}

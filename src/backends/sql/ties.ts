@@ -1,0 +1,150 @@
+import type { Envelope, FailurePolicy, Links, ParentLink } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../contract.ts'
+import { distinctWaits } from '../waiting.ts'
+import { childKey, endOf, type NewEdge, targetOf } from './edges.ts'
+import type { Endings } from './endings.ts'
+import { type JobRow, rowEnded } from './job-row.ts'
+import type { JobsInHand } from './jobs-in-hand.ts'
+import type { Lanes } from './lanes.ts'
+import type { Waiter } from './waiters-in-hand.ts'
+
+/** An envelope, and what became of it: it was stored, or another job has its unique key. */
+export interface Taken {
+  readonly envelope: Envelope
+  readonly receipt: SendReceipt
+  /** Whether it was stored as one that is part of a workflow. */
+  readonly isLinked: boolean
+}
+
+export interface TiesParts {
+  readonly lanes: Lanes
+  readonly endings: Endings
+}
+
+type Tie = Omit<NewEdge, 'target_job'>
+
+/** What ties the jobs of one batch to each other and to those that are there. */
+export class Ties {
+  readonly #hand: JobsInHand
+  readonly #batch: readonly Taken[]
+  /** The jobs that stand for those that were sent, by the ids of those. */
+  readonly #holders: ReadonlyMap<string, string>
+  readonly #parts: TiesParts
+  readonly #stored: ReadonlyMap<string, Taken>
+  readonly #ties: Tie[] = []
+
+  constructor(hand: JobsInHand, batch: readonly Taken[], holders: ReadonlyMap<string, string>, parts: TiesParts) {
+    this.#hand = hand
+    this.#batch = batch
+    this.#holders = holders
+    this.#parts = parts
+    this.#stored = new Map(batch.flatMap((taken) => (taken.receipt.stored ? [[taken.receipt.id, taken]] : [])))
+  }
+
+  /**
+   * First all places, then the edges between them, then what has ended already: the order in which they were sent is of no account.
+   * Gives the children that were not made, because what stands for them waits for their parents.
+   */
+  async tie(): Promise<ReadonlySet<Envelope>> {
+    const { waiters } = this.#hand
+    const parents = this.#batch.flatMap(({ envelope }) => envelope.links?.parent?.id ?? [])
+    await waiters.read(parents)
+    for (const { envelope, receipt } of this.#batch) {
+      if (receipt.stored && envelope.links !== null) waiters.add(newWaiter(envelope.id, envelope.links, this.#hand.now))
+    }
+    const circular = new Set<Envelope>()
+    for (const taken of this.#batch) if (!(await this.#tieOne(taken))) circular.add(taken.envelope)
+    await this.#write()
+    return circular
+  }
+
+  /** False for a child that waits for its parent. */
+  async #tieOne({ envelope: { links }, receipt: { id, stored } }: Taken): Promise<boolean> {
+    if (links === null) return true
+    if (links.parent !== null) {
+      if (!stored && (await this.#waitsFor(id, links.parent.id))) return false
+      this.#addChild(links.parent, id, links.root)
+    }
+    if (!stored) return true
+    for (const { id: other, onFailure } of distinctWaits(links)) {
+      this.#add(id, this.#holders.get(other) ?? other, null, onFailure)
+    }
+    return true
+  }
+
+  #addChild({ id, key, onFailure, longestWaitMs }: ParentLink, child: string, root: string): void {
+    const { waiters, now } = this.#hand
+    if (waiters.get(id) === undefined) {
+      waiters.add(newWaiter(id, { root, parent: null, waitsFor: [], longestWaitMs }, now))
+      this.#hand.change(id, { linked: 1 })
+    }
+    const { pending, stands_in } = waiters.get(id) as Waiter
+    waiters.change(id, { pending: pending + 1, stands_in: onFailure === 'rescue' ? 1 : stands_in })
+    this.#add(id, child, key, onFailure)
+  }
+
+  #add(waiter: string, id: string, key: string | null, policy: FailurePolicy): void {
+    this.#ties.push({ waiter, ...targetOf(id), child_key: key === null ? null : childKey(key), child_name: key, policy })
+  }
+
+  /** Whether a job can not end before another one has. A job is waited for by itself. */
+  async #waitsFor(from: string, to: string): Promise<boolean> {
+    const reached = new Set([from])
+    for (let last = [from]; last.length > 0 && !reached.has(to); ) {
+      const waiters = new Set(last)
+      const ties = [...(await this.#hand.edges.awaitedBy(last)), ...this.#ties.filter(({ waiter }) => waiters.has(waiter))]
+      last = ties.map(({ target }) => target).filter((id) => !reached.has(id))
+      for (const id of last) reached.add(id)
+    }
+    return reached.has(to)
+  }
+
+  async #write(): Promise<void> {
+    const targets = [...new Set(this.#ties.map(({ target }) => target))]
+    const others = targets.filter((id) => this.#stored.get(id)?.isLinked !== true)
+    const rows = new Map((await this.#hand.lock(others)).map((row) => [row.id, row]))
+    for (const { id, linked } of rows.values()) if (linked === 0) this.#hand.change(id, { linked: 1 })
+    const jobOf = (id: string) => this.#stored.get(id)?.envelope.job ?? this.#jobOf(rows.get(id))
+    await this.#hand.edges.add(this.#ties.map((tie) => ({ ...tie, target_job: jobOf(tie.target) })))
+    const over = others.filter((id) => {
+      const row = rows.get(id)
+      return row === undefined || rowEnded(row)
+    })
+    if (over.length > 0) await this.#tellOf(over)
+  }
+
+  #jobOf(row: JobRow | undefined): string | null {
+    return row === undefined ? null : this.#parts.lanes.get(row.lane).job
+  }
+
+  /** Some of what they wait for has ended already, or never was there. */
+  async #tellOf(targets: readonly string[]): Promise<void> {
+    const { endings } = this.#parts
+    const hand = this.#hand
+    await hand.readResults(targets)
+    await endings.readWaiters(hand, await hand.edges.read(targets))
+    const words = targets.flatMap((id) => {
+      const end = endOf(hand.get(id), hand.resultOf(id))
+      return hand.edges.on(id).map((edge) => ({ edge, end }))
+    })
+    await endings.hear(
+      hand,
+      words.sort((a, b) => a.edge.edge - b.edge.edge),
+    )
+  }
+}
+
+function newWaiter(id: string, links: Links, now: number): Waiter {
+  const waits = distinctWaits(links)
+  return {
+    id,
+    root: links.root,
+    parent: links.parent?.id ?? null,
+    longest_wait_ms: links.longestWaitMs,
+    pending: waits.length,
+    gives_up_at: waits.length === 0 ? null : now + links.longestWaitMs,
+    doom: null,
+    ending: null,
+    stands_in: +waits.some(({ onFailure }) => onFailure === 'rescue'),
+  }
+}

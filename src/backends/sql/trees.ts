@@ -1,0 +1,103 @@
+import { type JobLink, type JobState, jobStates, type TreeCancellation, type TreeCounts } from '../store.ts'
+import { type Edge, edgeColumns, linkOf } from './edges.ts'
+import type { JobsInHand } from './jobs-in-hand.ts'
+import type { SqlDatabase, SqlSession } from './session.ts'
+import { cancelledAt } from './settling.ts'
+import { stateNumber } from './tables.ts'
+import { isJobId } from './token.ts'
+import type { Transactions } from './transactions.ts'
+
+export interface CancelledTree {
+  readonly report: TreeCancellation
+  /** A job that did not wait in vain for one of these has become ready. */
+  readonly released: boolean
+}
+
+/** All jobs of a workflow together. */
+export class Trees {
+  readonly #database: SqlDatabase
+  readonly #transactions: Transactions
+
+  constructor(database: SqlDatabase, transactions: Transactions) {
+    this.#database = database
+    this.#transactions = transactions
+  }
+
+  async links(id: string): Promise<readonly JobLink[]> {
+    if (!isJobId(id)) return []
+    const columns = edgeColumns.map((column) => `edges.${column}`).join(', ')
+    const edges = await this.#database.all<Edge & { state: number | null }>(
+      `SELECT ${columns}, jobs.state FROM {edges} AS edges LEFT JOIN {jobs} AS jobs ON jobs.id = edges.target
+       WHERE edges.waiter = ? ORDER BY edges.edge`,
+      [id],
+    )
+    const links = edges.map((edge) => linkOf(edge, edge.state))
+    return [...links.filter(({ kind }) => kind === 'dependency'), ...links.filter(({ kind }) => kind === 'child')]
+  }
+
+  /** One look, so that no job is counted twice while it is deleted. */
+  async counts(root: string): Promise<TreeCounts> {
+    const rows = await this.#database.all<{ state: number; jobs: number }>(
+      `SELECT jobs.state, COUNT(*) AS jobs FROM {links} AS links JOIN {jobs} AS jobs ON jobs.id = links.id
+       WHERE links.root = ? GROUP BY jobs.state
+       UNION ALL SELECT state, jobs FROM {gone} WHERE root = ?`,
+      [root, root],
+    )
+    const counts: Record<JobState, number> = {
+      ready: 0,
+      scheduled: 0,
+      blocked: 0,
+      running: 0,
+      succeeded: 0,
+      dead: 0,
+      cancelled: 0,
+      skipped: 0,
+    }
+    for (const { state, jobs } of rows) counts[jobStates[state] as JobState] += jobs
+    return { total: Object.values(counts).reduce((sum, count) => sum + count, 0), counts }
+  }
+
+  /** All of them are ended before anybody is told, so that none ends because of another one. */
+  async cancel(id: string, now: number): Promise<CancelledTree> {
+    let report: TreeCancellation = { cancelled: 0, requested: 0, ended: 0 }
+    const hand = await this.#transactions.alone(now, async (family) => {
+      report = await cancelFamily(family, id)
+    })
+    return { report, released: hand.hasReleased }
+  }
+}
+
+async function cancelFamily(hand: JobsInHand, id: string): Promise<TreeCancellation> {
+  const rows = await hand.lock(await familyOf(hand, id))
+  const running = rows.filter(({ state }) => state === stateNumber.running)
+  const waiting = rows.filter(({ state }) => state < stateNumber.running)
+  for (const row of running) hand.change(row.id, { cancel: 1 })
+  for (const row of waiting) hand.change(row.id, { ...cancelledAt(hand.now), result: null })
+  const ended = rows.length - running.length - waiting.length
+  return { cancelled: waiting.length, requested: running.length, ended }
+}
+
+/** A job with everything that it made and everything that waits for it, or all jobs of the workflow that has this id. */
+async function familyOf(hand: JobsInHand, id: string): Promise<readonly string[]> {
+  const { session } = hand
+  const [first] = isJobId(id) ? await hand.lock([id]) : []
+  if (first === undefined) {
+    const members = await session.all<{ id: string }>('SELECT id FROM {links} WHERE root = ?', [id])
+    return members.map((member) => member.id)
+  }
+  const family = new Set([id])
+  for (let last: readonly string[] = [id]; last.length > 0; ) {
+    last = (await relativesOf(session, last)).filter((relative) => !family.has(relative))
+    for (const relative of last) family.add(relative)
+  }
+  return [...family]
+}
+
+async function relativesOf(session: SqlSession, ids: readonly string[]): Promise<readonly string[]> {
+  const rows = await session.all<{ id: string }>(
+    `SELECT target AS id FROM {edges} WHERE waiter IN (?) AND child_key IS NOT NULL
+     UNION SELECT waiter AS id FROM {edges} WHERE target IN (?) AND outcome IS NULL AND child_key IS NULL`,
+    [ids, ids],
+  )
+  return rows.map(({ id }) => id)
+}
