@@ -1,4 +1,4 @@
-import { type JobCount, type JobState, jobStates } from '../store.ts'
+import { type JobCount, type JobState, jobStates, zeroCounts } from '../store.ts'
 
 /** How many jobs are in each state, by queue and job: kept with every move, never counted. */
 export class Counters {
@@ -23,8 +23,4 @@ export class Counters {
     jobs?.delete(job)
     if (jobs?.size === 0) this.#groups.delete(queue)
   }
-}
-
-export function zeroCounts(): Record<JobState, number> {
-  return { ready: 0, scheduled: 0, blocked: 0, running: 0, succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
 }

@@ -1,5 +1,4 @@
-import type { FinalState, JobLink, JobState, TreeCounts } from '../store.ts'
-import { zeroCounts } from './counters.ts'
+import { type FinalState, type JobLink, type JobState, type TreeCounts, zeroCounts } from '../store.ts'
 import type { Edges } from './edges.ts'
 import type { MemoryJob } from './job.ts'
 import type { Jobs } from './jobs.ts'

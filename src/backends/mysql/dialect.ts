@@ -1,10 +1,11 @@
 import type { Dialect, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
 import type { SqlSession, SqlValue } from '../sql/session.ts'
+import { isDuplicate } from './failure.ts'
 
 /** One look into the index for each lane: the optimizer skips from one to the next. */
 const readyLanes = 'SELECT DISTINCT lane FROM {jobs} WHERE state = 0'
 
-export const mysqlDialect: Dialect = { kind: 'mysql', readyLanes, wholeNumber: 'SIGNED', firstReady }
+export const mysqlDialect: Dialect = { kind: 'mysql', readyLanes, wholeNumber: 'SIGNED', isDuplicate, firstReady }
 
 /** So many places are looked at by one statement: it is planned for each of them. */
 const mostPlaces = 100

@@ -1,5 +1,6 @@
 import type { Dialect, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
 import type { SqlSession } from '../sql/session.ts'
+import { isDuplicate } from './failure.ts'
 
 /** A walk from lane to lane: each step is one look into the index. */
 const readyLanes = `WITH RECURSIVE ready AS (
@@ -8,7 +9,7 @@ const readyLanes = `WITH RECURSIVE ready AS (
     SELECT (SELECT lane FROM {jobs} WHERE state = 0 AND lane > ready.lane ORDER BY lane LIMIT 1) FROM ready WHERE lane IS NOT NULL
   ) SELECT lane FROM ready WHERE lane IS NOT NULL`
 
-export const postgresDialect: Dialect = { kind: 'postgres', readyLanes, wholeNumber: 'bigint', firstReady }
+export const postgresDialect: Dialect = { kind: 'postgres', readyLanes, wholeNumber: 'bigint', isDuplicate, firstReady }
 
 interface PlacedJob extends ReadyJob {
   readonly place: number

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { Lease, QueueBackend } from '../contract.ts'
+import { zeroCounts } from '../store.ts'
 import { Calls } from './calls.ts'
 import { Claiming } from './claiming.ts'
+import { sqlCoordination } from './coordination.ts'
 import { Counts } from './counts.ts'
 import { Endings } from './endings.ts'
 import { Groups } from './groups.ts'
@@ -20,6 +22,7 @@ import { Sending } from './sending.ts'
 import type { SqlDatabase } from './session.ts'
 import { Settling, touchLeases } from './settling.ts'
 import type { ClaimedRow, Shortcuts } from './shortcuts.ts'
+import { sqlStore } from './store.ts'
 import { writeToken } from './token.ts'
 import { Transactions } from './transactions.ts'
 import { readUntil, UniqueKeys } from './unique-keys.ts'
@@ -53,6 +56,18 @@ export function sqlBackend({ kind, database, shortcuts, waker, clock }: SqlBacke
   const impatience = new Impatience(database, transactions, endings)
   const giveUp = (now: number) => impatience.giveUp(now)
   const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
+  const withoutWorkflows = {
+    links: async () => [],
+    tree: async () => ({ total: 0, counts: zeroCounts() }),
+    cancelTree: async () => ({ cancelled: 0, requested: 0, ended: 0 }),
+    mend: async () => ({ looked: 0, mended: 0 }),
+    forget: async () => {},
+    relink: async () => {},
+    withdrawn: async () => {},
+  }
+  const ground = { database, transactions, lanes, counts, rates, uniqueKeys, sending, clock }
+  const store = sqlStore({ ...ground, linked: withoutWorkflows, wake: () => waker.wake() })
+  const coordination = sqlCoordination(ground)
   const calls = new Calls(kind)
   const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {
     async send(envelopes) {
@@ -92,6 +107,8 @@ export function sqlBackend({ kind, database, shortcuts, waker, clock }: SqlBacke
   return {
     kind,
     ...calls.of(queue),
+    store: calls.of(store),
+    coordination: calls.of(coordination),
     watch: (wake) => waker.watch(wake),
     [Symbol.asyncDispose]: () => {
       closing ??= close()

@@ -32,7 +32,11 @@ export class RateLogs {
     this.#logs = logs
   }
 
+  of(scope: string): RateLog {
+    return this.#logs.get(scope) ?? []
+  }
+
   tokens(scope: string, rate: Rate, now: number): Tokens {
-    return new Tokens(scope, rate, this.#logs.get(scope) ?? [], now)
+    return new Tokens(scope, rate, this.of(scope), now)
   }
 }

@@ -2,12 +2,12 @@ import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
 import { CountChanges, type Counts } from './counts.ts'
 import type { Groups } from './groups.ts'
-import { digestOfKey, heldKeyOf, scopedKey, untilNumber } from './job-row.ts'
+import { digestOfKey, heldKeyOf, scopedKey } from './job-row.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import type { SqlDatabase, SqlRow, SqlSession } from './session.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import { type ColumnName, stateNumber } from './tables.ts'
-import { isLasting, type UniqueKeys, writeUntil } from './unique-keys.ts'
+import { holdsOn, isLasting, type UniqueKeys, writeUntil } from './unique-keys.ts'
 
 export const sentColumns = [
   'id',
@@ -124,7 +124,7 @@ export class Sending {
         receipts.set(row.id, { id: holder, stored: false })
         continue
       }
-      if (row.unique_key !== null && holdsOn(row, now)) holders.set(digestOfRow(row), row.id)
+      if (row.unique_key !== null && holdsOn(row.unique_until, now)) holders.set(digestOfRow(row), row.id)
       free.push(row)
     }
     return this.#withLastingKeys(session, free, now)
@@ -132,7 +132,7 @@ export class Sending {
 
   /** Keys that outlive their jobs are taken first; whoever was quicker is found when these rows are tried again. */
   async #withLastingKeys(session: SqlSession, rows: readonly SentRow[], now: number): Promise<readonly SentRow[]> {
-    const lasting = rows.filter((row) => isLasting(row.unique_until) && holdsOn(row, now))
+    const lasting = rows.filter((row) => isLasting(row.unique_until) && holdsOn(row.unique_until, now))
     if (lasting.length === 0) return rows
     const keys = lasting.map((row) => ({ held_key: digestOfRow(row), job_id: row.id, until: row.unique_until as number }))
     const got = await this.#parts.uniqueKeys.take(session, keys, now)
@@ -174,11 +174,6 @@ function rowOf(envelope: Envelope, lane: Lane, now: number, schedule: string | n
 
 function digestOfRow({ unique_key }: SentRow): string {
   return digestOfKey(unique_key as string)
-}
-
-/** Whether a job that is stored now keeps others with its key away: not where the time of its key is over. */
-function holdsOn({ unique_until }: SentRow, now: number): boolean {
-  return !isLasting(unique_until) || unique_until === untilNumber.ever || unique_until > now
 }
 
 function distinctIds(rows: readonly SentRow[]): readonly SentRow[] {

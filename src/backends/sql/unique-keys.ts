@@ -65,6 +65,11 @@ export function isLasting(until: number | null): until is number {
   return until !== null && until !== untilNumber.ended && until !== untilNumber.started
 }
 
+/** Whether a job that holds its key so keeps others away from now on: not where the time of the key is over. */
+export function holdsOn(until: number | null, now: number): boolean {
+  return !isLasting(until) || until === untilNumber.ever || until > now
+}
+
 /** An instant so early that it would be taken for another number is over like any other. */
 export function writeUntil(until: UniqueUntil): number {
   return typeof until === 'number' ? Math.max(until, untilNumber.ever + 1) : untilNumber[until]

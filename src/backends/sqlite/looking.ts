@@ -1,12 +1,12 @@
 import type { FinalState, JobCount, JobFilter, JobState, RemoveFilter } from '../store.ts'
-import { isFinal, jobStates } from '../store.ts'
+import { isFinal, jobStates, zeroCounts } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'
 import type { Lanes } from './lanes.ts'
 import type { HeldRow, JobRow } from './record.ts'
 import { stateNumber } from './schema.ts'
-import { type Trees, zeroCounts } from './trees.ts'
+import type { Trees } from './trees.ts'
 
 const select = `SELECT jobs.*, lanes.queue, lanes.job, lanes.priority, lanes.grouped, lanes.grp, links.parent, links.root
   FROM treadle_jobs AS jobs JOIN treadle_lanes AS lanes USING (lane) LEFT JOIN treadle_links AS links USING (seq)`

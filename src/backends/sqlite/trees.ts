@@ -1,4 +1,4 @@
-import { type JobLink, type JobState, jobStates, type TreeCounts } from '../store.ts'
+import { type JobLink, type JobState, jobStates, type TreeCounts, zeroCounts } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
@@ -72,8 +72,4 @@ export class Trees {
     this.#edges.removeOf(seq)
     this.#forgetRoot.run(found.root)
   }
-}
-
-export function zeroCounts(): Record<JobState, number> {
-  return { ready: 0, scheduled: 0, blocked: 0, running: 0, succeeded: 0, dead: 0, cancelled: 0, skipped: 0 }
 }

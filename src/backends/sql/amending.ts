@@ -1,0 +1,85 @@
+import type { AmendAnswer, Amendment } from '../store.ts'
+import { type JobChange, stateAfter } from './job-row.ts'
+import type { JobsInHand } from './jobs-in-hand.ts'
+import type { Lane, Lanes } from './lanes.ts'
+import type { SqlDatabase, SqlSession } from './session.ts'
+import { stateNumber } from './tables.ts'
+import { isJobId } from './token.ts'
+import type { Transactions } from './transactions.ts'
+
+export interface AmendingParts {
+  readonly database: SqlDatabase
+  readonly transactions: Transactions
+  readonly lanes: Lanes
+}
+
+interface PlacedAmendment extends Amendment {
+  readonly lane: Lane
+}
+
+/** Payloads of jobs, as they stand after the amendments so far. */
+type Payloads = Map<string, string>
+
+/** Gives waiting jobs another payload, time and place. */
+export class Amending {
+  readonly #parts: AmendingParts
+
+  constructor(parts: AmendingParts) {
+    this.#parts = parts
+  }
+
+  async amend(amendments: readonly Amendment[], now: number): Promise<readonly AmendAnswer[]> {
+    const placed = await this.#placed(amendments)
+    let answers: readonly AmendAnswer[] = amendments.map(() => 'missing')
+    const ids = placed.flatMap((amendment) => amendment?.id ?? [])
+    if (ids.length === 0) return answers
+    await this.#parts.transactions.withJobs(ids, now, async (hand) => {
+      const payloads = await payloadsOf(hand.session, placed)
+      answers = placed.map((amendment) => (amendment === null ? 'missing' : amendOne(hand, amendment, payloads)))
+    })
+    return answers
+  }
+
+  /** With the lanes that the jobs are to stand in; null for jobs that are not there. */
+  async #placed(amendments: readonly Amendment[]): Promise<readonly (PlacedAmendment | null)[]> {
+    const { database, lanes } = this.#parts
+    const ids = amendments.map(({ id }) => id).filter(isJobId)
+    if (ids.length === 0) return amendments.map(() => null)
+    const rows = await database.all<{ id: string; schedule: string | null }>('SELECT id, schedule FROM {jobs} WHERE id IN (?)', [
+      ids,
+    ])
+    const schedules = new Map(rows.map(({ id, schedule }) => [id, schedule]))
+    const place = async (isRecurring: boolean) => {
+      const meant = amendments.filter(({ id }) => schedules.has(id) && (schedules.get(id) !== null) === isRecurring)
+      const found = await lanes.of(
+        meant.map(({ envelope }) => envelope),
+        isRecurring,
+      )
+      return meant.map((amendment, index) => [amendment, { ...amendment, lane: found[index] as Lane }] as const)
+    }
+    const placed = new Map([...(await place(false)), ...(await place(true))])
+    return amendments.map((amendment) => placed.get(amendment) ?? null)
+  }
+}
+
+function amendOne(hand: JobsInHand, { id, expected, envelope, lane }: PlacedAmendment, payloads: Payloads): AmendAnswer {
+  const row = hand.get(id)
+  if (row === undefined) return 'missing'
+  if (row.state > stateNumber.running) return 'ended'
+  if (row.state === stateNumber.running) return 'claimed'
+  if (expected !== null && payloads.get(id) !== expected) return 'changed'
+  const { group, identity, payload, signature, runAt } = envelope
+  const state = row.state === stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
+  const change: JobChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
+  hand.change(id, change)
+  payloads.set(id, payload)
+  return 'amended'
+}
+
+/** Those that somebody has expectations of, while their rows are locked. */
+async function payloadsOf(session: SqlSession, amendments: readonly (PlacedAmendment | null)[]): Promise<Payloads> {
+  const ids = amendments.flatMap((amendment) => (amendment === null || amendment.expected === null ? [] : amendment.id))
+  if (ids.length === 0) return new Map()
+  const rows = await session.all<{ id: string; payload: string }>('SELECT id, payload FROM {jobs} WHERE id IN (?)', [ids])
+  return new Map(rows.map(({ id, payload }) => [id, payload]))
+}

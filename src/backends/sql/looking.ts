@@ -1,0 +1,103 @@
+import { type HeldLease, type JobCount, type JobFilter, type JobRecord, type JobState, jobStates, zeroCounts } from '../store.ts'
+import type { Counts } from './counts.ts'
+import { chosenLanes } from './lane-choice.ts'
+import type { Lanes } from './lanes.ts'
+import { type HeldRow, heldColumns, heldLeaseOf, type RecordRow, recordColumns, recordOf } from './record.ts'
+import type { SqlDatabase, SqlValue } from './session.ts'
+import { stateNumber } from './tables.ts'
+import { isJobId } from './token.ts'
+
+const select = `SELECT ${recordColumns.map((column) => `jobs.${column}`).join(', ')}, links.parent, links.root
+  FROM {jobs} AS jobs LEFT JOIN {links} AS links ON links.id = jobs.id`
+
+export interface LookingParts {
+  readonly database: SqlDatabase
+  readonly lanes: Lanes
+  readonly counts: Counts
+}
+
+/** Reads jobs and counts. */
+export class Looking {
+  readonly #parts: LookingParts
+
+  constructor(parts: LookingParts) {
+    this.#parts = parts
+  }
+
+  async get(id: string): Promise<JobRecord | null> {
+    if (!isJobId(id)) return null
+    const [record] = await this.#records(`${select} WHERE jobs.id = ?`, [id])
+    return record ?? null
+  }
+
+  async list(filter: JobFilter): Promise<readonly JobRecord[]> {
+    const { state, group, root, before, limit } = filter
+    const conditions: string[] = []
+    const values: SqlValue[] = []
+    const where = (condition: string, ...given: readonly SqlValue[]) => {
+      conditions.push(condition)
+      values.push(...given)
+    }
+    const lanes = await chosenLanes(this.#parts.lanes, filter)
+    if (lanes?.length === 0 || (before !== undefined && !isJobId(before))) return []
+    if (state !== undefined) where(inState(state))
+    if (lanes !== null) where('jobs.lane IN (?)', lanes)
+    if (group !== undefined) where('jobs.grp = ?', group)
+    if (root !== undefined) where('jobs.id IN (SELECT id FROM {links} WHERE root = ?)', root)
+    if (before !== undefined) where('jobs.id < ?', before)
+    const meant = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+    return this.#records(`${select} ${meant} ORDER BY jobs.id DESC LIMIT ?`, [...values, limit])
+  }
+
+  async jobCounts(): Promise<readonly JobCount[]> {
+    const { database, lanes, counts } = this.#parts
+    const rows = await counts.all()
+    const places = await lanes.numbered(
+      database,
+      rows.map(({ lane }) => lane),
+    )
+    const byJob = new Map<string, JobCount & { readonly counts: Record<JobState, number> }>()
+    for (const [index, { queue, job }] of places.entries()) {
+      const { state, jobs } = rows[index] as (typeof rows)[number]
+      const key = `${queue}\n${job}`
+      const entry = byJob.get(key) ?? { queue, job, counts: zeroCounts() }
+      entry.counts[jobStates[state] as JobState] += jobs
+      byJob.set(key, entry)
+    }
+    return [...byJob.values()]
+  }
+
+  /** The order of the claims is that of their times, and within one claim the order in which it chose. */
+  async leases(owners: readonly string[]): Promise<readonly HeldLease[]> {
+    if (owners.length === 0) return []
+    const { database, lanes } = this.#parts
+    const rows = await database.all<HeldRow>(
+      `SELECT ${heldColumns.join(', ')} FROM {jobs} WHERE state = ${stateNumber.running} AND owner IN (?)`,
+      [owners],
+    )
+    await lanes.numbered(
+      database,
+      rows.map(({ lane }) => lane),
+    )
+    const priorityOf = ({ lane }: HeldRow) => lanes.get(lane).priority
+    const byChoice = (a: HeldRow, b: HeldRow) =>
+      a.started_at - b.started_at || priorityOf(b) - priorityOf(a) || a.run_at - b.run_at || (a.id < b.id ? -1 : 1)
+    return rows.sort(byChoice).map((row) => heldLeaseOf(row, lanes.get(row.lane)))
+  }
+
+  async #records(sql: string, values: readonly SqlValue[]): Promise<readonly JobRecord[]> {
+    const { database, lanes } = this.#parts
+    const rows = await database.all<RecordRow>(sql, values)
+    await lanes.numbered(
+      database,
+      rows.map(({ lane }) => lane),
+    )
+    return rows.map((row) => recordOf(row, lanes.get(row.lane)))
+  }
+}
+
+/** Those that wait for others are found among the links: no index of jobs holds them. */
+function inState(state: JobState): string {
+  const isIn = `jobs.state = ${stateNumber[state]}`
+  return state === 'blocked' ? `${isIn} AND jobs.id IN (SELECT id FROM {links} WHERE gives_up_at IS NOT NULL)` : isIn
+}

@@ -1,0 +1,124 @@
+import { parseIdentity } from '../../envelope/envelope.ts'
+import type { AttemptError } from '../contract.ts'
+import { type HeldLease, type JobRecord, jobStates } from '../store.ts'
+import { unscopedKey } from './job-row.ts'
+import type { Lane } from './lanes.ts'
+import type { ColumnName } from './tables.ts'
+import { writeToken } from './token.ts'
+
+/** A job's row as far as people see it, with its place in a workflow. */
+export interface RecordRow {
+  readonly id: string
+  readonly lane: number
+  readonly grp: string
+  readonly state: number
+  readonly run_at: number
+  readonly created_at: number
+  readonly identity: string
+  readonly payload: string
+  readonly unique_key: string | null
+  readonly schedule: string | null
+  readonly parent: string | null
+  readonly root: string | null
+  readonly attempts: number
+  readonly rescues: number
+  readonly owner: string | null
+  readonly lease_until: number | null
+  readonly started_at: number | null
+  readonly cancel: number
+  readonly finished_at: number | null
+  readonly result: string | null
+  readonly progress: string | null
+  readonly reason: string | null
+  readonly errors: string | null
+}
+
+export const recordColumns = [
+  'id',
+  'lane',
+  'grp',
+  'state',
+  'run_at',
+  'created_at',
+  'identity',
+  'payload',
+  'unique_key',
+  'schedule',
+  'attempts',
+  'rescues',
+  'owner',
+  'lease_until',
+  'started_at',
+  'cancel',
+  'finished_at',
+  'result',
+  'progress',
+  'reason',
+  'errors',
+] as const satisfies readonly (ColumnName<'jobs'> & keyof RecordRow)[]
+
+/** A row as people and programs see it. A refused envelope is shown too, with what its row says of it. */
+export function recordOf(row: RecordRow, { queue, job, priority, grouped }: Lane): JobRecord {
+  const identity = parseIdentity(row.identity)
+  return {
+    id: row.id,
+    job,
+    name: identity?.name ?? job,
+    queue,
+    priority,
+    state: jobStates[row.state] as JobRecord['state'],
+    payload: row.payload,
+    result: row.result,
+    progress: row.progress,
+    meta: identity?.meta ?? {},
+    attempts: row.attempts,
+    maxRetries: identity?.maxRetries ?? 0,
+    rescues: row.rescues,
+    uniqueKey: row.unique_key === null ? null : unscopedKey(row.unique_key),
+    idempotencyKey: identity?.idempotencyKey ?? null,
+    schedule: row.schedule,
+    group: grouped === 1 ? row.grp : null,
+    parent: row.parent,
+    root: row.root,
+    reason: row.reason,
+    errors: row.errors === null ? [] : (JSON.parse(row.errors) as AttemptError[]),
+    createdAt: row.created_at,
+    runAt: row.run_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    owner: row.owner,
+    leaseExpiresAt: row.lease_until,
+    cancelRequested: row.cancel === 1,
+  }
+}
+
+/** The row of a job that is running, as far as a lease is made of it. */
+export interface HeldRow {
+  readonly id: string
+  readonly lane: number
+  readonly token: string
+  readonly owner: string
+  readonly identity: string
+  readonly attempts: number
+  readonly run_at: number
+  readonly started_at: number
+  readonly lease_until: number
+}
+
+export const heldColumns = [
+  'id',
+  'lane',
+  'token',
+  'owner',
+  'identity',
+  'attempts',
+  'run_at',
+  'started_at',
+  'lease_until',
+] as const satisfies readonly (ColumnName<'jobs'> & keyof HeldRow)[]
+
+export function heldLeaseOf(row: HeldRow, { job }: Lane): HeldLease {
+  const { id, lane, owner, identity } = row
+  const token = writeToken(id, lane, row.token)
+  return { token, owner, id, job, identity, attempt: row.attempts, claimedAt: row.started_at, expiresAt: row.lease_until }
+}

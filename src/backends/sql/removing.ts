@@ -1,0 +1,85 @@
+import type { RemoveFilter } from '../store.ts'
+import type { JobRow } from './job-row.ts'
+import type { JobsInHand } from './jobs-in-hand.ts'
+import { chosenLanes } from './lane-choice.ts'
+import type { Lanes } from './lanes.ts'
+import type { SqlDatabase, SqlValue } from './session.ts'
+import { stateNumber } from './tables.ts'
+import { isJobId } from './token.ts'
+import type { Transactions } from './transactions.ts'
+
+/** So few are locked together that nobody waits for long. */
+const jobsPerTransaction = 1_000
+
+/** The part of workflows that has a word where ended jobs are deleted. */
+export interface LinkedRemoving {
+  /** Before linked jobs are deleted that have ended: how they did is remembered with their workflows. */
+  forget(hand: JobsInHand, jobs: readonly JobRow[]): Promise<void>
+}
+
+export interface RemovingParts {
+  readonly database: SqlDatabase
+  readonly transactions: Transactions
+  readonly lanes: Lanes
+  readonly linked: LinkedRemoving
+}
+
+/** Deletes ended jobs. */
+export class Removing {
+  readonly #parts: RemovingParts
+
+  constructor(parts: RemovingParts) {
+    this.#parts = parts
+  }
+
+  /** Those that ended first go first. */
+  async remove(filter: RemoveFilter, now: number): Promise<number> {
+    const lanes = await chosenLanes(this.#parts.lanes, filter)
+    const ids = filter.ids?.filter(isJobId)
+    if (lanes?.length === 0 || ids?.length === 0) return 0
+    let removed = 0
+    while (removed < filter.limit) {
+      const limit = Math.min(filter.limit - removed, jobsPerTransaction)
+      const doomed = await this.#doomed({ ...filter, limit }, ids, lanes)
+      if (doomed.length > 0) removed += await this.#removeEnded(doomed, stateNumber[filter.state], now)
+      if (doomed.length < limit) break
+    }
+    return removed
+  }
+
+  async #doomed(
+    { state, finishedBefore, limit }: RemoveFilter,
+    ids: readonly string[] | undefined,
+    lanes: readonly number[] | null,
+  ): Promise<readonly string[]> {
+    const conditions = [`state = ${stateNumber[state]}`]
+    const values: SqlValue[] = []
+    const where = (condition: string, value: SqlValue | null | undefined) => {
+      if (value === undefined || value === null) return
+      conditions.push(condition)
+      values.push(value)
+    }
+    where('finished_at < ?', finishedBefore)
+    where('id IN (?)', ids)
+    where('lane IN (?)', lanes)
+    const rows = await this.#parts.database.all<{ id: string }>(
+      `SELECT id FROM {jobs} WHERE ${conditions.join(' AND ')} ORDER BY finished_at, id LIMIT ?`,
+      [...values, limit],
+    )
+    return rows.map(({ id }) => id)
+  }
+
+  /** Somebody may have put one back, or deleted it, since it was found. */
+  async #removeEnded(ids: readonly string[], state: number, now: number): Promise<number> {
+    const { transactions, linked } = this.#parts
+    let removed = 0
+    await transactions.withJobs(ids, now, async (hand) => {
+      const ended = ids.flatMap((id) => hand.get(id) ?? []).filter((row) => row.state === state)
+      const inWorkflows = ended.filter((row) => row.linked === 1)
+      if (inWorkflows.length > 0) await linked.forget(hand, inWorkflows)
+      for (const { id } of ended) hand.remove(id)
+      removed = ended.length
+    })
+    return removed
+  }
+}

@@ -1,0 +1,38 @@
+import { type FinalState, jobStates, type OccurrenceRecord } from '../store.ts'
+import type { ColumnName } from './tables.ts'
+
+/** An occurrence's row; all null where it was looked for in vain. */
+export interface OccurrenceRow {
+  readonly schedule: string | null
+  readonly at: number
+  readonly job_id: string
+  readonly outcome: number | null
+  readonly started_at: number | null
+  readonly finished_at: number | null
+}
+
+const columns = [
+  'schedule',
+  'at',
+  'job_id',
+  'outcome',
+  'started_at',
+  'finished_at',
+] as const satisfies readonly (ColumnName<'occurrences'> & keyof OccurrenceRow)[]
+
+/** The columns of `OccurrenceRow`. */
+export function occurrenceColumns(table: string): string {
+  return columns.map((column) => `${table}.${column}`).join(', ')
+}
+
+export function occurrenceOf({ schedule, at, job_id, outcome, started_at, finished_at }: OccurrenceRow): OccurrenceRecord | null {
+  if (schedule === null) return null
+  return {
+    schedule,
+    at,
+    jobId: job_id,
+    outcome: outcome === null ? null : (jobStates[outcome] as FinalState),
+    startedAt: started_at,
+    finishedAt: finished_at,
+  }
+}

@@ -1,0 +1,87 @@
+import type { Clock } from '../../core/clock.ts'
+import type { JobLink, JobStore, MendReport, TreeCancellation, TreeCounts } from '../store.ts'
+import { Amending } from './amending.ts'
+import { Changing } from './changing.ts'
+import type { Counts } from './counts.ts'
+import { Holding } from './holding.ts'
+import type { Lanes } from './lanes.ts'
+import { Looking } from './looking.ts'
+import type { Rates } from './rates.ts'
+import { type LinkedRemoving, Removing } from './removing.ts'
+import { type LinkedReplaying, Replaying } from './replaying.ts'
+import { scheduleStore } from './schedule-store.ts'
+import type { Sending } from './sending.ts'
+import type { SqlDatabase } from './session.ts'
+import type { Transactions } from './transactions.ts'
+import type { UniqueKeys } from './unique-keys.ts'
+import type { LinkedWithdrawing } from './withdrawing.ts'
+import { Workers } from './workers.ts'
+
+/** What workflows add to the store, and what they have to say where others change what is stored. */
+export interface WorkflowStore extends LinkedRemoving, LinkedReplaying, LinkedWithdrawing {
+  links(id: string): Promise<readonly JobLink[]>
+  tree(root: string): Promise<TreeCounts>
+  cancelTree(id: string, now: number): Promise<TreeCancellation>
+  mend(limit: number, now: number): Promise<MendReport>
+}
+
+export interface StoreParts {
+  readonly database: SqlDatabase
+  readonly transactions: Transactions
+  readonly lanes: Lanes
+  readonly counts: Counts
+  readonly rates: Rates
+  readonly uniqueKeys: UniqueKeys
+  readonly sending: Sending
+  readonly linked: WorkflowStore
+  readonly clock: Clock
+  /** After something may have become ready. */
+  readonly wake: () => void
+}
+
+/** Looking into the queue, and changing what waits in it. */
+export function sqlStore(parts: StoreParts): JobStore {
+  const { database, transactions, linked, clock, wake } = parts
+  const looking = new Looking(parts)
+  const removing = new Removing(parts)
+  const changing = new Changing(database, transactions)
+  const amending = new Amending(parts)
+  const replaying = new Replaying(parts)
+  const holding = new Holding(parts)
+  const workers = new Workers(database)
+  async function waking<Answer>(work: Promise<Answer>): Promise<Answer> {
+    const answer = await work
+    wake()
+    return answer
+  }
+  return {
+    get: (id) => looking.get(id),
+    list: (filter) => looking.list(filter),
+    counts: () => looking.jobCounts(),
+    leases: (owners) => looking.leases(owners),
+    cancel: (id) => waking(changing.cancel(id, clock.now())),
+    reschedule: (id, runAt) => waking(changing.reschedule(id, runAt, clock.now())),
+    amend: (amendments) => waking(amending.amend(amendments, clock.now())),
+    retry: (ids) => waking(replaying.retry(ids, clock.now())),
+    remove: (filter) => removing.remove(filter, clock.now()),
+    report: (reports) => changing.report(reports),
+    links: (id) => linked.links(id),
+    tree: (root) => linked.tree(root),
+    cancelTree: (id) => waking(linked.cancelTree(id, clock.now())),
+    async mend(limit) {
+      const report = await linked.mend(limit, clock.now())
+      if (report.mended > 0) wake()
+      return report
+    },
+    pause: (queue) => changing.pause(queue),
+    resume: (queue) => waking(changing.resume(queue)),
+    pausedQueues: () => changing.pausedQueues(),
+    holds: (id, rules) => holding.holds(id, rules, clock.now()),
+    schedules: scheduleStore(parts, waking),
+    workers: {
+      announce: (worker, ttlMs) => workers.announce(worker, ttlMs, clock.now()),
+      leave: (owner) => workers.leave(owner),
+      list: () => workers.list(clock.now()),
+    },
+  }
+}
