@@ -58,7 +58,8 @@ export class Settling {
     if (row.linked === 1) return this.#parts.linked.settle(hand, row, settlement)
     if (settlement.kind === 'done') await this.#parts.onceMarks.keep(hand.session, settlement.once, settlement.result, hand.now)
     const isAsked = row.cancel === 1 && comesBack(settlement)
-    hand.change(row.id, isAsked ? cancelledAt(hand.now) : changeFor(row, settlement, hand.now))
+    const change = changeFor(row, settlement, hand.now)
+    hand.change(row.id, isAsked ? { ...change, ...cancelledAt(hand.now) } : change)
     if ('keep' in settlement && !settlement.keep) hand.remove(row.id)
     return isAsked ? 'cancelled' : 'applied'
   }
