@@ -8,10 +8,24 @@ export function judge(bars, results) {
   return bars.flatMap((bar) => {
     const result = results.find(({ id }) => id === bar.row)
     const ours = result?.medians[bar.of]?.[bar.figure]
-    const theirs = bar.against === undefined ? undefined : result?.medians[bar.against]?.[bar.figure]
-    if (ours === undefined || (bar.against !== undefined && theirs === undefined)) return []
-    const value = theirs === undefined ? ours : ours / theirs
-    const passed = bar.atLeast === undefined ? value < bar.below : value >= bar.atLeast
-    return [{ ...bar, title: result.title, ours, theirs, value, passed }]
+    const best = bar.against === undefined ? undefined : bestOf([bar.against].flat(), bar.figure, result?.medians)
+    if (ours === undefined || (bar.against !== undefined && best === undefined)) return []
+    const value = best === undefined ? ours : ours / best.theirs
+    return [{ ...bar, title: result.title, ours, ...best, value, passed: reaches(bar, value) }]
   })
+}
+
+/** Of those that were measured: the highest rate, or the lowest latency. */
+function bestOf(columns, figure, medians) {
+  const measured = columns.flatMap((against) => {
+    const theirs = medians?.[against]?.[figure]
+    return theirs === undefined ? [] : [{ against, theirs }]
+  })
+  const isLatency = figure === 'p50' || figure === 'p99'
+  return measured.sort((a, b) => (isLatency ? a.theirs - b.theirs : b.theirs - a.theirs))[0]
+}
+
+function reaches({ atLeast, atMost, below }, value) {
+  if (atLeast !== undefined) return value >= atLeast
+  return atMost === undefined ? value < below : value <= atMost
 }

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
 
-/** Where and when a run took place; without it its figures mean nothing. */
-export function machine() {
+/**
+ * Where and when a run took place; without it its figures mean nothing.
+ *
+ * @param {readonly string[]} packages whose versions count
+ */
+export function machine(packages) {
   return {
     date: new Date().toISOString().slice(0, 16).replace('T', ' '),
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
@@ -10,18 +14,14 @@ export function machine() {
     memoryGb: Math.round(totalmem() / 1024 ** 3),
     system: `${type()} ${release()}`,
     node: process.version,
-    versions: { treadle: versionIn('../package.json'), ...versionsOfPeers() },
+    versions: { treadle: versionIn('../package.json'), ...Object.fromEntries(packages.map((name) => [name, versionOf(name)])) },
   }
 }
 
-function versionsOfPeers() {
-  const manifests = {
-    plainjob: './node_modules/plainjob/package.json',
-    'better-sqlite3': './node_modules/better-sqlite3/package.json',
-    croner: '../node_modules/croner/package.json',
-    'cron-parser': '../node_modules/cron-parser/package.json',
-  }
-  return Object.fromEntries(Object.entries(manifests).map(([name, manifest]) => [name, versionIn(manifest)]))
+/** The libraries for schedules are Treadle's own, in the versions that it is tested with. */
+function versionOf(name) {
+  const folder = name.startsWith('cron') ? '../node_modules' : './node_modules'
+  return versionIn(`${folder}/${name}/package.json`)
 }
 
 function versionIn(manifest) {

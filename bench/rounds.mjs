@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { median } from './measure/statistics.mjs'
 import { runChild, TooSlowError } from './processes.mjs'
 
 /** So long may one measurement take on a machine that is too slow for it. */
-const timeoutMs = 600_000
+const timeoutMs = 900_000
 
 /**
  * Measures a row: the contestants take turns, round after round, so that what disturbs the machine disturbs them alike.
  *
  * @param {import('./plan.mjs').Row} row
- * @param {{ rounds: number, without: readonly string[], folder: string, say: (message: string) => void }} options
+ * @param {{ rounds: number, without: readonly string[], places: import('./places.mjs').Places, say: (message: string) => void }} options
  */
-export async function measureRow(row, { rounds, without, folder, say }) {
+export async function measureRow(row, { rounds, without, places, say }) {
   const columns = Object.entries(row.entries).filter(([, { contestant }]) => !without.includes(contestant))
   const samples = Object.fromEntries(columns.map(([column]) => [column, []]))
   const problems = []
@@ -20,7 +18,7 @@ export async function measureRow(row, { rounds, without, folder, say }) {
     for (const [column, entry] of columns) {
       say(`${row.title}: ${column}, round ${round}`)
       try {
-        samples[column].push(await measureOnce(row, entry, folder))
+        samples[column].push(await measureOnce(row, entry, places))
       } catch (thrown) {
         problems.push({ row: row.id, column, message: thrown.message, slow: thrown instanceof TooSlowError })
       }
@@ -30,12 +28,12 @@ export async function measureRow(row, { rounds, without, folder, say }) {
   return { id: row.id, title: row.title, figure: row.figure, medians, samples, problems }
 }
 
-async function measureOnce(row, { contestant, settings }, parent) {
-  const folder = mkdtempSync(join(parent, 'round-'))
+async function measureOnce(row, { contestant, settings }, places) {
+  const place = await places.make()
   try {
-    return await runChild('measurement.mjs', { ...settings, measure: row.measure, contestant, folder }, { timeoutMs })
+    return await runChild('measurement.mjs', { ...settings, measure: row.measure, contestant, place }, { timeoutMs })
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    await places.remove(place)
   }
 }
 

@@ -1,14 +1,11 @@
 // Measures Treadle beside its peers on this machine and prints the figures with the bars. See README.md.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { missingPackages } from './contestants/contestant.mjs'
 import { judge } from './judge.mjs'
 import { machine } from './machine.mjs'
 import { benchOptions, usage } from './options.mjs'
 import { preparePeers, prepareTreadle } from './packages.mjs'
-import { bars, rowsOf } from './plan.mjs'
+import { plans, rowsOf } from './plan.mjs'
 import { measureRow } from './rounds.mjs'
-import { report } from './table.mjs'
 
 try {
   const options = benchOptions(process.argv.slice(2))
@@ -20,28 +17,49 @@ try {
 }
 
 async function bench(options) {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
   prepareTreadle()
-  const without = preparePeers(say) ? [] : ['plainjob NORMAL', 'plainjob FULL']
-  if (without.length > 0) say('plainjob could not be installed: going on without it')
-  const folder = workingFolder()
-  const results = []
-  for (const row of rowsOf(options)) results.push(await measureRow(row, { rounds: options.rounds, without, folder, say }))
-  const problems = results.flatMap((result) => result.problems)
+  preparePeers(say)
+  const engines = []
+  for (const name of options.engines) engines.push(await measureEngine(name, options))
   const { rounds, quick } = options
-  const outcome = { machine: machine(), rounds, quick, results, verdicts: judge(bars, results), problems }
-  console.log(options.json ? JSON.stringify(outcome, null, 2) : report(outcome))
+  const packages = options.engines.flatMap((name) => plans[name].packages)
+  const outcome = { machine: machine(packages), rounds, quick, engines }
+  console.log(options.json ? JSON.stringify(outcome, null, 2) : await reportOf(outcome))
   // A slow machine and a missed bar are results; a measurement that broke is not.
-  if (problems.some(({ slow }) => !slow)) process.exitCode = 1
+  if (engines.some(({ problems }) => problems.some(({ slow }) => !slow))) process.exitCode = 1
 }
 
-/** On the disk of the checkout: a temporary folder is in memory on many systems, where a commit costs nothing. */
-function workingFolder() {
-  const cache = fileURLToPath(new URL('node_modules/.cache/', import.meta.url))
-  mkdirSync(cache, { recursive: true })
-  const folder = mkdtempSync(join(cache, 'bench-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  return folder
+/** @param {import('./plan.mjs').EngineName} name */
+async function measureEngine(name, options) {
+  // Not before Treadle's packages are installed.
+  const { openPlaces } = await import('./places.mjs')
+  const plan = plans[name]
+  const rows = rowsOf(plan, options)
+  const without = contestantsWithoutPackages(rows)
+  const places = await openPlaces(name, say)
+  try {
+    const results = []
+    for (const row of rows) results.push(await measureRow(row, { rounds: options.rounds, without, places, say }))
+    const problems = results.flatMap((result) => result.problems)
+    return { name, description: places.description, results, verdicts: judge(plan.bars, results), problems }
+  } finally {
+    await places.close()
+  }
+}
+
+function contestantsWithoutPackages(rows) {
+  const names = new Set(rows.flatMap(({ entries }) => Object.values(entries).map(({ contestant }) => contestant)))
+  return [...names].filter((name) => {
+    const missing = missingPackages(name)
+    if (missing.length > 0) say(`going on without ${name}: ${missing.join(' and ')} could not be installed`)
+    return missing.length > 0
+  })
+}
+
+async function reportOf(outcome) {
+  const { report } = await import('./table.mjs')
+  return report(outcome)
 }
 
 function say(message) {

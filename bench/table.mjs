@@ -1,18 +1,10 @@
 import Table from 'cli-table3'
 import colors from 'picocolors'
+import { plans } from './plan.mjs'
 
-/** The whole report for a person: the machine, all figures, and the bars with their marks. */
-export function report({ machine, rounds, quick, results, verdicts, problems }) {
-  const parts = [
-    heading(machine, rounds, quick),
-    figures(results),
-    ...memory(results),
-    schedules(results),
-    isolation(results),
-    judgement(verdicts),
-    trouble(problems),
-  ]
-  return parts.filter((part) => part !== '').join('\n\n')
+/** The whole report for a person: the machine, and for each engine all figures, and the bars with their marks. */
+export function report({ machine, rounds, quick, engines }) {
+  return [heading(machine, rounds, quick), ...engines.flatMap(engineParts)].filter((part) => part !== '').join('\n\n')
 }
 
 function heading({ date, cpu, cores, memoryGb, system, node, versions }, rounds, quick) {
@@ -23,37 +15,61 @@ function heading({ date, cpu, cores, memoryGb, system, node, versions }, rounds,
   ].join('\n')
 }
 
-const columns = ['treadle', 'plainjob NORMAL', 'plainjob FULL', 'raw']
-
-/** Rates with the lowest and highest round, latencies as p50 and p99. */
-function figures(results) {
-  const table = newTable(['', 'Treadle (FULL)', ...columns.slice(1)])
-  for (const result of results.filter(({ figure }) => figure === 'rate' || figure === 'latency')) table.push(...linesOf(result))
-  return table.length === 0 ? '' : table.toString()
-}
-
-/** Treadle beside itself takes two lines, one under the other; everyone else has a column. */
-function linesOf({ id, title, figure, medians, samples }) {
-  const of = (column) => cell(figure, medians[column], samples[column])
-  if (id === 'backlog')
-    return [besideItself('drain in an empty file', of('treadle')), besideItself(title, of('treadle, backlog'))]
-  const variants = Object.keys(medians).filter((column) => column.startsWith('treadle, '))
+function engineParts({ name, description, results, verdicts, problems }) {
   return [
-    [title, ...columns.map(of)],
-    ...variants.map((column) => besideItself(`${title}, ${column.slice('treadle, '.length)}`, of(column))),
+    colors.bold(description),
+    figures(results, plans[name].columns),
+    ...memory(results),
+    schedules(results),
+    isolation(results),
+    judgement(verdicts),
+    trouble(problems),
   ]
 }
 
-function besideItself(title, figure) {
-  return [title, figure, '', '', '']
+/** Rates with the lowest and highest round, latencies as p50 and p99. */
+function figures(results, columns) {
+  const table = newTable(['', ...Object.values(columns)])
+  for (const result of results) {
+    if (result.figure === 'rate' || result.figure === 'latency') table.push(...linesOf(result, Object.keys(columns)))
+    if (result.figure === 'backlog') table.push(...backlogLines(result, Object.keys(columns)))
+  }
+  return table.length === 0 ? '' : table.toString()
+}
+
+/** Treadle beside itself takes a line of its own; everyone else has a column. */
+function linesOf({ title, figure, medians, samples }, columns) {
+  const of = (column) => cell(figure, medians[column], samples[column])
+  const variants = Object.keys(medians).filter((column) => column.startsWith('treadle, '))
+  return [
+    [title, ...columns.map(of)],
+    ...variants.map((column) => alone(`${title}, ${column.slice('treadle, '.length)}`, of(column), columns)),
+  ]
+}
+
+/** Which jobs were drained, where these are not like those that they were drained beside. */
+const drained = { rate: '', ahead: ': jobs of higher priority', elsewhere: ': jobs of another queue' }
+
+function backlogLines({ title, medians, samples }, columns) {
+  const of = (column, figure) => cell(figure, medians[column], samples[column])
+  return Object.entries(drained)
+    .filter(([figure]) => medians.treadle?.[figure] !== undefined)
+    .flatMap(([figure, which]) => [
+      alone(`drain with nothing else${which}`, of('treadle', figure), columns),
+      alone(`${title}${which}`, of('treadle, backlog', figure), columns),
+    ])
+}
+
+function alone(title, figure, columns) {
+  return [title, figure, ...columns.slice(1).map(() => '')]
 }
 
 function cell(figure, median, samples) {
   if (median === undefined) return ''
   if (figure === 'latency') return `p50 ${milliseconds(median.p50)}\np99 ${milliseconds(median.p99)}`
-  const rates = samples.map(({ rate }) => rate)
+  const rates = samples.map((sample) => sample[figure])
   const spread = rates.length > 1 ? colors.dim(`\n${whole(Math.min(...rates))} … ${whole(Math.max(...rates))}`) : ''
-  return `${perSecond(median.rate)}${spread}`
+  return `${perSecond(median[figure])}${spread}`
 }
 
 function memory(results) {
@@ -97,19 +113,24 @@ function isolation(results) {
 function judgement(verdicts) {
   if (verdicts.length === 0) return ''
   const table = newTable(['', 'Treadle', 'against', '', 'ratio', 'bar', ''])
-  for (const { title, figure, against, ours, theirs, value, atLeast, below, passed } of verdicts) {
-    const shown = figure === 'rate' ? perSecond : milliseconds
+  for (const { title, figure, against, ours, theirs, value, atLeast, atMost, below, passed } of verdicts) {
+    const shown = figure === 'p50' || figure === 'p99' ? milliseconds : perSecond
     const mark = passed ? colors.green('PASS') : colors.red('MISS')
-    const name = figure === 'rate' ? title : `${title}, ${figure}`
-    if (theirs === undefined) table.push([name, shown(ours), '', '', '', `< ${milliseconds(below)}`, mark])
-    else table.push([name, shown(ours), opponent(against), shown(theirs), times(value), `>= ${times(atLeast)}`, mark])
+    const name = `${title}${drained[figure] ?? `, ${figure}`}`
+    const rival = theirs === undefined ? ['', '', ''] : [opponent(against), shown(theirs), times(value)]
+    table.push([name, shown(ours), ...rival, barOf({ atLeast, atMost, below }), mark])
   }
   const missed = verdicts.filter(({ passed }) => !passed).length
   return `${table.toString()}\n${verdicts.length - missed} of ${verdicts.length} bars reached`
 }
 
+function barOf({ atLeast, atMost, below }) {
+  if (below !== undefined) return `< ${milliseconds(below)}`
+  return atLeast === undefined ? `<= ${times(atMost)}` : `>= ${times(atLeast)}`
+}
+
 function opponent(column) {
-  return column === 'treadle' ? 'itself, empty file' : column
+  return column === 'treadle' ? 'itself, alone' : column
 }
 
 function trouble(problems) {

@@ -2,8 +2,8 @@ import { payloads } from './payloads.mjs'
 import { rateOf } from './time.mjs'
 
 /** Lists of jobs, one call for each list. */
-export async function measure({ open, folder, count, listLength }) {
-  const queue = await open(folder)
+export async function measure({ open, place, count, listLength }) {
+  const queue = await open(place)
   await queue.addMany(payloads(listLength))
   const lists = Array.from({ length: count / listLength }, () => payloads(listLength))
   const rate = await rateOf(count, async () => {

@@ -2,8 +2,8 @@ import { payloads } from './payloads.mjs'
 import { rateOf } from './time.mjs'
 
 /** Runs jobs that wait already, from the start of the workers until the last job is recorded as done. */
-export async function measure({ open, folder, count, concurrency }) {
-  const queue = await open(folder)
+export async function measure({ open, place, count, concurrency }) {
+  const queue = await open(place)
   await drainOnce(queue, count / 4, concurrency)
   const rate = await drainOnce(queue, count, concurrency)
   await queue.close()

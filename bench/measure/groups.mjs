@@ -5,8 +5,8 @@ import { rateOf } from './time.mjs'
 const part = 20_000
 
 /** The rate at which the jobs of small customers are done while so many of a big one wait, whose only slot is taken. */
-export async function measure({ open, folder, waiting, customers, jobsEach, passes, concurrency }) {
-  const queue = await open(folder)
+export async function measure({ open, place, waiting, customers, jobsEach, passes, concurrency }) {
+  const queue = await open(place)
   for (let left = waiting; left > 0; left -= part) {
     await queue.addMany(Array.from({ length: Math.min(part, left) }, () => ({ customer: bigCustomer })))
   }

@@ -2,8 +2,8 @@ import { payloads } from './payloads.mjs'
 import { rateOf } from './time.mjs'
 
 /** So many callers at once, each of which dispatches again as soon as its last dispatch is answered. */
-export async function measure({ open, folder, count, callers }) {
-  const queue = await open(folder)
+export async function measure({ open, place, count, callers }) {
+  const queue = await open(place)
   await addFromAll(queue, payloads(count / 10), callers)
   const work = payloads(count)
   const rate = await rateOf(count, () => addFromAll(queue, work, callers))

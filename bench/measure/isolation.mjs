@@ -5,7 +5,7 @@ import { treadle } from '../../dist/index.js'
 
 const warmUp = 200
 
-export async function measure({ folder, kind, count, concurrency }) {
+export async function measure({ place: folder, kind, count, concurrency }) {
   const jobs = treadle(`sqlite:${join(folder, 'treadle.db')}`)
   const job = defineEmpty(jobs, kind)
   await jobs.open()

@@ -8,15 +8,15 @@ import { instant } from './time.mjs'
  * From the call of dispatch to the first line of the handler, one job at a time, with a worker that has nothing else to do.
  * The pause before each is random and reaches over a whole polling interval, so that a poller is met at any point of it.
  */
-export async function measure({ open, folder, contestant, from, samples, warmUp, longestPauseMs }) {
+export async function measure({ open, place, contestant, from, samples, warmUp, longestPauseMs }) {
   const latencies = []
   let arrived = () => {}
-  const queue = await open(folder, async ({ sentAt }) => {
+  const queue = await open(place, async ({ sentAt }) => {
     latencies.push(instant() - sentAt)
     arrived()
   })
-  const sender = from === 'another process' ? await otherProcess(folder, contestant) : thisProcess(queue)
-  queue.work()
+  const sender = from === 'another process' ? await otherProcess(place, contestant) : thisProcess(queue)
+  await queue.work()
   while (latencies.length < warmUp + samples) {
     await pause(Math.random() * longestPauseMs)
     const arrival = new Promise((resolve) => {
@@ -35,8 +35,8 @@ function thisProcess(queue) {
   return { send: () => queue.add({ sentAt: instant() }), close() {} }
 }
 
-async function otherProcess(folder, contestant) {
-  const child = startChild('measure/sender.mjs', { folder, contestant })
+async function otherProcess(place, contestant) {
+  const child = startChild('measure/sender.mjs', { place, contestant })
   await once(child, 'message')
   return {
     send: () => child.send('send'),

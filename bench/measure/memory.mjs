@@ -5,10 +5,10 @@ const mebibyte = 1024 * 1024
 const listLength = 5_000
 
 /** What is left on the heap after each step of so many jobs through one worker, and how much that grows from step to step. */
-export async function measure({ open, folder, steps, jobsPerStep }) {
+export async function measure({ open, place, steps, jobsPerStep }) {
   let run = 0
   let waiting = { until: Number.POSITIVE_INFINITY, resolve: () => {} }
-  const queue = await open(folder, async () => {
+  const queue = await open(place, async () => {
     if (++run >= waiting.until) waiting.resolve()
   })
   queue.work()

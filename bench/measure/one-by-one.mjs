@@ -2,8 +2,8 @@ import { payloads } from './payloads.mjs'
 import { rateOf } from './time.mjs'
 
 /** Each dispatch waits for the one before it. */
-export async function measure({ open, folder, count }) {
-  const queue = await open(folder)
+export async function measure({ open, place, count }) {
+  const queue = await open(place)
   await addEach(queue, payloads(count / 10))
   const work = payloads(count)
   const rate = await rateOf(count, () => addEach(queue, work))

@@ -3,9 +3,9 @@ import { contestant } from '../contestants/contestant.mjs'
 import { argumentsOfChild } from '../processes.mjs'
 import { instant } from './time.mjs'
 
-const { folder, contestant: name } = argumentsOfChild()
+const { place, contestant: name } = argumentsOfChild()
 const open = await contestant(name)
-const queue = await open(folder)
+const queue = await open(place)
 process.on('message', () => void queue.add({ sentAt: instant() }))
 process.on('disconnect', () => void queue.close())
 process.send('ready')

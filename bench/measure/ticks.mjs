@@ -9,7 +9,7 @@ import { percentile } from './statistics.mjs'
 
 const zones = ['UTC', 'Europe/Paris', 'America/New_York', 'Asia/Tokyo']
 
-export async function measure({ folder, schedules, due, ticks, warmUp }) {
+export async function measure({ place: folder, schedules, due, ticks, warmUp }) {
   const clock = new ManualClock(Date.parse('2027-01-01T00:00:30Z'))
   const settings = settingsOf({ clock })
   const opened = await openBackend('sqlite:jobs.db', settings, folder)

@@ -5,7 +5,7 @@ import { loadDriver } from '../../dist/backends/sqlite/driver.js'
 const batch = 500
 
 /** @type {import('./contestant.mjs').Open} */
-export async function openRaw(folder) {
+export async function openRawSqlite(folder) {
   const Driver = await loadDriver()
   const database = new Driver(join(folder, 'raw.db'))
   database.exec('PRAGMA journal_mode = WAL')

@@ -1,0 +1,39 @@
+// How databases come and go on each server, and what it says about itself.
+import { createConnection } from 'mysql2/promise'
+import pg from 'pg'
+
+export const servers = { postgres: postgresServer, mariadb: mariadbServer }
+
+/** @param {string} url */
+async function postgresServer(url) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const settings = ['server_version', 'fsync', 'full_page_writes', 'synchronous_commit']
+  const { rows } = await client.query('SELECT name, setting FROM pg_settings WHERE name = ANY($1)', [settings])
+  const { server_version: version, ...durability } = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))
+  return {
+    description: describe('PostgreSQL', version, durability),
+    create: (name) => client.query(`CREATE DATABASE ${name} TEMPLATE template0`),
+    drop: (name) => client.query(`DROP DATABASE ${name} WITH (FORCE)`),
+    close: () => client.end(),
+  }
+}
+
+/** @param {string} url */
+async function mariadbServer(url) {
+  const connection = await createConnection(url)
+  const [[{ version, ...durability }]] = await connection.query(
+    'SELECT VERSION() AS version, @@innodb_flush_log_at_trx_commit AS innodb_flush_log_at_trx_commit, @@innodb_doublewrite AS innodb_doublewrite',
+  )
+  return {
+    description: describe('MariaDB', version, durability),
+    create: (name) => connection.query(`CREATE DATABASE ${name}`),
+    drop: (name) => connection.query(`DROP DATABASE ${name}`),
+    close: () => connection.end(),
+  }
+}
+
+function describe(title, version, durability) {
+  const settings = Object.entries(durability).map(([name, value]) => `${name} ${value}`)
+  return `${title} ${version}, ${settings.join(', ')}`
+}
