@@ -2,7 +2,7 @@ import { CountChanges } from '../sql/counts.ts'
 import { untilNumber } from '../sql/job-row.ts'
 import type { SqlDatabase, SqlSession } from '../sql/session.ts'
 import { type ClaimedRow, claimedColumns, type OpenLane, type ShortClaim, type ShortClaimed } from '../sql/shortcuts.ts'
-import { stateNumber } from '../sql/tables.ts'
+import { isReady, stateNumber } from '../sql/tables.ts'
 import { mysqlDialect } from './dialect.ts'
 
 /** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
@@ -36,7 +36,7 @@ async function firstOf(session: SqlSession, lanes: readonly OpenLane[], most: nu
   return ranked.slice(0, most).map(({ id }) => id)
 }
 
-const locking = `SELECT ${claimedColumns.join(', ')} FROM {jobs} WHERE id IN (?) AND state = 0 ORDER BY id FOR UPDATE SKIP LOCKED`
+const locking = `SELECT ${claimedColumns.join(', ')} FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isReady} ORDER BY id FOR UPDATE SKIP LOCKED`
 
 /** Locks as many as are asked for, going on to worse ones only where somebody else is at the better ones. */
 async function lockFirst(session: SqlSession, candidates: readonly string[], limit: number): Promise<readonly ClaimedRow[]> {

@@ -2,8 +2,12 @@ import type { Dialect, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
 import type { SqlSession, SqlValue } from '../sql/session.ts'
 import { isDuplicate } from './failure.ts'
 
-/** One look into the index for each lane: the optimizer skips from one to the next. */
-const readyLanes = 'SELECT DISTINCT lane FROM {jobs} WHERE state = 0'
+/**
+ * One look into the index for each lane that there is. The optimizer would read all ready jobs instead, so it is asked for one value
+ * at a time, which leaves it no choice.
+ */
+const readyLanes = `SELECT lane FROM {lanes}
+  WHERE (SELECT 1 FROM {jobs by jobs_ready} WHERE state = 0 AND {jobs}.lane = {lanes}.lane LIMIT 1) = 1`
 
 export const mysqlDialect: Dialect = { kind: 'mysql', readyLanes, wholeNumber: 'SIGNED', isDuplicate, firstReady }
 
@@ -27,7 +31,7 @@ interface PlacedJob extends ReadyJob {
   readonly place: number
 }
 
-const firstOfPlace = `(SELECT ? AS place, id, run_at FROM {jobs} FORCE INDEX (jobs_ready)
+const firstOfPlace = `(SELECT ? AS place, id, run_at FROM {jobs by jobs_ready}
   WHERE state = 0 AND lane = ? AND grp = ? ORDER BY run_at, id LIMIT ?)`
 
 async function readPlaces(session: SqlSession, places: readonly ReadyPlace[], limit: number): Promise<readonly PlacedJob[]> {

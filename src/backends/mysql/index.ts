@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import type { QueueBackend } from '../contract.ts'
 import { sqlBackend } from '../sql/backend.ts'
-import { checkedName, TableNames } from '../sql/table-names.ts'
+import { checkedName } from '../sql/table-names.ts'
 import { LocalWaker } from '../sql/waker.ts'
 import type { MysqlPool } from './client.ts'
 import { MysqlDatabase } from './database.ts'
@@ -9,7 +9,7 @@ import { openPool } from './driver.ts'
 import { makeTables } from './schema.ts'
 import { lookAtServer } from './server.ts'
 import { mysqlShortcuts } from './shortcuts.ts'
-import { MysqlStatements } from './statements.ts'
+import { MysqlStatements, mysqlNames } from './statements.ts'
 
 export type { MysqlConnection, MysqlPool } from './client.ts'
 
@@ -25,7 +25,7 @@ export interface MysqlOptions {
 
 export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
   const { url = '', prefix = 'treadle_', clock = systemClock } = options
-  const names = new TableNames(checkedName(prefix, 'prefix'))
+  const names = mysqlNames(checkedName(prefix, 'prefix'))
   const pool = options.pool ?? (await openPool(url))
   const ownsPool = options.pool === undefined
   try {

@@ -2,7 +2,7 @@ import { CountChanges } from '../sql/counts.ts'
 import { sentColumns } from '../sql/sending.ts'
 import type { SqlDatabase, SqlRow } from '../sql/session.ts'
 import type { DoneLease, Shortcuts } from '../sql/shortcuts.ts'
-import { stateNumber } from '../sql/tables.ts'
+import { isRunning, stateNumber } from '../sql/tables.ts'
 import { claim } from './claim.ts'
 
 /** Each of them is one transaction of a few statements, over rows that are found by their primary keys alone. */
@@ -18,7 +18,7 @@ function store(database: SqlDatabase, rows: readonly SqlRow[]): Promise<Readonly
   })
 }
 
-const held = 'SELECT id, token FROM {jobs} WHERE id IN (?) AND state = 3 AND linked = 0 ORDER BY id FOR UPDATE'
+const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isRunning} AND linked = 0 ORDER BY id FOR UPDATE`
 
 function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string>> {
   const ids = done.map(({ id }) => id).sort()

@@ -126,7 +126,7 @@ export class Claiming {
     now: number,
   ): Promise<readonly ClaimedRow[]> {
     const rows = await session.all<ClaimedRow>(
-      `SELECT ${claimedColumns.join(', ')} FROM {jobs} WHERE id IN (?) AND ${isReady} ORDER BY id FOR UPDATE SKIP LOCKED`,
+      `SELECT ${claimedColumns.join(', ')} FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isReady} ORDER BY id FOR UPDATE SKIP LOCKED`,
       [[...ids].sort()],
     )
     if (rows.length === 0) return []

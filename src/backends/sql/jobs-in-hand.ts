@@ -65,7 +65,7 @@ export class JobsInHand {
     const missing = [...new Set(ids)].filter((id) => !this.#rows.has(id)).sort()
     if (missing.length > 0) {
       const rows = await this.session.all<JobRow>(
-        `SELECT ${rowColumns.join(', ')} FROM {jobs} WHERE id IN (?) ORDER BY id FOR UPDATE`,
+        `SELECT ${rowColumns.join(', ')} FROM {jobs by PRIMARY} WHERE id IN (?) ORDER BY id FOR UPDATE`,
         [missing],
       )
       this.take(rows)

@@ -26,7 +26,7 @@ export class Promoting {
     const { database, lanes, counts, groups } = this.#parts
     return database.transaction(async (session) => {
       const due = await session.all<{ id: string; lane: number; grp: string }>(
-        `SELECT id, lane, grp FROM {jobs} WHERE state = 1 AND run_at <= ? ORDER BY run_at LIMIT ${promotionsPerCall} FOR UPDATE SKIP LOCKED`,
+        `SELECT id, lane, grp FROM {jobs by jobs_scheduled} WHERE state = 1 AND run_at <= ? ORDER BY run_at LIMIT ${promotionsPerCall} FOR UPDATE SKIP LOCKED`,
         [now],
       )
       if (due.length === 0) return true

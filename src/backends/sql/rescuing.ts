@@ -39,7 +39,7 @@ export class Rescuing {
 
   async #expired(now: number): Promise<readonly string[]> {
     const rows = await this.#database.all<{ id: string }>(
-      `SELECT id FROM {jobs} WHERE state = 3 AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`,
+      `SELECT id FROM {jobs by jobs_running} WHERE state = 3 AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`,
       [now],
     )
     return rows.map(({ id }) => id)

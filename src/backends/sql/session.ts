@@ -9,8 +9,8 @@ export type SqlRow = Readonly<Record<string, string | number | null>>
 
 /**
  * What the queue needs of a connection. Statements are written once for all engines: a value is a `?`, a list of values is
- * `IN (?)`, and a table is `{jobs}`, which becomes its name with the schema or prefix that was chosen. Whole numbers come back as
- * numbers, whatever their size.
+ * `IN (?)`, and a table is `{jobs}`, which becomes its name with the schema or prefix that was chosen, or `{jobs by PRIMARY}` where it
+ * must be read by that index. Whole numbers come back as numbers, whatever their size.
  */
 export interface SqlSession {
   readonly dialect: Dialect

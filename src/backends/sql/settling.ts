@@ -140,7 +140,7 @@ export async function touchLeases(
   const read = tokens.map(readToken)
   const ids = read.flatMap((token) => token?.id ?? [])
   const held = await session.all<{ id: string; token: string }>(
-    `SELECT id, token FROM {jobs} WHERE id IN (?) AND ${isRunning} ORDER BY id FOR UPDATE`,
+    `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isRunning} ORDER BY id FOR UPDATE`,
     [ids],
   )
   const claims = new Map(held.map(({ id, token }) => [id, token]))

@@ -3,19 +3,29 @@ import { TreadleError } from '../../core/errors.ts'
 /** What stands before a table's name: a schema with its dot, or a prefix. */
 export type TablePlace = string
 
-/** Puts the names of tables where a statement says `{jobs}`. Statements are few and said often, so each is translated once. */
+/** How an engine is told by which index to read a table, behind the table's name. */
+export type IndexHint = (index: string) => string
+
+/**
+ * Puts the names of tables where a statement says `{jobs}`, or `{jobs by jobs_running}` where an engine might choose a worse index
+ * by itself. Statements are few and said often, so each is translated once.
+ */
 export class TableNames {
   readonly place: TablePlace
+  readonly #hint: IndexHint
   readonly #translated = new Map<string, string>()
 
-  constructor(place: TablePlace) {
+  constructor(place: TablePlace, hint: IndexHint = () => '') {
     this.place = place
+    this.#hint = hint
   }
 
   in(sql: string): string {
     const known = this.#translated.get(sql)
     if (known !== undefined) return known
-    const text = sql.replaceAll(/\{(\w+)\}/g, (_, name: string) => this.of(name))
+    const text = sql.replaceAll(/\{(\w+)(?: by (\w+))?\}/g, (_, name: string, index?: string) => {
+      return index === undefined ? this.of(name) : `${this.of(name)}${this.#hint(index)}`
+    })
     this.#translated.set(sql, text)
     return text
   }

@@ -3,8 +3,7 @@ import { MysqlDatabase } from '../../../src/backends/mysql/database.ts'
 import { openPool } from '../../../src/backends/mysql/driver.ts'
 import { makeTables } from '../../../src/backends/mysql/schema.ts'
 import { lookAtServer } from '../../../src/backends/mysql/server.ts'
-import { MysqlStatements } from '../../../src/backends/mysql/statements.ts'
-import { TableNames } from '../../../src/backends/sql/table-names.ts'
+import { MysqlStatements, mysqlNames } from '../../../src/backends/mysql/statements.ts'
 import { type FreshDatabase, freshDatabase, mysqlUrl } from '../../services.ts'
 
 /** MySQL itself is not everywhere. */
@@ -21,7 +20,7 @@ export async function mysqlGround(engine: (typeof mysqlEngines)[number]): Promis
   const fresh = await freshDatabase(engine)
   const pool = await openPool(fresh.url)
   const { exactCollation, maxPacketBytes } = await lookAtServer(pool)
-  const statements = new MysqlStatements(new TableNames('treadle_'), exactCollation)
+  const statements = new MysqlStatements(mysqlNames('treadle_'), exactCollation)
   const database = new MysqlDatabase(pool, { statements, maxPacketBytes, ownsPool: true })
   await makeTables(database, exactCollation, 'treadle_')
   const plain = createPool(fresh.url)
