@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { Lease, QueueBackend } from '../contract.ts'
-import { zeroCounts } from '../store.ts'
 import { Calls } from './calls.ts'
 import { Claiming } from './claiming.ts'
 import { sqlCoordination } from './coordination.ts'
@@ -13,6 +12,7 @@ import { unscopedKey } from './job-row.ts'
 import { Lanes } from './lanes.ts'
 import { SettlingOfLinked } from './linked-settling.ts'
 import { Linking } from './linking.ts'
+import { Mending } from './mending.ts'
 import { OnceMarks } from './once-marks.ts'
 import { Outcomes } from './outcomes.ts'
 import { Promoting } from './promoting.ts'
@@ -25,6 +25,7 @@ import type { ClaimedRow, Shortcuts } from './shortcuts.ts'
 import { sqlStore } from './store.ts'
 import { writeToken } from './token.ts'
 import { Transactions } from './transactions.ts'
+import { Trees } from './trees.ts'
 import { readUntil, UniqueKeys } from './unique-keys.ts'
 import type { Waker } from './waker.ts'
 
@@ -56,17 +57,10 @@ export function sqlBackend({ kind, database, shortcuts, waker, clock }: SqlBacke
   const impatience = new Impatience(database, transactions, endings)
   const giveUp = (now: number) => impatience.giveUp(now)
   const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
-  const withoutWorkflows = {
-    links: async () => [],
-    tree: async () => ({ total: 0, counts: zeroCounts() }),
-    cancelTree: async () => ({ cancelled: 0, requested: 0, ended: 0 }),
-    mend: async () => ({ looked: 0, mended: 0 }),
-    forget: async () => {},
-    relink: async () => {},
-    withdrawn: async () => {},
-  }
+  const trees = new Trees(database, transactions)
+  const mending = new Mending(database, transactions, endings)
   const ground = { database, transactions, lanes, counts, rates, uniqueKeys, sending, clock }
-  const store = sqlStore({ ...ground, linked: withoutWorkflows, wake: () => waker.wake() })
+  const store = sqlStore({ ...ground, trees, mending, wake: () => waker.wake() })
   const coordination = sqlCoordination(ground)
   const calls = new Calls(kind)
   const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {

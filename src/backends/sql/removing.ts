@@ -1,6 +1,4 @@
 import type { RemoveFilter } from '../store.ts'
-import type { JobRow } from './job-row.ts'
-import type { JobsInHand } from './jobs-in-hand.ts'
 import { chosenLanes } from './lane-choice.ts'
 import type { Lanes } from './lanes.ts'
 import type { SqlDatabase, SqlValue } from './session.ts'
@@ -11,17 +9,10 @@ import type { Transactions } from './transactions.ts'
 /** So few are locked together that nobody waits for long. */
 const jobsPerTransaction = 1_000
 
-/** The part of workflows that has a word where ended jobs are deleted. */
-export interface LinkedRemoving {
-  /** Before linked jobs are deleted that have ended: how they did is remembered with their workflows. */
-  forget(hand: JobsInHand, jobs: readonly JobRow[]): Promise<void>
-}
-
 export interface RemovingParts {
   readonly database: SqlDatabase
   readonly transactions: Transactions
   readonly lanes: Lanes
-  readonly linked: LinkedRemoving
 }
 
 /** Deletes ended jobs. */
@@ -71,12 +62,9 @@ export class Removing {
 
   /** Somebody may have put one back, or deleted it, since it was found. */
   async #removeEnded(ids: readonly string[], state: number, now: number): Promise<number> {
-    const { transactions, linked } = this.#parts
     let removed = 0
-    await transactions.withJobs(ids, now, async (hand) => {
+    await this.#parts.transactions.withJobs(ids, now, async (hand) => {
       const ended = ids.flatMap((id) => hand.get(id) ?? []).filter((row) => row.state === state)
-      const inWorkflows = ended.filter((row) => row.linked === 1)
-      if (inWorkflows.length > 0) await linked.forget(hand, inWorkflows)
       for (const { id } of ended) hand.remove(id)
       removed = ended.length
     })

@@ -11,17 +11,10 @@ import { holdsOn, isLasting, type LastingKey, type UniqueKeys } from './unique-k
 
 type RetryAnswer = Awaited<ReturnType<JobStore['retry']>>[number]
 
-/** The part of workflows that has a word where ended jobs are put back. */
-export interface LinkedReplaying {
-  /** After linked jobs were put back: they wait again for those of their dependencies that live again. */
-  relink(hand: JobsInHand, ids: readonly string[]): Promise<void>
-}
-
 export interface ReplayingParts {
   readonly database: SqlDatabase
   readonly transactions: Transactions
   readonly uniqueKeys: UniqueKeys
-  readonly linked: LinkedReplaying
 }
 
 /** Puts ended jobs back. */
@@ -38,13 +31,11 @@ export class Replaying {
     return retrying(() => this.#retryOnce(ids, now), database.dialect.isDuplicate, systemClock)
   }
 
-  /** All are put back before it is looked at what they wait for: they may wait for each other. */
   async #retryOnce(ids: readonly string[], now: number): Promise<readonly RetryAnswer[]> {
-    const { transactions, linked } = this.#parts
     let answers: readonly RetryAnswer[] = ids.map(() => 'missing')
     const known = ids.filter(isJobId)
     if (known.length === 0) return answers
-    await transactions.withJobs(known, now, async (hand) => {
+    await this.#parts.transactions.withJobs(known, now, async (hand) => {
       const barred = await this.#barred(hand, ids)
       answers = ids.map((id) => {
         const row = hand.get(id)
@@ -54,8 +45,6 @@ export class Replaying {
         hand.change(id, putBack(now))
         return 'requeued'
       })
-      const relinked = ids.filter((id, index) => answers[index] === 'requeued' && hand.get(id)?.linked === 1)
-      if (relinked.length > 0) await linked.relink(hand, relinked)
     })
     return answers
   }

@@ -7,26 +7,23 @@ import type { Sending } from './sending.ts'
 import type { SqlDatabase } from './session.ts'
 import type { Transactions } from './transactions.ts'
 import { Unended } from './unended.ts'
-import { type LinkedWithdrawing, Withdrawing } from './withdrawing.ts'
 
 export interface ScheduleStoreParts {
   readonly database: SqlDatabase
   readonly transactions: Transactions
   readonly sending: Sending
-  readonly linked: LinkedWithdrawing
   readonly clock: Clock
 }
 
 /** Schedules and their occurrences. `waking` wakes workers after what it is given. */
 export function scheduleStore(
-  { database, transactions, sending, linked, clock }: ScheduleStoreParts,
+  { database, transactions, sending, clock }: ScheduleStoreParts,
   waking: <Answer>(work: Promise<Answer>) => Promise<Answer>,
 ): ScheduleStore {
   const revision = new ScheduleRevision()
-  const withdrawing = new Withdrawing(linked)
   const unended = new Unended(database, transactions)
   const occurrences = new Occurrences({ database, sending, revision })
-  const schedules = new Schedules({ database, transactions, revision, withdrawing, unended })
+  const schedules = new Schedules({ database, transactions, revision, unended })
   return {
     register: (entries) => schedules.register(entries, clock.now()),
     standings: (names) => schedules.standings(names),

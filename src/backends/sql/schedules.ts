@@ -5,13 +5,12 @@ import type { ScheduleRevision } from './schedule-revision.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import type { Transactions } from './transactions.ts'
 import type { Unended } from './unended.ts'
-import type { Withdrawing } from './withdrawing.ts'
+import { withdraw } from './withdrawing.ts'
 
 export interface SchedulesParts {
   readonly database: SqlDatabase
   readonly transactions: Transactions
   readonly revision: ScheduleRevision
-  readonly withdrawing: Withdrawing
   readonly unended: Unended
 }
 
@@ -25,7 +24,7 @@ export class Schedules {
 
   /** Every program registers all its schedules when it starts. Most often none has changed, and nobody is to wait for another one. */
   async register(entries: readonly ScheduleEntry[], now: number): Promise<void> {
-    const { database, withdrawing } = this.#parts
+    const { database } = this.#parts
     if (entries.length === 0) return
     const names = [...new Set(entries.map(({ name }) => name))]
     if (changesOf(entries, await known(database, names), now).length === 0) return
@@ -34,7 +33,7 @@ export class Schedules {
       if (changed.length === 0) return false
       const columns = ['expression', 'timezone', 'version', 'since'] as const
       await hand.session.upsert('schedules', ['name', ...columns], changed, ['name'], columns)
-      await withdrawing.withdraw(
+      await withdraw(
         hand,
         changed.map(({ name }) => name),
       )
@@ -46,7 +45,7 @@ export class Schedules {
     return this.#changeOne(name, now, async (hand, { paused_at }) => {
       if (paused_at !== null) return false
       await hand.session.run('UPDATE {schedules} SET paused_at = ? WHERE name = ?', [now, name])
-      await this.#parts.withdrawing.withdraw(hand, [name])
+      await withdraw(hand, [name])
       return true
     })
   }
@@ -61,10 +60,9 @@ export class Schedules {
   }
 
   async remove(name: string, now: number): Promise<boolean> {
-    const { withdrawing, unended } = this.#parts
     return this.#changeOne(name, now, async (hand) => {
-      await withdrawing.withdraw(hand, [name])
-      await unended.skipAll(hand, name, 'its schedule was removed')
+      await withdraw(hand, [name])
+      await this.#parts.unended.skipAll(hand, name, 'its schedule was removed')
       await hand.session.run('DELETE FROM {occurrences} WHERE schedule = ?', [name])
       await hand.session.run('DELETE FROM {schedules} WHERE name = ?', [name])
       return true

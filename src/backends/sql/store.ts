@@ -1,29 +1,22 @@
 import type { Clock } from '../../core/clock.ts'
-import type { JobLink, JobStore, MendReport, TreeCancellation, TreeCounts } from '../store.ts'
+import type { JobStore } from '../store.ts'
 import { Amending } from './amending.ts'
 import { Changing } from './changing.ts'
 import type { Counts } from './counts.ts'
 import { Holding } from './holding.ts'
 import type { Lanes } from './lanes.ts'
 import { Looking } from './looking.ts'
+import type { Mending } from './mending.ts'
 import type { Rates } from './rates.ts'
-import { type LinkedRemoving, Removing } from './removing.ts'
-import { type LinkedReplaying, Replaying } from './replaying.ts'
+import { Removing } from './removing.ts'
+import { Replaying } from './replaying.ts'
 import { scheduleStore } from './schedule-store.ts'
 import type { Sending } from './sending.ts'
 import type { SqlDatabase } from './session.ts'
 import type { Transactions } from './transactions.ts'
+import type { Trees } from './trees.ts'
 import type { UniqueKeys } from './unique-keys.ts'
-import type { LinkedWithdrawing } from './withdrawing.ts'
 import { Workers } from './workers.ts'
-
-/** What workflows add to the store, and what they have to say where others change what is stored. */
-export interface WorkflowStore extends LinkedRemoving, LinkedReplaying, LinkedWithdrawing {
-  links(id: string): Promise<readonly JobLink[]>
-  tree(root: string): Promise<TreeCounts>
-  cancelTree(id: string, now: number): Promise<TreeCancellation>
-  mend(limit: number, now: number): Promise<MendReport>
-}
 
 export interface StoreParts {
   readonly database: SqlDatabase
@@ -33,7 +26,8 @@ export interface StoreParts {
   readonly rates: Rates
   readonly uniqueKeys: UniqueKeys
   readonly sending: Sending
-  readonly linked: WorkflowStore
+  readonly trees: Trees
+  readonly mending: Mending
   readonly clock: Clock
   /** After something may have become ready. */
   readonly wake: () => void
@@ -41,7 +35,7 @@ export interface StoreParts {
 
 /** Looking into the queue, and changing what waits in it. */
 export function sqlStore(parts: StoreParts): JobStore {
-  const { database, transactions, linked, clock, wake } = parts
+  const { database, transactions, trees, mending, clock, wake } = parts
   const looking = new Looking(parts)
   const removing = new Removing(parts)
   const changing = new Changing(database, transactions)
@@ -65,12 +59,12 @@ export function sqlStore(parts: StoreParts): JobStore {
     retry: (ids) => waking(replaying.retry(ids, clock.now())),
     remove: (filter) => removing.remove(filter, clock.now()),
     report: (reports) => changing.report(reports),
-    links: (id) => linked.links(id),
-    tree: (root) => linked.tree(root),
-    cancelTree: (id) => waking(linked.cancelTree(id, clock.now())),
+    links: (id) => trees.links(id),
+    tree: (root) => trees.counts(root),
+    cancelTree: async (id) => (await waking(trees.cancel(id, clock.now()))).report,
     async mend(limit) {
-      const report = await linked.mend(limit, clock.now())
-      if (report.mended > 0) wake()
+      const { report, released } = await mending.mend(limit, clock.now())
+      if (released) wake()
       return report
     },
     pause: (queue) => changing.pause(queue),

@@ -1,4 +1,4 @@
-import { type JobLink, type JobState, jobStates, type TreeCancellation, type TreeCounts } from '../store.ts'
+import { type JobLink, type JobState, jobStates, type TreeCancellation, type TreeCounts, zeroCounts } from '../store.ts'
 import { type Edge, edgeColumns, linkOf } from './edges.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
@@ -43,16 +43,7 @@ export class Trees {
        UNION ALL SELECT state, jobs FROM {gone} WHERE root = ?`,
       [root, root],
     )
-    const counts: Record<JobState, number> = {
-      ready: 0,
-      scheduled: 0,
-      blocked: 0,
-      running: 0,
-      succeeded: 0,
-      dead: 0,
-      cancelled: 0,
-      skipped: 0,
-    }
+    const counts = zeroCounts()
     for (const { state, jobs } of rows) counts[jobStates[state] as JobState] += jobs
     return { total: Object.values(counts).reduce((sum, count) => sum + count, 0), counts }
   }
