@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { backendConformance } from '../../src/testing/conformance/index.ts'
-import { freshMysql } from './sql-ground.ts'
+import { SqlGround } from './sql-ground.ts'
 
-const ground = freshMysql('mariadb')
+const ground = new SqlGround('mariadb')
 beforeAll(() => ground.start())
 afterAll(() => ground.stop())
 

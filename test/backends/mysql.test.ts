@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { backendConformance } from '../../src/testing/conformance/index.ts'
 import { mysqlUrl } from '../services.ts'
-import { freshMysql } from './sql-ground.ts'
+import { SqlGround } from './sql-ground.ts'
 
 describe.skipIf(mysqlUrl() === null)('on MySQL itself', () => {
-  const ground = freshMysql('mysql')
+  const ground = new SqlGround('mysql')
   beforeAll(() => ground.start())
   afterAll(() => ground.stop())
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { backendConformance } from '../../src/testing/conformance/index.ts'
-import { freshPostgres } from './sql-ground.ts'
+import { SqlGround } from './sql-ground.ts'
 
-const ground = freshPostgres()
+const ground = new SqlGround('postgres')
 beforeAll(() => ground.start())
 afterAll(() => ground.stop())
 

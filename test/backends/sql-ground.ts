@@ -1,66 +1,93 @@
-import { type Connection, createConnection } from 'mysql2/promise'
+import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
 import type { QueueBackend } from '../../src/backends/contract.ts'
 import { openMysql } from '../../src/backends/mysql/index.ts'
 import { openPostgres } from '../../src/backends/postgres/index.ts'
 import { tables } from '../../src/backends/sql/tables.ts'
 import type { Clock } from '../../src/core/clock.ts'
-import { type FreshDatabase, freshDatabase } from '../services.ts'
+import { type FreshDatabase, freshDatabase, type SqlEngine } from '../services.ts'
+import { faultsIn, type Query } from './sql-faults.ts'
 
-/** Empty queues in one database, one after the other: emptying tables is quicker than making them. */
-export interface SqlGround {
-  readonly url: () => string
-  start(): Promise<void>
-  stop(): Promise<void>
-  open(clock: Clock): Promise<QueueBackend>
+/** Queues in one database, one after the other: emptying tables is quicker than making them. */
+export class SqlGround {
+  readonly #engine: SqlEngine
+  #database: FreshDatabase | undefined
+  #client: Client | undefined
+  #isMade = false
+
+  constructor(engine: SqlEngine) {
+    this.#engine = engine
+  }
+
+  get url(): string {
+    if (this.#database === undefined) throw new Error('The ground was not started')
+    return this.#database.url
+  }
+
+  async start(): Promise<void> {
+    this.#database = await freshDatabase(this.#engine)
+    this.#client = await connect[this.#engine](this.url)
+  }
+
+  async stop(): Promise<void> {
+    await this.#client?.end()
+    await this.#database?.dispose()
+  }
+
+  /** A queue that holds nothing. */
+  async open(clock: Clock): Promise<QueueBackend> {
+    if (this.#isMade) for (const table of emptied) await this.query(`DELETE FROM {${table}}`)
+    return this.openAgain(clock)
+  }
+
+  /** The queue as it is. */
+  async openAgain(clock: Clock): Promise<QueueBackend> {
+    const backend = await openers[this.#engine](this.url, clock)
+    this.#isMade = true
+    return backend
+  }
+
+  readonly query: Query = (sql) => {
+    if (this.#client === undefined) throw new Error('The ground was not started')
+    return this.#client.query(sql)
+  }
+
+  faults(): Promise<readonly string[]> {
+    return faultsIn(this.query)
+  }
 }
 
 const lasting = new Set(['mutexes', 'schedule_revision'])
 const emptied = Object.keys(tables).filter((table) => !lasting.has(table))
 
-export function freshPostgres(): SqlGround {
-  let database: FreshDatabase
-  let cleaner: pg.Client
-  let isMade = false
+interface Client {
+  readonly query: Query
+  end(): Promise<void>
+}
+
+const openOnMysql = (url: string, clock: Clock) => openMysql({ url, clock })
+
+const openers: Readonly<Record<SqlEngine, (url: string, clock: Clock) => Promise<QueueBackend>>> = {
+  postgres: (url, clock) => openPostgres({ url, clock }),
+  mariadb: openOnMysql,
+  mysql: openOnMysql,
+}
+
+const connect = { postgres: connectToPostgres, mariadb: connectToMysql, mysql: connectToMysql }
+
+async function connectToPostgres(url: string): Promise<Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
   return {
-    url: () => database.url,
-    async start() {
-      database = await freshDatabase('postgres')
-      cleaner = new pg.Client({ connectionString: database.url })
-      await cleaner.connect()
-    },
-    async stop() {
-      await cleaner.end()
-      await database.dispose()
-    },
-    async open(clock) {
-      if (isMade) await cleaner.query(emptied.map((table) => `DELETE FROM treadle.${table}`).join(';'))
-      const backend = await openPostgres({ url: database.url, clock })
-      isMade = true
-      return backend
-    },
+    query: async <Row>(sql: string) => (await client.query(sql.replaceAll(/\{(\w+)\}/g, 'treadle.$1'))).rows as Row[],
+    end: () => client.end(),
   }
 }
 
-export function freshMysql(engine: 'mariadb' | 'mysql'): SqlGround {
-  let database: FreshDatabase
-  let cleaner: Connection
-  let isMade = false
+async function connectToMysql(url: string): Promise<Client> {
+  const connection = await createConnection({ uri: url })
   return {
-    url: () => database.url,
-    async start() {
-      database = await freshDatabase(engine)
-      cleaner = await createConnection({ uri: database.url, multipleStatements: true })
-    },
-    async stop() {
-      await cleaner.end()
-      await database.dispose()
-    },
-    async open(clock) {
-      if (isMade) await cleaner.query(emptied.map((table) => `DELETE FROM treadle_${table}`).join(';'))
-      const backend = await openMysql({ url: database.url, clock })
-      isMade = true
-      return backend
-    },
+    query: async <Row>(sql: string) => (await connection.query(sql.replaceAll(/\{(\w+)\}/g, 'treadle_$1')))[0] as Row[],
+    end: () => connection.end(),
   }
 }
