@@ -48,7 +48,7 @@ describe('no server and no folder stays behind when the process that started the
 
   test.skipIf(!onLinux)('is killed while they are being started', async () => {
     const parent = startParent('wait', all)
-    await eventually('the first of them writes something', () => readdirSync(folder.path, { recursive: true }).length > 3)
+    await eventually('their folder is made', () => readdirSync(folder.path).length > 0)
     await parent.kill()
     await everythingGone([])
     expect(processesOf(folder.path)).toEqual([])
