@@ -45,7 +45,20 @@ type Named = Pick<JobLink, 'id' | 'job'>
 export function failureText({ id, job, state, error, key }: Named & Pick<JobLink, 'key'> & Omit<End, 'result'>): string {
   const what = key === null ? 'waited for' : 'made'
   if (state === 'missing') return `The job ${id} that it ${what} does not exist`
-  return `The job ${nameOf({ id, job })} that it ${what} is ${state}${error === null ? '' : `: ${error}`}`
+  return `The job ${nameOf({ id, job })} that it ${what} is ${state}${error === null ? '' : `: ${clipped(error)}`}`
+}
+
+const mostKept = 500
+
+/** Both ends of a long text: in a chain of failures the last one tells of all before it, and what was first stands at the end. */
+function clipped(text: string): string {
+  if (text.length <= 2 * mostKept) return text
+  // Half of a character is nothing that an engine would store.
+  const [start, end] = [
+    text.slice(0, mostKept).replace(/[\uD800-\uDBFF]$/, ''),
+    text.slice(-mostKept).replace(/^[\uDC00-\uDFFF]/, ''),
+  ]
+  return `${start} … ${end}`
 }
 
 const mostNamed = 5

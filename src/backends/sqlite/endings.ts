@@ -90,8 +90,10 @@ export class Endings {
   resolve(edge: Edge, now: number): void {
     const job = edge.target === null ? undefined : (this.#ended.get(edge.target) as EndedRow | undefined)
     const end = job === undefined || job.id !== edge.target_id ? gone : endOf(job)
+    // What it heard of another one may have let it go on without the rest.
+    const isAwaited = edge.waiting === 1 && this.#parts.edges.get(edge.edge).waiting === 1
     this.#parts.edges.end(edge.edge, end)
-    if (edge.waiting === 1) this.#tell(edge, end, now)
+    if (isAwaited) this.#tell(edge, end, now)
     this.#tellAll(now)
   }
 
@@ -99,6 +101,8 @@ export class Endings {
   giveUp(now: number, limit: number): void {
     const { waiters, edges } = this.#parts
     for (const waiter of waiters.overdue(now, limit)) {
+      // The end of one of them may have been that of another.
+      if (waiters.find(waiter.seq)?.state !== stateNumber.blocked) continue
       const awaited = edges.of(waiter.seq).filter(({ waiting }) => waiting === 1)
       this.fail(waiter, impatienceText(awaited.map(linkOf), awaited.length, waiter.longest_wait_ms), now)
     }

@@ -119,6 +119,26 @@ export const failurePolicies: Group = {
       const ready = await sendWaiting(bench, [first], 'rescue')
       await assertStates(bench, { [dead]: 'dead', [ready]: 'ready' })
     },
+    'is of no account for what has failed already, where another one lets the job go on': async (bench) => {
+      const [one, two] = [bench.newId(), bench.newId()]
+      const links = {
+        ...waitsFor([]),
+        waitsFor: [one, two].map((id, index) => ({ id, onFailure: index === 0 ? 'continue' : 'fail' }) as const),
+      }
+      const waiter = await bench.sendOne({ links })
+      await assertStates(bench, { [waiter]: 'ready' })
+      await succeed(bench, waiter)
+      await assertStates(bench, { [waiter]: 'succeeded' })
+    },
+    'says so in few words, however long the chain': async (bench) => {
+      const ids = times(50, () => bench.newId())
+      const links = (index: number) => ({ links: waitsFor([ids[index - 1] as string], 'fail', { root: 'chain' }) })
+      await bench.send(...ids.map((id, index) => ({ id, ...(index > 0 && links(index)) })))
+      await die(bench, ids[0] as string)
+      const message = (await bench.record(ids.at(-1) as string)).errors.at(-1)?.message ?? ''
+      assert.ok(message.length < 1_500, `a message of ${message.length} characters`)
+      assert.match(message, /: it broke$/)
+    },
     'goes on from job to job, however long the chain': async (bench) => {
       const ids = times(2_000, () => bench.newId())
       const links = (index: number) => ({ links: waitsFor([ids[index - 1] as string], 'fail', { root: 'chain' }) })

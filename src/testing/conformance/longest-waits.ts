@@ -46,6 +46,17 @@ export const longestWaits: Group = {
       await bench.assertNothingClaimable()
       await assertStates(bench, { [a]: 'dead', [b]: 'dead' })
     },
+    'jobs that give up at the same time, one of them because of the other, end once': async (bench) => {
+      const first = await bench.sendOne({ delayMs: 86_400_000 })
+      const second = await bench.sendOne({ links: waitsFor([first], 'fail', { longestWaitMs: 60_000 }) })
+      const third = await bench.sendOne({ links: waitsFor([second], 'fail', { longestWaitMs: 60_000 }) })
+      await bench.clock.advance(60_000)
+      await bench.assertNothingClaimable()
+      await assertStates(bench, { [second]: 'dead', [third]: 'dead' })
+      assert.deepEqual([(await bench.record(second)).errors.length, (await bench.record(third)).errors.length], [1, 1])
+      const { blocked, dead } = (await bench.store.counts())[0]?.counts ?? {}
+      assert.deepEqual([blocked, dead], [0, 2])
+    },
     'a look for what is waited for in vain finds nothing where all is well': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       await bench.backend.settle([bench.done(parent, { keep: true })])
