@@ -7,12 +7,6 @@ import type { SqlDatabase } from './session.ts'
 import { stateNumber } from './tables.ts'
 import type { Transactions } from './transactions.ts'
 
-export interface Mended {
-  readonly report: MendReport
-  /** A job that waited in vain has become ready. */
-  readonly released: boolean
-}
-
 interface BlockedPlace {
   readonly id: string
   readonly gives_up_at: number
@@ -23,7 +17,7 @@ interface Awaited {
   readonly waiter: string
   readonly edges: number
   /** How many of them lead to no living job. */
-  readonly over: number
+  readonly in_vain: number
 }
 
 const fromTheStart = { gives_up_at: -1, id: '00000000-0000-0000-0000-000000000000' }
@@ -42,15 +36,15 @@ export class Mending {
   }
 
   /** Most often there is nothing to change, and nobody is kept waiting for that. */
-  async mend(limit: number, now: number): Promise<Mended> {
+  async mend(limit: number, now: number): Promise<MendReport> {
     const places = await this.#next(limit)
     const suspects = await this.#suspects(places)
-    if (suspects.length === 0) return { report: { looked: places.length, mended: 0 }, released: false }
+    if (suspects.length === 0) return { looked: places.length, mended: 0 }
     let mended = 0
-    const hand = await this.#transactions.alone(now, async (jobs) => {
-      mended = await this.#mendAll(jobs, suspects)
+    await this.#transactions.alone(now, async (hand) => {
+      mended = await this.#mendAll(hand, suspects)
     })
-    return { report: { looked: places.length, mended }, released: hand.hasReleased }
+    return { looked: places.length, mended }
   }
 
   /** Those who give up first come first. */
@@ -69,13 +63,13 @@ export class Mending {
   async #suspects(places: readonly BlockedPlace[]): Promise<readonly string[]> {
     if (places.length === 0) return []
     const rows = await this.#database.all<Awaited>(
-      `SELECT edges.waiter, COUNT(*) AS edges, COUNT(CASE WHEN jobs.id IS NULL OR jobs.state > 3 THEN 1 END) AS over
+      `SELECT edges.waiter, COUNT(*) AS edges, COUNT(CASE WHEN jobs.id IS NULL OR jobs.state > 3 THEN 1 END) AS in_vain
        FROM {edges} AS edges LEFT JOIN {jobs} AS jobs ON jobs.id = edges.target
        WHERE edges.waiter IN (?) AND edges.waiting = 1 GROUP BY edges.waiter`,
       [places.map(({ id }) => id)],
     )
     const awaited = new Map(rows.map((row) => [row.waiter, row]))
-    const isSound = ({ id, pending }: BlockedPlace) => awaited.get(id)?.edges === pending && awaited.get(id)?.over === 0
+    const isSound = ({ id, pending }: BlockedPlace) => awaited.get(id)?.edges === pending && awaited.get(id)?.in_vain === 0
     return places.filter((place) => !isSound(place)).map(({ id }) => id)
   }
 

@@ -61,10 +61,10 @@ export function sqlStore(parts: StoreParts): JobStore {
     report: (reports) => changing.report(reports),
     links: (id) => trees.links(id),
     tree: (root) => trees.counts(root),
-    cancelTree: async (id) => (await waking(trees.cancel(id, clock.now()))).report,
+    cancelTree: (id) => waking(trees.cancel(id, clock.now())),
     async mend(limit) {
-      const { report, released } = await mending.mend(limit, clock.now())
-      if (released) wake()
+      const report = await mending.mend(limit, clock.now())
+      if (report.mended > 0) wake()
       return report
     },
     pause: (queue) => changing.pause(queue),

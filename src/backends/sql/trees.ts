@@ -7,12 +7,6 @@ import { stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
 import type { Transactions } from './transactions.ts'
 
-export interface CancelledTree {
-  readonly report: TreeCancellation
-  /** A job that did not wait in vain for one of these has become ready. */
-  readonly released: boolean
-}
-
 /** All jobs of a workflow together. */
 export class Trees {
   readonly #database: SqlDatabase
@@ -49,12 +43,12 @@ export class Trees {
   }
 
   /** All of them are ended before anybody is told, so that none ends because of another one. */
-  async cancel(id: string, now: number): Promise<CancelledTree> {
+  async cancel(id: string, now: number): Promise<TreeCancellation> {
     let report: TreeCancellation = { cancelled: 0, requested: 0, ended: 0 }
-    const hand = await this.#transactions.alone(now, async (family) => {
-      report = await cancelFamily(family, id)
+    await this.#transactions.alone(now, async (hand) => {
+      report = await cancelFamily(hand, id)
     })
-    return { report, released: hand.hasReleased }
+    return report
   }
 }
 
