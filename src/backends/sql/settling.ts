@@ -94,7 +94,7 @@ function isPlain(settlement: Settlement): boolean {
 }
 
 function comesBack({ kind }: Settlement): boolean {
-  return kind === 'retry' || kind === 'snooze'
+  return kind === 'retry' || kind === 'snooze' || kind === 'wait'
 }
 
 export function cancelledAt(now: number): JobChange {
