@@ -1,13 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { treadle } from 'treadle'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ownServices } from '../services.ts'
 import { scratchFolder } from './database.ts'
 import { endPrograms, eventually, type Program, startProgram } from './program.ts'
 
-const folder = scratchFolder()
-afterEach(endPrograms)
-afterEach(() => folder.remove())
+let folder: ReturnType<typeof scratchFolder>
+beforeEach(() => {
+  folder = scratchFolder()
+})
+afterEach(async () => {
+  await endPrograms()
+  folder.remove()
+})
 
 /** More of them for a longer storm: `TREADLE_STORM_JOBS=100000`. */
 const jobCount = Number(process.env.TREADLE_STORM_JOBS ?? 12_000)
