@@ -4,13 +4,16 @@ import type { SqlSession } from './session.ts'
 
 const select = `SELECT ${edgeColumns.join(', ')} FROM {edges}`
 
-/** Those that lead to these jobs, and to whatever waits for those, so many steps far. */
+/**
+ * Jobs that wait for these, and jobs that wait for those, so many steps far. The edges are read by another statement: asked for
+ * both at once, an engine may look at all edges that there are.
+ */
 const onward = `WITH RECURSIVE reached (id, step) AS (
-    SELECT target, 1 FROM {edges} WHERE target IN (?) AND outcome IS NULL
+    SELECT waiter, 1 FROM {edges} WHERE target IN (?) AND outcome IS NULL
     UNION
     SELECT edges.waiter, reached.step + 1 FROM reached JOIN {edges} AS edges ON edges.target = reached.id
     WHERE edges.outcome IS NULL AND reached.step < ?
-  ) ${select} WHERE outcome IS NULL AND target IN (SELECT id FROM reached) ORDER BY edge`
+  ) SELECT DISTINCT id FROM reached`
 
 const mostSteps = 64
 
@@ -23,7 +26,7 @@ export class EdgesInHand {
   readonly #detached = new Set<string>()
   readonly #changed = new Set<number>()
   readonly #dropped: number[] = []
-  #steps = 1
+  #steps = 0
 
   constructor(session: SqlSession) {
     this.#session = session
@@ -36,12 +39,11 @@ export class EdgesInHand {
   async read(targets: readonly string[]): Promise<readonly string[]> {
     const missing = targets.filter((id) => !this.#byTarget.has(id))
     if (missing.length === 0) return []
-    const rows = await this.#readFrom(missing)
-    for (const id of missing) this.#byTarget.set(id, [])
-    for (const { edge, target } of rows) {
-      if (!this.#byTarget.has(target)) this.#byTarget.set(target, [])
-      this.#byTarget.get(target)?.push(edge)
-    }
+    const reached = [...missing, ...(await this.#onwardFrom(missing))].filter((id) => !this.#byTarget.has(id))
+    for (const id of reached) this.#byTarget.set(id, [])
+    const all = `${select} WHERE target IN (?) AND outcome IS NULL ORDER BY edge`
+    const rows = this.#take(await this.#session.all<Edge>(all, [[...new Set(reached)]]))
+    for (const { edge, target } of rows) this.#byTarget.get(target)?.push(edge)
     return rows.filter(({ waiting }) => waiting === 1).map(({ waiter }) => waiter)
   }
 
@@ -128,14 +130,12 @@ export class EdgesInHand {
     if (this.#dropped.length > 0) await session.run('DELETE FROM {edges} WHERE edge IN (?)', [this.#dropped])
   }
 
-  async #readFrom(targets: readonly string[]): Promise<readonly Edge[]> {
+  async #onwardFrom(targets: readonly string[]): Promise<readonly string[]> {
     const steps = this.#steps
-    this.#steps = Math.min(steps * 2, mostSteps)
-    const rows =
-      steps === 1
-        ? await this.#session.all<Edge>(`${select} WHERE target IN (?) AND outcome IS NULL ORDER BY edge`, [targets])
-        : await this.#session.all<Edge>(onward, [targets, steps])
-    return this.#take(rows.filter(({ target }) => !this.#byTarget.has(target)))
+    this.#steps = Math.max(1, Math.min(steps * 2, mostSteps))
+    if (steps === 0) return []
+    const rows = await this.#session.all<{ id: string }>(onward, [targets, steps])
+    return rows.map(({ id }) => id)
   }
 
   /** What was read before may have been changed since. */
