@@ -2,10 +2,12 @@ import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { QueueBackend } from '../backends/contract.ts'
 import { openMemory } from '../backends/memory/index.ts'
-import { openMysql } from '../backends/mysql/index.ts'
-import { openPostgres } from '../backends/postgres/index.ts'
-import { openSqlite } from '../backends/sqlite/index.ts'
+import { openMysql, openMysqlUpkeep } from '../backends/mysql/index.ts'
+import { openPostgres, openPostgresUpkeep } from '../backends/postgres/index.ts'
+import { openSqlite, openSqliteUpkeep } from '../backends/sqlite/index.ts'
+
 import { openSync } from '../backends/sync/index.ts'
+import type { OpenUpkeep } from '../backends/upkeep.ts'
 import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { keyRingFromFile } from '../envelope/key-file.ts'
@@ -21,8 +23,7 @@ export interface OpenedBackend {
 export async function openBackend(url: string, settings: Settings, folder: string = workingFolder()): Promise<OpenedBackend> {
   const { clock, logger, migrate, keys } = settings
   if (settings.backend !== null) return { backend: settings.backend, keys: keysFor(settings.backend.kind, settings) }
-  const scheme = url.slice(0, url.indexOf(':') + 1)
-  switch (scheme) {
+  switch (schemeOf(url)) {
     case 'memory:':
       return { backend: openMemory({ clock }), keys }
     case 'sync:':
@@ -39,17 +40,40 @@ export async function openBackend(url: string, settings: Settings, folder: strin
     }
     case 'postgres:':
     case 'postgresql:': {
-      const checkedKeys = keysFor('postgres', settings)
-      return { backend: await openPostgres({ url, clock }), keys: checkedKeys }
+      const shared = keysFor('postgres', settings)
+      return { backend: await openPostgres({ url, clock, migrate }), keys: shared }
     }
     case 'mysql:':
     case 'mariadb:': {
-      const checkedKeys = keysFor('mysql', settings)
-      return { backend: await openMysql({ url, clock }), keys: checkedKeys }
+      const shared = keysFor('mysql', settings)
+      return { backend: await openMysql({ url, clock, migrate }), keys: shared }
     }
     default:
       throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))
   }
+}
+
+/** For those who look after the database that the URL names; null where it names none. */
+export async function openUpkeep(url: string, folder: string = workingFolder()): Promise<OpenUpkeep | null> {
+  switch (schemeOf(url)) {
+    case 'memory:':
+    case 'sync:':
+      return null
+    case 'sqlite:':
+      return openSqliteUpkeep(sqlitePath(url, folder))
+    case 'postgres:':
+    case 'postgresql:':
+      return openPostgresUpkeep({ url })
+    case 'mysql:':
+    case 'mariadb:':
+      return openMysqlUpkeep({ url })
+    default:
+      throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))
+  }
+}
+
+function schemeOf(url: string): string {
+  return url.slice(0, url.indexOf(':') + 1)
 }
 
 /** Why no backend would open this URL, or undefined when one would try. */
@@ -59,7 +83,7 @@ export function urlProblem(url: string): string | undefined {
 
 /** Whether a job can end in one transaction with its own writes there. */
 export function hasTransactions(url: string): boolean {
-  return !url.startsWith('memory') && !url.startsWith('sync')
+  return schemeOf(url) === 'sqlite:'
 }
 
 const schemes = ['memory:', 'sync:', 'sqlite:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:']

@@ -1,7 +1,8 @@
+import type { OpenUpkeep, Upkeep } from '../backends/upkeep.ts'
 import { TreadleError } from '../core/errors.ts'
 import { consoleLogger, type Logger } from '../core/logger.ts'
 import { insideIsolate } from '../isolation/inside.ts'
-import { type OpenedBackend, openBackend, redacted } from './open-backend.ts'
+import { type OpenedBackend, openBackend, openUpkeep, redacted } from './open-backend.ts'
 import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
 import { Sending } from './sending.ts'
 
@@ -26,6 +27,7 @@ export class Opening {
   #url: string
   #opening: Promise<Opened> | undefined
   #opened: Opened | undefined
+  #upkeep: Promise<OpenUpkeep | null> | undefined
   #isRefused = false
   #isClosed = false
 
@@ -66,6 +68,15 @@ export class Opening {
     return this.#opening
   }
 
+  /** Looking after the database without opening the queue in it; null where there is none. It is closed with the rest. */
+  async upkeep(): Promise<Upkeep | null> {
+    const { url, options, folder } = await this.#place()
+    const backend = options.backend ?? this.opened?.backend
+    if (backend !== undefined) return backend.upkeep ?? null
+    this.#upkeep ??= openUpkeep(url, folder)
+    return this.#upkeep
+  }
+
   /** No more can be opened from here on. */
   refuse(): void {
     this.#isRefused = true
@@ -77,6 +88,7 @@ export class Opening {
     this.#isClosed = true
     await opened?.sending.idle()
     await opened?.backend[Symbol.asyncDispose]()
+    await (await this.#upkeep?.catch(() => null))?.[Symbol.asyncDispose]()
   }
 
   async #open(): Promise<Opened> {

@@ -1,5 +1,6 @@
 import type { QueueBackend } from '../backends/contract.ts'
 import type { JobStore } from '../backends/store.ts'
+import type { Upkeep } from '../backends/upkeep.ts'
 import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { Events } from '../core/events.ts'
@@ -90,6 +91,11 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     const { backend } = await this.#opening.use()
     if (backend.store !== undefined) return backend.store
     throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend can not look into its queue`)
+  }
+
+  /** Looking after the database, also one whose schema this version can not work with; null where the queue is in none. */
+  upkeep(): Promise<Upkeep | null> {
+    return this.#opening.upkeep()
   }
 
   /** Works, and follows the schedules, until SIGTERM, SIGINT, `options.signal` or `stop()`. */

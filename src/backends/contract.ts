@@ -3,6 +3,7 @@ import type { Envelope } from '../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { ClaimRules } from './limits.ts'
 import type { JobStore } from './store.ts'
+import type { Upkeep } from './upkeep.ts'
 
 export type { AttemptError, DeadReason } from './failure.ts'
 export type { ClaimableJob, ClaimRules, GroupLimits, Hold, HoldRule, QueueLimits, Rate } from './limits.ts'
@@ -45,6 +46,8 @@ export interface QueueBackend extends AsyncDisposable {
   readonly coordination?: Coordination
   /** Ending a job together with the handler's own writes. Absent where the queue is not in a SQL database. */
   readonly transactions?: Transactions
+  /** Looking after the database that the queue is in. Absent where there is none. */
+  readonly upkeep?: Upkeep
 }
 
 /** One that has both parts, whatever else it can do. */

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { execute } from '../processes/database.ts'
 import { jobProject, Project } from './project.ts'
 
 interface Sent {
@@ -238,5 +239,41 @@ describe('treadle dead, retry, cancel, prune', () => {
     expect(await project.call(['list'])).toMatchObject({ code: 1, err: expect.stringContaining('[SCHEMA_OUTDATED]') })
     expect((await project.call(['migrate'])).out).toMatch(/^sqlite:jobs\.db is up to date: schema version \d+\n$/)
     expect(await project.call(['list'])).toMatchObject({ code: 0 })
+  })
+
+  it('migrate --plan prints what it would run and changes nothing, and the database can be made of it', async () => {
+    const project = new Project({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
+    const { code, out } = await project.call(['migrate', '--plan'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^-- The schema of Treadle, from version 0 to 1\nBEGIN IMMEDIATE;/)
+    expect(out).toMatch(/INSERT INTO treadle_schema [^;]*;\nCOMMIT;\n$/)
+    expect(existsSync(project.path('jobs.db'))).toBe(false)
+    execute(project.path('jobs.db'), out)
+    expect(await project.call(['send', 'any', '--force'])).toMatchObject({ code: 0 })
+    expect((await project.call(['migrate', '--plan'])).out).toBe('-- nothing to do: schema version 1\n')
+  })
+
+  it('migrate goes back to an earlier version only where that is said twice', async () => {
+    const project = new Project({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
+    await project.call(['migrate'])
+    for (const way of [
+      ['--down', '1'],
+      ['--to', '0'],
+    ]) {
+      expect(await project.call(['migrate', ...way])).toMatchObject({ code: 2, err: expect.stringContaining('add --yes') })
+    }
+    expect(await project.call(['migrate', '--down', '2', '--yes'])).toMatchObject({ code: 2 })
+    expect(await project.call(['migrate', '--to', '2'])).toMatchObject({ code: 1, err: expect.stringContaining('0 (none) to 1') })
+    expect(await project.call(['migrate', '--down', '1', '--yes'])).toMatchObject({
+      code: 0,
+      out: 'sqlite:jobs.db has schema version 0\n',
+    })
+    expect(await project.call(['list'])).toMatchObject({ code: 1, err: expect.stringContaining('[SCHEMA_OUTDATED]') })
+    expect(await project.json(['migrate'])).toEqual({ url: 'sqlite:jobs.db', kind: 'sqlite', version: 1 })
+  })
+
+  it('migrate has nothing to do where there is no database', async () => {
+    const project = new Project({ 'treadle.config.ts': `export default { url: 'memory:' }` })
+    expect(await project.json(['migrate'])).toEqual({ url: 'memory:', kind: 'memory', version: null })
   })
 })

@@ -3,17 +3,19 @@ import { messageOf, TreadleError } from '../../core/errors.ts'
 /** Errors after which the same transaction may well go through: a deadlock, a wait for a lock that was too long, a row that changed. */
 const transient = new Set([1213, 1205, 1020])
 const duplicates = new Set([1062, 1586])
+/** A right is missing: to a database, a table, a column, a setting, a routine. */
+const denied = new Set([1044, 1142, 1143, 1227, 1370])
 /** The server goes away, was told to drop the connection, or takes no more of them. */
 const unreachable = new Set([1040, 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 3032, 4031])
 
 /** Whether a transaction that failed so should be tried again. */
 export function isTransient(thrown: unknown): boolean {
-  return transient.has(numberOf(causeOf(thrown)) ?? 0)
+  return transient.has(numberOf(thrown) ?? 0)
 }
 
 /** Whether a row was refused because another one has its key. */
 export function isDuplicate(thrown: unknown): boolean {
-  return duplicates.has(numberOf(causeOf(thrown)) ?? 0)
+  return duplicates.has(numberOf(thrown) ?? 0)
 }
 
 /** What the driver threw, in words of the queue. */
@@ -22,19 +24,17 @@ export function mysqlFailure(thrown: unknown): TreadleError {
   hideValues(thrown)
   const number = numberOf(thrown)
   const message = messageOf(thrown)
+  const options = { cause: thrown }
   if (number === undefined || unreachable.has(number)) {
-    return new TreadleError('DATABASE_UNREACHABLE', `MySQL can not be reached: ${message}`, { cause: thrown })
+    return new TreadleError('DATABASE_UNREACHABLE', `MySQL can not be reached: ${message}`, options)
   }
-  return new TreadleError('DATABASE_FAILED', `MySQL refused: ${message} (${number})`, { cause: thrown })
-}
-
-function causeOf(thrown: unknown): unknown {
-  return thrown instanceof TreadleError ? thrown.cause : thrown
+  if (denied.has(number)) return new TreadleError('DATABASE_DENIED', `MySQL does not allow it: ${message}`, options)
+  return new TreadleError('DATABASE_FAILED', `MySQL refused: ${message} (${number})`, options)
 }
 
 /** The server's errors have numbers of their own; those of the system are negative. */
-function numberOf(thrown: unknown): number | undefined {
-  const number = (thrown as { errno?: unknown } | null)?.errno
+export function numberOf(thrown: unknown): number | undefined {
+  const number = ((thrown instanceof TreadleError ? thrown.cause : thrown) as { errno?: unknown } | null | undefined)?.errno
   return typeof number === 'number' && number > 0 ? number : undefined
 }
 

@@ -1,39 +1,52 @@
-import { type Clock, systemClock } from '../../core/clock.ts'
 import type { QueueBackend } from '../contract.ts'
 import { sqlBackend } from '../sql/backend.ts'
-import { checkedName } from '../sql/table-names.ts'
+import { Migrating } from '../sql/migrating.ts'
 import { LocalWaker } from '../sql/waker.ts'
-import type { MysqlPool } from './client.ts'
+import type { OpenUpkeep } from '../upkeep.ts'
 import { MysqlDatabase } from './database.ts'
 import { openPool } from './driver.ts'
-import { makeTables } from './schema.ts'
+import { mysqlMigrations } from './migrations.ts'
+import { type MysqlConfig, type MysqlOptions, mysqlConfig } from './options.ts'
+import { mysqlSchemaEngine } from './schema-engine.ts'
 import { lookAtServer } from './server.ts'
 import { mysqlShortcuts } from './shortcuts.ts'
 import { MysqlStatements, mysqlNames } from './statements.ts'
 
 export type { MysqlConnection, MysqlPool } from './client.ts'
+export type { MysqlOptions } from './options.ts'
 
-export interface MysqlOptions {
-  /** A `mysql://` or `mariadb://` URL, unless a pool is given. */
-  readonly url?: string
-  /** A pool of `mysql2/promise`. It is not closed with the queue. */
-  readonly pool?: MysqlPool
-  /** What the names of the tables begin with. */
-  readonly prefix?: string
-  readonly clock?: Clock
+const kind = 'mysql'
+
+/** Opens the queue in a MySQL or MariaDB database, and brings its schema up to date. */
+export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
+  const config = mysqlConfig(options)
+  const { database, schema } = await connect(config)
+  try {
+    await schema.prepare(config.migrate)
+  } catch (thrown) {
+    await database[Symbol.asyncDispose]()
+    throw thrown
+  }
+  const { clock } = config
+  return sqlBackend({ kind, database, shortcuts: mysqlShortcuts, waker: new LocalWaker(), upkeep: { kind, schema }, clock })
 }
 
-export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
-  const { url = '', prefix = 'treadle_', clock = systemClock } = options
-  const names = mysqlNames(checkedName(prefix, 'prefix'))
-  const pool = options.pool ?? (await openPool(url))
-  const ownsPool = options.pool === undefined
+/** For those who look after the database. Its schema is not looked at before it is asked for. */
+export async function openMysqlUpkeep(options: MysqlOptions): Promise<OpenUpkeep> {
+  const { database, schema } = await connect(mysqlConfig(options))
+  return { kind, schema, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
+}
+
+async function connect({ url, pool: given, prefix }: MysqlConfig) {
+  const names = mysqlNames(prefix)
+  const pool = given ?? (await openPool(url))
+  const ownsPool = given === null
   try {
     const { exactCollation, maxPacketBytes } = await lookAtServer(pool)
     const statements = new MysqlStatements(names, exactCollation)
     const database = new MysqlDatabase(pool, { statements, maxPacketBytes, ownsPool })
-    await makeTables(database, exactCollation, prefix)
-    return sqlBackend({ kind: 'mysql', database, shortcuts: mysqlShortcuts, waker: new LocalWaker(), clock })
+    const engine = mysqlSchemaEngine(database, prefix, mysqlMigrations(exactCollation))
+    return { database, schema: new Migrating(database, engine, names) }
   } catch (thrown) {
     if (ownsPool) await pool.end()
     throw thrown

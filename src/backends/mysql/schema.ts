@@ -1,7 +1,4 @@
-import type { SqlDatabase } from '../sql/session.ts'
 import { type Index, indexes, type Table, type TableName, tables } from '../sql/tables.ts'
-
-const longestWaitSeconds = 60
 
 /** In characters. A key of an index has room for 768 of them in all. */
 const nameLength = 512
@@ -10,22 +7,8 @@ const otherLengths: Partial<Readonly<Record<TableName, Readonly<Record<string, n
   rates: { scope: 720 },
 }
 
-/** Makes the tables where they are missing. Whoever else wants to waits for it. */
-export async function makeTables(database: SqlDatabase, exactCollation: string, prefix: string): Promise<void> {
-  await database.transaction(async (session) => {
-    await session.all('SELECT GET_LOCK(?, ?) AS got', [prefix, longestWaitSeconds])
-    try {
-      for (const statement of mysqlTables(exactCollation)) await session.run(statement)
-      await session.insertNew('mutexes', ['name'], [{ name: 'claims' }, { name: 'links' }], 'name')
-      await session.insertNew('schedule_revision', ['one', 'revision'], [{ one: 1, revision: 0 }], 'one')
-    } finally {
-      await session.all('SELECT RELEASE_LOCK(?) AS released', [prefix])
-    }
-  })
-}
-
 /** The statements that make the first version of the schema, tables written as `{jobs}`. */
-function mysqlTables(exactCollation: string): readonly string[] {
+export function mysqlTables(exactCollation: string): readonly string[] {
   return Object.entries(tables).map(([name, table]) => createTable(name as TableName, table, exactCollation))
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import type { Lease, QueueBackend } from '../contract.ts'
+import type { Upkeep } from '../upkeep.ts'
 import { Calls } from './calls.ts'
 import { Claiming } from './claiming.ts'
 import { sqlCoordination } from './coordination.ts'
@@ -34,11 +35,12 @@ export interface SqlBackendOptions {
   readonly database: SqlDatabase
   readonly shortcuts: Shortcuts
   readonly waker: Waker
+  readonly upkeep: Upkeep
   readonly clock: Clock
 }
 
 /** The queue in a SQL database, whichever it is. */
-export function sqlBackend({ kind, database, shortcuts, waker, clock }: SqlBackendOptions): QueueBackend {
+export function sqlBackend({ kind, database, shortcuts, waker, upkeep, clock }: SqlBackendOptions): QueueBackend {
   const lanes = new Lanes(database)
   const counts = new Counts(database)
   const groups = new Groups()
@@ -104,6 +106,7 @@ export function sqlBackend({ kind, database, shortcuts, waker, clock }: SqlBacke
     store: calls.of(store),
     coordination: calls.of(coordination),
     watch: (wake) => waker.watch(wake),
+    upkeep,
     [Symbol.asyncDispose]: () => {
       closing ??= close()
       return closing

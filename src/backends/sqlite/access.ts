@@ -45,7 +45,7 @@ export class Access {
   /** Opens and migrates the file in this thread, so that whatever is wrong with it is told at once. */
   static async open(options: AccessOptions): Promise<Access> {
     const Driver = await loadDriver()
-    const engine = openEngine(Driver, { ...options, busyMs: patienceMs, now: options.clock.now() })
+    const engine = openEngine(Driver, { ...options, busyMs: patienceMs })
     engine.setPatience(0)
     return new Access(engine, options)
   }
@@ -146,8 +146,8 @@ export class Access {
   }
 
   async #startThread(): Promise<ThreadClient | undefined> {
-    const { path, migrate, clock, logger } = this.#options
-    const thread = new ThreadClient({ path, busyMs: patienceMs, migrate, now: clock.now() })
+    const { path, migrate, logger } = this.#options
+    const thread = new ThreadClient({ path, busyMs: patienceMs, migrate })
     this.#started = thread
     for (const terms of this.#standIns.values()) thread.tell({ standIn: terms })
     if (await thread.started()) {

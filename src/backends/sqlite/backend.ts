@@ -16,6 +16,7 @@ import { readOccurrences, readSchedules, readStandings } from './schedule-record
 import { flatten, unscopedKey } from './sending.ts'
 import { writeToken } from './token.ts'
 import { readUntil } from './unique-keys.ts'
+import { openSqliteUpkeep } from './upkeep.ts'
 import { WakeFile } from './wake-file.ts'
 
 export interface SqliteOptions {
@@ -29,7 +30,7 @@ export interface SqliteOptions {
 /** Opens the file (makes it where there is none) and checks its schema. */
 export async function openSqlite({ path, clock, logger, migrate = true }: SqliteOptions): Promise<QueueBackend> {
   const access = await Access.open({ path, clock, logger, migrate })
-  return sqliteBackend(access, new WakeFile(`${path}.wake`), clock)
+  return { ...sqliteBackend(access, new WakeFile(`${path}.wake`), clock), upkeep: await openSqliteUpkeep(path) }
 }
 
 /** More than this many envelopes are not worth blocking the event loop for. */

@@ -45,6 +45,7 @@ import { Linking } from './linking.ts'
 import { Locks } from './locks.ts'
 import { Looking } from './looking.ts'
 import { Mending } from './mending.ts'
+import { checkSchema, migrate } from './migrating.ts'
 import { type FlatOccurrences, Occurrences } from './occurrences.ts'
 import { Once } from './once.ts'
 import { OnceMarks } from './once-marks.ts'
@@ -54,7 +55,6 @@ import { Rates } from './rates.ts'
 import type { HeldRow, JobRow } from './record.ts'
 import { Recurring } from './recurring.ts'
 import { Rescuing } from './rescuing.ts'
-import { checkSchema, migrate } from './schema.ts'
 import { type FlatEnvelopes, Sending } from './sending.ts'
 import { type Settled, Settling } from './settling.ts'
 import { Trees } from './trees.ts'
@@ -132,7 +132,6 @@ export interface Engine {
 
 export interface EngineOptions extends ConnectionOptions {
   readonly migrate: boolean
-  readonly now: number
 }
 
 export function openEngine(Driver: SqliteDriver, options: EngineOptions): LocalEngine {
@@ -140,7 +139,7 @@ export function openEngine(Driver: SqliteDriver, options: EngineOptions): LocalE
   try {
     checkSchema(connection, options.path, options.migrate)
     connection.makeDurable()
-    migrate(connection, options.now)
+    migrate(connection, options.path)
     connection.setBusyMs(options.busyMs)
     return engineOn(connection)
   } catch (thrown) {

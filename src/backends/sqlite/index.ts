@@ -1,1 +1,2 @@
 export { openSqlite, type SqliteOptions } from './backend.ts'
+export { openSqliteUpkeep } from './upkeep.ts'

@@ -1,5 +1,4 @@
-import { TreadleError } from '../../core/errors.ts'
-import type { Connection } from './connection.ts'
+import type { Migration } from '../migrations.ts'
 
 /** Numbers of the states as stored. Below 4 a job is alive. */
 export const stateNumber = {
@@ -34,8 +33,7 @@ export const holdsKey = `state < 4
  * A job is `linked` when it is part of a workflow or somebody waits for it; no other job costs what links cost. An edge says that
  * one job waits for another: it counts in the `pending` of the one that waits while it is `waiting`, and outlives its target.
  */
-const migrations: readonly string[] = [
-  `
+const first = `
   CREATE TABLE treadle_lanes (
     -- Lanes of groups come and go, and other processes remember numbers: none is given twice.
     lane INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -182,44 +180,11 @@ const migrations: readonly string[] = [
   CREATE INDEX treadle_occurrences_at ON treadle_occurrences (at);
   CREATE INDEX treadle_occurrences_job ON treadle_occurrences (job_id);
   CREATE INDEX treadle_occurrences_unended ON treadle_occurrences (schedule, at) WHERE outcome IS NULL;
-  `,
+`
+
+const tables = [...first.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name)
+
+/** All versions of the schema, the first one first. What was released is never changed. */
+export const sqliteMigrations: readonly Migration[] = [
+  { up: [first], down: tables.map((name) => `DROP TABLE ${name}`), compatibleFrom: 1 },
 ]
-
-export const latestVersion = migrations.length
-
-/** Refuses a file that is not for this version, before anything in it is changed. */
-export function checkSchema(connection: Connection, path: string, mayMigrate: boolean): void {
-  const found = schemaVersion(connection)
-  if (found > latestVersion) {
-    throw new TreadleError(
-      'SCHEMA_TOO_NEW',
-      `${path} has schema version ${found}, written by a newer Treadle; this one knows up to ${latestVersion}. Update the package.`,
-    )
-  }
-  if (found < latestVersion && !mayMigrate) {
-    throw new TreadleError(
-      'SCHEMA_OUTDATED',
-      `${path} has schema version ${found}, this Treadle needs ${latestVersion}. Run: npx treadle migrate`,
-    )
-  }
-}
-
-/** Brings the file to the newest schema. Several processes may start at once: the first does it, the others find it done. */
-export function migrate(connection: Connection, now: number): void {
-  if (schemaVersion(connection) === latestVersion) return
-  connection.transaction(() => {
-    connection.exec('CREATE TABLE IF NOT EXISTS treadle_schema (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)')
-    const record = connection.prepare('INSERT INTO treadle_schema (version, applied_at) VALUES (?, ?)')
-    for (let version = schemaVersion(connection) + 1; version <= latestVersion; version++) {
-      connection.exec(migrations[version - 1] as string)
-      record.run(version, now)
-    }
-  })
-}
-
-function schemaVersion(connection: Connection): number {
-  const table = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'treadle_schema'")
-  if (connection.read(() => table.get()) === undefined) return 0
-  const newest = connection.prepare('SELECT coalesce(max(version), 0) AS version FROM treadle_schema')
-  return connection.read(() => (newest.get() as { version: number }).version)
-}

@@ -1,7 +1,17 @@
-import type { Command } from 'commander'
-import { latestVersion } from '../../backends/sqlite/schema.ts'
+import { type Command, Option } from 'commander'
 import { examples } from '../examples.ts'
-import { withProject } from '../session.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { UsageError } from '../failure.ts'
+import { canAsk, confirm } from '../prompt.ts'
+import { type ProjectSession, withProject } from '../session.ts'
+import { wholeNumber } from '../values.ts'
+
+interface MigrateOptions {
+  readonly plan?: boolean
+  readonly to?: number
+  readonly down?: number
+  readonly yes?: boolean
+}
 
 export function addMigrate(program: Command): void {
   program
@@ -10,17 +20,58 @@ export function addMigrate(program: Command): void {
     .description(
       'Brings the schema of the database up to date. Programs do it themselves when they open it, unless their config says "migrate: false".',
     )
-    .addHelpText('after', examples(['migrate', ''], ['migrate --url sqlite:jobs.db', '']))
-    .action((_: unknown, command: Command) =>
-      withProject(
-        command,
-        async ({ project, jobs, out }) => {
-          const { kind } = await jobs.open()
-          const version = kind === 'sqlite' ? latestVersion : null
-          const text = version === null ? 'has no schema to bring up to date' : `is up to date: schema version ${version}`
-          out.answer({ url: project.url, kind, version }, () => `${project.url} ${text}`)
-        },
-        { changes: { migrate: true } },
+    .option('--plan', 'print the SQL that would be run, and change nothing')
+    .addOption(new Option('--to <version>', 'to this version in place of the newest').argParser(wholeNumber(0)).conflicts('down'))
+    .addOption(new Option('--down <n>', 'so many versions back').argParser(wholeNumber(1)))
+    .option('--yes', 'with --to and --down: do not ask; needed where there is no terminal')
+    .addHelpText(
+      'after',
+      examples(
+        ['migrate', ''],
+        ['migrate --url sqlite:jobs.db', ''],
+        ['migrate --plan > schema.sql', 'for somebody who may change the database'],
+        ['migrate --down 1', 'asks first'],
       ),
     )
+    .action((options: MigrateOptions, command: Command) => withProject(command, (session) => migrate(session, options)))
+}
+
+async function migrate(session: ProjectSession, options: MigrateOptions): Promise<number> {
+  const { project, jobs, out } = session
+  const upkeep = await jobs.upkeep()
+  if (upkeep === null) {
+    const { kind } = await jobs.open()
+    out.answer({ url: project.url, kind, version: null }, () => `${project.url} has no schema to bring up to date`)
+    return exitCodes.ok
+  }
+  const { kind, schema } = upkeep
+  const { version } = await schema.state()
+  const to = namedVersion(version, options)
+  if (options.plan === true) {
+    const sql = await schema.plan(to)
+    out.answer({ url: project.url, kind, version, sql }, () => sql || `-- nothing to do: schema version ${version}`)
+    return exitCodes.ok
+  }
+  if (to !== undefined && to < version && !(await isMeant(version, to, options))) {
+    out.note('nothing was changed')
+    return exitCodes.failed
+  }
+  const state = await schema.migrate(to)
+  out.answer({ url: project.url, kind, version: state.version }, () => {
+    return `${project.url} ${state.version < schema.latest ? 'has' : 'is up to date:'} schema version ${state.version}`
+  })
+  return exitCodes.ok
+}
+
+function namedVersion(version: number, { to, down }: MigrateOptions): number | undefined {
+  if (down === undefined) return to
+  if (down <= version) return version - down
+  throw new UsageError(`--down ${down}: the schema has version ${version}`)
+}
+
+async function isMeant(version: number, to: number, { yes = false }: MigrateOptions): Promise<boolean> {
+  if (yes) return true
+  if (!canAsk()) throw new UsageError('this deletes what newer versions have written: add --yes where nobody can be asked')
+  const loss = to === 0 ? 'all jobs and schedules' : `what versions ${to + 1} to ${version} have written`
+  return confirm(`Bring the schema from version ${version} back to ${to}? It deletes ${loss}.`)
 }

@@ -1,9 +1,11 @@
 import { createPool, type Pool } from 'mysql2/promise'
 import { MysqlDatabase } from '../../../src/backends/mysql/database.ts'
 import { openPool } from '../../../src/backends/mysql/driver.ts'
-import { makeTables } from '../../../src/backends/mysql/schema.ts'
+import { mysqlMigrations } from '../../../src/backends/mysql/migrations.ts'
+import { mysqlSchemaEngine } from '../../../src/backends/mysql/schema-engine.ts'
 import { lookAtServer } from '../../../src/backends/mysql/server.ts'
 import { MysqlStatements, mysqlNames } from '../../../src/backends/mysql/statements.ts'
+import { Migrating } from '../../../src/backends/sql/migrating.ts'
 import { type FreshDatabase, freshDatabase, mysqlUrl } from '../../services.ts'
 
 /** MySQL itself is not everywhere. */
@@ -20,9 +22,11 @@ export async function mysqlGround(engine: (typeof mysqlEngines)[number]): Promis
   const fresh = await freshDatabase(engine)
   const pool = await openPool(fresh.url)
   const { exactCollation, maxPacketBytes } = await lookAtServer(pool)
-  const statements = new MysqlStatements(mysqlNames('treadle_'), exactCollation)
+  const names = mysqlNames('treadle_')
+  const statements = new MysqlStatements(names, exactCollation)
   const database = new MysqlDatabase(pool, { statements, maxPacketBytes, ownsPool: true })
-  await makeTables(database, exactCollation, 'treadle_')
+  const keeping = mysqlSchemaEngine(database, 'treadle_', mysqlMigrations(exactCollation))
+  await new Migrating(database, keeping, names).migrate()
   const plain = createPool(fresh.url)
   return {
     database,

@@ -63,7 +63,7 @@ describe('the schema of a SQLite file', () => {
     'that is newer than this version is refused, and a file in %s mode stays as it was',
     async (mode) => {
       await using((jobs) => jobs.declare('count').dispatch(1))
-      execute(path, 'INSERT INTO treadle_schema (version, applied_at) VALUES (99, 0)')
+      execute(path, 'INSERT INTO treadle_schema (version, compatible_from, applied_at) VALUES (99, 98, 0)')
       if (mode === 'delete') path = copyOf(path)
       const before = readFileSync(path)
       const refused = using((jobs) => jobs.declare('count').dispatch(2))
@@ -74,6 +74,13 @@ describe('the schema of a SQLite file', () => {
       expect(rowsIn(path)).toBe(1)
     },
   )
+
+  test('that is newer is good enough where it says that this version can work with it', async () => {
+    await using((jobs) => jobs.declare('count').dispatch(1))
+    execute(path, 'INSERT INTO treadle_schema (version, compatible_from, applied_at) VALUES (2, 1, 0)')
+    await using((jobs) => jobs.declare('count').dispatch(2), { migrate: false })
+    expect(rowsIn(path)).toBe(2)
+  })
 
   test('that is missing is refused with migrate: false, and nothing is made', async () => {
     const refused = using((jobs) => jobs.declare('count').dispatch(1), { migrate: false })

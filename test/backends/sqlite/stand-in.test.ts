@@ -99,7 +99,7 @@ describe('the leases that it renews', () => {
   beforeEach(async () => {
     folder = scratchFolder()
     path = folder.file('jobs.db')
-    engine = openEngine(await loadDriver(), { path, busyMs: 1_000, migrate: true, now })
+    engine = openEngine(await loadDriver(), { path, busyMs: 1_000, migrate: true })
   })
   afterEach(() => {
     engine.close()

@@ -1,0 +1,60 @@
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { TreadleError } from '../../core/errors.ts'
+import { unknownOptions } from '../../core/options.ts'
+import { checkedName } from '../sql/table-names.ts'
+import { type ParsedUrl, takeParameters } from '../sql/url-parameters.ts'
+import type { MysqlPool } from './client.ts'
+
+export interface MysqlOptions {
+  /** A `mysql://` or `mariadb://` URL, unless a pool is given. Its parameter `prefix` says the same as the option. */
+  readonly url?: string
+  /** A pool of `mysql2/promise`. It is not closed with the queue. */
+  readonly pool?: MysqlPool
+  /** What the names of the tables begin with; `treadle_` by default. */
+  readonly prefix?: string
+  /** False refuses a schema that is not up to date instead of migrating it. */
+  readonly migrate?: boolean
+  readonly clock?: Clock
+}
+
+/** Complete and checked. */
+export interface MysqlConfig {
+  /** For the driver: without what is only for the queue. Empty where a pool is given. */
+  readonly url: string
+  readonly pool: MysqlPool | null
+  readonly prefix: string
+  readonly migrate: boolean
+  readonly clock: Clock
+}
+
+// Written as a record, so that the compiler asks for an entry when an option is added.
+const optionNames: Readonly<Record<keyof MysqlOptions, true>> = {
+  url: true,
+  pool: true,
+  prefix: true,
+  migrate: true,
+  clock: true,
+}
+
+const parameterNames = ['prefix'] as const
+
+/** What an option says goes before what the URL says. */
+export function mysqlConfig(options: MysqlOptions): MysqlConfig {
+  const problems = [...unknownOptions(options, Object.keys(optionNames))]
+  const { url, parameters } = parsedUrl(options, problems)
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The mysql backend: ${problems.join('; ')}`)
+  return {
+    url,
+    pool: options.pool ?? null,
+    prefix: checkedName(options.prefix ?? parameters.prefix ?? 'treadle_', 'prefix'),
+    migrate: options.migrate ?? true,
+    clock: options.clock ?? systemClock,
+  }
+}
+
+function parsedUrl({ url, pool }: MysqlOptions, problems: string[]): ParsedUrl<(typeof parameterNames)[number]> {
+  if ((url === undefined) === (pool === undefined)) problems.push('give either a url or a pool')
+  const parsed = takeParameters(url ?? '', parameterNames)
+  if (url !== undefined && parsed === undefined) problems.push('write its url as mysql://user:password@host:3306/database')
+  return parsed ?? { url: '', parameters: {} }
+}

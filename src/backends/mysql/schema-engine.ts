@@ -1,0 +1,62 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Migration } from '../migrations.ts'
+import type { SchemaEngine } from '../sql/migrating.ts'
+import type { SqlDatabase, SqlSession } from '../sql/session.ts'
+import { numberOf } from './failure.ts'
+
+const versionTable = `CREATE TABLE IF NOT EXISTS {migrations} (
+  version INT NOT NULL,
+  compatible_from INT NOT NULL,
+  applied_at BIGINT NOT NULL,
+  PRIMARY KEY (version)
+) ENGINE = InnoDB`
+
+const missingTable = 1146
+/** A table, a column, a key or a row that is there already, or gone already. */
+const done = new Set([1050, 1051, 1060, 1061, 1062, 1091])
+const longestWaitSeconds = 60
+
+/** Statements that change tables can not be rolled back, so what was run before a failure is passed over by the next try. */
+export function mysqlSchemaEngine(database: SqlDatabase, prefix: string, migrations: readonly Migration[]): SchemaEngine {
+  const lock = `MD5(CONCAT('treadle migrations ', DATABASE(), ' ${prefix}'))`
+  const take = `SELECT GET_LOCK(${lock}, ${longestWaitSeconds}) AS got`
+  const free = `SELECT RELEASE_LOCK(${lock}) AS freed`
+  return {
+    migrations,
+    place: `The tables "${prefix}…"`,
+    nowMs: 'FLOOR(UNIX_TIMESTAMP(NOW(3)) * 1000)',
+    planFrame: { before: [take], after: [free] },
+    ground: async () => [versionTable],
+    alone: (work) =>
+      database.transaction(async (session) => {
+        await takeLock(session, take)
+        try {
+          return await work(session)
+        } finally {
+          await session.all(free)
+        }
+      }),
+    isMissing: (thrown) => numberOf(thrown) === missingTable,
+    isDone: (thrown) => done.has(numberOf(thrown) ?? 0),
+    explained: (thrown) => explained(thrown, database),
+  }
+}
+
+async function takeLock(session: SqlSession, take: string): Promise<void> {
+  const [answer] = await session.all<{ got: number | null }>(take)
+  if (answer?.got === 1) return
+  const message = `Another program has been at the schema for more than ${longestWaitSeconds} seconds. Try again.`
+  throw new TreadleError('DATABASE_BUSY', message)
+}
+
+/** Names the statement that gives the right which is missing. */
+async function explained(thrown: unknown, session: SqlSession): Promise<unknown> {
+  if (!(thrown instanceof TreadleError) || thrown.code !== 'DATABASE_DENIED') return thrown
+  const [who] = await session.all<{ login: string; name: string }>('SELECT CURRENT_USER() AS login, DATABASE() AS name')
+  if (who === undefined) return thrown
+  const [name, host] = who.login.split(/@(?=[^@]*$)/)
+  const to = `ON \`${who.name}\`.* TO '${name}'@'${host}';`
+  const remedy = `An administrator can run: GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP ${to}`
+  const less = 'Where somebody else runs "npx treadle migrate", the first four are enough.'
+  return new TreadleError('DATABASE_DENIED', `${thrown.message}. ${remedy} ${less}`, { cause: thrown.cause })
+}

@@ -1,0 +1,20 @@
+import type { SchemaState } from './migrations.ts'
+
+/** Looking after the database itself, also one whose schema does not fit this program. */
+export interface Upkeep {
+  readonly kind: string
+  readonly schema: SchemaUpkeep
+}
+
+/** One that was opened by itself, and not as a part of a queue. */
+export type OpenUpkeep = Upkeep & AsyncDisposable
+
+export interface SchemaUpkeep {
+  /** The newest version that this program knows. */
+  readonly latest: number
+  state(): Promise<SchemaState>
+  /** What `migrate` would run, for somebody who runs it by hand; empty where there is nothing to do. Changes nothing. */
+  plan(to?: number): Promise<string>
+  /** Brings the schema to this version, or to the newest. Of several programs that do so at once one does it, the others find it done. */
+  migrate(to?: number): Promise<SchemaState>
+}

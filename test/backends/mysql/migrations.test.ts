@@ -1,0 +1,164 @@
+import { createConnection } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Migration } from '../../../src/backends/migrations.ts'
+import { MysqlDatabase } from '../../../src/backends/mysql/database.ts'
+import { openPool } from '../../../src/backends/mysql/driver.ts'
+import { openMysql, openMysqlUpkeep } from '../../../src/backends/mysql/index.ts'
+import { mysqlMigrations } from '../../../src/backends/mysql/migrations.ts'
+import type { MysqlOptions } from '../../../src/backends/mysql/options.ts'
+import { mysqlSchemaEngine } from '../../../src/backends/mysql/schema-engine.ts'
+import { lookAtServer } from '../../../src/backends/mysql/server.ts'
+import { MysqlStatements, mysqlNames } from '../../../src/backends/mysql/statements.ts'
+import { Migrating } from '../../../src/backends/sql/migrating.ts'
+import { tables } from '../../../src/backends/sql/tables.ts'
+import { messageOf } from '../../../src/core/errors.ts'
+import { Bench } from '../../../src/testing/conformance/bench.ts'
+import { ManualClock } from '../../../src/testing/manual-clock.ts'
+import { type FreshDatabase, freshDatabase } from '../../services.ts'
+import { mysqlEngines } from './ground.ts'
+
+describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
+  let database: FreshDatabase
+  let admin: Awaited<ReturnType<typeof createConnection>>
+  const opened: AsyncDisposable[] = []
+
+  beforeAll(async () => {
+    database = await freshDatabase(server)
+    admin = await createConnection({ uri: database.url, multipleStatements: true })
+  })
+  afterAll(async () => {
+    await admin.end()
+    await database.dispose()
+  })
+  beforeEach(async () => {
+    for (const name of await tableNames()) await admin.query(`DROP TABLE ${name}`)
+  })
+  afterEach(async () => {
+    for (const each of opened.splice(0)) await each[Symbol.asyncDispose]()
+  })
+
+  test('is made where there is none, and left as it is where it is there', async () => {
+    await (await open()).sendOne()
+    const before = await versions()
+    expect(before).toEqual([{ version: 1, compatible_from: 1, applied_at: expect.any(Number) }])
+    expect(await (await open()).claimedIds()).toHaveLength(1)
+    expect(await versions()).toEqual(before)
+    expect(await tableNames()).toEqual([...Object.keys(tables), 'migrations'].map((name) => `treadle_${name}`).sort())
+  })
+
+  test('is made once by programs that open it at the same moment', async () => {
+    for (let round = 0; round < 3; round++) {
+      const programs = await Promise.all([1, 2, 3, 4].map(() => open({ prefix: `round_${round}_` })))
+      await Promise.all(programs.map((program) => program.sendOne()))
+      expect(await versions(`round_${round}_`)).toHaveLength(1)
+      expect(await programs[0]?.claimedIds()).toHaveLength(4)
+    }
+  })
+
+  test('is refused where it is missing and may not be made, and nothing is made', async () => {
+    await expect(open({ migrate: false })).rejects.toMatchObject({ code: 'SCHEMA_OUTDATED' })
+    expect(await tableNames()).toEqual([])
+  })
+
+  test('has a prefix of its own for each queue of a database, by an option or by the URL', async () => {
+    const [one, other] = [await open({ prefix: 'one_' }), await open({ url: `${database.url}?prefix=other_` })]
+    await one.sendOne()
+    expect(await other.claimedIds()).toEqual([])
+    expect(await one.claimedIds()).toHaveLength(1)
+    await expect(open({ prefix: 'a`b' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  })
+
+  const addColumn = ['ALTER TABLE {jobs} ADD COLUMN colour INT', 'UPDATE {jobs} SET colour = 7']
+  const next: Migration = { up: addColumn, down: ['ALTER TABLE {jobs} DROP COLUMN colour'], compatibleFrom: 1 }
+
+  test('of the next version lets the workers of this one go on where it says so', async () => {
+    const old = await open()
+    await (await migratingWith(next)).migrate()
+    expect(await versions()).toMatchObject([{ version: 1 }, { version: 2, compatible_from: 1 }])
+    await old.sendOne()
+    await (await open({ migrate: false })).sendOne()
+    expect(await old.claimedIds()).toHaveLength(2)
+  })
+
+  test('of the next version is refused where this one can not work with it', async () => {
+    await (await migratingWith({ ...next, compatibleFrom: 2 })).migrate()
+    await expect(open()).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
+  })
+
+  test('of the next version is finished by the next try where the first one failed half way, and undone', async () => {
+    await (await open()).sendOne()
+    const broken = await migratingWith({ ...next, up: [...addColumn, 'SELECT no_such_column FROM {jobs}'] })
+    await expect(broken.migrate()).rejects.toThrow(/no_such_column/)
+    expect(await versions()).toHaveLength(1)
+    const migrating = await migratingWith(next)
+    expect(await migrating.migrate()).toEqual({ version: 2, compatibleFrom: 1 })
+    expect((await admin.query('SELECT colour FROM treadle_jobs'))[0]).toEqual([{ colour: 7 }])
+    expect(await migrating.migrate(1)).toEqual({ version: 1, compatibleFrom: 1 })
+    await expect(admin.query('SELECT colour FROM treadle_jobs')).rejects.toThrow(/Unknown column/)
+    expect(await (await open({ migrate: false })).claimedIds()).toHaveLength(1)
+  })
+
+  test('as a plan is what a program would run, can be run by hand, and goes back', async () => {
+    const { schema } = await upkeep()
+    const plan = await schema.plan()
+    expect(await tableNames()).toEqual([])
+    expect(plan).toMatch(/INSERT INTO treadle_migrations .*\nSELECT RELEASE_LOCK.*;$/)
+    await admin.query(plan)
+    expect(await schema.plan()).toBe('')
+    const byHand = await open({ migrate: false })
+    await byHand.sendOne()
+    expect(await byHand.claimedIds()).toHaveLength(1)
+    await admin.query(await schema.plan(0))
+    expect(await tableNames()).toEqual(['treadle_migrations'])
+  })
+
+  test('without the right to make it is refused with the statement that gives the right', async () => {
+    const login = `u_${database.name.slice(-12)}`
+    const url = database.url.replace(/\/\/[^@]*@/, `//${login}:secret@`)
+    await admin.query(`CREATE USER '${login}'@'%' IDENTIFIED BY 'secret'; GRANT SELECT ON ${database.name}.* TO '${login}'@'%'`)
+    try {
+      const refused = open({ url })
+      await expect(refused).rejects.toMatchObject({ code: 'DATABASE_DENIED' })
+      const message = await refused.then(String, messageOf)
+      const [, grant = ''] = /can run: (GRANT .*;)/.exec(message) ?? []
+      await admin.query(grant)
+      await (await open({ url })).sendOne()
+    } finally {
+      await admin.query(`DROP USER '${login}'@'%'`)
+    }
+  })
+
+  async function open(options: MysqlOptions = {}): Promise<Bench> {
+    const clock = new ManualClock()
+    const backend = await openMysql({ url: database.url, clock, ...options })
+    opened.push(backend)
+    return new Bench(backend, clock)
+  }
+
+  async function upkeep() {
+    const found = await openMysqlUpkeep({ url: database.url })
+    opened.push(found)
+    return found
+  }
+
+  /** As a later version of the package would do it. */
+  async function migratingWith(...more: readonly Migration[]): Promise<Migrating> {
+    const pool = await openPool(database.url)
+    const { exactCollation, maxPacketBytes } = await lookAtServer(pool)
+    const names = mysqlNames('treadle_')
+    const statements = new MysqlStatements(names, exactCollation)
+    const later = new MysqlDatabase(pool, { statements, maxPacketBytes, ownsPool: true })
+    opened.push(later)
+    const migrations = [...mysqlMigrations(exactCollation), ...more]
+    return new Migrating(later, mysqlSchemaEngine(later, 'treadle_', migrations), names)
+  }
+
+  async function versions(prefix = 'treadle_') {
+    return (await admin.query(`SELECT * FROM ${prefix}migrations ORDER BY version`))[0]
+  }
+
+  async function tableNames(): Promise<readonly string[]> {
+    const [rows] = await admin.query('SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()')
+    return (rows as unknown as readonly { name: string }[]).map(({ name }) => name).sort()
+  }
+})

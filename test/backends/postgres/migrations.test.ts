@@ -1,0 +1,235 @@
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Migration } from '../../../src/backends/migrations.ts'
+import { PostgresDatabase } from '../../../src/backends/postgres/database.ts'
+import { openPostgres, openPostgresUpkeep } from '../../../src/backends/postgres/index.ts'
+import { postgresMigrations } from '../../../src/backends/postgres/migrations.ts'
+import type { PostgresOptions } from '../../../src/backends/postgres/options.ts'
+import { postgresSchemaEngine } from '../../../src/backends/postgres/schema-engine.ts'
+import { PostgresStatements } from '../../../src/backends/postgres/statements.ts'
+import { Migrating } from '../../../src/backends/sql/migrating.ts'
+import { TableNames } from '../../../src/backends/sql/table-names.ts'
+import { indexes, tables } from '../../../src/backends/sql/tables.ts'
+import { Bench } from '../../../src/testing/conformance/bench.ts'
+import { ManualClock } from '../../../src/testing/manual-clock.ts'
+import { type FreshDatabase, freshDatabase } from '../../services.ts'
+
+describe('the schema of a PostgreSQL database', () => {
+  let database: FreshDatabase
+  let admin: pg.Client
+  const opened: AsyncDisposable[] = []
+
+  beforeAll(async () => {
+    database = await freshDatabase('postgres')
+    admin = new pg.Client({ connectionString: database.url })
+    await admin.connect()
+  })
+  afterAll(async () => {
+    await admin.end()
+    await database.dispose()
+  })
+  beforeEach(() => admin.query('DROP SCHEMA IF EXISTS treadle CASCADE'))
+  afterEach(async () => {
+    for (const each of opened.splice(0)) await each[Symbol.asyncDispose]()
+  })
+
+  test('J5: is made where there is none, and left as it is where it is there', async () => {
+    const first = await open()
+    await first.sendOne()
+    const before = await versions()
+    expect(before).toEqual([{ version: 1, compatible_from: 1, applied_at: expect.stringMatching(/^\d{13}$/) }])
+    const second = await open()
+    expect(await second.claimedIds()).toHaveLength(1)
+    expect(await versions()).toEqual(before)
+    expect(await namesOf('table')).toEqual([...Object.keys(tables), 'migrations'].sort())
+    const made = await namesOf('index')
+    expect(indexes.filter(({ name }) => !made.includes(name))).toEqual([])
+  })
+
+  test('J5: is made once by programs that open it at the same moment', async () => {
+    for (let round = 0; round < 5; round++) {
+      const programs = await Promise.all([1, 2, 3, 4, 5, 6].map(() => open({ schema: `round_${round}` })))
+      await Promise.all(programs.map((program) => program.sendOne()))
+      expect(await versions(`round_${round}`)).toHaveLength(1)
+      expect(await programs[0]?.claimedIds()).toHaveLength(6)
+    }
+  })
+
+  test('is refused where it is missing and may not be made, and nothing is made', async () => {
+    const refused = open({ migrate: false })
+    await expect(refused).rejects.toMatchObject({ code: 'SCHEMA_OUTDATED' })
+    await expect(refused).rejects.toThrow(/version 0, this Treadle needs 1. Run: npx treadle migrate/)
+    expect(await namesOf('table')).toEqual([])
+    expect((await admin.query("SELECT 1 FROM pg_namespace WHERE nspname = 'treadle'")).rowCount).toBe(0)
+  })
+
+  test('lives in a schema of its own for each queue of a database, by an option or by the URL', async () => {
+    const [one, other] = [await open({ schema: 'one' }), await open({ url: `${database.url}?schema=other` })]
+    await one.sendOne()
+    expect(await other.claimedIds()).toEqual([])
+    expect(await one.claimedIds()).toHaveLength(1)
+    await expect(open({ schema: 'a.b' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    await expect(open({ url: `${database.url}?schema=A` })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  })
+
+  const addColumn = ['ALTER TABLE {jobs} ADD COLUMN colour text', "UPDATE {jobs} SET colour = 'none'"]
+  const next: Migration = { up: addColumn, down: ['ALTER TABLE {jobs} DROP COLUMN colour'], compatibleFrom: 1 }
+
+  describe('of the next version', () => {
+    test('lets the workers of this one go on where it says so', async () => {
+      const old = await open()
+      await old.sendOne()
+      await migratingWith(database.url, next).migrate()
+      expect(await versions()).toMatchObject([{ version: 1 }, { version: 2, compatible_from: 1 }])
+      await old.sendOne()
+      for (const migrate of [true, false]) {
+        const opensLater = await open({ migrate })
+        await opensLater.sendOne()
+      }
+      expect(await old.claimedIds()).toHaveLength(4)
+      await expect((await upkeep()).schema.migrate()).resolves.toMatchObject({ version: 2 })
+    })
+
+    test('is refused where this one can not work with it, and left as it is', async () => {
+      const incompatible = { ...next, compatibleFrom: 2 }
+      await migratingWith(database.url, incompatible, { ...next, up: [], down: [] }).migrate()
+      const refused = open()
+      await expect(refused).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
+      await expect(refused).rejects.toThrow(/version 3.*knows up to 1. Update the package/)
+      await expect((await upkeep()).schema.migrate()).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
+      await expect((await upkeep()).schema.migrate(0)).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
+      expect(await versions()).toHaveLength(3)
+    })
+
+    test('is made from what is there, and undone', async () => {
+      await (await open()).sendOne()
+      const migrating = migratingWith(database.url, next)
+      expect(await migrating.migrate()).toEqual({ version: 2, compatibleFrom: 1 })
+      expect((await admin.query('SELECT colour FROM treadle.jobs')).rows).toEqual([{ colour: 'none' }])
+      expect(await migrating.migrate(1)).toEqual({ version: 1, compatibleFrom: 1 })
+      await expect(admin.query('SELECT colour FROM treadle.jobs')).rejects.toThrow(/does not exist/)
+      expect(await (await open({ migrate: false })).claimedIds()).toHaveLength(1)
+    })
+
+    test('is not half there when a statement of it fails', async () => {
+      await (await open()).sendOne()
+      const broken = migratingWith(database.url, { ...next, up: [...addColumn, 'SELECT 1 / 0'] })
+      await expect(broken.migrate()).rejects.toThrow(/division by zero/)
+      expect(await versions()).toHaveLength(1)
+      await expect(admin.query('SELECT colour FROM treadle.jobs')).rejects.toThrow(/does not exist/)
+    })
+
+    test('that can not be undone says so, and nothing is changed', async () => {
+      const migrating = migratingWith(database.url, { ...next, down: null })
+      await migrating.migrate()
+      await expect(migrating.migrate(1)).rejects.toThrow(/Schema version 2 can not be undone without loss/)
+      await expect(migrating.migrate(3)).rejects.toThrow(/There is no schema version 3/)
+      expect(await versions()).toHaveLength(2)
+    })
+  })
+
+  describe('as a plan', () => {
+    test('is what a program would run, and can be run by hand', async () => {
+      const { schema } = await upkeep()
+      const plan = await schema.plan()
+      expect(await namesOf('table')).toEqual([])
+      expect(plan).toMatch(/INSERT INTO treadle\.migrations .*\nCOMMIT;$/)
+      await admin.query(plan)
+      expect(await schema.plan()).toBe('')
+      const byHand = await shapeOf()
+      const queue = await open({ migrate: false })
+      await queue.sendOne()
+      expect(await queue.claimedIds()).toHaveLength(1)
+      await admin.query('DROP SCHEMA treadle CASCADE')
+      await open()
+      expect(await shapeOf()).toEqual(byHand)
+    })
+
+    test('that was run already is refused as a whole', async () => {
+      const plan = await (await upkeep()).schema.plan()
+      await open()
+      await expect(admin.query(plan)).rejects.toThrow(/already exists/)
+      await admin.query('ROLLBACK')
+      expect(await versions()).toHaveLength(1)
+    })
+
+    test('goes back as well', async () => {
+      await open()
+      const { schema } = await upkeep()
+      await admin.query(await schema.plan(0))
+      expect(await schema.state()).toEqual({ version: 0, compatibleFrom: 0 })
+      expect(await namesOf('table')).toEqual(['migrations'])
+    })
+  })
+
+  describe('without the right to make it', () => {
+    const login = 'treadle_plain'
+    const url = () => database.url.replace(/\/\/[^@]*@/, `//${login}@`)
+    beforeAll(() => admin.query(`DROP ROLE IF EXISTS ${login}; CREATE ROLE ${login} LOGIN`))
+    afterAll(() => admin.query(`DROP OWNED BY ${login}; DROP ROLE ${login}`))
+
+    test('is refused with the statement that gives the right, one after the other', async () => {
+      const first = open({ url: url() })
+      await expect(first).rejects.toMatchObject({ code: 'DATABASE_DENIED' })
+      await expect(first).rejects.toThrow(`GRANT CREATE ON DATABASE ${database.name} TO ${login};`)
+      await admin.query('CREATE SCHEMA treadle')
+      const grant = `GRANT USAGE, CREATE ON SCHEMA treadle TO ${login};`
+      await expect(open({ url: url() })).rejects.toThrow(grant)
+      await admin.query(grant)
+      await (await open({ url: url() })).sendOne()
+    })
+
+    test('is enough where somebody else made it, with the rights to read and write', async () => {
+      await open()
+      const grant = `GRANT USAGE ON SCHEMA treadle TO ${login}; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA treadle TO ${login};`
+      await expect(open({ url: url() })).rejects.toThrow(grant)
+      await admin.query(grant)
+      const plain = await open({ url: url() })
+      await plain.sendOne()
+      expect(await plain.claimedIds()).toHaveLength(1)
+      const refused = migratingWith(url(), next).migrate()
+      await expect(refused).rejects.toMatchObject({ code: 'DATABASE_DENIED' })
+      await expect(refused).rejects.toThrow(/permission denied.*The owner of the tables can run: npx treadle migrate/)
+    })
+  })
+
+  async function open(options: PostgresOptions = {}): Promise<Bench> {
+    const clock = new ManualClock()
+    const backend = await openPostgres({ url: database.url, clock, ...options })
+    opened.push(backend)
+    return new Bench(backend, clock)
+  }
+
+  async function upkeep() {
+    const found = await openPostgresUpkeep({ url: database.url })
+    opened.push(found)
+    return found
+  }
+
+  /** As a later version of the package would do it. */
+  function migratingWith(url: string, ...more: readonly Migration[]): Migrating {
+    const names = new TableNames('treadle.')
+    const pool = new pg.Pool({ connectionString: url })
+    const later = new PostgresDatabase(pool as never, { statements: new PostgresStatements(names), prepare: false }, true)
+    opened.push(later)
+    return new Migrating(later, postgresSchemaEngine(later, 'treadle', [...postgresMigrations, ...more]), names)
+  }
+
+  async function versions(schema = 'treadle') {
+    return (await admin.query(`SELECT * FROM ${schema}.migrations ORDER BY version`)).rows
+  }
+
+  async function namesOf(kind: 'table' | 'index'): Promise<readonly string[]> {
+    const { rows } = await admin.query(`SELECT ${kind}name AS name FROM pg_${kind}${kind === 'index' ? 'es' : 's'}
+      WHERE schemaname = 'treadle' ORDER BY name`)
+    return rows.map(({ name }) => name)
+  }
+
+  async function shapeOf() {
+    const { rows: columns } =
+      await admin.query(`SELECT table_name, column_name, data_type, is_nullable, column_default, collation_name
+      FROM information_schema.columns WHERE table_schema = 'treadle' ORDER BY table_name, ordinal_position`)
+    const { rows: found } = await admin.query("SELECT indexdef FROM pg_indexes WHERE schemaname = 'treadle' ORDER BY indexname")
+    return { columns, found }
+  }
+})
