@@ -5,7 +5,7 @@ import type { Lanes } from './lanes.ts'
 import type { Rates } from './rates.ts'
 import { Running } from './running.ts'
 import type { SqlDatabase } from './session.ts'
-import { stateNumber } from './tables.ts'
+import { isReady } from './tables.ts'
 import { isJobId } from './token.ts'
 
 export interface HoldingParts {
@@ -50,7 +50,7 @@ export class Holding {
   async #placeOf(id: string): Promise<{ readonly lane: number; readonly grp: string } | undefined> {
     if (!isJobId(id)) return undefined
     const [place] = await this.#parts.database.all<{ lane: number; grp: string }>(
-      `SELECT lane, grp FROM {jobs} WHERE id = ? AND state = ${stateNumber.ready}`,
+      `SELECT lane, grp FROM {jobs} WHERE id = ? AND ${isReady}`,
       [id],
     )
     return place

@@ -7,8 +7,11 @@ import type { SqlDatabase, SqlValue } from './session.ts'
 import { stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
 
-const select = `SELECT ${recordColumns.map((column) => `jobs.${column}`).join(', ')}, links.parent, links.root
-  FROM {jobs} AS jobs LEFT JOIN {links} AS links ON links.id = jobs.id`
+const columns = `${recordColumns.map((column) => `{jobs}.${column}`).join(', ')}, links.parent, links.root`
+const links = 'LEFT JOIN {links} AS links ON links.id = {jobs}.id'
+
+// Up to this many jobs it is cheaper to find them by their state and sort them than to walk all rows from the newest.
+const sortedAtMost = 10_000
 
 export interface LookingParts {
   readonly database: SqlDatabase
@@ -26,27 +29,31 @@ export class Looking {
 
   async get(id: string): Promise<JobRecord | null> {
     if (!isJobId(id)) return null
-    const [record] = await this.#records(`${select} WHERE jobs.id = ?`, [id])
+    const [record] = await this.#records(`SELECT ${columns} FROM {jobs} ${links} WHERE {jobs}.id = ?`, [id])
     return record ?? null
   }
 
+  /** From the newest on, or, where those that are meant are few, all of them and then the newest. */
   async list(filter: JobFilter): Promise<readonly JobRecord[]> {
     const { state, group, root, before, limit } = filter
-    const conditions: string[] = []
-    const values: SqlValue[] = []
-    const where = (condition: string, ...given: readonly SqlValue[]) => {
-      conditions.push(condition)
-      values.push(...given)
-    }
     const lanes = await chosenLanes(this.#parts.lanes, filter)
     if (lanes?.length === 0 || (before !== undefined && !isJobId(before))) return []
-    if (state !== undefined) where(inState(state))
-    if (lanes !== null) where('jobs.lane IN (?)', lanes)
-    if (group !== undefined) where('jobs.grp = ?', group)
-    if (root !== undefined) where('jobs.id IN (SELECT id FROM {links} WHERE root = ?)', root)
-    if (before !== undefined) where('jobs.id < ?', before)
+    const conditions: string[] = []
+    const values: SqlValue[] = []
+    const where = (condition: string, value: SqlValue | undefined | null) => {
+      if (value === undefined || value === null) return
+      conditions.push(condition)
+      values.push(value)
+    }
+    where('{jobs}.id IN (SELECT id FROM {links} WHERE root = ?)', root)
+    where('{jobs}.lane IN (?)', lanes)
+    where('{jobs}.grp = ?', group)
+    where('{jobs}.id < ?', before)
+    const isRare = root === undefined && state !== undefined && (await this.#countOf(state, lanes)) <= sortedAtMost
+    if (state !== undefined) conditions.push(isRare ? fromIndexOf(state) : `{jobs}.state + 0 = ${stateNumber[state]}`)
     const meant = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-    return this.#records(`${select} ${meant} ORDER BY jobs.id DESC LIMIT ?`, [...values, limit])
+    const { table, order } = isRare || root !== undefined ? sorting : walking
+    return this.#records(`SELECT ${columns} FROM ${table} ${links} ${meant} ORDER BY ${order} DESC LIMIT ?`, [...values, limit])
   }
 
   async jobCounts(): Promise<readonly JobCount[]> {
@@ -85,6 +92,13 @@ export class Looking {
     return rows.sort(byChoice).map((row) => heldLeaseOf(row, lanes.get(row.lane)))
   }
 
+  async #countOf(state: JobState, lanes: readonly number[] | null): Promise<number> {
+    const meant = lanes === null ? null : new Set(lanes)
+    const rows = await this.#parts.counts.all()
+    const counted = rows.filter((row) => row.state === stateNumber[state] && (meant === null || meant.has(row.lane)))
+    return counted.reduce((sum, { jobs }) => sum + jobs, 0)
+  }
+
   async #records(sql: string, values: readonly SqlValue[]): Promise<readonly JobRecord[]> {
     const { database, lanes } = this.#parts
     const rows = await database.all<RecordRow>(sql, values)
@@ -96,8 +110,12 @@ export class Looking {
   }
 }
 
+const walking = { table: '{jobs by PRIMARY}', order: '{jobs}.id' }
+/** By something that is in no index, or a planner might walk all rows to find these few in their order. */
+const sorting = { table: '{jobs}', order: "CONCAT({jobs}.id, '')" }
+
 /** Those that wait for others are found among the links: no index of jobs holds them. */
-function inState(state: JobState): string {
-  const isIn = `jobs.state = ${stateNumber[state]}`
-  return state === 'blocked' ? `${isIn} AND jobs.id IN (SELECT id FROM {links} WHERE gives_up_at IS NOT NULL)` : isIn
+function fromIndexOf(state: JobState): string {
+  const isIn = `{jobs}.state = ${stateNumber[state]}`
+  return state === 'blocked' ? `${isIn} AND {jobs}.id IN (SELECT id FROM {links} WHERE gives_up_at IS NOT NULL)` : isIn
 }

@@ -1,7 +1,7 @@
 import { digest } from '../../core/digest.ts'
 import type { OnceClaim } from '../contract.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
-import { stateNumber } from './tables.ts'
+import { isRunning, stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
 
 /** A held key is looked at again after so long: a job that runs for longer keeps it. */
@@ -92,7 +92,7 @@ async function jobsUnderWay(session: SqlSession, jobIds: readonly string[]): Pro
   const ids = jobIds.filter(isJobId)
   if (ids.length === 0) return new Set()
   const rows = await session.all<{ id: string }>(
-    `SELECT id FROM {jobs} WHERE id IN (?) AND (state = ${stateNumber.blocked} OR state = ${stateNumber.running})`,
+    `SELECT id FROM {jobs} WHERE id IN (?) AND (state + 0 = ${stateNumber.blocked} OR ${isRunning})`,
     [ids],
   )
   return new Set(rows.map(({ id }) => id))

@@ -43,7 +43,9 @@ export class Removing {
     ids: readonly string[] | undefined,
     lanes: readonly number[] | null,
   ): Promise<readonly string[]> {
-    const conditions = [`state = ${stateNumber[state]}`]
+    const isIn = `${ids === undefined ? 'state' : 'state + 0'} = ${stateNumber[state]}`
+    const table = ids !== undefined ? '{jobs by PRIMARY}' : lanes === null ? '{jobs by jobs_ended}' : '{jobs}'
+    const conditions = [isIn]
     const values: SqlValue[] = []
     const where = (condition: string, value: SqlValue | null | undefined) => {
       if (value === undefined || value === null) return
@@ -54,7 +56,7 @@ export class Removing {
     where('id IN (?)', ids)
     where('lane IN (?)', lanes)
     const rows = await this.#parts.database.all<{ id: string }>(
-      `SELECT id FROM {jobs} WHERE ${conditions.join(' AND ')} ORDER BY finished_at, id LIMIT ?`,
+      `SELECT id FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY finished_at LIMIT ?`,
       [...values, limit],
     )
     return rows.map(({ id }) => id)
