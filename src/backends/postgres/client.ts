@@ -18,6 +18,8 @@ export interface PostgresAnswer {
 /** One connection of a pool, to be given back. An error given with it has the pool close it. */
 export interface PostgresClient extends PostgresQueryable {
   release(error?: Error | boolean): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /** The part of `pg`'s Pool that the queue uses. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../core/clock.ts'
-import type { Lease, QueueBackend } from '../contract.ts'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { Lease, QueueBackend, SendReceipt } from '../contract.ts'
 import type { Upkeep } from '../upkeep.ts'
 import { Calls } from './calls.ts'
 import { Claiming } from './claiming.ts'
@@ -18,6 +19,7 @@ import { OnceMarks } from './once-marks.ts'
 import { Outcomes } from './outcomes.ts'
 import { Promoting } from './promoting.ts'
 import { Rates } from './rates.ts'
+import { repeating } from './repeating.ts'
 import { Rescuing } from './rescuing.ts'
 import { Sending } from './sending.ts'
 import type { SqlDatabase } from './session.ts'
@@ -68,7 +70,7 @@ export function sqlBackend({ kind, database, shortcuts, waker, upkeep, clock }: 
   const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {
     async send(envelopes) {
       if (envelopes.length === 0) return []
-      const receipts = await linking.send(envelopes, clock.now())
+      const receipts = await sendAgain(envelopes, () => linking.send(envelopes, clock.now()))
       waker.wake()
       return receipts
     },
@@ -84,7 +86,8 @@ export function sqlBackend({ kind, database, shortcuts, waker, upkeep, clock }: 
       if (released) waker.wake()
       return receipts
     },
-    begin: (tokens) => database.transaction((session) => touchLeases(session, tokens, { begun: 1 })),
+    begin: (tokens) =>
+      repeating(() => database.transaction((session) => touchLeases(session, tokens, { begun: 1 })), systemClock),
     extend: (tokens, leaseMs) =>
       database.transaction((session) => touchLeases(session, tokens, { lease_until: clock.now() + leaseMs })),
     async reap(maxRescues, deadOwners = []) {
@@ -112,6 +115,16 @@ export function sqlBackend({ kind, database, shortcuts, waker, upkeep, clock }: 
       return closing
     },
   }
+}
+
+/** A job that is there when its envelopes are sent again was stored by the first time, whose answer was lost. */
+function sendAgain(envelopes: readonly Envelope[], send: () => Promise<readonly SendReceipt[]>): Promise<readonly SendReceipt[]> {
+  // The server's absence is not a matter of the queue's clock.
+  return repeating(async (isRepeated) => {
+    const receipts = await send()
+    if (!isRepeated) return receipts
+    return receipts.map((receipt, index) => (receipt.id === envelopes[index]?.id ? { ...receipt, stored: true } : receipt))
+  }, systemClock)
 }
 
 function leaseOf(row: ClaimedRow, lanes: Lanes, claim: string, expiresAt: number): Lease {

@@ -1,4 +1,5 @@
 import type { Settlement, SettleReceipt } from '../contract.ts'
+import { Doubts } from './doubts.ts'
 import { type JobChange, type JobRow, stateAfter, unleased, withError } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { Lanes } from './lanes.ts'
@@ -32,12 +33,17 @@ export interface Settled {
 /** Ends leases by their owner's word. */
 export class Settling {
   readonly #parts: SettlingParts
+  readonly #doubts = new Doubts()
 
   constructor(parts: SettlingParts) {
     this.#parts = parts
   }
 
-  async settle(settlements: readonly Settlement[], now: number): Promise<Settled> {
+  settle(settlements: readonly Settlement[], now: number): Promise<Settled> {
+    return this.#doubts.around(settlements, () => this.#settle(settlements, now))
+  }
+
+  async #settle(settlements: readonly Settlement[], now: number): Promise<Settled> {
     const receipts = new Array<SettleReceipt>(settlements.length).fill('lost')
     const tokens = settlements.map(({ token }) => readToken(token))
     const left = await this.#succeedPlainly(settlements, tokens, receipts, now)
@@ -54,7 +60,9 @@ export class Settling {
   /** In a transaction that has the job in hand. */
   async settleOne(hand: JobsInHand, token: Token, settlement: Settlement): Promise<SettleReceipt> {
     const row = hand.get(token.id)
-    if (row === undefined || row.state !== stateNumber.running || row.token !== token.claim) return 'lost'
+    if (row === undefined || row.state !== stateNumber.running || row.token !== token.claim) {
+      return this.#doubts.receiptFor(settlement, token, row)
+    }
     if (row.linked === 1) return this.#parts.linked.settle(hand, row, settlement)
     if (settlement.kind === 'done') await this.#parts.onceMarks.keep(hand.session, settlement.once, settlement.result, hand.now)
     const isAsked = row.cancel === 1 && comesBack(settlement)

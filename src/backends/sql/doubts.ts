@@ -1,0 +1,40 @@
+import type { Settlement, SettleReceipt } from '../contract.ts'
+import type { JobRow } from './job-row.ts'
+import { isUnreachable } from './repeating.ts'
+import { stateNumber } from './tables.ts'
+import type { Token } from './token.ts'
+
+/**
+ * Settlements whose answers were lost with the connection: each may have been carried out or not. Whoever settles again after that
+ * is told what came of the first time, and not that its lease is lost.
+ */
+export class Doubts {
+  readonly #tokens = new Set<string>()
+
+  /** Remembers what is in doubt when the call fails in such a way, and forgets it when one got through. */
+  async around<Answer>(settlements: readonly Settlement[], call: () => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await call()
+      if (this.#tokens.size > 0) for (const { token } of settlements) this.#tokens.delete(token)
+      return answer
+    } catch (thrown) {
+      if (isUnreachable(thrown)) for (const { token } of settlements) this.#tokens.add(token)
+      throw thrown
+    }
+  }
+
+  /** What a settlement of a lease that is not held comes to. A job that ended by this lease still has its claim. */
+  receiptFor(settlement: Settlement, { claim }: Token, row: JobRow | undefined): SettleReceipt {
+    if (!this.#tokens.has(settlement.token)) return 'lost'
+    if (row === undefined) return 'keep' in settlement && !settlement.keep ? 'applied' : 'lost'
+    return row.token === claim && row.state !== stateNumber.running ? receiptOf(settlement, row.state) : 'lost'
+  }
+}
+
+/** What the first settlement must have answered, by what became of the job. */
+function receiptOf({ kind }: Settlement, state: number): SettleReceipt {
+  if (state === stateNumber.blocked) return kind === 'done' ? 'blocked' : 'applied'
+  if (state === stateNumber.cancelled && kind !== 'cancelled') return 'cancelled'
+  if (state === stateNumber.dead && kind !== 'dead') return 'failed'
+  return 'applied'
+}
