@@ -1,15 +1,24 @@
 import type { Dialect, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
 import type { SqlSession, SqlValue } from '../sql/session.ts'
 import { isDuplicate } from './failure.ts'
+import { cancelling, inState } from './places.ts'
 
 /**
  * One look into the index for each lane that there is. The optimizer would read all ready jobs instead, so it is asked for one value
  * at a time, which leaves it no choice.
  */
 const readyLanes = `SELECT lane FROM {lanes}
-  WHERE (SELECT 1 FROM {jobs by jobs_ready} WHERE state = 0 AND {jobs}.lane = {lanes}.lane LIMIT 1) = 1`
+  WHERE (SELECT 1 FROM {jobs by jobs_ready} WHERE place = {lanes}.lane LIMIT 1) = 1`
 
-export const mysqlDialect: Dialect = { kind: 'mysql', readyLanes, wholeNumber: 'SIGNED', isDuplicate, firstReady }
+export const mysqlDialect: Dialect = {
+  kind: 'mysql',
+  readyLanes,
+  inState,
+  cancelling,
+  wholeNumber: 'SIGNED',
+  isDuplicate,
+  firstReady,
+}
 
 /** So many places are looked at by one statement: it is planned for each of them. */
 const mostPlaces = 100
@@ -22,20 +31,20 @@ async function firstReady(
   const jobs: ReadyJob[][] = places.map(() => [])
   for (let from = 0; from < places.length; from += mostPlaces) {
     const some = places.slice(from, from + mostPlaces)
-    for (const { place, id, run_at } of await readPlaces(session, some, limit)) jobs[from + place]?.push({ id, run_at })
+    for (const { nth, id, run_at } of await readPlaces(session, some, limit)) jobs[from + nth]?.push({ id, run_at })
   }
   return jobs
 }
 
 interface PlacedJob extends ReadyJob {
-  readonly place: number
+  readonly nth: number
 }
 
-const firstOfPlace = `(SELECT ? AS place, id, run_at FROM {jobs by jobs_ready}
-  WHERE state = 0 AND lane = ? AND grp = ? ORDER BY run_at, id LIMIT ?)`
+const firstOfPlace = `(SELECT ? AS nth, id, place_at AS run_at FROM {jobs by jobs_ready}
+  WHERE place = ? AND place_grp = ? ORDER BY place_at, id LIMIT ?)`
 
 async function readPlaces(session: SqlSession, places: readonly ReadyPlace[], limit: number): Promise<readonly PlacedJob[]> {
-  const values = places.flatMap(({ lane, grp }, place): SqlValue[] => [place, lane, grp, limit])
+  const values = places.flatMap(({ lane, grp }, nth): SqlValue[] => [nth, lane, grp, limit])
   const found = await session.all<PlacedJob>(places.map(() => firstOfPlace).join(' UNION ALL '), values)
-  return found.sort((a, b) => a.place - b.place || a.run_at - b.run_at || (a.id < b.id ? -1 : 1))
+  return found.sort((a, b) => a.nth - b.nth || a.run_at - b.run_at || (a.id < b.id ? -1 : 1))
 }

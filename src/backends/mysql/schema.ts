@@ -1,4 +1,5 @@
 import { type Index, indexes, type Table, type TableName, tables } from '../sql/tables.ts'
+import { placeColumns } from './places.ts'
 
 /** In characters. A key of an index has room for 768 of them in all. */
 const nameLength = 512
@@ -18,14 +19,15 @@ function createTable(name: TableName, table: Table, collation: string): string {
     const given = fallback === undefined ? '' : ` DEFAULT ${typeof fallback === 'string' ? `'${fallback}'` : fallback}`
     return `${column} ${columnType(type, length, collation)}${nullable === true ? '' : ' NOT NULL'}${given}`
   })
-  const keys = indexes.filter((index) => index.table === name).map(createIndex)
-  const lines = [...columns, `PRIMARY KEY (${table.primary.join(', ')})`, ...keys]
+  const keys = indexes.filter((index) => index.table === name && index.isOfStates !== true).map(createIndex)
+  const places = name === 'jobs' ? placeColumns(columnType('name', nameLength, collation)) : []
+  const lines = [...columns, `PRIMARY KEY (${table.primary.join(', ')})`, ...keys, ...places]
   const kept = 'ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'
   return `CREATE TABLE IF NOT EXISTS {${name}} (\n  ${lines.join(',\n  ')}\n) ${kept}`
 }
 
-function createIndex({ name, columns, prefix = [], unique }: Index): string {
-  return `${unique === true ? 'UNIQUE INDEX' : 'INDEX'} ${name} (${[...prefix, ...columns].join(', ')})`
+function createIndex({ name, columns, unique }: Index): string {
+  return `${unique === true ? 'UNIQUE INDEX' : 'INDEX'} ${name} (${columns.join(', ')})`
 }
 
 function columnType(type: Table['columns'][string]['type'], length: number, collation: string): string {

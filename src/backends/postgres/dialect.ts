@@ -1,5 +1,6 @@
-import type { Dialect, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
+import type { Dialect, ReadyJob, ReadyPlace, StateIndex } from '../sql/dialect.ts'
 import type { SqlSession } from '../sql/session.ts'
+import { isRunning, stateNumber } from '../sql/tables.ts'
 import { isDuplicate } from './failure.ts'
 
 /** A walk from lane to lane: each step is one look into the index. */
@@ -9,7 +10,20 @@ const readyLanes = `WITH RECURSIVE ready AS (
     SELECT (SELECT lane FROM {jobs} WHERE state = 0 AND lane > ready.lane ORDER BY lane LIMIT 1) FROM ready WHERE lane IS NOT NULL
   ) SELECT lane FROM ready WHERE lane IS NOT NULL`
 
-export const postgresDialect: Dialect = { kind: 'postgres', readyLanes, wholeNumber: 'bigint', isDuplicate, firstReady }
+export const postgresDialect: Dialect = {
+  kind: 'postgres',
+  readyLanes,
+  inState,
+  cancelling: `cancel = 1 AND ${isRunning}`,
+  wholeNumber: 'bigint',
+  isDuplicate,
+  firstReady,
+}
+
+function inState(state: number): StateIndex {
+  const at = state < stateNumber.running ? 'run_at' : state === stateNumber.running ? 'lease_until' : 'finished_at'
+  return { is: `state = ${state}`, at }
+}
 
 interface PlacedJob extends ReadyJob {
   readonly place: number

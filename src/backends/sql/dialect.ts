@@ -5,12 +5,23 @@ export interface Dialect {
   readonly kind: 'postgres' | 'mysql'
   /** A query for the lanes that have ready jobs, at the cost of those lanes and not of the jobs. */
   readonly readyLanes: string
+  /** How the jobs in a state are found by an index. */
+  inState(state: number): StateIndex
+  /** A condition on jobs: those that run and were asked to stop. */
+  readonly cancelling: string
   /** The type that a sum is cast to, to come back as a whole number. */
   readonly wholeNumber: string
   /** Whether a statement failed because another row has the same unique value. */
   isDuplicate(thrown: unknown): boolean
   /** The first ready jobs of each of these places, at most `limit` of each, in their order; without a lock. */
   firstReady(session: SqlSession, places: readonly ReadyPlace[], limit: number): Promise<readonly (readonly ReadyJob[])[]>
+}
+
+export interface StateIndex {
+  /** A condition on jobs. */
+  readonly is: string
+  /** The column that the index has them in order by: when they are due, until when they are leased, or when they ended. */
+  readonly at: string
 }
 
 /** Where ready jobs stand in their order: a lane, and a group of it where it has groups. */

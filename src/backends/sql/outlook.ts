@@ -1,4 +1,5 @@
 import type { SqlSession } from './session.ts'
+import { stateNumber } from './tables.ts'
 import { writeToken } from './token.ts'
 
 /** What a claim must know before it begins, and what its owner must know beside the jobs that it gets. */
@@ -23,14 +24,16 @@ interface OutlookRow {
 /** One statement, so that an idle worker asks once. */
 export async function readOutlook(session: SqlSession, owner: string): Promise<Outlook> {
   const none = 'NULL AS text, NULL AS claim'
+  const { inState, cancelling, readyLanes } = session.dialect
+  const [scheduled, running] = [inState(stateNumber.scheduled), inState(stateNumber.running)]
   const rows = await session.all<OutlookRow>(
-    `SELECT 'due' AS kind, MIN(run_at) AS number, ${none} FROM {jobs} WHERE state = 1
-     UNION ALL SELECT 'expires', MIN(lease_until), NULL, NULL FROM {jobs} WHERE state = 3
+    `SELECT 'due' AS kind, MIN(${scheduled.at}) AS number, ${none} FROM {jobs} WHERE ${scheduled.is}
+     UNION ALL SELECT 'expires', MIN(${running.at}), NULL, NULL FROM {jobs} WHERE ${running.is}
      UNION ALL SELECT 'held', MIN(held_until), NULL, NULL FROM {groups} WHERE held_until > 0
      UNION ALL SELECT 'gives-up', MIN(gives_up_at), NULL, NULL FROM {links} WHERE gives_up_at IS NOT NULL
      UNION ALL SELECT 'paused', NULL, queue, NULL FROM {paused}
-     UNION ALL SELECT 'cancelled', lane, CAST(id AS CHAR(36)), token FROM {jobs} WHERE cancel = 1 AND owner = ? AND state + 0 = 3
-     UNION ALL SELECT 'ready', ready_lanes.lane, NULL, NULL FROM (${session.dialect.readyLanes}) AS ready_lanes`,
+     UNION ALL SELECT 'cancelled', lane, CAST(id AS CHAR(36)), token FROM {jobs} WHERE ${cancelling} AND owner = ?
+     UNION ALL SELECT 'ready', ready_lanes.lane, NULL, NULL FROM (${readyLanes}) AS ready_lanes`,
     [owner],
   )
   const of = (kind: string) => rows.filter((row) => row.kind === kind)

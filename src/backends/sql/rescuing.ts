@@ -38,8 +38,9 @@ export class Rescuing {
   }
 
   async #expired(now: number): Promise<readonly string[]> {
+    const { is, at } = this.#database.dialect.inState(stateNumber.running)
     const rows = await this.#database.all<{ id: string }>(
-      `SELECT id FROM {jobs by jobs_running} WHERE state = 3 AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`,
+      `SELECT id FROM {jobs by jobs_running} WHERE ${is} AND ${at} <= ? ORDER BY ${at} LIMIT ${rescuesPerCall}`,
       [now],
     )
     return rows.map(({ id }) => id)
@@ -47,7 +48,8 @@ export class Rescuing {
 
   async #heldBy(owners: readonly string[]): Promise<readonly string[]> {
     if (owners.length === 0) return []
-    const rows = await this.#database.all<{ id: string }>('SELECT id FROM {jobs} WHERE state = 3 AND owner IN (?)', [owners])
+    const { is } = this.#database.dialect.inState(stateNumber.running)
+    const rows = await this.#database.all<{ id: string }>(`SELECT id FROM {jobs} WHERE ${is} AND owner IN (?)`, [owners])
     return rows.map(({ id }) => id)
   }
 }

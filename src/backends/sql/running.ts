@@ -1,5 +1,6 @@
 import type { Lanes } from './lanes.ts'
 import type { SqlSession } from './session.ts'
+import { stateNumber } from './tables.ts'
 
 /**
  * How many jobs run, by key, queue and group. They are counted from the index of running jobs, which holds no more than all workers
@@ -11,9 +12,8 @@ export class Running {
   readonly #byGroup = new Map<string, number>()
 
   static async read(session: SqlSession, lanes: Lanes): Promise<Running> {
-    const rows = await session.all<RunningRow>(
-      'SELECT lane, grp, COUNT(*) AS jobs FROM {jobs} WHERE state = 3 GROUP BY lane, grp',
-    )
+    const { is } = session.dialect.inState(stateNumber.running)
+    const rows = await session.all<RunningRow>(`SELECT lane, grp, COUNT(*) AS jobs FROM {jobs} WHERE ${is} GROUP BY lane, grp`)
     await lanes.numbered(
       session,
       rows.map(({ lane }) => lane),

@@ -227,18 +227,18 @@ export interface Index {
   readonly unique?: boolean
   /** For engines with partial indexes: only rows for which this holds. */
   readonly where?: string
-  /** For the other engines: columns that stand before the others, so that the same rows are found in one place. */
-  readonly prefix?: readonly string[]
+  /** One of those that find jobs by their states: see `Dialect.inState`. */
+  readonly isOfStates?: boolean
 }
 
 export const indexes: readonly Index[] = [
   { name: 'lanes_key', table: 'lanes', columns: ['queue', 'job', 'priority', 'single', 'recurring', 'grouped'], unique: true },
-  { name: 'jobs_ready', table: 'jobs', prefix: ['state'], columns: ['lane', 'grp', 'run_at', 'id'], where: 'state = 0' },
-  { name: 'jobs_scheduled', table: 'jobs', prefix: ['state'], columns: ['run_at', 'id'], where: 'state = 1' },
-  { name: 'jobs_running', table: 'jobs', prefix: ['state'], columns: ['lease_until'], where: 'state = 3' },
-  { name: 'jobs_ended', table: 'jobs', columns: ['state', 'finished_at'], where: 'state >= 4' },
-  { name: 'jobs_cancelling', table: 'jobs', prefix: ['cancel'], columns: ['owner'], where: 'cancel = 1' },
-  { name: 'jobs_recurring', table: 'jobs', columns: ['schedule', 'state', 'run_at'], where: 'schedule IS NOT NULL' },
+  { name: 'jobs_ready', table: 'jobs', columns: ['lane', 'grp', 'run_at', 'id'], where: 'state = 0', isOfStates: true },
+  { name: 'jobs_scheduled', table: 'jobs', columns: ['run_at', 'id'], where: 'state = 1', isOfStates: true },
+  { name: 'jobs_running', table: 'jobs', columns: ['lease_until'], where: 'state = 3', isOfStates: true },
+  { name: 'jobs_ended', table: 'jobs', columns: ['state', 'finished_at'], where: 'state >= 4', isOfStates: true },
+  { name: 'jobs_cancelling', table: 'jobs', columns: ['owner'], where: 'cancel = 1', isOfStates: true },
+  { name: 'jobs_recurring', table: 'jobs', columns: ['schedule', 'run_at'], where: 'schedule IS NOT NULL' },
   { name: 'jobs_unique', table: 'jobs', columns: ['held_key'], where: 'held_key IS NOT NULL', unique: true },
   { name: 'groups_turns', table: 'groups', columns: ['lane', 'held_until', 'turn'] },
   { name: 'groups_held', table: 'groups', columns: ['held_until'], where: 'held_until > 0' },

@@ -1,0 +1,30 @@
+import type { StateIndex } from '../sql/dialect.ts'
+import { indexes, stateNumber } from '../sql/tables.ts'
+
+const { ready, scheduled, running } = stateNumber
+
+/**
+ * There are no indexes over some of the rows: one for each state would hold every job, and a job that changes its state would change
+ * them all. So there is a single one, by where a job stands: a ready one in its lane and group, all others below numbers that no
+ * lane has; and there by the time that counts. Whether it was asked to stop stands in it too, to be seen without a look at the row.
+ */
+export function placeColumns(groupType: string): readonly string[] {
+  return [
+    `place INT AS (CASE state WHEN ${ready} THEN lane WHEN ${scheduled} THEN 0 ELSE -state END) STORED`,
+    `place_grp ${groupType} AS (CASE state WHEN ${ready} THEN grp ELSE '' END) STORED`,
+    `place_at BIGINT AS (CASE WHEN state < ${running} THEN run_at WHEN state = ${running} THEN lease_until ELSE finished_at END) STORED`,
+    'INDEX jobs_place (place, place_grp, place_at, id, cancel)',
+  ]
+}
+
+/** The index that is there for the one that a statement names. */
+export function indexFor(name: string): string {
+  return indexes.some((index) => index.name === name && index.isOfStates === true) ? 'jobs_place' : name
+}
+
+export function inState(state: number): StateIndex {
+  if (state === ready) return { is: 'place > 0', at: 'place_at' }
+  return { is: `place = ${state === scheduled ? 0 : -state} AND place_grp = ''`, at: 'place_at' }
+}
+
+export const cancelling = `${inState(running).is} AND cancel = 1`
