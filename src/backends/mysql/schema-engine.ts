@@ -18,7 +18,8 @@ const longestWaitSeconds = 60
 
 /** Statements that change tables can not be rolled back, so what was run before a failure is passed over by the next try. */
 export function mysqlSchemaEngine(database: SqlDatabase, prefix: string, migrations: readonly Migration[]): SchemaEngine {
-  const lock = `MD5(CONCAT('treadle migrations ', DATABASE(), ' ${prefix}'))`
+  // A lock's name has at most 64 characters, and newer servers have no MD5.
+  const lock = `SHA2(CONCAT('treadle migrations ', DATABASE(), ' ${prefix}'), 256)`
   const take = `SELECT GET_LOCK(${lock}, ${longestWaitSeconds}) AS got`
   const free = `SELECT RELEASE_LOCK(${lock}) AS freed`
   return {

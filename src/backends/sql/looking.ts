@@ -50,7 +50,7 @@ export class Looking {
     where('{jobs}.grp = ?', group)
     where('{jobs}.id < ?', before)
     const isRare = root === undefined && state !== undefined && (await this.#countOf(state, lanes)) <= sortedAtMost
-    if (state !== undefined) conditions.push(isRare ? fromIndexOf(state) : `{jobs}.state + 0 = ${stateNumber[state]}`)
+    if (state !== undefined) conditions.push(isRare ? this.#fromIndexOf(state) : `{jobs}.state + 0 = ${stateNumber[state]}`)
     const meant = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
     const { table, order } = isRare || root !== undefined ? sorting : walking
     return this.#records(`SELECT ${columns} FROM ${table} ${links} ${meant} ORDER BY ${order} DESC LIMIT ?`, [...values, limit])
@@ -79,7 +79,7 @@ export class Looking {
     if (owners.length === 0) return []
     const { database, lanes } = this.#parts
     const rows = await database.all<HeldRow>(
-      `SELECT ${heldColumns.join(', ')} FROM {jobs} WHERE state = ${stateNumber.running} AND owner IN (?)`,
+      `SELECT ${heldColumns.join(', ')} FROM {jobs} WHERE ${database.dialect.inState(stateNumber.running).is} AND owner IN (?)`,
       [owners],
     )
     await lanes.numbered(
@@ -99,6 +99,12 @@ export class Looking {
     return counted.reduce((sum, { jobs }) => sum + jobs, 0)
   }
 
+  /** Those that wait for others are found among the links: not every engine has an index of them. */
+  #fromIndexOf(state: JobState): string {
+    const { is } = this.#parts.database.dialect.inState(stateNumber[state])
+    return state === 'blocked' ? `${is} AND {jobs}.id IN (SELECT id FROM {links} WHERE gives_up_at IS NOT NULL)` : is
+  }
+
   async #records(sql: string, values: readonly SqlValue[]): Promise<readonly JobRecord[]> {
     const { database, lanes } = this.#parts
     const rows = await database.all<RecordRow>(sql, values)
@@ -113,9 +119,3 @@ export class Looking {
 const walking = { table: '{jobs by PRIMARY}', order: '{jobs}.id' }
 /** By something that is in no index, or a planner might walk all rows to find these few in their order. */
 const sorting = { table: '{jobs}', order: "CONCAT({jobs}.id, '')" }
-
-/** Those that wait for others are found among the links: no index of jobs holds them. */
-function fromIndexOf(state: JobState): string {
-  const isIn = `{jobs}.state = ${stateNumber[state]}`
-  return state === 'blocked' ? `${isIn} AND {jobs}.id IN (SELECT id FROM {links} WHERE gives_up_at IS NOT NULL)` : isIn
-}

@@ -43,7 +43,8 @@ export class Removing {
     ids: readonly string[] | undefined,
     lanes: readonly number[] | null,
   ): Promise<readonly string[]> {
-    const isIn = `${ids === undefined ? 'state' : 'state + 0'} = ${stateNumber[state]}`
+    const { is, at } = this.#parts.database.dialect.inState(stateNumber[state])
+    const isIn = ids === undefined ? is : `state + 0 = ${stateNumber[state]}`
     const table = ids !== undefined ? '{jobs by PRIMARY}' : lanes === null ? '{jobs by jobs_ended}' : '{jobs}'
     const conditions = [isIn]
     const values: SqlValue[] = []
@@ -52,11 +53,11 @@ export class Removing {
       conditions.push(condition)
       values.push(value)
     }
-    where('finished_at < ?', finishedBefore)
+    where(`${at} < ?`, finishedBefore)
     where('id IN (?)', ids)
     where('lane IN (?)', lanes)
     const rows = await this.#parts.database.all<{ id: string }>(
-      `SELECT id FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY finished_at LIMIT ?`,
+      `SELECT id FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY ${at} LIMIT ?`,
       [...values, limit],
     )
     return rows.map(({ id }) => id)
