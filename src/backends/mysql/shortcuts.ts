@@ -1,5 +1,5 @@
 import { CountChanges } from '../sql/counts.ts'
-import { sentColumns } from '../sql/sending.ts'
+import { plainColumns } from '../sql/sent-rows.ts'
 import type { SqlDatabase, SqlRow } from '../sql/session.ts'
 import type { DoneLease, Shortcuts } from '../sql/shortcuts.ts'
 import { isRunning, stateNumber } from '../sql/tables.ts'
@@ -10,7 +10,7 @@ export const mysqlShortcuts: Shortcuts = { store, succeed, claim }
 
 function store(database: SqlDatabase, rows: readonly SqlRow[]): Promise<ReadonlySet<string>> {
   return database.transaction(async (session) => {
-    const written = await session.insertNew('jobs', sentColumns, rows, 'id')
+    const written = await session.insertNew('jobs', plainColumns, rows, 'id')
     const changes = new CountChanges()
     for (const { id, lane, state } of rows) if (written.has(id as string)) changes.add(lane as number, state as number, 1)
     await changes.insert(session)

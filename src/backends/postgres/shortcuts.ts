@@ -1,6 +1,6 @@
 import { untilNumber } from '../sql/job-row.ts'
-import { sentColumns } from '../sql/sending.ts'
-import type { SqlDatabase, SqlRow } from '../sql/session.ts'
+import { plainColumns } from '../sql/sent-rows.ts'
+import type { SqlDatabase } from '../sql/session.ts'
 import {
   type ClaimedRow,
   claimedColumns,
@@ -21,21 +21,17 @@ export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
   return {
     async store(database, rows) {
       const [answer] = await database.all<{ written: number; ids: string | null }>(store, [JSON.stringify(rows), rows.length])
-      return answer?.ids == null ? (answer?.written === rows.length ? allOf(rows) : new Set()) : new Set(listOf(answer.ids))
+      return answer?.written === rows.length ? null : new Set(listOf(answer?.ids ?? null))
     },
     succeed: (database, done, now) => succeed(database, done, now),
     claim: (database, request) => claim(database, request),
   }
 }
 
-function allOf(rows: readonly SqlRow[]): ReadonlySet<string> {
-  return new Set(rows.map(({ id }) => id as string))
-}
-
 /** Which jobs were written is told only where some were not. */
 function storing(statements: PostgresStatements): string {
   return `WITH written AS (
-      ${statements.insert('jobs', sentColumns, 'ON CONFLICT DO NOTHING RETURNING id, lane, state')}
+      ${statements.insert('jobs', plainColumns, 'ON CONFLICT DO NOTHING RETURNING id, lane, state')}
     ), counted AS (
       INSERT INTO {counts} (lane, state, jobs) SELECT lane, state, count(*) FROM written GROUP BY lane, state
     ) SELECT count(*) AS written, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM written`
@@ -52,7 +48,7 @@ const succeeding = `WITH ended AS (
     GROUP BY lane, step.state, step.sign
   ) SELECT count(*) AS ended, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM ended`
 
-async function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string>> {
+async function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string> | null> {
   // In one order, so that two statements over the same jobs do not wait for each other.
   const sorted = [...done].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, claim, result }) => ({ id, claim, result }))
   const [answer] = await database.all<{ ended: number; ids: string | null }>(succeeding, [
@@ -60,7 +56,7 @@ async function succeed(database: SqlDatabase, done: readonly DoneLease[], now: n
     JSON.stringify(sorted),
     done.length,
   ])
-  if (answer?.ended === done.length) return new Set(done.map(({ id }) => id))
+  if (answer?.ended === done.length) return null
   return new Set(listOf(answer?.ids ?? null))
 }
 

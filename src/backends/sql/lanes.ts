@@ -31,10 +31,26 @@ export class Lanes {
 
   /** The lanes of these envelopes, in their order. New ones are made on the way. */
   async of(envelopes: readonly Envelope[], isRecurring = false): Promise<readonly Lane[]> {
-    const wanted = envelopes.map((envelope) => laneKey(envelope, isRecurring))
-    const missing = new Map(wanted.flatMap((lane) => (this.#byKey.has(textOf(lane)) ? [] : [[textOf(lane), lane]])))
-    if (missing.size > 0) await this.#make([...missing.values()])
-    return wanted.map((lane) => this.#known(this.#byKey.get(textOf(lane)), textOf(lane)))
+    const known = this.#knownOf(envelopes, isRecurring)
+    if (known !== null) return known
+    const wanted = new Map(envelopes.map((envelope) => laneKey(envelope, isRecurring)).map((lane) => [textOf(lane), lane]))
+    await this.#make([...wanted.values()])
+    return this.#knownOf(envelopes, isRecurring) ?? this.#missing([...wanted.keys()].join(', '))
+  }
+
+  /** Null where one of them is not known yet. Most envelopes are like the one before them. */
+  #knownOf(envelopes: readonly Envelope[], isRecurring: boolean): readonly Lane[] | null {
+    const lanes: Lane[] = []
+    let last: { readonly envelope: Envelope; readonly lane: Lane } | undefined
+    for (const envelope of envelopes) {
+      if (last === undefined || !isSameLane(last.envelope, envelope)) {
+        const lane = this.#byKey.get(textOf(laneKey(envelope, isRecurring)))
+        if (lane === undefined) return null
+        last = { envelope, lane }
+      }
+      lanes.push(last.lane)
+    }
+    return lanes
   }
 
   /** The lanes with these numbers. Read in the transaction that met them: one that waits for a second connection may wait for ever. */
@@ -74,8 +90,11 @@ export class Lanes {
   }
 
   #known(lane: Lane | undefined, what: string): Lane {
-    if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `A job stands in a lane that does not exist: ${what}`)
-    return lane
+    return lane ?? this.#missing(what)
+  }
+
+  #missing(what: string): never {
+    throw new TreadleError('DATABASE_FAILED', `A job stands in a lane that does not exist: ${what}`)
   }
 }
 
@@ -83,6 +102,16 @@ type LaneKey = Omit<Lane, 'lane'> & Readonly<Record<string, string | number>>
 
 function laneKey({ queue, job, priority, singleInstance, group }: Envelope, isRecurring: boolean): LaneKey {
   return { queue, job, priority, single: +singleInstance, recurring: +isRecurring, grouped: +(group !== null) }
+}
+
+function isSameLane(a: Envelope, b: Envelope): boolean {
+  return (
+    a.job === b.job &&
+    a.queue === b.queue &&
+    a.priority === b.priority &&
+    a.singleInstance === b.singleInstance &&
+    (a.group === null) === (b.group === null)
+  )
 }
 
 function textOf({ queue, job, priority, single, recurring, grouped }: Omit<Lane, 'lane'>): string {

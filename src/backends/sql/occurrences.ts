@@ -1,7 +1,8 @@
 import type { Occurrence, OccurrenceKey, OccurrenceRecord } from '../store.ts'
 import { type OccurrenceRow, occurrenceColumns, occurrenceOf } from './schedule-record.ts'
 import type { ScheduleRevision } from './schedule-revision.ts'
-import type { Sending, SentRow } from './sending.ts'
+import type { Sending } from './sending.ts'
+import type { SentRow } from './sent-rows.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 
 /** So many are looked for at once: among all pairs of their schedules and instants, which are as many as the square of it. */

@@ -2,39 +2,13 @@ import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
 import { CountChanges, type Counts } from './counts.ts'
 import type { Groups } from './groups.ts'
-import { digestOfKey, heldKeyOf, scopedKey } from './job-row.ts'
+import { digestOfKey } from './job-row.ts'
 import type { Lane, Lanes } from './lanes.ts'
-import type { SqlDatabase, SqlRow, SqlSession } from './session.ts'
+import { type PlainRow, plainRowOf, rowOf, type SentRow, sentColumns } from './sent-rows.ts'
+import type { SqlDatabase, SqlSession } from './session.ts'
 import type { Shortcuts } from './shortcuts.ts'
-import { type ColumnName, stateNumber } from './tables.ts'
-import { holdsOn, isLasting, type UniqueKeys, writeUntil } from './unique-keys.ts'
-
-export const sentColumns = [
-  'id',
-  'lane',
-  'grp',
-  'state',
-  'run_at',
-  'created_at',
-  'identity',
-  'payload',
-  'signature',
-  'unique_key',
-  'unique_until',
-  'held_key',
-  'schedule',
-  'linked',
-] as const satisfies readonly ColumnName<'jobs'>[]
-
-export type SentRow = SqlRow & {
-  readonly id: string
-  readonly lane: number
-  readonly grp: string
-  readonly state: number
-  readonly unique_key: string | null
-  readonly unique_until: number | null
-  readonly held_key: string | null
-}
+import { stateNumber } from './tables.ts'
+import { holdsOn, isLasting, type UniqueKeys } from './unique-keys.ts'
 
 export interface SendingParts {
   readonly database: SqlDatabase
@@ -59,9 +33,13 @@ export class Sending {
   /** Jobs that stand alone, in a transaction of their own. */
   async send(envelopes: readonly Envelope[], now: number): Promise<readonly SendReceipt[]> {
     const { database, shortcuts } = this.#parts
-    const rows = await this.rowsOf(envelopes, now)
     const isPlain = envelopes.every(({ uniqueKey, group }) => uniqueKey === null && group === null)
-    if (!isPlain) return database.transaction((session) => this.store(session, rows, now))
+    if (!isPlain) {
+      const rows = await this.rowsOf(envelopes, now)
+      return database.transaction((session) => this.store(session, rows, now))
+    }
+    const lanes = await this.#parts.lanes.of(envelopes)
+    const rows = envelopes.map((envelope, index) => plainRowOf(envelope, lanes[index] as Lane, now))
     const written = await shortcuts.store(database, rows)
     this.#parts.counts.noteEntries(1)
     return receiptsOf(rows, written)
@@ -152,26 +130,6 @@ export class Sending {
   }
 }
 
-function rowOf(envelope: Envelope, lane: Lane, now: number, schedule: string | null): SentRow {
-  const { id, job, group, runAt, createdAt, identity, payload, signature, uniqueKey, uniqueUntil } = envelope
-  const row = {
-    id,
-    lane: lane.lane,
-    grp: group ?? '',
-    state: runAt <= now ? stateNumber.ready : stateNumber.scheduled,
-    run_at: runAt,
-    created_at: createdAt,
-    identity,
-    payload,
-    signature,
-    unique_key: uniqueKey === null ? null : scopedKey(job, uniqueKey),
-    unique_until: uniqueKey === null ? null : writeUntil(uniqueUntil),
-    schedule,
-    linked: 0,
-  }
-  return { ...row, held_key: heldKeyOf({ ...row, started_at: null }) }
-}
-
 function digestOfRow({ unique_key }: SentRow): string {
   return digestOfKey(unique_key as string)
 }
@@ -180,7 +138,8 @@ function distinctIds(rows: readonly SentRow[]): readonly SentRow[] {
   return [...new Map([...rows].reverse().map((row) => [row.id, row])).values()].reverse()
 }
 
-function receiptsOf(rows: readonly SentRow[], written: ReadonlySet<string>): readonly SendReceipt[] {
+function receiptsOf(rows: readonly PlainRow[], written: ReadonlySet<string> | null): readonly SendReceipt[] {
+  if (written === null) return rows.map(({ id }) => ({ id, stored: true }))
   return firstOnly(
     rows.map(({ id }) => ({ id, stored: written.has(id) })),
     rows,
@@ -188,10 +147,10 @@ function receiptsOf(rows: readonly SentRow[], written: ReadonlySet<string>): rea
 }
 
 /** Of a job that was sent twice in one batch the first one was stored. */
-function firstOnly(receipts: readonly SendReceipt[], rows: readonly SentRow[]): readonly SendReceipt[] {
+function firstOnly(receipts: readonly SendReceipt[], rows: readonly PlainRow[]): readonly SendReceipt[] {
   const seen = new Set<string>()
   return receipts.map((receipt, index) => {
-    const { id } = rows[index] as SentRow
+    const { id } = rows[index] as PlainRow
     if (seen.has(id)) return { ...receipt, stored: false }
     seen.add(id)
     return receipt

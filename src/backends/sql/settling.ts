@@ -92,7 +92,7 @@ export class Settling {
       return { ...(tokens[index] as Token), result }
     })
     const ended = await shortcuts.succeed(database, done, now)
-    for (const id of ended) receipts[plain.get(id) as number] = 'applied'
+    for (const [id, index] of plain) if (ended === null || ended.has(id)) receipts[index] = 'applied'
     return read.filter((index) => receipts[index] !== 'applied')
   }
 }

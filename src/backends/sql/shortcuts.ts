@@ -1,14 +1,15 @@
-import type { SqlDatabase, SqlRow } from './session.ts'
+import type { PlainRow } from './sent-rows.ts'
+import type { SqlDatabase } from './session.ts'
 
 /**
  * The ways that nearly all jobs go, in as few statements as the engine allows. Nothing hangs on these jobs: no unique keys, no
  * groups, no limits, no workflows.
  */
 export interface Shortcuts {
-  /** Stores and counts new jobs, in one transaction. Gives the ids of those that were not there already. */
-  store(database: SqlDatabase, rows: readonly SqlRow[]): Promise<ReadonlySet<string>>
-  /** Ends leases of jobs that nobody waits for as succeeded, and counts them. Gives the ids of those that were held. */
-  succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string>>
+  /** Stores and counts new jobs, in one transaction. Gives the ids of those that were not there already; null is all of them. */
+  store(database: SqlDatabase, rows: readonly PlainRow[]): Promise<ReadonlySet<string> | null>
+  /** Ends leases of jobs that nobody waits for as succeeded, and counts them. Gives the ids of those that were held; null is all of them. */
+  succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string> | null>
   /** Claims the first ready jobs of these lanes, best first. */
   claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed>
 }

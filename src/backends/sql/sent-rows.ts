@@ -1,0 +1,58 @@
+import type { Envelope } from '../../envelope/envelope.ts'
+import { heldKeyOf, scopedKey } from './job-row.ts'
+import type { Lane } from './lanes.ts'
+import type { SqlRow } from './session.ts'
+import { type ColumnName, stateNumber } from './tables.ts'
+import { writeUntil } from './unique-keys.ts'
+
+export const plainColumns = [
+  'id',
+  'lane',
+  'state',
+  'run_at',
+  'created_at',
+  'identity',
+  'payload',
+  'signature',
+] as const satisfies readonly ColumnName<'jobs'>[]
+
+export type PlainRow = SqlRow &
+  Readonly<Record<'id' | 'identity' | 'payload', string>> &
+  Readonly<Record<'lane' | 'state', number>>
+
+export const sentColumns = [
+  ...plainColumns,
+  'grp',
+  'unique_key',
+  'unique_until',
+  'held_key',
+  'schedule',
+  'linked',
+] as const satisfies readonly ColumnName<'jobs'>[]
+
+export type SentRow = PlainRow & {
+  readonly grp: string
+  readonly unique_key: string | null
+  readonly unique_until: number | null
+  readonly held_key: string | null
+}
+
+/** A row without a unique key, a group, a schedule or links: those columns have their defaults. */
+export function plainRowOf(envelope: Envelope, lane: Lane, now: number): PlainRow {
+  const { id, runAt, createdAt, identity, payload, signature } = envelope
+  const state = runAt <= now ? stateNumber.ready : stateNumber.scheduled
+  return { id, lane: lane.lane, state, run_at: runAt, created_at: createdAt, identity, payload, signature }
+}
+
+export function rowOf(envelope: Envelope, lane: Lane, now: number, schedule: string | null): SentRow {
+  const { job, group, uniqueKey, uniqueUntil } = envelope
+  const row = {
+    ...plainRowOf(envelope, lane, now),
+    grp: group ?? '',
+    unique_key: uniqueKey === null ? null : scopedKey(job, uniqueKey),
+    unique_until: uniqueKey === null ? null : writeUntil(uniqueUntil),
+    schedule,
+    linked: 0,
+  }
+  return { ...row, held_key: heldKeyOf({ ...row, started_at: null }) }
+}
