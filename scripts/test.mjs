@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installClients } from './clients.mjs'
 import { environmentOfThisNode, npm } from './npm.mjs'
 import { testServers } from './services/engines.mjs'
 import { runCommand } from './services/run-command.mjs'
@@ -12,8 +13,13 @@ import { startServices } from './services/start.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 const checkFailed = npm(['run', '--silent', 'check'], { cwd: root }).status !== 0
+const clientsTrouble = installClients()
 const { passed, failed, skipped, trouble } = await testWithServices(process.argv.slice(2))
-const problems = [...(checkFailed ? ['format, lint or types: see the top of this output'] : []), ...trouble]
+const problems = [
+  ...(checkFailed ? ['format, lint or types: see the top of this output'] : []),
+  ...(clientsTrouble === null ? [] : [clientsTrouble]),
+  ...trouble,
+]
 for (const problem of problems) console.log(`FAILED ${problem}`)
 console.log(`${passed} passed, ${failed + problems.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 process.exitCode = failed + problems.length === 0 ? 0 : 1

@@ -49,7 +49,7 @@ export type { DeliveryMode } from './definition/delivery.ts'
 export type { Dependency, DependencyOptions, JobReference, OnFailure } from './definition/dependency.ts'
 export type { DispatchOptions } from './definition/dispatch.ts'
 export type { Dependencies, DependencyFailure } from './definition/dispatch-options.ts'
-export type { Draft, PayloadDraft } from './definition/draft.ts'
+export type { Draft, FileDraft, PayloadDraft } from './definition/draft.ts'
 export type { Grouping, GroupOptions } from './definition/grouping.ts'
 export type { Handler, HandlerClass, HandlerFunction } from './definition/handler.ts'
 export type { IsolateKind, IsolateOptions, Isolation } from './definition/isolation.ts'
@@ -60,7 +60,17 @@ export type { RateLimit, RateOptions } from './definition/rate.ts'
 export { type RetryOptions, type RetryPolicy, retryPresets } from './definition/retry.ts'
 export type { Run } from './definition/run.ts'
 export type { Schema } from './definition/schema.ts'
-export type { SqlTransaction, SqlValue } from './definition/sql-transaction.ts'
+export type { AsyncSqlTransaction, SqlTransaction, SqlValue, WorkTransaction } from './definition/sql-transaction.ts'
+export type {
+  AdaptedTransaction,
+  CallerTransaction,
+  KnexTransaction,
+  KyselyTransaction,
+  MysqlConnection,
+  PostgresConnection,
+  PrismaTransaction,
+  SqliteConnection,
+} from './definition/transactions/caller-transaction.ts'
 export type {
   DebounceOptions,
   Key,

@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const folder = mkdtempSync(join(tmpdir(), 'treadle-package-'))
 const project = join(folder, 'project')
-const entries = ['treadle', 'treadle/testing', 'treadle/sqlite', 'treadle/memory']
+const entries = ['treadle', 'treadle/testing', 'treadle/sqlite', 'treadle/memory', 'treadle/transactions']
 
 /** Files that nothing imports: threads and processes begin there. */
 const ownThreads = ['dist/backends/sqlite/thread.js', 'dist/app/isolate-entry.js', 'dist/isolation/parent-watch-thread.js']

@@ -1,7 +1,8 @@
 import type { SendReceipt } from '../backends/contract.ts'
+import { answerOf, atOnce } from '../core/answer.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import type { Dispatcher, DispatchOptions } from '../definition/dispatch.ts'
+import { type Dispatcher, type DispatchOptions, dispatchOptions } from '../definition/dispatch.ts'
 import type { Registry } from '../definition/registry.ts'
 import type { Run } from '../definition/run.ts'
 import type { ChildRequest } from '../execution/run-links.ts'
@@ -28,6 +29,7 @@ export class Dispatches implements Dispatcher {
   }
 
   async dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
+    if ('in' in options) return (await this.#dispatchJoined(definition, [payload], options))[0] as Run
     const opened = this.#atHand() ?? (await this.opened())
     const receipt = await opened.sending.send(definition, payload, options)
     if (opened.backend.kind === 'sync') await this.#deps.pass()
@@ -35,9 +37,27 @@ export class Dispatches implements Dispatcher {
   }
 
   async dispatchMany(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Promise<readonly Run[]> {
+    if ('in' in dispatchOptions(options)) return this.#dispatchJoined(definition, payloads, options)
     const opened = await this.opened()
     const receipts = await opened.sending.sendMany(definition, payloads, options)
     if (opened.backend.kind === 'sync') await this.#deps.pass()
+    return receipts.map((receipt) => this.handle(definition.job, receipt))
+  }
+
+  dispatchAtOnce(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): readonly Run[] {
+    const opened = this.#atHand()
+    if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen(definition))
+    const receipts = atOnce(opened.sending.sendJoined(definition, payloads, options), () => takesTime(definition))
+    return receipts.map((receipt) => this.handle(definition.job, receipt))
+  }
+
+  async #dispatchJoined(
+    definition: JobDefinition,
+    payloads: readonly unknown[],
+    options: DispatchOptions,
+  ): Promise<readonly Run[]> {
+    const { sending } = this.#atHand() ?? (await this.opened())
+    const receipts = await answerOf(sending.sendJoined(definition, payloads, options))
     return receipts.map((receipt) => this.handle(definition.job, receipt))
   }
 
@@ -72,4 +92,13 @@ export class Dispatches implements Dispatcher {
   #atHand(): Opened | undefined {
     return insideIsolate()?.isLoading ? undefined : this.#deps.opening.opened
   }
+}
+
+function notOpen({ job }: JobDefinition): string {
+  return `Dispatch of "${job}" in a transaction on a SQLite file, which can not wait for the queue to be opened: await jobs.open() before it`
+}
+
+function takesTime({ job }: JobDefinition): TreadleError {
+  const message = `Dispatch of "${job}" in a transaction on a SQLite file, which can not wait: its schema must be synchronous, and its transaction one of the file itself`
+  return new TreadleError('TRANSACTION_INVALID', message)
 }

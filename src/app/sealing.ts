@@ -1,3 +1,4 @@
+import { type Answer, answerOf, type Steps, wait } from '../core/answer.ts'
 import { parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { parseInstant } from '../core/instant.ts'
@@ -10,7 +11,7 @@ import { noPayload } from '../definition/draft.ts'
 import { type Meta, metaProblem, travellingMeta } from '../definition/meta.ts'
 import { keyProblem, queueProblem } from '../definition/names.ts'
 import { priorityNumber, priorityProblem } from '../definition/priority.ts'
-import { type Schema, validate } from '../definition/schema.ts'
+import { type Schema, validated } from '../definition/schema.ts'
 import { waitProblem } from '../definition/teamwork.ts'
 import { dispatchedUniqueness, type Uniqueness } from '../definition/uniqueness.ts'
 import { type Delivery, type Envelope, type Links, sealEnvelope, type WaitLink } from '../envelope/envelope.ts'
@@ -31,18 +32,18 @@ export interface WrittenPayload {
   readonly group: string | null
 }
 
-/** Checked by the schema where the definition has one; only then is there anything to wait for. */
-export function writePayload(plan: Plan, given: unknown, maxBytes: number): WrittenPayload | Promise<WrittenPayload> {
+/** Checked by the schema where the definition has one; only then there may be something to wait for. */
+export function writePayload(plan: Plan, given: unknown, maxBytes: number): Answer<WrittenPayload> {
   const { input, job, args } = plan.definition.fields
   const value = given === noPayload ? args : given
   const text = toJson(value, { what: `payload of "${job}"`, maxBytes })
-  return input === null ? withKeys(plan, value, text) : checkedPayload(plan, input, text)
+  return input === null ? withKeys(plan, value, text) : answerOf(checkedPayload(plan, input, text))
 }
 
 /** Keys are made of what the handler will get: where a schema transforms, that is not what was given. */
-async function checkedPayload(plan: Plan, input: Schema, text: string): Promise<WrittenPayload> {
-  const checked = await validate(input, JSON.parse(text), `payload of "${plan.definition.job}"`, 'PAYLOAD_INVALID')
-  return withKeys(plan, checked, text)
+function* checkedPayload(plan: Plan, input: Schema, text: string): Steps<WrittenPayload> {
+  const checked = validated(input, JSON.parse(text), `payload of "${plan.definition.job}"`, 'PAYLOAD_INVALID')
+  return withKeys(plan, yield* wait(checked), text)
 }
 
 function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {

@@ -1,4 +1,5 @@
 import type { QueueBackend, SendReceipt } from '../backends/contract.ts'
+import type { Steps } from '../core/answer.ts'
 import { Batcher } from '../core/batcher.ts'
 import { TreadleError } from '../core/errors.ts'
 import { idMaker } from '../core/id.ts'
@@ -6,7 +7,9 @@ import type { JobDefinition } from '../definition/definition.ts'
 import { type DispatchOptions, dispatchOptions } from '../definition/dispatch.ts'
 import { noPayload } from '../definition/draft.ts'
 import type { Envelope } from '../envelope/envelope.ts'
-import { Holders, mayChangeHolder } from './holders.ts'
+import { mayChangeHolder } from './changing-holders.ts'
+import { Holders } from './holders.ts'
+import { sendJoined } from './joined-sending.ts'
 import { refuseKeyInWorkflow } from './linked-keys.ts'
 import type { OpenedBackend } from './open-backend.ts'
 import type { Settings } from './options.ts'
@@ -76,7 +79,7 @@ export class Sending {
     payloads: readonly unknown[],
     options: DispatchOptions,
   ): Promise<readonly SendReceipt[]> {
-    if (!Array.isArray(payloads)) throw new TreadleError('CONFIG_INVALID', 'dispatchMany takes a list of payloads')
+    refuseNoList(payloads)
     const { clock, maxPayloadBytes } = this.#settings
     const plan = planDispatch(definition, dispatchOptions(options), clock.now())
     if (mayChangeHolder(plan)) this.#changing()
@@ -100,6 +103,13 @@ export class Sending {
     return Promise.all(
       all.map((receipt, index) => (receipt.stored ? receipt : holders.send(plan, written[index] as WrittenPayload))),
     )
+  }
+
+  /** In the transaction that the options name. */
+  sendJoined(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Steps<readonly SendReceipt[]> {
+    refuseNoList(payloads)
+    const { maxPayloadBytes } = this.#settings
+    return sendJoined(definition, payloads, options, { backend: this.#backend, sealing: this.#sealing, maxPayloadBytes })
   }
 
   /** A job that a running one makes, stored while that one holds its lease. */
@@ -158,11 +168,18 @@ export class Sending {
       )
     }
     this.#holders ??= new Holders({
-      store,
+      queue: {
+        send: (envelopes) => Promise.all(envelopes.map((envelope) => this.#sends.add(envelope))),
+        get: (id) => store.get(id),
+        amend: (amendments) => store.amend(amendments),
+      },
       sealing: this.#sealing,
       maxPayloadBytes: this.#settings.maxPayloadBytes,
-      send: (envelope) => this.#sends.add(envelope),
     })
     return this.#holders
   }
+}
+
+function refuseNoList(payloads: unknown): void {
+  if (!Array.isArray(payloads)) throw new TreadleError('CONFIG_INVALID', 'dispatchMany takes a list of payloads')
 }

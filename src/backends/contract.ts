@@ -1,8 +1,9 @@
-import type { SqlTransaction } from '../definition/sql-transaction.ts'
+import type { Answer } from '../core/answer.ts'
+import type { WorkTransaction } from '../definition/sql-transaction.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { ClaimRules } from './limits.ts'
-import type { JobStore } from './store.ts'
+import type { AmendAnswer, Amendment, JobRecord, JobStore } from './store.ts'
 import type { Upkeep } from './upkeep.ts'
 
 export type { AttemptError, DeadReason } from './failure.ts'
@@ -44,7 +45,7 @@ export interface QueueBackend extends AsyncDisposable {
   readonly store?: JobStore
   /** State shared between workers. Absent where the engine has none. */
   readonly coordination?: Coordination
-  /** Ending a job together with the handler's own writes. Absent where the queue is not in a SQL database. */
+  /** Jobs and the program's own writes in one transaction. Absent where the queue is not in a SQL database. */
   readonly transactions?: Transactions
   /** Looking after the database that the queue is in. Absent where there is none. */
   readonly upkeep?: Upkeep
@@ -162,9 +163,24 @@ export interface Transactions {
   /**
    * Runs `work` and the settlement that it gives in one transaction. Nothing of it is kept where `work` throws or the lease is
    * lost, and nothing but the end of the job where that is not done, because a child of it failed or it was asked to stop. It waits
-   * its turn without blocking, for at most 30 seconds.
+   * its turn without blocking. Where the database is a file, the transaction is synchronous and a promise is refused; elsewhere
+   * `work` may be called again after a deadlock.
    */
-  complete(token: string, work: (tx: SqlTransaction) => Settlement): Promise<SettleReceipt>
+  complete(token: string, work: (tx: WorkTransaction) => Answer<Settlement>): Promise<SettleReceipt>
+  /**
+   * The queue inside of a transaction that the caller has begun: what is done to it is there when that is committed, and never was
+   * when it is rolled back. Answers come at once where the database is a file.
+   */
+  join(tx: unknown): Answer<JoinedQueue>
+}
+
+/** All of it fails, or is undone, without an end to the caller's transaction. */
+export interface JoinedQueue {
+  send(envelopes: readonly Envelope[]): Answer<readonly SendReceipt[]>
+  get(id: string): Answer<JobRecord | null>
+  amend(amendments: readonly Amendment[]): Answer<readonly AmendAnswer[]>
+  /** Ends the lease, unless it would end otherwise than it was said: then nothing is written, and the receipt says so. */
+  settle(settlement: Settlement): Answer<SettleReceipt>
 }
 
 export interface LockHolder {

@@ -46,6 +46,7 @@ export const errorCodes = [
   'SIGNATURE_MISSING',
   'STOPPED',
   'TIMEOUT',
+  'TRANSACTION_INVALID',
   'URL_REFUSED',
   'WAIT_TIMEOUT',
   'WORKER_RUNNING',

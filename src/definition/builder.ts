@@ -5,7 +5,7 @@ import type { Schedule } from '../scheduling/schedule.ts'
 import type { JobContext } from './context.ts'
 import { type DefinitionFields, definitionDefaults, type FilterContext, JobDefinition, type Keep } from './definition.ts'
 import type { DispatchArguments, Dispatcher, DispatchOptions } from './dispatch.ts'
-import { Draft, payloadOf } from './draft.ts'
+import { Draft, type DraftSender, draftIn, type FileDraft, payloadOf } from './draft.ts'
 import { type Handler, handlerFunction, restricted } from './handler.ts'
 import type { Meta } from './meta.ts'
 import { countProblem, refuse } from './names.ts'
@@ -13,7 +13,9 @@ import { type Priority, priorityNumber, priorityProblem } from './priority.ts'
 import { type RetryOptions, retryPolicy } from './retry.ts'
 import type { Run } from './run.ts'
 import type { Schemas } from './schema.ts'
+import type { SqlTransaction } from './sql-transaction.ts'
 import { Teamwork } from './teamwork.ts'
+import type { CallerTransaction, SqliteConnection } from './transactions/caller-transaction.ts'
 import type { Step } from './workflow.ts'
 
 export type KeepOptions = { readonly [Outcome in keyof Keep]?: Duration }
@@ -169,6 +171,13 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
     return this.#draft().at(at)
   }
 
+  /** A dispatch in a transaction that the caller has begun: the job is there when that is committed. */
+  in(tx: SqliteConnection | SqlTransaction): FileDraft<Input, Awaited<Result>>
+  in(tx: CallerTransaction): Draft<Input, Awaited<Result>>
+  in(tx: CallerTransaction | SqlTransaction): Draft<Input, Awaited<Result>> | FileDraft<Input, Awaited<Result>> {
+    return draftIn(tx, {}, this.#sender())
+  }
+
   protected override beforeChange(): void {
     if (this.#definition === undefined) return
     throw new TreadleError(
@@ -188,7 +197,15 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
   }
 
   #draft(): Draft<Input, Awaited<Result>> {
-    return new Draft({}, (payload, options) => this.#send(payload, options))
+    return new Draft({}, this.#sender())
+  }
+
+  #sender(): DraftSender {
+    return {
+      send: (payload, options) => this.#dispatcher.dispatch(this.toDefinition(), payload, options),
+      sendMany: (payloads, options) => this.#dispatcher.dispatchMany(this.toDefinition(), payloads, options),
+      sendAtOnce: (payloads, options) => this.#dispatcher.dispatchAtOnce(this.toDefinition(), payloads, options),
+    }
   }
 
   async #send(payload: unknown, options: DispatchOptions): Promise<Run<Awaited<Result>>> {

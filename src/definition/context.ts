@@ -2,7 +2,8 @@ import type { Duration } from '../core/duration.ts'
 import type { Json } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Run } from './run.ts'
-import type { SqlTransaction } from './sql-transaction.ts'
+import type { WorkTransaction } from './sql-transaction.ts'
+import type { CallerTransaction, SqliteConnection } from './transactions/caller-transaction.ts'
 import type { ChildArguments, ChildOptions, ChildOutcome, LinkOutcome, Steppable } from './workflow.ts'
 
 /** What a handler sees of the run that it is part of. */
@@ -30,9 +31,16 @@ export interface JobContext<Payload = unknown> {
   heartbeat(): Promise<boolean>
   /**
    * Ends the job, in one transaction with what `work` writes to the queue's own database; resolves with its result, which is the
-   * job's. For jobs of `delivery('effectively-once')`.
+   * job's. For jobs of `delivery('effectively-once')`. On a SQLite file `work` is synchronous; on a server it may be called again
+   * after a deadlock.
    */
-  transaction<Result>(work: (tx: SqlTransaction) => Result): Promise<Result>
+  transaction<Result>(work: (tx: WorkTransaction) => Result): Promise<Awaited<Result>>
+  /**
+   * Ends the job with this result, in a transaction on the queue's database that the handler has begun and is to commit before it
+   * returns. For jobs of `delivery('effectively-once')`.
+   */
+  completeIn(tx: SqliteConnection, result?: unknown): void
+  completeIn(tx: CallerTransaction, result?: unknown): Promise<void>
   /** Leaves the run and puts the job back for later. No attempt is burnt and no hook but `finally` is called. */
   snooze(delay: Duration): never
   /**

@@ -3,6 +3,8 @@ import type { Instant } from '../core/instant.ts'
 import type { Json } from '../core/json.ts'
 import type { Priority } from './priority.ts'
 import type { Run } from './run.ts'
+import type { SqlTransaction } from './sql-transaction.ts'
+import type { CallerTransaction } from './transactions/caller-transaction.ts'
 import type { UniqueDispatchOptions } from './uniqueness.ts'
 
 /** What may differ from one dispatch to the next. Nothing here changes the definition. */
@@ -24,6 +26,8 @@ export interface DispatchOptions extends UniqueDispatchOptions {
   readonly onDependencyFailure?: DependencyFailure
   /** It does not wait for others for longer than this; 7 days by default. */
   readonly waitAtMost?: Duration
+  /** A transaction on the queue's database, which the caller ends: the job is there when it is committed. */
+  readonly in?: CallerTransaction | SqlTransaction
 }
 
 type DependedOn = string | Pick<Run, 'id'>
@@ -50,6 +54,7 @@ export const dispatchOptionNames = [
   'dependsOn',
   'onDependencyFailure',
   'waitAtMost',
+  'in',
 ] as const satisfies readonly (keyof DispatchOptions)[]
 
 /** A duration in place of the options is the delay. */

@@ -8,4 +8,6 @@ export { type DispatchArguments, type DispatchOptions, dispatchOptionNames, disp
 export interface Dispatcher {
   dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run>
   dispatchMany(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Promise<readonly Run[]>
+  /** At once, in a transaction on a SQLite file that the options name. */
+  dispatchAtOnce(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): readonly Run[]
 }

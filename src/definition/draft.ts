@@ -2,41 +2,102 @@ import { type Duration, parseDuration } from '../core/duration.ts'
 import { type Instant, parseInstant } from '../core/instant.ts'
 import type { DispatchArguments, DispatchOptions } from './dispatch.ts'
 import type { Run } from './run.ts'
+import type { SqlTransaction } from './sql-transaction.ts'
+import type { CallerTransaction, SqliteConnection } from './transactions/caller-transaction.ts'
+import { isSynchronous, refuseUnknown } from './transactions/recognition.ts'
 
-type Timing = Pick<DispatchOptions, 'delay' | 'at'>
+type Said = Pick<DispatchOptions, 'delay' | 'at' | 'in'>
+
+/** What a draft needs of the job that it is for. */
+export interface DraftSender {
+  send(payload: unknown, options: DispatchOptions): Promise<Run>
+  sendMany(payloads: readonly unknown[], options: DispatchOptions): Promise<readonly Run[]>
+  sendAtOnce(payloads: readonly unknown[], options: DispatchOptions): readonly Run[]
+}
 
 /** What is said for one dispatch only. Each method gives a new draft; the definition is never touched. */
 export class Draft<Input, Result> {
-  readonly #timing: Timing
-  readonly #send: (payload: unknown, options: DispatchOptions) => Promise<Run>
+  readonly #said: Said
+  readonly #sender: DraftSender
 
-  constructor(timing: Timing, send: (payload: unknown, options: DispatchOptions) => Promise<Run>) {
-    this.#timing = timing
-    this.#send = send
+  constructor(said: Said, sender: DraftSender) {
+    this.#said = said
+    this.#sender = sender
   }
 
   /** Not before this much time has passed. */
   delay(delay: Duration): Draft<Input, Result> {
-    return new Draft(after(delay), this.#send)
+    return new Draft({ ...inOf(this.#said), ...after(delay) }, this.#sender)
   }
 
   /** Not before this instant. */
   at(at: Instant): Draft<Input, Result> {
-    return new Draft(notBefore(at), this.#send)
+    return new Draft({ ...inOf(this.#said), ...notBefore(at) }, this.#sender)
+  }
+
+  /** In a transaction that the caller has begun: the job is there when it is committed, and never was when it is rolled back. */
+  in(tx: SqliteConnection | SqlTransaction): FileDraft<Input, Result>
+  in(tx: CallerTransaction): Draft<Input, Result>
+  in(tx: CallerTransaction | SqlTransaction): Draft<Input, Result> | FileDraft<Input, Result> {
+    return draftIn(tx, this.#said, this.#sender)
   }
 
   async dispatch(...args: DispatchArguments<Input>): Promise<Run<Result>> {
-    return (await this.#send(payloadOf(args), { ...this.#timing, ...args[1] })) as Run<Result>
+    return (await this.#sender.send(payloadOf(args), { ...this.#said, ...args[1] })) as Run<Result>
   }
+
+  async dispatchMany(payloads: readonly Input[], options: DispatchOptions = {}): Promise<readonly Run<Result>[]> {
+    return (await this.#sender.sendMany(payloads, { ...this.#said, ...options })) as readonly Run<Result>[]
+  }
+}
+
+/** A draft in a transaction on a SQLite file, which is synchronous: so are its dispatches. */
+export class FileDraft<Input, Result> {
+  readonly #said: Said
+  readonly #sender: DraftSender
+
+  constructor(said: Said, sender: DraftSender) {
+    this.#said = said
+    this.#sender = sender
+  }
+
+  /** Not before this much time has passed. */
+  delay(delay: Duration): FileDraft<Input, Result> {
+    return new FileDraft({ ...inOf(this.#said), ...after(delay) }, this.#sender)
+  }
+
+  /** Not before this instant. */
+  at(at: Instant): FileDraft<Input, Result> {
+    return new FileDraft({ ...inOf(this.#said), ...notBefore(at) }, this.#sender)
+  }
+
+  /** Written to the file when it returns. The queue must have been opened before: `await jobs.open()`. */
+  dispatch(...args: DispatchArguments<Input>): Run<Result> {
+    return this.#sender.sendAtOnce([payloadOf(args)], { ...this.#said, ...args[1] })[0] as Run<Result>
+  }
+
+  dispatchMany(payloads: readonly Input[], options: DispatchOptions = {}): readonly Run<Result>[] {
+    return this.#sender.sendAtOnce(payloads, { ...this.#said, ...options }) as readonly Run<Result>[]
+  }
+}
+
+/** What is no transaction is refused here: in the midst of a synchronous one nobody would look at a promise. */
+export function draftIn<Input, Result>(
+  tx: CallerTransaction | SqlTransaction,
+  said: Said,
+  sender: DraftSender,
+): Draft<Input, Result> | FileDraft<Input, Result> {
+  refuseUnknown(tx)
+  return isSynchronous(tx) ? new FileDraft({ ...said, in: tx }, sender) : new Draft({ ...said, in: tx }, sender)
 }
 
 /** A payload and a time, before the job that they are for is known: `jobs.args({ … }).delay('1h').dispatch('send-email')`. */
 export class PayloadDraft {
-  readonly #timing: Timing
+  readonly #said: Said
   readonly #dispatch: (job: string, options: DispatchOptions) => Promise<Run>
 
-  constructor(timing: Timing, dispatch: (job: string, options: DispatchOptions) => Promise<Run>) {
-    this.#timing = timing
+  constructor(said: Said, dispatch: (job: string, options: DispatchOptions) => Promise<Run>) {
+    this.#said = said
     this.#dispatch = dispatch
   }
 
@@ -49,7 +110,7 @@ export class PayloadDraft {
   }
 
   async dispatch(job: string, options: DispatchOptions = {}): Promise<Run> {
-    return this.#dispatch(job, { ...this.#timing, ...options })
+    return this.#dispatch(job, { ...this.#said, ...options })
   }
 }
 
@@ -60,10 +121,15 @@ export function payloadOf(args: readonly unknown[]): unknown {
   return args.length === 0 ? noPayload : args[0]
 }
 
-function after(delay: Duration): Timing {
+/** A later word about the time takes the place of an earlier one. */
+function inOf(said: Said): Pick<Said, 'in'> {
+  return said.in === undefined ? {} : { in: said.in }
+}
+
+function after(delay: Duration): Said {
   return { delay: parseDuration(delay, 'delay') }
 }
 
-function notBefore(at: Instant): Timing {
+function notBefore(at: Instant): Said {
   return { at: new Date(parseInstant(at, 'at')) }
 }

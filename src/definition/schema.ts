@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Answer } from '../core/answer.ts'
 import { type ErrorCode, TreadleError } from '../core/errors.ts'
 
 /** Any schema of the Standard Schema specification: zod, valibot, arktype and others. */
@@ -6,15 +7,13 @@ export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Ou
 
 /** What the schema makes of the value, or a `TreadleError` that lists every issue with its path. */
 export async function validate(schema: Schema, value: unknown, what: string, code: ErrorCode): Promise<unknown> {
-  return checked(await schema['~standard'].validate(value), what, code)
+  return validated(schema, value, what, code)
 }
 
-/** The same where there is no time to wait; a schema that would have to is refused. */
-export function validateAtOnce(schema: Schema, value: unknown, what: string, code: ErrorCode): unknown {
+/** The same, at once where the schema does not take its time. */
+export function validated(schema: Schema, value: unknown, what: string, code: ErrorCode): Answer<unknown> {
   const outcome = schema['~standard'].validate(value)
-  if (outcome instanceof Promise)
-    throw new TreadleError(code, `The ${what} is checked by a schema that takes its time; here it must be synchronous`)
-  return checked(outcome, what, code)
+  return outcome instanceof Promise ? outcome.then((late) => checked(late, what, code)) : checked(outcome, what, code)
 }
 
 /** The schemas of a job. */

@@ -33,7 +33,7 @@ export type ChildFailure = 'fail' | 'ignore' | 'continue'
 
 export const childFailures: readonly ChildFailure[] = ['fail', 'ignore', 'continue']
 
-export interface ChildOptions extends Omit<DispatchOptions, 'dependsOn' | 'onDependencyFailure'> {
+export interface ChildOptions extends Omit<DispatchOptions, 'dependsOn' | 'onDependencyFailure' | 'in'> {
   /** What the parent calls this child: a parent that runs again finds the child that it has. */
   readonly key?: string
   readonly onFailure?: ChildFailure

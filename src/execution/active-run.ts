@@ -46,9 +46,9 @@ export class ActiveRun {
     this.#clock = clock
   }
 
-  /** Its job has ended, although its handler may still run. */
-  get hasCompleted(): boolean {
-    return this.transaction !== null && this.transaction.completed !== null
+  /** Its handler has ended its job, or is about to, although it may still run. */
+  get isEnding(): boolean {
+    return this.transaction?.isEnding === true
   }
 
   get event(): RunEvent {

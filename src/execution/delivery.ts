@@ -32,7 +32,8 @@ export async function prepareDelivery(
         run.stop('lost')
         return stopError('lost', run.lease)
       }
-      run.transaction = new RunTransaction({ definition, token, attempt, once, onLost }, deps)
+      const isHeld = () => deps.services.extend(token)
+      run.transaction = new RunTransaction({ definition, token, attempt, once, isHeld, onLost }, deps)
       return null
     }
   }

@@ -138,15 +138,15 @@ async function attempt(
   let result: unknown
   try {
     result = await run.guard(invoke(definition, context, run, deps))
-    const completed = run.transaction?.completed ?? null
+    const completed = run.transaction === null ? null : await run.transaction.ended()
     if (completed === null && run.stopReason === 'timeout') throw stopError('timeout', run.lease)
     const checked = completed === null && fields.output !== null ? await checkedResult(fields.output, result, fields.job) : result
     outcome = completed?.outcome ?? { kind: 'done', result: resultText(checked, fields.job, deps), once }
   } catch (thrown) {
-    outcome = run.transaction?.afterwards(thrown) ?? (await failed(thrown, definition, context, run, deps))
+    outcome = (await run.transaction?.afterwards(thrown)) ?? (await failed(thrown, definition, context, run, deps))
   }
   if (outcome.kind === 'done') {
-    const shown = run.hasCompleted ? run.transaction?.completed?.result : result
+    const shown = (run.transaction?.completed ?? { result }).result
     for (const hook of fields.onSuccess) await quietly(() => hook(shown as never, payload, context), context, deps.clock)
   }
   for (const hook of fields.finally) await quietly(() => hook(payload, context), context, deps.clock)

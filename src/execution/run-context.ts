@@ -3,11 +3,13 @@ import { TreadleError } from '../core/errors.ts'
 import { type Json, toJson } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
+import type { WorkTransaction } from '../definition/sql-transaction.ts'
 import { childJobName } from '../definition/workflow.ts'
 import type { Identity } from '../envelope/envelope.ts'
 import type { ActiveRun } from './active-run.ts'
 import { refusedReturn, SnoozeSignal } from './control.ts'
 import { type LinkServices, RunLinks } from './run-links.ts'
+import type { RunTransaction } from './transaction.ts'
 
 /** What a run may ask of the worker that it runs in. */
 export interface RunServices extends LinkServices {
@@ -103,14 +105,11 @@ export class RunContext implements JobContext<never> {
   }
 
   get transaction(): JobContext['transaction'] {
-    return async (work) => {
-      const { transaction } = this.#run
-      if (transaction !== null) return transaction.run(work)
-      throw new TreadleError(
-        'DELIVERY_INVALID',
-        `ctx.transaction() is for jobs of .delivery('effectively-once'): say so of "${this.job}"`,
-      )
-    }
+    return async (work: (tx: WorkTransaction) => unknown) => (await this.#ending('transaction').run(work)) as never
+  }
+
+  get completeIn(): JobContext['completeIn'] {
+    return (tx: unknown, result?: unknown) => this.#ending('completeIn').completeIn(tx, result) as never
   }
 
   get snooze(): (delay: Duration) => never {
@@ -131,6 +130,13 @@ export class RunContext implements JobContext<never> {
 
   get dependencies(): JobContext['dependencies'] {
     return () => this.#linked().dependencies()
+  }
+
+  #ending(word: string): RunTransaction {
+    const { transaction } = this.#run
+    if (transaction !== null) return transaction
+    const message = `ctx.${word}() is for jobs of .delivery('effectively-once'): say so of "${this.job}"`
+    throw new TreadleError('DELIVERY_INVALID', message)
   }
 
   #linked(): RunLinks {

@@ -1,9 +1,11 @@
-import type { OnceMark, Settlement, SettleReceipt, Transactions } from '../backends/contract.ts'
+import type { JoinedQueue, OnceMark, Settlement, SettleReceipt, Transactions } from '../backends/contract.ts'
+import { type Answer, answerOf, atOnce, type Steps, wait } from '../core/answer.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition, Keep } from '../definition/definition.ts'
-import { validateAtOnce } from '../definition/schema.ts'
-import type { SqlTransaction } from '../definition/sql-transaction.ts'
+import { validated } from '../definition/schema.ts'
+import type { WorkTransaction } from '../definition/sql-transaction.ts'
+import { isSynchronous } from '../definition/transactions/recognition.ts'
 import { type Outcome, settlementOf } from './outcome.ts'
 import { type ResultDeps, resultText } from './result.ts'
 
@@ -20,19 +22,18 @@ export interface CompletingRun {
   readonly token: string
   readonly attempt: number
   readonly once: OnceMark | null
+  /** Whether the lease is still held. */
+  readonly isHeld: () => Promise<boolean>
   /** Called when the lease turns out to be another worker's; gives the reason. */
   readonly onLost: () => Error
 }
 
 /** The job has ended, whatever its handler does from here on. */
-export interface Completed extends Work<unknown> {
+export interface Completed {
+  readonly outcome: Outcome
+  readonly result: unknown
   /** What the queue made of it: its children may have had the last word. */
   readonly receipt: SettleReceipt
-}
-
-interface Work<Result> {
-  readonly outcome: Outcome
-  readonly result: Result
 }
 
 /** The one transaction in which a run writes what it did, and that it has done it. */
@@ -40,7 +41,12 @@ export class RunTransaction {
   readonly #run: CompletingRun
   readonly #deps: TransactionDeps
   #isUsed = false
+  #isEnding = false
+  /** Its end is written, but in a transaction that its handler may still roll back. */
+  #written: Completed | null = null
   #completed: Completed | null = null
+  /** Why its end was refused by the queue, and what it comes to in place of that. */
+  #refused: Outcome | null = null
 
   constructor(run: CompletingRun, deps: TransactionDeps) {
     this.#run = run
@@ -51,62 +57,128 @@ export class RunTransaction {
     return this.#completed
   }
 
-  /** One that was rolled back may be tried again. */
-  async run<Result>(work: (tx: SqlTransaction) => Result): Promise<Result> {
+  /** From the moment on at which its end is being written: nobody must take a lease for lost that the run itself has ended. */
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
+  /** In a transaction of the queue's own. One that was rolled back may be tried again. */
+  async run(work: (tx: WorkTransaction) => unknown): Promise<unknown> {
     const { definition, token, onLost } = this.#run
-    const { transactions } = this.#deps
-    if (transactions === undefined) {
-      throw new TreadleError('CAPABILITY_MISSING', `ctx.transaction() of "${definition.job}" needs a queue in a SQL database`)
-    }
-    if (this.#isUsed)
-      throw new TreadleError(
-        'DELIVERY_INVALID',
-        `ctx.transaction() of "${definition.job}" ends the job, so it can be called once`,
-      )
-    this.#isUsed = true
-    let done: Work<Result> | undefined
+    const transactions = this.#begin('transaction')
     let receipt: SettleReceipt
+    let done: Done | undefined
     try {
       receipt = await transactions.complete(token, (tx) => {
-        done = this.#done(work(tx))
-        return this.#settlement(done.outcome)
+        this.#isEnding = false
+        const answer = answerOf(this.#done(promised(work(tx))))
+        const settlement = (value: Done) => {
+          done = value
+          this.#isEnding = true
+          return value.settlement
+        }
+        return answer instanceof Promise ? answer.then(settlement) : settlement(answer)
       })
       if (receipt === 'lost') throw onLost()
     } catch (thrown) {
-      this.#isUsed = false
+      this.#undo()
       throw thrown
     }
-    const { outcome, result } = done as Work<Result>
+    const { outcome, result } = done as Done
     const undone = undoneBy(receipt, definition.job)
     this.#completed = { outcome: undone?.outcome ?? outcome, result, receipt }
     if (undone !== null) throw undone.error
     return result
   }
 
+  /** In a transaction of the handler's, which it is to commit. */
+  completeIn(tx: unknown, result: unknown): Answer<void> {
+    const steps = this.#completeIn(tx, result)
+    return isSynchronous(tx)
+      ? atOnce(steps, () => takesTime(this.#run.definition))
+      : Promise.resolve().then(() => answerOf(steps))
+  }
+
+  /** After the handler has returned or thrown: the end that it has written, if it is there. */
+  async ended(): Promise<Completed | null> {
+    if (this.#written === null) return this.#completed
+    const written = this.#written
+    if (await this.#run.isHeld()) this.#undo()
+    else this.#completed = written
+    this.#written = null
+    return this.#completed
+  }
+
   /** What became of a run that threw after its job had ended; null when it had not. */
-  afterwards(thrown: unknown): Outcome | null {
-    if (this.#completed === null) return null
-    if (this.#completed.outcome.kind !== 'done') return this.#completed.outcome
+  async afterwards(thrown: unknown): Promise<Outcome | null> {
+    const completed = await this.ended()
+    if (completed === null) return this.#refused
+    if (completed.outcome.kind !== 'done') return completed.outcome
     const { definition } = this.#run
     this.#deps.services.logger.warn(
       `"${definition.job}" has succeeded in its transaction, and threw after it: ${messageOf(thrown)}`,
     )
-    return this.#completed.outcome
+    return completed.outcome
   }
 
-  #done<Result>(result: Result): Work<Result> {
-    const { definition, once } = this.#run
-    const { job, output } = definition.fields
-    refusePromise(result, job)
-    const checked = output === null ? result : validateAtOnce(output, result, `result of "${job}"`, 'RESULT_INVALID')
-    return { outcome: { kind: 'done', result: resultText(checked, job, this.#deps), once }, result }
+  *#completeIn(tx: unknown, result: unknown): Steps<void> {
+    const transactions = this.#begin('completeIn')
+    try {
+      const { settlement, outcome } = yield* this.#done(result)
+      const queue: JoinedQueue = yield* wait(transactions.join(tx))
+      this.#isEnding = true
+      const receipt = yield* wait(queue.settle(settlement))
+      if (receipt === 'lost') throw this.#run.onLost()
+      const undone = undoneBy(receipt, this.#run.definition.job)
+      this.#refused = undone?.outcome ?? null
+      if (undone !== null) throw undone.error
+      this.#written = { outcome, result, receipt }
+    } catch (thrown) {
+      this.#undo()
+      throw thrown
+    }
   }
 
-  #settlement(outcome: Outcome): Settlement {
-    const { definition, token, attempt } = this.#run
+  #begin(word: string): Transactions {
+    const { job } = this.#run.definition
+    const { transactions } = this.#deps
+    if (transactions === undefined) {
+      throw new TreadleError('CAPABILITY_MISSING', `ctx.${word}() of "${job}" needs a queue in a SQL database`)
+    }
+    if (this.#isUsed) {
+      throw new TreadleError('DELIVERY_INVALID', `ctx.${word}() of "${job}" ends the job, so it can be called once`)
+    }
+    this.#isUsed = true
+    return transactions
+  }
+
+  #undo(): void {
+    this.#isUsed = false
+    this.#isEnding = false
+  }
+
+  *#done(given: Answer<unknown>): Steps<Done> {
+    const { definition, token, attempt, once } = this.#run
     const { clock, keepOf } = this.#deps
-    return settlementOf(outcome, token, attempt, clock.now(), keepOf(definition.job)) as Settlement
+    const { job, output } = definition.fields
+    const result = yield* wait(given)
+    const checked = output === null ? result : yield* wait(validated(output, result, `result of "${job}"`, 'RESULT_INVALID'))
+    const outcome = { kind: 'done', result: resultText(checked, job, this.#deps), once } as const
+    const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(job)) as Settlement
+    return { outcome, result, settlement }
   }
+}
+
+interface Done {
+  readonly outcome: Outcome
+  readonly result: unknown
+  readonly settlement: Settlement
+}
+
+/** Whatever can be waited for: queries of some libraries are only sent when somebody does. */
+function promised(result: unknown): Answer<unknown> {
+  const isThenable = typeof (result as { then?: unknown } | null | undefined)?.then === 'function'
+  return isThenable ? Promise.resolve(result) : result
 }
 
 /** What a job comes to that has ended, but not as done: what the function wrote is not there. */
@@ -117,10 +189,7 @@ function undoneBy(receipt: SettleReceipt, job: string): { readonly outcome: Outc
   return { error, outcome: receipt === 'failed' ? { kind: 'dead', reason: 'dependency', error } : { kind: 'cancelled' } }
 }
 
-/** What such a function does after its first wait would not be part of the transaction. */
-function refusePromise(result: unknown, job: string): void {
-  if (typeof (result as { then?: unknown } | null | undefined)?.then !== 'function') return
-  Promise.resolve(result).catch(() => {})
-  const message = `The function given to ctx.transaction() of "${job}" gave a promise. It must be synchronous: wait for other things before it.`
-  throw new TreadleError('DELIVERY_INVALID', message)
+function takesTime({ job }: JobDefinition): TreadleError {
+  const message = `ctx.completeIn() of "${job}" is synchronous in a transaction on a SQLite file: so must be the schema of its result`
+  return new TreadleError('DELIVERY_INVALID', message)
 }

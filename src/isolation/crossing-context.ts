@@ -28,6 +28,7 @@ const crossings = {
   logger: 'made',
   snooze: 'made',
   transaction: 'made',
+  completeIn: 'made',
 } as const satisfies Record<keyof JobContext, 'copied' | 'called' | 'made'>
 
 type Crossings = typeof crossings

@@ -106,13 +106,14 @@ class IsolateServer {
     const snooze: JobContext['snooze'] = (delay) => {
       throw new SnoozeSignal(parseDuration(delay, 'snooze'))
     }
-    const transaction: JobContext['transaction'] = async () => {
-      throw new TreadleError(
-        'DELIVERY_INVALID',
-        'ctx.transaction() is for handlers in the thread of the database: this one is isolated',
-      )
+    const outOfReach = (word: string) => () => {
+      const message = `ctx.${word}() is for handlers in the thread of the worker: this one is isolated`
+      throw new TreadleError('DELIVERY_INVALID', message)
     }
-    const made = { signal: controller.signal, snooze, transaction, logger: Object.fromEntries(logs) as unknown as Logger }
+    const transaction = async () => outOfReach('transaction')()
+    const completeIn = outOfReach('completeIn') as JobContext['completeIn']
+    const logger = Object.fromEntries(logs) as unknown as Logger
+    const made = { signal: controller.signal, snooze, transaction, completeIn, logger }
     const call = async (method: ContextMethod, args: readonly unknown[]) => {
       return isOver() ? lateAnswer(method, data) : this.#call(method, args, data)
     }

@@ -83,7 +83,7 @@ export class Runs {
 
   /** Of a run that has ended its job itself there is no lease left. */
   get tokens(): Iterable<string> {
-    return [...this.#active].filter(([, run]) => !run.hasCompleted).map(([token]) => token)
+    return [...this.#active].filter(([, run]) => !run.isEnding).map(([token]) => token)
   }
 
   get running(): readonly ActiveRun[] {
@@ -110,7 +110,7 @@ export class Runs {
 
   lose(token: string): void {
     const run = this.#active.get(token)
-    if (run !== undefined && !run.hasCompleted) run.stop('lost')
+    if (run !== undefined && !run.isEnding) run.stop('lost')
   }
 
   /** Those of the leases whose job still runs here, under a lease that is lost by that. */

@@ -1,4 +1,4 @@
-import { type JobContext, type Treadle, treadle } from 'treadle'
+import { type JobContext, type SqlTransaction, type Treadle, treadle } from 'treadle'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { nextTurn } from '../../src/core/clock.ts'
@@ -23,7 +23,7 @@ function program() {
 }
 
 function write(value: string, ctx: JobContext, after: () => unknown = () => value) {
-  return ctx.transaction((tx) => {
+  return ctx.transaction((tx: SqlTransaction) => {
     tx.run('CREATE TABLE IF NOT EXISTS written (value TEXT)')
     tx.run('INSERT INTO written VALUES (?)', value)
     return after()

@@ -6,4 +6,4 @@ const ground = new SqlGround('mariadb')
 beforeAll(() => ground.start())
 afterAll(() => ground.stop())
 
-backendConformance({ describe, it }, 'mariadb', { open: (clock) => ground.open(clock) })
+backendConformance({ describe, it }, 'mariadb', { open: (clock) => ground.open(clock), execute: ground.query })

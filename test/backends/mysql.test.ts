@@ -8,5 +8,5 @@ describe.skipIf(mysqlUrl() === null)('on MySQL itself', () => {
   beforeAll(() => ground.start())
   afterAll(() => ground.stop())
 
-  backendConformance({ describe, it }, 'mysql', { open: (clock) => ground.open(clock) })
+  backendConformance({ describe, it }, 'mysql', { open: (clock) => ground.open(clock), execute: ground.query })
 })

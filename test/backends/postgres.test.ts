@@ -6,4 +6,4 @@ const ground = new SqlGround('postgres')
 beforeAll(() => ground.start())
 afterAll(() => ground.stop())
 
-backendConformance({ describe, it }, 'postgres', { open: (clock) => ground.open(clock) })
+backendConformance({ describe, it }, 'postgres', { open: (clock) => ground.open(clock), execute: ground.query })

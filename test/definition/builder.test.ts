@@ -284,6 +284,7 @@ function build<Payload = unknown>(job: string, schemas: Schemas = {}, sent: Sent
       return {} as never
     },
     dispatchMany: async () => [],
+    dispatchAtOnce: () => [],
   })
 }
 

@@ -181,5 +181,6 @@ function skipping(job: string) {
 }
 
 function build(job: string): JobBuilder {
-  return new JobBuilder(job, {}, async () => {}, { dispatch: async () => ({}) as never, dispatchMany: async () => [] })
+  const dispatcher = { dispatch: async () => ({}) as never, dispatchMany: async () => [], dispatchAtOnce: () => [] }
+  return new JobBuilder(job, {}, async () => {}, dispatcher)
 }

@@ -29,6 +29,7 @@ export function contextFor<Payload>(payload: Payload): TestContext<Payload> {
     progress: () => Promise.resolve(),
     heartbeat: () => Promise.resolve(true),
     transaction: () => Promise.reject(new Error('no built-in handler ends in a transaction')),
+    completeIn: () => Promise.reject(new Error('no built-in handler ends in a transaction')),
     snooze() {
       throw new Error('no built-in handler snoozes')
     },

@@ -55,8 +55,12 @@ export class Access {
     this.#options = options
   }
 
+  refuseClosed(): void {
+    if (this.#closed) throw new TreadleError('BACKEND_CLOSED', `${this.#options.path} was closed. Open a new instance.`)
+  }
+
   async call<Method extends EngineMethod>(method: Method, args: Parameters<Engine[Method]>): Promise<ReturnType<Engine[Method]>> {
-    this.#refuseClosed()
+    this.refuseClosed()
     const thread = this.#usable() ?? (await this.#openThread())
     return thread === undefined ? this.#here(method, args) : thread.call(method, args)
   }
@@ -66,7 +70,7 @@ export class Access {
     method: Method,
     args: Parameters<Engine[Method]>,
   ): Promise<ReturnType<Engine[Method]>> {
-    this.#refuseClosed()
+    this.refuseClosed()
     if (this.#callsUntilInline > 0) this.#callsUntilInline--
     const busy = this.#callsUntilInline > 0 || (this.#thread !== undefined && !this.#thread.idle)
     if (busy) return this.call(method, args)
@@ -83,7 +87,7 @@ export class Access {
 
   /** The thread is started for it, also where the event loop stands still from the very next moment on. */
   standIn(request: StandInRequest): StandIn {
-    this.#refuseClosed()
+    this.refuseClosed()
     const terms = { id: ++this.#lastStandIn, request, beats: new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT) }
     this.#standIns.set(terms.id, terms)
     if (this.#usable() === undefined && this.#opening === undefined) void this.#openThread()
@@ -97,7 +101,7 @@ export class Access {
   async callHere<Answer>(work: (engine: LocalEngine) => Answer): Promise<Answer> {
     const elapsedMs = stopwatch()
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      this.#refuseClosed()
+      this.refuseClosed()
       try {
         return work(this.#inline)
       } catch (thrown) {
@@ -157,9 +161,5 @@ export class Access {
     logger.warn('the database thread could not be started (bundled without its file?): SQLite works in the main thread instead')
     this.#inline.setPatience(patienceMs)
     return undefined
-  }
-
-  #refuseClosed(): void {
-    if (this.#closed) throw new TreadleError('BACKEND_CLOSED', `${this.#options.path} was closed. Open a new instance.`)
   }
 }

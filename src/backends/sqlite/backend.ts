@@ -3,13 +3,15 @@ import { TreadleError } from '../../core/errors.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import { ClaimableMemo } from '../claimable.ts'
-import type { Coordination, LeaseBatch, QueueBackend, SendReceipt, SettleReceipt } from '../contract.ts'
+import type { Coordination, LeaseBatch, QueueBackend, SettleReceipt } from '../contract.ts'
 import type { JobStore, ScheduleStore } from '../store.ts'
 import { Access } from './access.ts'
 import { flattenAmendments } from './amending.ts'
 import type { ClaimedRow } from './claiming.ts'
 import type { Claimed, Engine } from './engine.ts'
 import { flattenJobs } from './flat-rules.ts'
+import { receiptsOf } from './joined-file.ts'
+import { Joining } from './joining.ts'
 import { flattenOccurrences } from './occurrences.ts'
 import { heldLeaseOf, recordOf } from './record.ts'
 import { readOccurrences, readSchedules, readStandings } from './schedule-record.ts'
@@ -30,7 +32,9 @@ export interface SqliteOptions {
 /** Opens the file (makes it where there is none) and checks its schema. */
 export async function openSqlite({ path, clock, logger, migrate = true }: SqliteOptions): Promise<QueueBackend> {
   const access = await Access.open({ path, clock, logger, migrate })
-  return { ...sqliteBackend(access, new WakeFile(`${path}.wake`), clock), upkeep: await openSqliteUpkeep(path) }
+  const wakeFile = new WakeFile(`${path}.wake`)
+  const joining = new Joining({ path, clock, wake: () => wakeFile.touch() })
+  return { ...sqliteBackend(access, wakeFile, joining, clock), upkeep: await openSqliteUpkeep(path) }
 }
 
 /** More than this many envelopes are not worth blocking the event loop for. */
@@ -38,7 +42,7 @@ const inlineEnvelopes = 128
 /** Nor more than this many leases. */
 const inlineLeases = 16
 
-function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueBackend {
+function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clock: Clock): QueueBackend {
   let foundNothing = false
   const claimable = new ClaimableMemo(flattenJobs)
   const coordination: Coordination = {
@@ -57,14 +61,16 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, clock: Clock): QueueB
         if (released) wakeFile.touch()
         return others[0]?.[1] ?? 'applied'
       },
+      join(tx) {
+        access.refuseClosed()
+        return joining.join(tx)
+      },
     },
     async send(envelopes) {
       const args: Parameters<Engine['send']> = [flatten(envelopes), clock.now()]
       const taken = await (envelopes.length <= inlineEnvelopes ? access.callInline('send', args) : access.call('send', args))
       wakeFile.touch()
-      const receipts: SendReceipt[] = envelopes.map(({ id }) => ({ id, stored: true }))
-      for (const [index, receipt] of taken) receipts[index] = receipt
-      return receipts
+      return receiptsOf(envelopes, taken)
     },
     async lease(request) {
       const now = clock.now()

@@ -1,8 +1,10 @@
+import type { Answer } from '../../core/answer.ts'
 import { TreadleError } from '../../core/errors.ts'
-import type { SqlTransaction, SqlValue } from '../../definition/sql-transaction.ts'
-import type { Settlement } from '../contract.ts'
+import type { SqlTransaction, SqlValue, WorkTransaction } from '../../definition/sql-transaction.ts'
+import type { Settlement, SettleReceipt } from '../contract.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
+import { type EngineParts, JoinedFile, joinedFiles } from './joined-file.ts'
 import type { Settled, Settling } from './settling.ts'
 import { readToken } from './token.ts'
 
@@ -10,18 +12,21 @@ import { readToken } from './token.ts'
 export class Completing {
   readonly #connection: Connection
   readonly #settling: Settling
+  readonly #within: Within
   readonly #held: SqliteStatement
 
-  constructor(connection: Connection, settling: Settling) {
+  /** `within` are the parts of the engine that can be used inside of the transaction. */
+  constructor(connection: Connection, settling: Settling, within: Within) {
     this.#connection = connection
     this.#settling = settling
+    this.#within = within
     this.#held = connection.prepare('SELECT 1 FROM treadle_jobs WHERE seq = ? AND token = ? AND state = 3')
   }
 
   /** `write` runs a transaction of the engine. What the handler's function throws is thrown as it is. */
   complete(
     token: string,
-    work: (tx: SqlTransaction) => Settlement,
+    work: (tx: WorkTransaction) => Answer<Settlement>,
     now: number,
     write: <Answer>(work: () => Answer) => Answer,
   ): Settled {
@@ -31,17 +36,21 @@ export class Completing {
       return write(() => {
         if (!this.#isHeld(token)) throw new LostLease()
         const tx = new OpenTransaction(this.#connection)
+        const joined = new JoinedFile({ ...this.#within, end: refuseEnd }, () => now)
+        joinedFiles.set(tx, joined)
         let settlement: Settlement
         try {
-          settlement = work(tx)
+          settlement = settlementOf(work(tx as unknown as WorkTransaction))
         } catch (thrown) {
           failure = { thrown }
           throw thrown
         } finally {
           tx.close()
+          joinedFiles.delete(tx)
         }
         const settled = this.#settling.settle([settlement], now)
-        if (settled.others.every(([, receipt]) => receipt === 'blocked')) return settled
+        const released = settled.released || joined.hasChanged
+        if (settled.others.every(([, receipt]) => receipt === 'blocked')) return { ...settled, released }
         refused = settlement
         throw new NotDone()
       })
@@ -55,10 +64,40 @@ export class Completing {
     }
   }
 
+  /** The end alone, in a transaction with writes of the caller. What would be another end than was said is undone. */
+  end(settlement: Settlement, now: number, write: (work: () => void) => void): SettleReceipt {
+    let receipt: SettleReceipt = 'lost'
+    try {
+      write(() => {
+        receipt = this.#settling.settle([settlement], now).others[0]?.[1] ?? 'applied'
+        if (receipt !== 'applied' && receipt !== 'blocked') throw new NotDone()
+      })
+    } catch (thrown) {
+      if (!(thrown instanceof NotDone)) throw thrown
+    }
+    return receipt
+  }
+
   #isHeld(text: string): boolean {
     const token = readToken(text)
     return token !== undefined && this.#held.get(token.seq, token.claim) !== undefined
   }
+}
+
+/** The parts of the engine that a handler's function may use, through other words than its statements. */
+type Within = Omit<EngineParts, 'end'>
+
+function refuseEnd(): never {
+  throw new TreadleError('DELIVERY_INVALID', 'ctx.transaction() ends its job by itself')
+}
+
+/** What such a function does after its first wait would not be part of the transaction. */
+function settlementOf(answer: Answer<Settlement>): Settlement {
+  if (!(answer instanceof Promise)) return answer
+  answer.catch(() => {})
+  const message =
+    'The function given to ctx.transaction(), or the schema of its result, gave a promise. On SQLite it must be synchronous: wait for other things before it.'
+  throw new TreadleError('DELIVERY_INVALID', message)
 }
 
 /** Rolls the transaction back. */

@@ -1,10 +1,27 @@
-import { messageOf, TreadleError } from '../../core/errors.ts'
+import { TreadleError } from '../../core/errors.ts'
 import type { SqliteDatabase, SqliteDriver, SqliteStatement } from './driver.ts'
+import { sqliteFailure } from './failure.ts'
 
 export interface ConnectionOptions {
   readonly path: string
   /** How long a statement waits for another process's transaction; 0 gives up at once with `DATABASE_BUSY`. */
   readonly busyMs: number
+}
+
+/** The statements that begin and end a transaction, and those that undo it. */
+interface TransactionWords {
+  readonly begin: string
+  readonly commit: string
+  readonly rollback: readonly string[]
+}
+
+/** Takes the write lock before it reads: a transaction that had to take it later could only fail. */
+const own: TransactionWords = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: ['ROLLBACK'] }
+/** A part of a transaction that somebody else began. */
+const joined: TransactionWords = {
+  begin: 'SAVEPOINT treadle_joined',
+  commit: 'RELEASE treadle_joined',
+  rollback: ['ROLLBACK TO treadle_joined', 'RELEASE treadle_joined'],
 }
 
 /** One open database file. All its methods are synchronous. */
@@ -13,19 +30,34 @@ export class Connection {
   readonly #path: string
   readonly #begin: SqliteStatement
   readonly #commit: SqliteStatement
-  readonly #rollback: SqliteStatement
-  readonly #relax: SqliteStatement
-  readonly #insist: SqliteStatement
+  readonly #rollback: readonly SqliteStatement[]
+  /** Null on a connection that is another's: how its transactions reach the disk is not said here. */
+  readonly #syncing: { readonly relax: SqliteStatement; readonly insist: SqliteStatement } | null
 
   /** Changes nothing in the file yet, so that one that is not for this version stays as it is. */
-  constructor(Driver: SqliteDriver, options: ConnectionOptions) {
-    this.#path = options.path
-    this.#database = this.#guarded(() => openFile(Driver, options))
-    this.#begin = this.prepare('BEGIN IMMEDIATE')
-    this.#commit = this.prepare('COMMIT')
-    this.#rollback = this.prepare('ROLLBACK')
-    this.#relax = this.prepare('PRAGMA synchronous = NORMAL')
-    this.#insist = this.prepare('PRAGMA synchronous = FULL')
+  static open(Driver: SqliteDriver, options: ConnectionOptions): Connection {
+    return new Connection(
+      guarded(options.path, () => openFile(Driver, options)),
+      options.path,
+      own,
+    )
+  }
+
+  /** On a connection that somebody else has opened, and has begun a transaction on. */
+  static joining(database: SqliteDatabase, path: string): Connection {
+    return new Connection(database, path, joined)
+  }
+
+  private constructor(database: SqliteDatabase, path: string, words: TransactionWords) {
+    this.#path = path
+    this.#database = database
+    this.#begin = this.prepare(words.begin)
+    this.#commit = this.prepare(words.commit)
+    this.#rollback = words.rollback.map((statement) => this.prepare(statement))
+    const isOwn = words === own
+    this.#syncing = isOwn
+      ? { relax: this.prepare('PRAGMA synchronous = NORMAL'), insist: this.prepare('PRAGMA synchronous = FULL') }
+      : null
   }
 
   /** Durable before it is acknowledged: with WAL, only FULL syncs on each commit. */
@@ -45,7 +77,6 @@ export class Connection {
     this.#guarded(() => this.#database.exec(sql))
   }
 
-  /** Takes the write lock before it reads: a transaction that had to take it later could only fail. */
   transaction<Answer>(work: () => Answer): Answer {
     return this.#guarded(() => {
       this.#begin.run()
@@ -65,11 +96,11 @@ export class Connection {
    * the next one that is; only a machine that loses its power may forget it.
    */
   relaxedTransaction<Answer>(work: () => Answer): Answer {
-    this.#relax.run()
+    this.#syncing?.relax.run()
     try {
       return this.transaction(work)
     } finally {
-      this.#insist.run()
+      this.#syncing?.insist.run()
     }
   }
 
@@ -105,18 +136,22 @@ export class Connection {
 
   #undo(): void {
     try {
-      this.#rollback.run()
+      for (const statement of this.#rollback) statement.run()
     } catch {
       // After a failed write SQLite has rolled back by itself; what counts is why.
     }
   }
 
   #guarded<Answer>(work: () => Answer): Answer {
-    try {
-      return work()
-    } catch (thrown) {
-      throw thrown instanceof TreadleError ? thrown : sqliteError(thrown, this.#path)
-    }
+    return guarded(this.#path, work)
+  }
+}
+
+function guarded<Answer>(path: string, work: () => Answer): Answer {
+  try {
+    return work()
+  } catch (thrown) {
+    throw thrown instanceof TreadleError ? thrown : sqliteFailure(thrown, path)
   }
 }
 
@@ -135,42 +170,3 @@ function openFile(Driver: SqliteDriver, { path, busyMs }: ConnectionOptions): Sq
 // Switching a new file to WAL needs it alone for a moment, whatever the caller's patience is later.
 const openBusyMs = 15_000
 const switchAttempts = 100
-
-const busyCodes: readonly number[] = [5, 6]
-const corruptCodes: readonly number[] = [11, 26]
-const unwritableCodes: readonly number[] = [8, 14, 23]
-const diskCodes: readonly number[] = [10, 13]
-const constraintCode = 19
-
-/** True when a row was refused because there is one like it already. */
-export function isConflict(thrown: unknown): boolean {
-  return primaryCode(thrown) === constraintCode
-}
-
-function sqliteError(thrown: unknown, path: string): TreadleError {
-  const code = primaryCode(thrown)
-  const options = { cause: thrown }
-  if (busyCodes.includes(code)) {
-    return new TreadleError('DATABASE_BUSY', `Another process holds ${path} locked for too long. Try again.`, options)
-  }
-  if (corruptCodes.includes(code)) {
-    const message = `${path} is not a sound SQLite database (${messageOf(thrown)}). Restore it from a backup, or name another file.`
-    return new TreadleError('DATABASE_CORRUPT', message, options)
-  }
-  if (unwritableCodes.includes(code)) {
-    const message = `${path} can not be opened for writing (${messageOf(thrown)}). Check that its folder exists and may be written to.`
-    return new TreadleError('DATABASE_UNWRITABLE', message, options)
-  }
-  if (diskCodes.includes(code)) {
-    const message = `${path} can not be written (${messageOf(thrown)}). Free space on its disk, or check that the disk works.`
-    return new TreadleError('DATABASE_UNWRITABLE', message, options)
-  }
-  return new TreadleError('DATABASE_FAILED', `SQLite refused on ${path}: ${messageOf(thrown)}`, options)
-}
-
-/** SQLite's result code without its extension; 0 when the error came from elsewhere. */
-function primaryCode(thrown: unknown): number {
-  const { errcode, code } = (thrown ?? {}) as { errcode?: unknown; code?: unknown }
-  if (typeof errcode === 'number') return errcode & 0xff
-  return typeof code === 'number' ? code & 0xff : 0
-}

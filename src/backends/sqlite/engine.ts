@@ -1,4 +1,5 @@
-import type { SqlTransaction } from '../../definition/sql-transaction.ts'
+import type { Answer } from '../../core/answer.ts'
+import type { WorkTransaction } from '../../definition/sql-transaction.ts'
 import type {
   ClaimRules,
   Hold,
@@ -34,7 +35,7 @@ import { Changing } from './changing.ts'
 import { type ClaimedRows, Claiming, type FlatRequest, type Outlook } from './claiming.ts'
 import { Completing } from './completing.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
-import type { SqliteDriver } from './driver.ts'
+import type { SqliteDatabase, SqliteDriver } from './driver.ts'
 import { Edges } from './edges.ts'
 import { Endings } from './endings.ts'
 import { Holding } from './holding.ts'
@@ -72,7 +73,10 @@ export interface Claimed extends Omit<ClaimedRows, 'nextTokenAt'>, Outlook {
 
 /** The engine in the program's own thread can also be given what does not cross to another one. */
 export interface LocalEngine extends Engine {
-  complete(token: string, work: (tx: SqlTransaction) => Settlement, now: number): Settled
+  complete(token: string, work: (tx: WorkTransaction) => Answer<Settlement>, now: number): Settled
+  end(settlement: Settlement, now: number): SettleReceipt
+  /** On a connection that is the caller's: what was remembered of a transaction may have been rolled back since. */
+  forget(): void
 }
 
 /**
@@ -135,7 +139,7 @@ export interface EngineOptions extends ConnectionOptions {
 }
 
 export function openEngine(Driver: SqliteDriver, options: EngineOptions): LocalEngine {
-  const connection = new Connection(Driver, options)
+  const connection = Connection.open(Driver, options)
   try {
     checkSchema(connection, options.path, options.migrate)
     connection.makeDurable()
@@ -146,6 +150,13 @@ export function openEngine(Driver: SqliteDriver, options: EngineOptions): LocalE
     connection.close()
     throw thrown
   }
+}
+
+/** On a connection of the caller, to be used while that is in a transaction. */
+export function joiningEngine(database: SqliteDatabase, path: string): LocalEngine {
+  const connection = Connection.joining(database, path)
+  checkSchema(connection, path, false)
+  return engineOn(connection)
 }
 
 const mostPromotionRounds = 50
@@ -191,12 +202,15 @@ function engineOn(connection: Connection): LocalEngine {
       return answer
     }
   }
+  function forget(): void {
+    lanes.forget()
+    endings.forget()
+  }
   function forgetting<Answer>(transaction: () => Answer): Answer {
     try {
       return transaction()
     } catch (thrown) {
-      lanes.forget()
-      endings.forget()
+      forget()
       throw thrown
     }
   }
@@ -216,10 +230,15 @@ function engineOn(connection: Connection): LocalEngine {
     }
   }
   const read = <Answer>(work: () => Answer): Answer => connection.read(work)
-  const completing = new Completing(connection, settling)
+  const within = {
+    send: (flat: FlatEnvelopes, now: number) => linking.send(flat, now),
+    get: (id: string) => looking.get(id),
+    amend: (amendments: FlatAmendments, now: number) => amending.amend(amendments, now),
+  }
+  const completing = new Completing(connection, settling, within)
 
   return {
-    send: (flat, now) => write(() => linking.send(flat, now)),
+    send: (flat, now) => write(() => within.send(flat, now)),
     lease(request, claim, now) {
       const outlook = read(() => claiming.outlook(request.owner))
       const isDue = outlook.nextAt !== null && outlook.nextAt <= now
@@ -243,6 +262,7 @@ function engineOn(connection: Connection): LocalEngine {
     },
     settle: (settlements, now) => write(() => settling.settle(settlements, now)),
     complete: (token, work, now) => completing.complete(token, work, now, write),
+    end: (settlement, now) => completing.end(settlement, now, write),
     begin: (tokens) => write(() => settling.begin(tokens)),
     extend: (tokens, until) => writeSoon(() => settling.extend(tokens, until)),
     keepLeases: (request, standstill) => writeSoon(() => keeping.keep(request, standstill)),
@@ -252,13 +272,13 @@ function engineOn(connection: Connection): LocalEngine {
     // Whoever holds a lock on this file ends with the power too.
     lock: (name, holder, ttlMs, now) => writeSoon(() => locks.lock(name, holder, ttlMs, now)),
     unlock: (name, owner, now) => writeSoon(() => locks.unlock(name, owner, now)),
-    get: (id) => read(() => looking.get(id)),
+    get: (id) => read(() => within.get(id)),
     list: (filter) => read(() => looking.list(filter)),
     counts: () => read(() => looking.counts()),
     leases: (owners) => read(() => looking.leases(owners)),
     cancel: (id, now) => write(() => changing.cancel(id, now)),
     reschedule: (id, runAt, now) => write(() => changing.reschedule(id, runAt, now)),
-    amend: (amendments, now) => write(() => amending.amend(amendments, now)),
+    amend: (amendments, now) => write(() => within.amend(amendments, now)),
     retry: (ids, now) => write(() => changing.retry(ids, now)),
     remove: (filter) => write(() => looking.remove(filter)),
     links: (id) => read(() => trees.links(id)),
@@ -291,6 +311,7 @@ function engineOn(connection: Connection): LocalEngine {
     workerLeaves: (owner) => writeSoon(() => workers.leave(owner)),
     listWorkers: (now) => read(() => workers.list(now)),
     setPatience: (ms) => connection.setBusyMs(ms),
+    forget,
     close: () => connection.close(),
   }
 }

@@ -30,7 +30,7 @@ export async function openSqliteUpkeep(path: string): Promise<OpenUpkeep> {
 
 /** Upkeep is seldom, so each part of it opens the file by itself: none is kept open from a program that works on it. */
 function using<Answer>(Driver: SqliteDriver, path: string, work: (connection: Connection) => Answer): Answer {
-  const connection = new Connection(Driver, { path, busyMs: patienceMs })
+  const connection = Connection.open(Driver, { path, busyMs: patienceMs })
   try {
     return work(connection)
   } finally {

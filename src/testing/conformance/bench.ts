@@ -23,11 +23,13 @@ export type Wanted = Partial<Identity & Delivery & { readonly payload: string; r
 export class Bench {
   readonly clock: ManualClock
   readonly backend: QueueBackend
+  readonly #execute: ((sql: string) => Promise<unknown>) | undefined
   readonly #nextId: () => string
 
-  constructor(backend: QueueBackend, clock: ManualClock) {
+  constructor(backend: QueueBackend, clock: ManualClock, execute?: (sql: string) => Promise<unknown>) {
     this.backend = backend
     this.clock = clock
+    this.#execute = execute
     this.#nextId = idMaker(() => clock.now())
   }
 
@@ -44,6 +46,11 @@ export class Bench {
   get transactions(): Transactions {
     assert.ok(this.backend.transactions, 'the backend has no transactions: declare a gap for this group')
     return this.backend.transactions
+  }
+
+  async execute(sql: string): Promise<void> {
+    assert.ok(this.#execute, 'transactions are tested by tables of their own: give the option execute')
+    await this.#execute(sql)
   }
 
   envelope(wanted: Wanted = {}): Envelope {

@@ -15,6 +15,8 @@ export interface TestRunner {
 export interface ConformanceOptions {
   /** Opens a backend that holds nothing, on this clock. The suite closes it. */
   readonly open: (clock: Clock) => Promise<QueueBackend>
+  /** Runs a statement on the backend's own database, past it: for the tables that transactions of the tests write to. */
+  readonly execute?: (sql: string) => Promise<unknown>
   /** What the backend can not do, by the exact title of a test or of a whole group, and why not. */
   readonly gaps?: Readonly<Record<string, string>>
 }
@@ -36,7 +38,7 @@ export function runGroups(runner: TestRunner, name: string, groups: readonly Gro
       runner.describe(group.title, () => {
         for (const [title, test] of Object.entries(group.tests)) {
           const gap = gaps.get(group.title) ?? gaps.get(title)
-          const run = () => runOnFreshBackend(test, options.open)
+          const run = () => runOnFreshBackend(test, options)
           if (gap === undefined) runner.it(title, run)
           else runner.it.skip?.(`${title} (gap: ${gap})`, run)
         }
@@ -45,10 +47,10 @@ export function runGroups(runner: TestRunner, name: string, groups: readonly Gro
   })
 }
 
-async function runOnFreshBackend(test: (bench: Bench) => Promise<void>, open: ConformanceOptions['open']): Promise<void> {
+async function runOnFreshBackend(test: (bench: Bench) => Promise<void>, options: ConformanceOptions): Promise<void> {
   const clock = new ManualClock()
-  await using backend = await open(clock)
-  await test(new Bench(backend, clock))
+  await using backend = await options.open(clock)
+  await test(new Bench(backend, clock, options.execute))
 }
 
 /** A gap that names nothing would hide that its test was renamed, or mended. */
