@@ -1,5 +1,4 @@
-import type { Dialect, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
-import type { SqlSession, SqlValue } from '../sql/session.ts'
+import type { Dialect, Reader, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
 import { isDuplicate } from './failure.ts'
 import { cancelling, inState } from './places.ts'
 
@@ -24,14 +23,14 @@ export const mysqlDialect: Dialect = {
 const mostPlaces = 100
 
 async function firstReady(
-  session: SqlSession,
+  reader: Reader,
   places: readonly ReadyPlace[],
   limit: number,
 ): Promise<readonly (readonly ReadyJob[])[]> {
   const jobs: ReadyJob[][] = places.map(() => [])
   for (let from = 0; from < places.length; from += mostPlaces) {
     const some = places.slice(from, from + mostPlaces)
-    for (const { nth, id, run_at } of await readPlaces(session, some, limit)) jobs[from + nth]?.push({ id, run_at })
+    for (const { nth, id, run_at } of await readPlaces(reader, some, limit)) jobs[from + nth]?.push({ id, run_at })
   }
   return jobs
 }
@@ -43,8 +42,8 @@ interface PlacedJob extends ReadyJob {
 const firstOfPlace = `(SELECT ? AS nth, id, place_at AS run_at FROM {jobs by jobs_ready}
   WHERE place = ? AND place_grp = ? ORDER BY place_at, id LIMIT ?)`
 
-async function readPlaces(session: SqlSession, places: readonly ReadyPlace[], limit: number): Promise<readonly PlacedJob[]> {
-  const values = places.flatMap(({ lane, grp }, nth): SqlValue[] => [nth, lane, grp, limit])
-  const found = await session.all<PlacedJob>(places.map(() => firstOfPlace).join(' UNION ALL '), values)
+async function readPlaces(reader: Reader, places: readonly ReadyPlace[], limit: number): Promise<readonly PlacedJob[]> {
+  const values = places.flatMap(({ lane, grp }, nth): (string | number)[] => [nth, lane, grp, limit])
+  const found = await reader.all<PlacedJob>(places.map(() => firstOfPlace).join(' UNION ALL '), values)
   return found.sort((a, b) => a.nth - b.nth || a.run_at - b.run_at || (a.id < b.id ? -1 : 1))
 }

@@ -1,5 +1,4 @@
-import type { Dialect, ReadyJob, ReadyPlace, StateIndex } from '../sql/dialect.ts'
-import type { SqlSession } from '../sql/session.ts'
+import type { Dialect, Reader, ReadyJob, ReadyPlace, StateIndex } from '../sql/dialect.ts'
 import { isRunning, stateNumber } from '../sql/tables.ts'
 import { isDuplicate } from './failure.ts'
 
@@ -30,12 +29,12 @@ interface PlacedJob extends ReadyJob {
 }
 
 async function firstReady(
-  session: SqlSession,
+  reader: Reader,
   places: readonly ReadyPlace[],
   limit: number,
 ): Promise<readonly (readonly ReadyJob[])[]> {
   if (places.length === 0) return []
-  const found = await session.all<PlacedJob>(
+  const found = await reader.all<PlacedJob>(
     `SELECT place, id, run_at FROM json_to_recordset(?::json) AS wanted(place integer, lane integer, grp text)
      CROSS JOIN LATERAL (
        SELECT id, run_at FROM {jobs} AS jobs WHERE state = 0 AND jobs.lane = wanted.lane AND jobs.grp = wanted.grp

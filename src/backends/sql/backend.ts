@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../../core/clock.ts'
+import { randomToken } from '../../core/id.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { Lease, QueueBackend, SendReceipt } from '../contract.ts'
 import type { Upkeep } from '../upkeep.ts'
@@ -76,7 +76,7 @@ export function sqlBackend({ kind, database, shortcuts, waker, upkeep, clock }: 
     },
     async lease(request) {
       const now = clock.now()
-      const claim = randomBytes(12).toString('base64url')
+      const claim = randomToken()
       const { rows, nextAt, cancelled } = await claiming.lease(request, claim, now)
       const leases = rows.map((row) => leaseOf(row, lanes, claim, now + request.leaseMs))
       return { leases, nextAt, cancelled }

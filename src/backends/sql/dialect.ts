@@ -1,5 +1,3 @@
-import type { SqlSession } from './session.ts'
-
 /** What the statements of the queue must know of the engine. */
 export interface Dialect {
   readonly kind: 'postgres' | 'mysql'
@@ -14,7 +12,7 @@ export interface Dialect {
   /** Whether a statement failed because another row has the same unique value. */
   isDuplicate(thrown: unknown): boolean
   /** The first ready jobs of each of these places, at most `limit` of each, in their order; without a lock. */
-  firstReady(session: SqlSession, places: readonly ReadyPlace[], limit: number): Promise<readonly (readonly ReadyJob[])[]>
+  firstReady(reader: Reader, places: readonly ReadyPlace[], limit: number): Promise<readonly (readonly ReadyJob[])[]>
 }
 
 export interface StateIndex {
@@ -22,6 +20,11 @@ export interface StateIndex {
   readonly is: string
   /** The column that the index has them in order by: when they are due, until when they are leased, or when they ended. */
   readonly at: string
+}
+
+/** Whatever reads rows. */
+export interface Reader {
+  all<Row>(sql: string, values?: readonly (string | number)[]): Promise<Row[]>
 }
 
 /** Where ready jobs stand in their order: a lane, and a group of it where it has groups. */

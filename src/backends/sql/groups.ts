@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { randomToken } from '../../core/id.ts'
 import type { SqlSession } from './session.ts'
 
 /** A group of a lane that may have ready jobs. */
@@ -6,7 +6,7 @@ export interface GroupRow {
   readonly lane: number
   readonly grp: string
   readonly turn: number
-  readonly version: number
+  readonly version: string
 }
 
 interface Place {
@@ -25,7 +25,7 @@ export class Groups {
     const distinct = new Map(places.map(({ lane, grp }) => [`${lane}\n${grp}`, { lane, grp }]))
     const sorted = [...distinct.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, place]) => place)
     const turns = await this.turnsOf(session, [...new Set(sorted.map(({ lane }) => lane))])
-    const version = randomInt(2 ** 47)
+    const version = randomToken()
     const rows = sorted.map(({ lane, grp }) => ({ lane, grp, turn: (turns.get(lane) ?? 0) - 1, version }))
     await session.upsert('groups', ['lane', 'grp', 'turn', 'version'], rows, ['lane', 'grp'], ['version'])
   }

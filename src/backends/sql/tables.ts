@@ -51,7 +51,7 @@ export interface Table {
  * for another one to count. `held_key` is a digest of the unique key while the job's state holds it; `unique_keys` are those that
  * outlive their job.
  * `groups`: the groups of a lane that may have ready jobs, in the order of their `turn`; one that is out of tokens is held until
- * a time. `version` is another number after each arrival, so that a group is not dropped while a job arrives.
+ * a time. `version` is another one after each arrival, so that a group is not dropped while a job arrives.
  * `links`, `edges`, `gone`: workflows. A job is `linked` when it is part of one or somebody waits for it; no other job costs
  * what links cost. An edge says that one job waits for another: it counts in the `pending` of the one that waits while it is
  * `waiting`, and outlives its target. `target_name` is what was waited for where that is no id; `child_key` is a digest of the
@@ -115,7 +115,7 @@ export const tables = {
       grp: column('name'),
       turn: column('big'),
       held_until: column('big', 0),
-      version: column('big', 0),
+      version: column('name'),
     },
     primary: ['lane', 'grp'],
   },
