@@ -41,7 +41,7 @@ export async function openBackend(url: string, settings: Settings, folder: strin
     case 'postgres:':
     case 'postgresql:': {
       const shared = keysFor('postgres', settings)
-      return { backend: await openPostgres({ url, clock, migrate }), keys: shared }
+      return { backend: await openPostgres({ url, clock, logger, migrate }), keys: shared }
     }
     case 'mysql:':
     case 'mariadb:': {

@@ -125,6 +125,8 @@ export interface ReapReport {
 }
 
 export interface Watch {
+  /** Whether work that another program sends wakes this one too, for now. Otherwise only a look finds it. */
+  readonly isPush: boolean
   close(): void
 }
 

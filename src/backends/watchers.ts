@@ -9,7 +9,11 @@ export class Watchers {
     // Wrapped, so that the same function can watch twice and stop once.
     const entry = () => wake()
     this.#wakes.add(entry)
-    return { close: () => void this.#wakes.delete(entry) }
+    return { isPush: true, close: () => void this.#wakes.delete(entry) }
+  }
+
+  get size(): number {
+    return this.#wakes.size
   }
 
   notify(): void {

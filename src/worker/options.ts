@@ -12,7 +12,7 @@ export interface WorkOptions {
   readonly jobs?: readonly string[]
   /** How long a job stays with a worker that gives no sign of life; it is renewed while the job runs. 30 s by default. */
   readonly lease?: Duration
-  /** How often to look when nothing wakes the worker; 1 s by default. */
+  /** The longest time between two looks for work when nothing wakes the worker; 1 s by default. */
   readonly poll?: Duration
   /** Follow the schedules of the defined jobs; true by default. `'single'` lets only one scheduler do so at a time. */
   readonly scheduler?: boolean | 'single'

@@ -1,4 +1,4 @@
-import type { LeaseBatch, LeaseRequest, QueueLimits } from '../backends/contract.ts'
+import type { LeaseBatch, LeaseRequest, QueueLimits, Watch } from '../backends/contract.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { abortGraceMs } from '../execution/active-run.ts'
 import { ClaimableJobs } from './claimable-jobs.ts'
@@ -6,6 +6,7 @@ import { Claims } from './claims.ts'
 import type { WorkerConfig } from './config.ts'
 import { Hands } from './hands.ts'
 import { Idleness } from './idleness.ts'
+import { Looks } from './looks.ts'
 import { emptyTally, type RunReport } from './report.ts'
 import type { RunsDeps } from './runs.ts'
 import { Settler } from './settler.ts'
@@ -40,8 +41,10 @@ export class Worker {
   readonly #idleness: Idleness
   readonly #sleeper: Sleeper
   readonly #claimable: ClaimableJobs
+  readonly #looks: Looks
   readonly #tally = emptyTally()
   readonly #stopping = new AbortController()
+  #watch: Watch | undefined
   #looping: Promise<void> = Promise.resolve()
   #shutdown: Promise<void> | undefined
 
@@ -53,6 +56,7 @@ export class Worker {
     this.#deps = deps
     this.#sleeper = new Sleeper(clock)
     this.#claimable = new ClaimableJobs(config.jobs)
+    this.#looks = new Looks(config.pollMs, () => this.#watch?.isPush ?? true)
     this.#vitals = new Vitals(config, deps, {
       telling,
       held: () => this.#hands.tokens,
@@ -97,11 +101,11 @@ export class Worker {
 
   /** Works until `stop` is called. */
   async work(): Promise<void> {
-    const watch = this.#deps.backend.watch(() => this.#sleeper.wake())
+    this.#watch = this.#deps.backend.watch(() => this.#sleeper.wake())
     try {
       await this.#startLoop(() => false)
     } finally {
-      watch.close()
+      this.#watch.close()
     }
   }
 
@@ -206,10 +210,9 @@ export class Worker {
     this.#vitals.stop()
   }
 
-  #sleepMs(batch: LeaseBatch, busy: boolean): number {
-    const { pollMs } = this.config
-    if (busy) return Math.min(pollMs, busyLookMs)
-    if (batch.nextAt === null) return pollMs
-    return Math.min(pollMs, Math.max(1, batch.nextAt - this.#deps.clock.now()))
+  #sleepMs({ leases, nextAt }: LeaseBatch, busy: boolean): number {
+    if (busy) return Math.min(this.config.pollMs, busyLookMs)
+    const pauseMs = this.#looks.pauseMs(leases.length > 0)
+    return nextAt === null ? pauseMs : Math.min(pauseMs, Math.max(1, nextAt - this.#deps.clock.now()))
   }
 }

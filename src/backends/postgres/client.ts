@@ -28,3 +28,13 @@ export interface PostgresPool extends PostgresQueryable {
   on(event: 'error', listener: (error: Error) => void): unknown
   end(): Promise<void>
 }
+
+/** The part of `pg`'s Client that listening needs. */
+export interface PostgresListening {
+  connect(): Promise<unknown>
+  query(query: { readonly text: string; readonly query_timeout: number }): Promise<unknown>
+  on(event: 'notification', listener: (notification: { readonly payload?: string | undefined }) => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'end', listener: () => void): unknown
+  end(): Promise<void>
+}

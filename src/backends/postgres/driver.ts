@@ -1,15 +1,14 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
-import type { PostgresPool } from './client.ts'
-
-/** How many connections one program opens at most, beside the one that listens. Calls are batched, so few are ever needed. */
-export const mostConnections = 5
+import type { PostgresListening, PostgresPool } from './client.ts'
+import type { PostgresConfig } from './options.ts'
 
 interface PgModule {
   readonly Pool: new (options: Readonly<Record<string, unknown>>) => PostgresPool
+  readonly Client: new (options: Readonly<Record<string, unknown>>) => PostgresListening
 }
 
 /** The driver is loaded when it is needed: who uses another database need not have it. */
-export async function loadPg(): Promise<PgModule> {
+async function loadPg(): Promise<PgModule> {
   try {
     const module = (await import('pg')) as unknown as PgModule & { readonly default?: PgModule }
     return module.default ?? module
@@ -19,26 +18,44 @@ export async function loadPg(): Promise<PgModule> {
   }
 }
 
-export interface PoolSettings {
-  readonly url: string
-  /** Whether each connection stays with its client, so that settings of the session last. */
-  readonly isSession: boolean
-}
+const connectionTimeoutMillis = 10_000
+const common = { connectionTimeoutMillis, keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
-export async function openPool({ url, isSession }: PoolSettings): Promise<PostgresPool> {
+/** `onPooler` is called when a connection turns out to be one of a pooler's. */
+export async function openPool({ url, connections }: PostgresConfig, onPooler: () => void): Promise<PostgresPool> {
   const { Pool } = await loadPg()
   return new Pool({
+    ...common,
     connectionString: url,
-    max: mostConnections,
+    max: connections,
     application_name: 'treadle',
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
     allowExitOnIdle: true,
-    ...(isSession ? { onConnect } : {}),
+    onConnect: async (client: NewClient) => {
+      if (await isDirect(client)) await client.query(settings)
+      else onPooler()
+    },
   })
 }
 
-/** A plan that was made while a table was small is kept; these statements are written for their indexes, whatever its size. */
-async function onConnect(client: { query(text: string): Promise<unknown> }): Promise<void> {
-  await client.query('SET enable_seqscan = off; SET jit = off')
+/** A connection of its own that only listens. */
+export async function openListening(url: string): Promise<PostgresListening> {
+  const { Client } = await loadPg()
+  return new Client({ ...common, connectionString: url, application_name: 'treadle listening' })
 }
+
+interface NewClient {
+  readonly processID: number | null
+  query(text: string): Promise<{ readonly rows: readonly unknown[] }>
+}
+
+/** A pooler tells its clients a number of its own in place of that of the server's process. */
+async function isDirect(client: NewClient): Promise<boolean> {
+  const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
+  return (rows[0] as { pid: number }).pid === client.processID
+}
+
+/**
+ * A plan that was made while a table was small is kept; these statements are written for their indexes, whatever its size. A
+ * pooler would give the connection with these settings to somebody else, so it is told nothing.
+ */
+const settings = 'SET enable_seqscan = off; SET jit = off'

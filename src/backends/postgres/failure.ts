@@ -1,7 +1,9 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 
+/** A statement that the server should have kept is not there, or one is there that it should not have: a pooler is in between. */
+const misprepared = new Set(['26000', '42P05'])
 /** Errors after which the same transaction may well go through: a serialization failure, a deadlock. */
-const transient = new Set(['40001', '40P01'])
+const transient = new Set(['40001', '40P01', ...misprepared])
 const uniqueViolation = '23505'
 /** The server goes away, is starting, or takes no more connections. */
 const unreachable = new Set(['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006', '08007', '08P01'])
@@ -10,6 +12,11 @@ const denied = '42501'
 /** Whether a transaction that failed so should be tried again. */
 export function isTransient(thrown: unknown): boolean {
   return transient.has(stateOf(thrown) ?? '')
+}
+
+/** Whether statements can not be kept by the server. */
+export function isMisprepared(thrown: unknown): boolean {
+  return misprepared.has(stateOf(thrown) ?? '')
 }
 
 /** Whether a statement failed because another row has the same unique value. */

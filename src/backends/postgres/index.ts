@@ -2,12 +2,14 @@ import type { QueueBackend } from '../contract.ts'
 import { sqlBackend } from '../sql/backend.ts'
 import { Migrating } from '../sql/migrating.ts'
 import { TableNames } from '../sql/table-names.ts'
-import { LocalWaker } from '../sql/waker.ts'
+import { LocalWaker, type Waker } from '../sql/waker.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
 import { PostgresDatabase } from './database.ts'
 import { openPool } from './driver.ts'
 import { postgresMigrations } from './migrations.ts'
+import { NotifyingWaker } from './notifying.ts'
 import { type PostgresConfig, type PostgresOptions, postgresConfig } from './options.ts'
+import { Preparing } from './preparing.ts'
 import { postgresSchemaEngine } from './schema-engine.ts'
 import { postgresShortcuts } from './shortcuts.ts'
 import { PostgresStatements } from './statements.ts'
@@ -31,7 +33,7 @@ export async function openPostgres(options: PostgresOptions): Promise<QueueBacke
     kind,
     database,
     shortcuts: postgresShortcuts(statements),
-    waker: new LocalWaker(),
+    waker: wakerOf(config, database),
     upkeep: { kind, schema },
     clock: config.clock,
   })
@@ -43,12 +45,21 @@ export async function openPostgresUpkeep(options: PostgresOptions): Promise<Open
   return { kind, schema, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
 }
 
-async function connect({ url, pool: given, schema, prepare }: PostgresConfig) {
+async function connect(config: PostgresConfig) {
+  const { pool: given, schema, prepare } = config
   const names = new TableNames(`${schema}.`)
   const statements = new PostgresStatements(names)
-  const pool = given ?? (await openPool({ url, isSession: prepare }))
+  const preparing = new Preparing(prepare ?? true)
+  const onPooler = () => {
+    if (prepare === null) preparing.giveUp()
+  }
+  const pool = given ?? (await openPool(config, onPooler))
   pool.on('error', () => {})
-  const database = new PostgresDatabase(pool, { statements, prepare }, given === null)
+  const database = new PostgresDatabase(pool, { statements, preparing }, given === null)
   const engine = postgresSchemaEngine(database, schema, postgresMigrations)
   return { database, statements, schema: new Migrating(database, engine, names) }
+}
+
+function wakerOf({ notify, schema, listenUrl, logger }: PostgresConfig, database: PostgresDatabase): Waker {
+  return notify ? new NotifyingWaker({ database, schema, listenUrl, logger }) : new LocalWaker()
 }

@@ -1,12 +1,16 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
+import { consoleLogger, type Logger } from '../../core/logger.ts'
 import { unknownOptions } from '../../core/options.ts'
 import { checkedName } from '../sql/table-names.ts'
 import { type ParsedUrl, switchOf, takeParameters } from '../sql/url-parameters.ts'
 import type { PostgresPool } from './client.ts'
 
 export interface PostgresOptions {
-  /** A `postgres://` URL, unless a pool is given. Its parameters `schema` and `prepare` say the same as the options. */
+  /**
+   * A `postgres://` URL, unless a pool is given. Its parameters `schema`, `connections`, `prepare`, `notify` and `listenUrl` say the
+   * same as the options.
+   */
   readonly url?: string
   /** A pool of `pg`. It is not closed with the queue. */
   readonly pool?: PostgresPool
@@ -14,8 +18,18 @@ export interface PostgresOptions {
   readonly schema?: string
   /** False refuses a schema that is not up to date instead of migrating it. */
   readonly migrate?: boolean
-  /** Whether the server may keep statements for a connection: true for connections of its own, false for those of a given pool. */
+  /** How many connections the queue opens at most, beside the one that listens; 5 by default. Calls are batched, so few are needed. */
+  readonly connections?: number
+  /**
+   * Whether the server may keep prepared statements for a connection. By default it may, unless the connections are those of a given
+   * pool or of a pooler.
+   */
   readonly prepare?: boolean
+  /** False has workers of other programs look for jobs now and then, in place of waking them with LISTEN and NOTIFY. */
+  readonly notify?: boolean
+  /** Where to listen, when `url` leads to a pooler that can not. With a given pool, nobody listens unless this is given. */
+  readonly listenUrl?: string
+  readonly logger?: Logger
   readonly clock?: Clock
 }
 
@@ -26,7 +40,13 @@ export interface PostgresConfig {
   readonly pool: PostgresPool | null
   readonly schema: string
   readonly migrate: boolean
-  readonly prepare: boolean
+  readonly connections: number
+  /** Null is as it turns out. */
+  readonly prepare: boolean | null
+  readonly notify: boolean
+  /** Null where there is nowhere to listen. */
+  readonly listenUrl: string | null
+  readonly logger: Logger
   readonly clock: Clock
 }
 
@@ -36,26 +56,33 @@ const optionNames: Readonly<Record<keyof PostgresOptions, true>> = {
   pool: true,
   schema: true,
   migrate: true,
+  connections: true,
   prepare: true,
+  notify: true,
+  listenUrl: true,
+  logger: true,
   clock: true,
 }
 
-const parameterNames = ['schema', 'prepare'] as const
+const parameterNames = ['schema', 'connections', 'prepare', 'notify', 'listenUrl'] as const
+
+const mostConnections = 100
 
 /** What an option says goes before what the URL says. */
 export function postgresConfig(options: PostgresOptions): PostgresConfig {
   const problems = [...unknownOptions(options, Object.keys(optionNames))]
   const { url, parameters } = parsedUrl(options, problems)
-  const prepare = options.prepare ?? switchOf(parameters.prepare, 'prepare', problems) ?? options.pool === undefined
+  const { pool = null, clock = systemClock, logger = consoleLogger, migrate = true } = options
+  const connections = options.connections ?? Number(parameters.connections ?? 5)
+  const prepare = options.prepare ?? switchOf(parameters.prepare, 'prepare', problems)
+  const notify = options.notify ?? switchOf(parameters.notify, 'notify', problems) ?? true
+  const listenUrl = options.listenUrl ?? parameters.listenUrl ?? (pool === null ? url : null)
+  if (!Number.isSafeInteger(connections) || connections < 1 || connections > mostConnections)
+    problems.push(`connections must be a whole number from 1 to ${mostConnections}, got ${connections}`)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The postgres backend: ${problems.join('; ')}`)
-  return {
-    url,
-    pool: options.pool ?? null,
-    schema: checkedName(options.schema ?? parameters.schema ?? 'treadle', 'schema'),
-    migrate: options.migrate ?? true,
-    prepare,
-    clock: options.clock ?? systemClock,
-  }
+  const schema = checkedName(options.schema ?? parameters.schema ?? 'treadle', 'schema')
+  const talking = { prepare: prepare ?? (pool === null ? null : false), notify, listenUrl }
+  return { url, pool, schema, migrate, connections, ...talking, logger, clock }
 }
 
 function parsedUrl({ url, pool }: PostgresOptions, problems: string[]): ParsedUrl<(typeof parameterNames)[number]> {

@@ -1,15 +1,15 @@
 import type { Dialect } from '../sql/dialect.ts'
 import type { SqlRow, SqlSession, SqlValue } from '../sql/session.ts'
 import type { TableName } from '../sql/tables.ts'
-import type { PostgresQueryable } from './client.ts'
+import type { PostgresAnswer, PostgresQueryable } from './client.ts'
 import { postgresDialect } from './dialect.ts'
-import { postgresFailure } from './failure.ts'
+import { isMisprepared, postgresFailure } from './failure.ts'
+import type { Preparing } from './preparing.ts'
 import type { PostgresStatements } from './statements.ts'
 
 export interface PostgresSessionOptions {
   readonly statements: PostgresStatements
-  /** Whether the server may keep statements for the connection: not behind a pooler that hands out another one each time. */
-  readonly prepare: boolean
+  readonly preparing: Preparing
 }
 
 /** Statements on whatever can run them: a pool, or the connection of a transaction. */
@@ -64,26 +64,17 @@ export class PostgresSession implements SqlSession {
     if (rows.length > 0) await this.#query(this.#options.statements.update(table, keys, columns), [JSON.stringify(rows)])
   }
 
-  async #query(sql: string, values: readonly SqlValue[]) {
-    const text = this.#options.statements.translated(sql)
-    const named = this.#options.prepare ? { name: nameOf(text) } : {}
+  async #query(sql: string, values: readonly SqlValue[]): Promise<PostgresAnswer> {
+    const { statements, preparing } = this.#options
+    const text = statements.translated(sql)
+    const name = preparing.nameOf(text)
     try {
-      return await this.#client.query({ text, ...named, values: [...values], types: plainNumbers })
+      return await this.#client.query({ text, ...(name !== undefined && { name }), values: [...values], types: plainNumbers })
     } catch (thrown) {
+      if (isMisprepared(thrown)) preparing.giveUp()
       throw postgresFailure(thrown)
     }
   }
-}
-
-const names = new Map<string, string>()
-
-/** A short name for a statement, the same for the life of the process. */
-function nameOf(text: string): string {
-  const known = names.get(text)
-  if (known !== undefined) return known
-  const name = `treadle_${names.size + 1}`
-  names.set(text, name)
-  return name
 }
 
 const int8 = 20

@@ -17,7 +17,7 @@ export class LocalWaker implements Waker {
   }
 
   watch(wake: () => void): Watch {
-    return this.#watchers.watch(wake)
+    return { ...this.#watchers.watch(wake), isPush: false }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

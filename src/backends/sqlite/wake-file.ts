@@ -1,4 +1,5 @@
 import { closeSync, constants, type FSWatcher, openSync, watch, writeSync } from 'node:fs'
+import type { Watch } from '../contract.ts'
 
 /**
  * Tells other processes on the same database that there may be work: a file beside it that is written to after a commit, and
@@ -26,12 +27,13 @@ export class WakeFile {
     }
   }
 
-  listen(wake: () => void): { close(): void } {
+  listen(wake: () => void): Watch {
     // An entry of its own for each call: the same function may listen twice.
     const entry = () => wake()
     this.#listeners.add(entry)
     this.#watcher ??= this.#watch()
     return {
+      isPush: this.#watcher !== undefined,
       close: () => {
         this.#listeners.delete(entry)
         if (this.#listeners.size > 0) return

@@ -5,6 +5,7 @@ import { PostgresDatabase } from '../../../src/backends/postgres/database.ts'
 import { openPostgres, openPostgresUpkeep } from '../../../src/backends/postgres/index.ts'
 import { postgresMigrations } from '../../../src/backends/postgres/migrations.ts'
 import type { PostgresOptions } from '../../../src/backends/postgres/options.ts'
+import { Preparing } from '../../../src/backends/postgres/preparing.ts'
 import { postgresSchemaEngine } from '../../../src/backends/postgres/schema-engine.ts'
 import { PostgresStatements } from '../../../src/backends/postgres/statements.ts'
 import { Migrating } from '../../../src/backends/sql/migrating.ts'
@@ -210,7 +211,11 @@ describe('the schema of a PostgreSQL database', () => {
   function migratingWith(url: string, ...more: readonly Migration[]): Migrating {
     const names = new TableNames('treadle.')
     const pool = new pg.Pool({ connectionString: url })
-    const later = new PostgresDatabase(pool as never, { statements: new PostgresStatements(names), prepare: false }, true)
+    const later = new PostgresDatabase(
+      pool as never,
+      { statements: new PostgresStatements(names), preparing: new Preparing(false) },
+      true,
+    )
     opened.push(later)
     return new Migrating(later, postgresSchemaEngine(later, 'treadle', [...postgresMigrations, ...more]), names)
   }

@@ -1,0 +1,114 @@
+import { pause, systemClock } from '../../core/clock.ts'
+import { randomToken } from '../../core/id.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Watch } from '../contract.ts'
+import type { SqlDatabase } from '../sql/session.ts'
+import type { Waker } from '../sql/waker.ts'
+import { Watchers } from '../watchers.ts'
+import { openListening } from './driver.ts'
+import { Listener } from './listener.ts'
+
+export interface NotifyingOptions {
+  readonly database: SqlDatabase
+  /** One for each queue. */
+  readonly schema: string
+  /** Null where others are told, but nobody here can listen. */
+  readonly listenUrl: string | null
+  readonly logger: Logger
+}
+
+/** However much is sent, others are told no more often than this. */
+const shortestPauseMs = 5
+
+const deafness =
+  'NOTIFY does not arrive: the connection leads through a pooler, it seems. Workers look for jobs now and then instead. listenUrl may name the server itself; notify: false stops trying.'
+
+/**
+ * Wakes the workers of this program at once, and those of other programs through the server. One word is on its way at most, the
+ * next leaves when it has returned, and nobody waits for either. A connection listens while somebody watches.
+ */
+export class NotifyingWaker implements Waker {
+  readonly #options: NotifyingOptions
+  readonly #channel: string
+  readonly #watchers = new Watchers()
+  /** Who says it: what this program says is known to it. */
+  readonly #self = randomToken()
+  readonly #closing = new AbortController()
+  #listener: Listener | undefined
+  #stopped: Promise<unknown> = Promise.resolve()
+  #telling: Promise<void> | undefined
+  #isUntold = false
+  #isDeafnessSaid = false
+
+  constructor(options: NotifyingOptions) {
+    this.#options = options
+    this.#channel = `treadle_${options.schema}`
+  }
+
+  wake(): void {
+    this.#watchers.notify()
+    this.#isUntold = true
+    this.#telling ??= this.#tell()
+  }
+
+  watch(wake: () => void): Watch {
+    const watch = this.#watchers.watch(wake)
+    this.#listen()
+    const isPush = () => this.#listener?.isListening ?? false
+    return {
+      get isPush() {
+        return isPush()
+      },
+      close: () => {
+        watch.close()
+        if (this.#watchers.size === 0) this.#unlisten()
+      },
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
+    this.#watchers.close()
+    this.#unlisten()
+    await this.#stopped
+    await this.#telling
+  }
+
+  async #tell(): Promise<void> {
+    while (this.#isUntold) {
+      this.#isUntold = false
+      // A word that is lost costs time, and no job: others look now and then in any case.
+      await this.#say(this.#self).catch(() => {})
+      await pause(systemClock, shortestPauseMs, this.#closing.signal)
+    }
+    this.#telling = undefined
+  }
+
+  #say(text: string): Promise<unknown> {
+    return this.#options.database.run('SELECT pg_notify(?, ?)', [this.#channel, text])
+  }
+
+  #listen(): void {
+    const { listenUrl, logger } = this.#options
+    if (this.#listener !== undefined || listenUrl === null || this.#closing.signal.aborted) return
+    this.#listener = new Listener({
+      channel: this.#channel,
+      open: () => openListening(listenUrl),
+      notify: (text) => this.#say(text),
+      onHeard: (text) => {
+        if (text !== this.#self) this.#watchers.notify()
+      },
+      onListening: () => this.#watchers.notify(),
+      onDeaf: () => {
+        if (!this.#isDeafnessSaid) logger.warn(deafness)
+        this.#isDeafnessSaid = true
+      },
+    })
+  }
+
+  #unlisten(): void {
+    const listener = this.#listener
+    this.#listener = undefined
+    if (listener !== undefined) this.#stopped = Promise.all([this.#stopped, listener.stop()])
+  }
+}
