@@ -35,12 +35,26 @@ async function groupFaults(query: Query): Promise<readonly string[]> {
 }
 
 async function linkFaults(query: Query): Promise<readonly string[]> {
-  const orphans = [
-    ...(await query<{ orphan: string }>('SELECT root AS orphan FROM {links} WHERE id NOT IN (SELECT id FROM {jobs})')),
-    ...(await query<{ orphan: string }>('SELECT target AS orphan FROM {edges} WHERE waiter NOT IN (SELECT id FROM {jobs})')),
-    ...(await query<{ orphan: string }>('SELECT root AS orphan FROM {gone} WHERE root NOT IN (SELECT root FROM {links})')),
-  ]
-  return orphans.map(({ orphan }) => `the database keeps what belongs to jobs that are gone: ${orphan}`)
+  const faults = []
+  for (const [fault, sql] of Object.entries(faultyLinks)) {
+    for (const { id } of await query<{ id: string }>(sql)) faults.push(`${fault}: ${id}`)
+  }
+  return faults
+}
+
+const faultyLinks = {
+  'the place of a job that is gone': 'SELECT id FROM {links} WHERE id NOT IN (SELECT id FROM {jobs})',
+  'what a job that is gone waited for': 'SELECT target AS id FROM {edges} WHERE waiter NOT IN (SELECT id FROM {jobs})',
+  'a workflow without jobs': 'SELECT root AS id FROM {gone} WHERE root NOT IN (SELECT root FROM {links})',
+  'a job that counts on another number of jobs than it waits for': `SELECT links.id FROM {links} AS links
+    WHERE links.pending <> (SELECT COUNT(*) FROM {edges} AS edges WHERE edges.waiter = links.id AND edges.waiting = 1)`,
+  'a job that is blocked and would wait for ever, or the other way round': `SELECT jobs.id FROM {jobs} AS jobs
+    LEFT JOIN {links} AS links ON links.id = jobs.id WHERE (jobs.state = 2) <> (links.gives_up_at IS NOT NULL)`,
+  'a job that is blocked and waits for nothing': `SELECT jobs.id FROM {jobs} AS jobs
+    JOIN {links} AS links ON links.id = jobs.id WHERE jobs.state = 2 AND links.pending = 0`,
+  'a job whose end was not told, or would not be': `SELECT edges.target AS id FROM {edges} AS edges
+    LEFT JOIN {jobs} AS jobs ON jobs.id = edges.target
+    WHERE edges.outcome IS NULL AND (jobs.id IS NULL OR jobs.state > 3 OR jobs.linked = 0)`,
 }
 
 async function rowFaults(query: Query): Promise<readonly string[]> {
