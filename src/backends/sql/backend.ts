@@ -123,7 +123,10 @@ function sendAgain(envelopes: readonly Envelope[], send: () => Promise<readonly 
   return repeating(async (isRepeated) => {
     const receipts = await send()
     if (!isRepeated) return receipts
-    return receipts.map((receipt, index) => (receipt.id === envelopes[index]?.id ? { ...receipt, stored: true } : receipt))
+    return receipts.map((receipt, index) => {
+      const isThere = receipt.id === envelopes[index]?.id && receipt.refused === undefined
+      return isThere ? { ...receipt, stored: true } : receipt
+    })
   }, systemClock)
 }
 

@@ -25,7 +25,7 @@ export class SettlingOfLinked implements LinkedSettling {
         return this.#leave(hand, row, settlement)
       case 'retry':
       case 'snooze':
-        hand.change(row.id, row.cancel === 1 ? cancelledAt(hand.now) : changeFor(row, settlement, hand.now))
+        hand.change(row.id, { ...changeFor(row, settlement, hand.now), ...(row.cancel === 1 && cancelledAt(hand.now)) })
         return row.cancel === 1 ? 'cancelled' : 'applied'
       case 'dead':
       case 'cancelled':

@@ -135,7 +135,7 @@ export function changeFor(row: JobRow, settlement: Settlement, now: number): Job
       return { ...unleased, state: stateAfter(delayMs), run_at, attempts: row.attempts - 1, begun: 0 }
     }
     case 'wait':
-      return { ...unleased, state: stateNumber.ready, attempts: row.attempts - 1, begun: 0 }
+      return { ...unleased, state: stateNumber.ready, attempts: row.attempts - 1 }
   }
 }
 
