@@ -49,12 +49,24 @@ async function lockFirst(session: SqlSession, candidates: readonly string[], lim
   return locked
 }
 
-const taking = `UPDATE {jobs} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1,
-  held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END WHERE id IN (?)`
+const takenColumns = ['state', 'token', 'owner', 'lease_until', 'started_at', 'attempts'] as const
 
 async function take(session: SqlSession, rows: readonly ClaimedRow[], request: ShortClaim): Promise<void> {
   const { claim: token, owner, leaseUntil, now } = request
-  await session.run(taking, [token, owner, leaseUntil, now, rows.map(({ id }) => id)])
+  const taken = { state: stateNumber.running, token, owner, lease_until: leaseUntil, started_at: now }
+  await session.update(
+    'jobs',
+    ['id'],
+    takenColumns,
+    rows.map(({ id, attempts }) => ({ id, ...taken, attempts: attempts + 1 })),
+  )
+  const freed = rows.filter(({ unique_until }) => unique_until === untilNumber.started)
+  await session.update(
+    'jobs',
+    ['id'],
+    ['held_key'],
+    freed.map(({ id }) => ({ id, held_key: null })),
+  )
   const changes = new CountChanges()
   for (const { lane } of rows) changes.move(lane, stateNumber.ready, stateNumber.running)
   await changes.insert(session)

@@ -7,11 +7,15 @@ import type { MysqlConnection, MysqlPool } from './client.ts'
 import { mysqlDialect } from './dialect.ts'
 import { isDuplicate, isTransient, mysqlFailure } from './failure.ts'
 import { MysqlSession, type MysqlSessionOptions } from './session.ts'
+import { MysqlTransaction } from './transaction.ts'
 
 export interface MysqlDatabaseOptions extends MysqlSessionOptions {
   /** The queue's own pool is closed with it, and its connections are READ COMMITTED by themselves. */
   readonly ownsPool: boolean
 }
+
+const begin = 'START TRANSACTION'
+const readCommitted = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
 /** A pool of connections to one database. */
 export class MysqlDatabase implements SqlDatabase {
@@ -37,11 +41,11 @@ export class MysqlDatabase implements SqlDatabase {
   // Each of these may take more than one statement.
 
   insert(table: TableName, columns: readonly string[], rows: readonly SqlRow[]): Promise<void> {
-    return this.#transaction((session) => session.insert(table, columns, rows))
+    return this.attempt((session) => session.insert(table, columns, rows))
   }
 
   insertNew(table: TableName, columns: readonly string[], rows: readonly SqlRow[], key: string): Promise<ReadonlySet<string>> {
-    return this.#transaction((session) => session.insertNew(table, columns, rows, key))
+    return this.attempt((session) => session.insertNew(table, columns, rows, key))
   }
 
   upsert(
@@ -51,11 +55,16 @@ export class MysqlDatabase implements SqlDatabase {
     keys: readonly string[],
     changes: readonly string[],
   ): Promise<void> {
-    return this.#transaction((session) => session.upsert(table, columns, rows, keys, changes))
+    return this.attempt((session) => session.upsert(table, columns, rows, keys, changes))
   }
 
   update(table: TableName, keys: readonly string[], columns: readonly string[], rows: readonly SqlRow[]): Promise<void> {
-    return this.#transaction((session) => session.update(table, keys, columns, rows))
+    return this.attempt((session) => session.update(table, keys, columns, rows))
+  }
+
+  /** As `transaction`, but a row that is there already is not tried again. */
+  attempt<Answer>(work: (session: MysqlSession) => Promise<Answer>): Promise<Answer> {
+    return this.#retrying(() => this.#once(work))
   }
 
   transaction<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
@@ -67,10 +76,6 @@ export class MysqlDatabase implements SqlDatabase {
     if (this.#options.ownsPool) await this.#pool.end()
   }
 
-  #transaction<Answer>(work: (session: MysqlSession) => Promise<Answer>): Promise<Answer> {
-    return this.#retrying(() => this.#once(work))
-  }
-
   #retrying<Answer>(work: () => Promise<Answer>, isOvertaken: (thrown: unknown) => boolean = () => false): Promise<Answer> {
     // A lock is another program's, and its time is not the queue's clock.
     return retrying(work, (thrown) => isTransient(thrown) || isOvertaken(thrown), systemClock)
@@ -78,16 +83,14 @@ export class MysqlDatabase implements SqlDatabase {
 
   async #once<Answer>(work: (session: MysqlSession) => Promise<Answer>): Promise<Answer> {
     const connection = await this.#connect()
-    const session = new MysqlSession(connection, this.#options)
+    const transaction = new MysqlTransaction(connection, this.#options, this.#options.ownsPool ? [begin] : [readCommitted, begin])
     try {
-      if (!this.#options.ownsPool) await session.run('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
-      await session.run('START TRANSACTION')
-      const answer = await work(session)
-      await session.run('COMMIT')
+      const answer = await work(transaction)
+      await transaction.commit()
       connection.release()
       return answer
     } catch (thrown) {
-      await this.#undo(session, connection)
+      await this.#undo(transaction, connection)
       throw thrown
     }
   }
@@ -101,9 +104,9 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   /** A connection that can not even roll back is closed and not used again. */
-  async #undo(session: MysqlSession, connection: MysqlConnection): Promise<void> {
+  async #undo(transaction: MysqlTransaction, connection: MysqlConnection): Promise<void> {
     try {
-      await session.run('ROLLBACK')
+      await transaction.rollback()
       connection.release()
     } catch {
       connection.destroy()

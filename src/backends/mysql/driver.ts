@@ -31,6 +31,7 @@ export async function openPool(url: string): Promise<MysqlPool> {
     uri: url.replace(/^mariadb:/, 'mysql:'),
     connectionLimit: mostConnections,
     connectTimeout: 10_000,
+    multipleStatements: true,
     trace: false,
   })
   pool.on('connection', (connection) => {

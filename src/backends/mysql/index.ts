@@ -28,7 +28,14 @@ export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
     throw thrown
   }
   const { clock } = config
-  return sqlBackend({ kind, database, shortcuts: mysqlShortcuts, waker: new LocalWaker(), upkeep: { kind, schema }, clock })
+  return sqlBackend({
+    kind,
+    database,
+    shortcuts: mysqlShortcuts(database),
+    waker: new LocalWaker(),
+    upkeep: { kind, schema },
+    clock,
+  })
 }
 
 /** For those who look after the database. Its schema is not looked at before it is asked for. */
@@ -42,9 +49,9 @@ async function connect({ url, pool: given, prefix }: MysqlConfig) {
   const pool = given ?? (await openPool(url))
   const ownsPool = given === null
   try {
-    const { exactCollation, maxPacketBytes } = await lookAtServer(pool)
+    const { exactCollation, maxPacketBytes, canCombine } = await lookAtServer(pool)
     const statements = new MysqlStatements(names, exactCollation)
-    const database = new MysqlDatabase(pool, { statements, maxPacketBytes, ownsPool })
+    const database = new MysqlDatabase(pool, { statements, maxPacketBytes, canCombine, ownsPool })
     const engine = mysqlSchemaEngine(database, prefix, mysqlMigrations(exactCollation))
     return { database, schema: new Migrating(database, engine, names) }
   } catch (thrown) {

@@ -1,6 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { MysqlQueryable } from './client.ts'
-import { mysqlFailure } from './failure.ts'
+import { numberOf } from './failure.ts'
+import { ask } from './session.ts'
 
 /** What the queue must know of the server that it is on. */
 export interface MysqlServer {
@@ -9,46 +10,47 @@ export interface MysqlServer {
   readonly exactCollation: string
   /** The longest statement that it takes. */
   readonly maxPacketBytes: number
+  /** Whether its connections take several statements at once. */
+  readonly canCombine: boolean
 }
 
 /** Asks the server what it is, and refuses one that is too old or connections on which texts would be changed or writes forgotten. */
 export async function lookAtServer(client: MysqlQueryable): Promise<MysqlServer> {
-  const asked = await ask(client)
+  const [asked] = (await ask(client, question)) as readonly [Asked]
   const isMariadb = /mariadb/i.test(asked.version)
   const problems = [...versionProblems(asked.version, isMariadb), ...connectionProblems(asked)]
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `This MySQL can not hold a queue: ${problems.join('; ')}`)
   return {
     isMariadb,
     exactCollation: isMariadb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin',
-    maxPacketBytes: Number(asked.packet),
+    maxPacketBytes: asked.packet,
+    canCombine: await canCombine(client),
   }
 }
 
 interface Asked {
   readonly version: string
-  readonly packet: unknown
+  readonly packet: number
   readonly charset: string
   readonly answers: string
   readonly mode: string
-  readonly autocommit: unknown
+  readonly autocommit: number
   readonly name: string | null
 }
 
 const question = `SELECT VERSION() AS version, @@max_allowed_packet AS packet, @@character_set_client AS charset,
   @@character_set_results AS answers, @@sql_mode AS mode, @@autocommit AS autocommit, DATABASE() AS name`
 
-async function ask(client: MysqlQueryable): Promise<Asked> {
+const syntaxError = 1064
+
+/** The driver must have been told to, and what stands between it and the server must let them through. */
+async function canCombine(client: MysqlQueryable): Promise<boolean> {
   try {
-    const [rows] = await client.query({
-      sql: question,
-      typeCast: (field) => field.string('utf8'),
-      rowsAsArray: false,
-      nestTables: false,
-      namedPlaceholders: false,
-    })
-    return (rows as readonly [Asked])[0]
+    await ask(client, 'DO 0; DO 0')
+    return true
   } catch (thrown) {
-    throw mysqlFailure(thrown)
+    if (numberOf(thrown) === syntaxError) return false
+    throw thrown
   }
 }
 
@@ -74,6 +76,6 @@ function connectionProblems({ charset, answers, mode, autocommit, name }: Asked)
       ? []
       : [`the pool's charset must be utf8mb4, and is ${charset === 'utf8mb4' ? answers : charset}`]),
     ...(mode.includes('NO_BACKSLASH_ESCAPES') ? ['its sql_mode must not have NO_BACKSLASH_ESCAPES'] : []),
-    ...(autocommit === '0' ? ['autocommit must be on'] : []),
+    ...(autocommit === 0 ? ['autocommit must be on'] : []),
   ]
 }

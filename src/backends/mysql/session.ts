@@ -11,6 +11,8 @@ export interface MysqlSessionOptions {
   readonly statements: MysqlStatements
   /** The longest statement that the server takes: its `max_allowed_packet`. */
   readonly maxPacketBytes: number
+  /** Whether it takes several of them at once. */
+  readonly canCombine: boolean
 }
 
 /** Statements on whatever can run them: a pool, or the connection of a transaction. */
@@ -25,15 +27,15 @@ export class MysqlSession implements SqlSession {
   }
 
   async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return (await this.#query(this.#options.statements.written(sql, values))) as Row[]
+    return (await this.query(this.#options.statements.written(sql, values))) as Row[]
   }
 
   async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
-    return foundRows((await this.#query(this.#options.statements.written(sql, values))) as MysqlReport)
+    return foundRows((await this.query(this.#options.statements.written(sql, values))) as MysqlReport)
   }
 
   async insert(table: TableName, columns: readonly string[], rows: readonly SqlRow[]): Promise<void> {
-    for (const batch of this.#batches(rows)) await this.#query(this.#options.statements.insert(table, columns, batch))
+    for (const batch of this.#batches(rows)) await this.write(this.#options.statements.insert(table, columns, batch))
   }
 
   async insertNew(
@@ -56,11 +58,11 @@ export class MysqlSession implements SqlSession {
     _keys: readonly string[],
     changes: readonly string[],
   ): Promise<void> {
-    for (const batch of this.#batches(rows)) await this.#query(this.#options.statements.upsert(table, columns, batch, changes))
+    for (const batch of this.#batches(rows)) await this.write(this.#options.statements.upsert(table, columns, batch, changes))
   }
 
   async update(table: TableName, keys: readonly string[], columns: readonly string[], rows: readonly SqlRow[]): Promise<void> {
-    for (const batch of this.#batches(rows)) await this.#query(this.#options.statements.update(table, keys, columns, batch))
+    for (const batch of this.#batches(rows)) await this.write(this.#options.statements.update(table, keys, columns, batch))
   }
 
   #batches(rows: readonly SqlRow[]) {
@@ -92,8 +94,9 @@ export class MysqlSession implements SqlSession {
   /** False where one of them is there already; then none was written. */
   async #isInserted(table: TableName, columns: readonly string[], rows: readonly SqlRow[]): Promise<boolean> {
     if (rows.length === 0) return true
+    await this.written()
     try {
-      await this.#query(this.#options.statements.insert(table, columns, rows))
+      await this.query(this.#options.statements.insert(table, columns, rows))
       return true
     } catch (thrown) {
       if (isDuplicate(thrown)) return false
@@ -101,19 +104,26 @@ export class MysqlSession implements SqlSession {
     }
   }
 
-  async #query(sql: string): Promise<unknown> {
-    try {
-      const [answer] = await this.#client.query({
-        sql,
-        typeCast,
-        rowsAsArray: false,
-        nestTables: false,
-        namedPlaceholders: false,
-      })
-      return answer
-    } catch (thrown) {
-      throw mysqlFailure(thrown)
-    }
+  protected query(sql: string): Promise<unknown> {
+    return ask(this.#client, sql)
+  }
+
+  /** A statement whose answer nobody needs. */
+  protected async write(sql: string): Promise<void> {
+    await this.query(sql)
+  }
+
+  /** After everything before it is written: so that what fails now is what comes now. */
+  protected async written(): Promise<void> {}
+}
+
+/** Sends a statement, and gives what it answers. */
+export async function ask(client: MysqlQueryable, sql: string): Promise<unknown> {
+  try {
+    const [answer] = await client.query({ sql, typeCast, rowsAsArray: false, nestTables: false, namedPlaceholders: false })
+    return answer
+  } catch (thrown) {
+    throw mysqlFailure(thrown)
   }
 }
 

@@ -21,10 +21,10 @@ export interface MysqlGround extends AsyncDisposable {
 export async function mysqlGround(engine: (typeof mysqlEngines)[number]): Promise<MysqlGround> {
   const fresh = await freshDatabase(engine)
   const pool = await openPool(fresh.url)
-  const { exactCollation, maxPacketBytes } = await lookAtServer(pool)
+  const { exactCollation, maxPacketBytes, canCombine } = await lookAtServer(pool)
   const names = mysqlNames('treadle_')
   const statements = new MysqlStatements(names, exactCollation)
-  const database = new MysqlDatabase(pool, { statements, maxPacketBytes, ownsPool: true })
+  const database = new MysqlDatabase(pool, { statements, maxPacketBytes, canCombine, ownsPool: true })
   const keeping = mysqlSchemaEngine(database, 'treadle_', mysqlMigrations(exactCollation))
   await new Migrating(database, keeping, names).migrate()
   const plain = createPool(fresh.url)

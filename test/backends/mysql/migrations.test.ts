@@ -144,10 +144,10 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
   /** As a later version of the package would do it. */
   async function migratingWith(...more: readonly Migration[]): Promise<Migrating> {
     const pool = await openPool(database.url)
-    const { exactCollation, maxPacketBytes } = await lookAtServer(pool)
+    const { exactCollation, ...limits } = await lookAtServer(pool)
     const names = mysqlNames('treadle_')
     const statements = new MysqlStatements(names, exactCollation)
-    const later = new MysqlDatabase(pool, { statements, maxPacketBytes, ownsPool: true })
+    const later = new MysqlDatabase(pool, { statements, ...limits, ownsPool: true })
     opened.push(later)
     const migrations = [...mysqlMigrations(exactCollation), ...more]
     return new Migrating(later, mysqlSchemaEngine(later, 'treadle_', migrations), names)
