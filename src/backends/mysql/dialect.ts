@@ -1,5 +1,4 @@
 import type { Dialect, Reader, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
-import { isDuplicate } from './failure.ts'
 import { cancelling, inState } from './places.ts'
 
 /**
@@ -15,7 +14,6 @@ export const mysqlDialect: Dialect = {
   inState,
   cancelling,
   wholeNumber: 'SIGNED',
-  isDuplicate,
   firstReady,
 }
 

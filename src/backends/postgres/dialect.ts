@@ -1,6 +1,5 @@
 import type { Dialect, Reader, ReadyJob, ReadyPlace, StateIndex } from '../sql/dialect.ts'
 import { isRunning, stateNumber } from '../sql/tables.ts'
-import { isDuplicate } from './failure.ts'
 
 /** A walk from lane to lane: each step is one look into the index. */
 const readyLanes = `WITH RECURSIVE ready AS (
@@ -15,7 +14,6 @@ export const postgresDialect: Dialect = {
   inState,
   cancelling: `cancel = 1 AND ${isRunning}`,
   wholeNumber: 'bigint',
-  isDuplicate,
   firstReady,
 }
 

@@ -9,8 +9,6 @@ export interface Dialect {
   readonly cancelling: string
   /** The type that a sum is cast to, to come back as a whole number. */
   readonly wholeNumber: string
-  /** Whether a statement failed because another row has the same unique value. */
-  isDuplicate(thrown: unknown): boolean
   /** The first ready jobs of each of these places, at most `limit` of each, in their order; without a lock. */
   firstReady(reader: Reader, places: readonly ReadyPlace[], limit: number): Promise<readonly (readonly ReadyJob[])[]>
 }

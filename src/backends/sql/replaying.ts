@@ -1,9 +1,6 @@
-import { systemClock } from '../../core/clock.ts'
 import type { JobStore } from '../store.ts'
 import { digestOfKey, type JobChange, type JobRow } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
-import { retrying } from './retrying.ts'
-import type { SqlDatabase } from './session.ts'
 import { stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
 import type { Transactions } from './transactions.ts'
@@ -12,7 +9,6 @@ import { holdsOn, isLasting, type LastingKey, type UniqueKeys } from './unique-k
 type RetryAnswer = Awaited<ReturnType<JobStore['retry']>>[number]
 
 export interface ReplayingParts {
-  readonly database: SqlDatabase
   readonly transactions: Transactions
   readonly uniqueKeys: UniqueKeys
 }
@@ -25,13 +21,8 @@ export class Replaying {
     this.#parts = parts
   }
 
-  /** Whoever sends a job with the key of one that is being put back comes before it or after it, never between. */
-  retry(ids: readonly string[], now: number): Promise<readonly RetryAnswer[]> {
-    const { database } = this.#parts
-    return retrying(() => this.#retryOnce(ids, now), database.dialect.isDuplicate, systemClock)
-  }
-
-  async #retryOnce(ids: readonly string[], now: number): Promise<readonly RetryAnswer[]> {
+  /** Whoever sends a job with the key of one that is being put back comes before it or after it: the transaction is tried again. */
+  async retry(ids: readonly string[], now: number): Promise<readonly RetryAnswer[]> {
     let answers: readonly RetryAnswer[] = ids.map(() => 'missing')
     const known = ids.filter(isJobId)
     if (known.length === 0) return answers

@@ -37,6 +37,22 @@ onSqlDatabases('what several programs share', (programs) => {
       }
     }))
 
+  it('an idempotency key that a job left behind is claimed by one of the jobs that ask for it', () =>
+    programs.open(3, async (benches) => {
+      const [bench] = benches
+      await bench!.send(...times(7, () => ({})))
+      const [ended, ...leases] = await bench!.claim()
+      const keys = times(20, (index) => `key ${index}`)
+      for (const key of keys) await bench!.coordination.claimOnce(key, ended!.envelope.id)
+      await bench!.settle(bench!.dead(ended!))
+      for (const key of keys) {
+        const answers = await Promise.all(
+          leases.map(({ envelope }, index) => benches[index % 3]!.coordination.claimOnce(key, envelope.id)),
+        )
+        expect(answers.map(({ kind }) => kind).sort()).toEqual([...times(5, () => 'busy'), 'claimed'])
+      }
+    }))
+
   it('idempotency keys of jobs that ended without a result are swept when they are old, those of running jobs stay', () =>
     programs.open(1, async ([bench]) => {
       await bench!.send({}, {})

@@ -3,6 +3,8 @@ import { times } from '../../../src/testing/conformance/bench.ts'
 import { entry, minute, occurrence, remade, scheduled, standing } from '../../../src/testing/conformance/schedules.ts'
 import { onSqlDatabases } from './several-programs.ts'
 
+const holding = 'SELECT revision FROM {schedule_revision} FOR UPDATE'
+
 onSqlDatabases('schedules that several programs follow', (programs) => {
   it('are registered once by programs that start together, and changed once', () =>
     programs.open(4, async (benches) => {
@@ -43,6 +45,30 @@ onSqlDatabases('schedules that several programs follow', (programs) => {
       expect((await standing(bench!)).latest).toBe(null)
       expect(await programs.query('SELECT at FROM {occurrences}')).toEqual([])
       expect(await bench!.store.schedules.enqueue([occurrence(bench!, start + 99 * minute)])).toEqual([false])
+    }))
+
+  it('store nothing while one of them is being paused', () =>
+    programs.open(1, async ([bench]) => {
+      await bench!.store.schedules.register([entry()])
+      const paused = [holding, `UPDATE {schedules} SET paused_at = 1 WHERE name = 'digest'`]
+      const offer = occurrence(bench!, bench!.clock.now() + minute)
+      expect(await programs.inTheWay(paused, () => bench!.store.schedules.enqueue([offer]))).toEqual([false])
+      expect(await bench!.store.get(offer.envelope.id)).toBe(null)
+    }))
+
+  it('take back also what is being stored when one of them is paused', () =>
+    programs.open(1, async ([bench]) => {
+      const [, coming] = await scheduled(bench!, 1, 2)
+      const { envelope, at } = occurrence(bench!, coming!.at + minute)
+      const stored = [
+        holding,
+        `INSERT INTO {jobs} (id, lane, state, run_at, created_at, identity, payload, schedule)
+         SELECT '${envelope.id}', lane, state, ${at}, created_at, identity, payload, schedule FROM {jobs} WHERE id = '${coming!.envelope.id}'`,
+        `INSERT INTO {occurrences} (schedule, at, job_id, stored_at) VALUES ('digest', ${at}, '${envelope.id}', 1)`,
+      ]
+      await programs.inTheWay(stored, () => bench!.store.schedules.pause('digest'))
+      expect(await bench!.store.list({ limit: 10 })).toEqual([])
+      expect((await standing(bench!)).latest).toBe(null)
     }))
 
   it('take back no occurrence that is begun at the same moment', () =>

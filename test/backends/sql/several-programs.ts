@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { QueueBackend } from '../../../src/backends/contract.ts'
 import type { JobStore } from '../../../src/backends/store.ts'
 import { pause, systemClock } from '../../../src/core/clock.ts'
@@ -56,10 +56,12 @@ export class Programs {
     await query('BEGIN')
     try {
       for (const statement of statements) await query(statement)
-      const answer = work()
+      let isOver = false
+      const answer = work().finally(() => (isOver = true))
       answer.catch(() => {})
       do await pause(systemClock, lookEveryMs)
-      while ((await query(waitingForMe[this.#engine])).length === 0)
+      while (!isOver && (await query(waitingForMe[this.#engine])).length === 0)
+      expect(isOver, 'it did not wait for what was in its way').toBe(false)
       await query('COMMIT')
       return await answer
     } catch (thrown) {
