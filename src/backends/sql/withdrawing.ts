@@ -5,8 +5,8 @@ import { stateNumber } from './tables.ts'
 /** Takes occurrences back that wait for their time and were never begun, as if they had not been stored. */
 export async function withdraw(hand: JobsInHand, schedules: readonly string[]): Promise<void> {
   const found = await hand.session.all<{ id: string }>(
-    `SELECT id FROM {jobs}
-     WHERE schedule IN (?) AND state = ${stateNumber.scheduled} AND run_at > ? AND started_at IS NULL`,
+    `SELECT id FROM {jobs by jobs_recurring}
+     WHERE schedule IN (?) AND run_at > ? AND state + 0 = ${stateNumber.scheduled} AND started_at IS NULL`,
     [schedules, hand.now],
   )
   const locked = await hand.lock(found.map(({ id }) => id))
