@@ -60,11 +60,21 @@ async function succeed(database: SqlDatabase, done: readonly DoneLease[], now: n
   return new Set(listOf(answer?.ids ?? null))
 }
 
-/**
- * A claim may be undone by a power cut and is then made again, so it does not wait for the disk. `seen` tells how many jobs were there
- * to be claimed, though others may have been at them.
- */
-const claiming = `WITH candidates AS MATERIALIZED (
+/** What a claim does with the jobs that it has locked. It may be undone by a power cut and is then made again, so it does not wait for the disk. */
+const taking = `taken AS (
+    UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1,
+      held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END
+    FROM locked WHERE jobs.id = locked.id
+    RETURNING ${claimedColumns.map((column) => `jobs.${column}`).join(', ')}
+  ), counted AS (
+    INSERT INTO {counts} (lane, state, jobs)
+    SELECT lane, step.state, step.sign * count(*) FROM taken CROSS JOIN (VALUES (0, -1), (3, 1)) AS step(state, sign)
+    GROUP BY lane, step.state, step.sign
+  )`
+const unsynced = "set_config('synchronous_commit', 'off', true)"
+
+/** `seen` tells how many jobs were there to be claimed, though others may have been at them. */
+const claimingOfMany = `WITH candidates AS MATERIALIZED (
     SELECT first.id, wanted.level, first.run_at - wanted.head_start AS rank
     FROM json_to_recordset(?::json) AS wanted(lane integer, level integer, head_start bigint)
     CROSS JOIN LATERAL (
@@ -74,23 +84,24 @@ const claiming = `WITH candidates AS MATERIALIZED (
   ), locked AS MATERIALIZED (
     SELECT jobs.id FROM candidates JOIN {jobs} AS jobs ON jobs.id = candidates.id AND jobs.${isReady}
     ORDER BY candidates.level, candidates.rank, candidates.id LIMIT ? FOR UPDATE OF jobs SKIP LOCKED
-  ), taken AS (
-    UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1,
-      held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END
-    FROM locked WHERE jobs.id = locked.id
-    RETURNING ${claimedColumns.map((column) => `jobs.${column}`).join(', ')}
-  ), counted AS (
-    INSERT INTO {counts} (lane, state, jobs)
-    SELECT lane, step.state, step.sign * count(*) FROM taken CROSS JOIN (VALUES (0, -1), (3, 1)) AS step(state, sign)
-    GROUP BY lane, step.state, step.sign
-  ) SELECT taken.*, (SELECT count(*) FROM candidates) AS seen, set_config('synchronous_commit', 'off', true) FROM taken`
+  ), ${taking} SELECT taken.*, (SELECT count(*) FROM candidates) AS seen, ${unsynced} FROM taken`
+
+/** Out of one lane the first ones are locked as they are read, whatever others have locked. */
+const claimingOfOne = `WITH locked AS MATERIALIZED (
+    SELECT id FROM {jobs} AS jobs WHERE state = 0 AND lane = ? AND grp = '' ORDER BY run_at, id LIMIT ? FOR UPDATE SKIP LOCKED
+  ), ${taking} SELECT taken.*, ${unsynced} FROM taken`
 
 async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
   const { lanes, limit, claim: token, owner, now, leaseUntil } = request
+  const lease = [token, owner, leaseUntil, now]
+  if (lanes.length === 1) {
+    const rows = await database.all<ClaimedRow>(claimingOfOne, [lanes[0]?.lane ?? null, limit, ...lease])
+    return { rows, isContended: false }
+  }
   const wanted = lanes.map(({ lane, level, headStartMs }) => ({ lane, level, head_start: headStartMs }))
   const most = limit + slack
-  const values = [JSON.stringify(wanted), most, most, limit, token, owner, leaseUntil, now]
-  const rows = await database.all<ClaimedRow & { readonly seen: number }>(claiming, values)
+  const values = [JSON.stringify(wanted), most, most, limit, ...lease]
+  const rows = await database.all<ClaimedRow & { readonly seen: number }>(claimingOfMany, values)
   return { rows, isContended: rows.length < limit && rows.length < (rows[0]?.seen ?? 1) }
 }
 
