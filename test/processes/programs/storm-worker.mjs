@@ -20,6 +20,8 @@ jobs.define('plain', run)
 jobs.define('limited', run).concurrency(3)
 jobs.on('job:lost', ({ id }) => note('lost', id))
 jobs.on('worker:error', ({ error }) => writeSync(1, `trouble ${error.code} ${error.message}\n`))
+// A program that finds no database when it starts says so and ends: only then it goes on whatever happens.
+await jobs.store()
 writeSync(1, 'working\n')
 await jobs.work({ concurrency: 16, lease: '5s', poll: '200ms', maxRescues: 50 })
 await jobs.close()
