@@ -46,7 +46,11 @@ async function endAll(hand: JobsInHand, ids: readonly string[]): Promise<void> {
   for (const edge of await hand.edges.awaitedBy(ids)) awaited.get(edge.waiter)?.push(edge)
   for (const [id, edges] of awaited) {
     const row = hand.get(id)
-    if (row?.state !== stateNumber.blocked) continue
+    if (row?.state !== stateNumber.blocked) {
+      // It does not wait, and would be found here for ever.
+      hand.waiters.change(id, { gives_up_at: null, ending: null })
+      continue
+    }
     const links = edges.map((edge) => linkOf(edge, null))
     const longestMs = hand.waiters.get(id)?.longest_wait_ms ?? 0
     endFor(hand, row, { isSkipped: false, why: impatienceText(links, links.length, longestMs) })

@@ -152,10 +152,13 @@ export class JobsInHand {
     if (this.#removed.size > 0) await this.session.run('DELETE FROM {jobs} WHERE id IN (?)', [[...this.#removed]])
   }
 
-  /** A job that is not blocked any more has nothing left to give up. */
+  /** A job that is not blocked, or not any more, has nothing to give up. */
   async #writeLinks(): Promise<void> {
     const { blocked } = stateNumber
-    const unblocked = this.#linkedThat((before, after) => before.state === blocked && after.state !== blocked)
+    const unblocked = this.#linkedThat((before, after) => {
+      const wasBlocked = before.state === blocked || this.waiters.get(after.id)?.gives_up_at != null
+      return wasBlocked && after.state !== blocked
+    })
     for (const id of unblocked) this.waiters.change(id, { gives_up_at: null, ending: null })
     await this.waiters.write()
     await this.edges.write()

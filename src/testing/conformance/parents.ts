@@ -118,6 +118,30 @@ export const parents: Group = {
       await die(bench, late.children[0] as string)
       await assertStates(bench, { [early.parent.envelope.id]: 'dead', [late.parent.envelope.id]: 'dead' })
     },
+    'a parent that leaves by the same call as its last child goes on with that, in whatever order they are named': async (
+      bench,
+    ) => {
+      for (const isParentFirst of [true, false]) {
+        for (const end of [(lease: Lease) => bench.done(lease, { keep: true }), (lease: Lease) => bench.wait(lease)]) {
+          const { parent, children } = await runningParent(bench, ['one'])
+          const child = bench.done(await claimJob(bench, children[0] as string))
+          const together = isParentFirst ? [end(parent), child] : [child, end(parent)]
+          await bench.backend.settle(together)
+          if (end(parent).kind === 'wait') await succeed(bench, parent.envelope.id)
+          await assertStates(bench, { [parent.envelope.id]: 'succeeded' })
+          assert.equal((await bench.lease({ limit: 0 })).nextAt, null, 'nothing is waited for any more')
+        }
+      }
+    },
+    'a parent that leaves by the same call as a child that fails has failed': async (bench) => {
+      for (const isParentFirst of [true, false]) {
+        const { parent, children } = await runningParent(bench, ['one'])
+        const child = bench.dead(await claimJob(bench, children[0] as string))
+        const done = bench.done(parent, { keep: true })
+        await bench.backend.settle(isParentFirst ? [done, child] : [child, done])
+        await assertStates(bench, { [parent.envelope.id]: 'dead' })
+      }
+    },
     'a parent has one child for each key: the second send finds the first': async (bench) => {
       const { parent, children } = await runningParent(bench, ['one'])
       const again = bench.envelope({ links: childOf(parent, 'one') })

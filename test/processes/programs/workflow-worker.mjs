@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs'
 import { treadle } from 'treadle'
 
 /** Works on a batch and a chain; hangs in the job that it is told to hang in, so that it can be killed there. */
-const { path, log, hangAt = null, send = false } = JSON.parse(process.argv[2])
-const jobs = treadle(`sqlite:${path}`)
+const { url, log, hangAt = null, send = false } = JSON.parse(process.argv[2])
+const jobs = treadle(url, { signingKey: 'a key for tests, of 32 characters' })
 
 const work = (kind) => async (n) => {
   if (`${kind} ${n}` === hangAt) {
