@@ -6,7 +6,7 @@ import type { SentRow } from './sent-rows.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 
 /** So many are looked for at once: among all pairs of their schedules and instants, which are as many as the square of it. */
-const keysPerLook = 50
+const keysPerLook = 20
 
 export interface OccurrencesParts {
   readonly database: SqlDatabase
