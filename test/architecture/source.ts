@@ -34,11 +34,13 @@ export function readSources(folder: string): readonly Source[] {
     .map((path) => parseSource(path, readFileSync(join(folder, path), 'utf8')))
 }
 
+/** Of our own: not of installed packages. */
 export function pathsUnder(folder: string): readonly string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => posix.relative(folder, posix.join(entry.parentPath, entry.name)))
+    .filter((path) => !path.includes('node_modules/'))
 }
 
 export function parseSource(path: string, text: string): Source {

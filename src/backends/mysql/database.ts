@@ -67,7 +67,7 @@ export class MysqlDatabase implements SqlDatabase {
     return this.#retrying(() => this.#once(work))
   }
 
-  transaction<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
+  transaction<Answer>(work: (session: SqlSession, connection: unknown) => Promise<Answer>): Promise<Answer> {
     // Whoever looked for a key and then found it taken was overtaken, and sees the one that has it when it looks again.
     return this.#retrying(() => this.#once(work), isDuplicate)
   }
@@ -81,11 +81,11 @@ export class MysqlDatabase implements SqlDatabase {
     return retrying(work, (thrown) => isTransient(thrown) || isOvertaken(thrown), systemClock)
   }
 
-  async #once<Answer>(work: (session: MysqlSession) => Promise<Answer>): Promise<Answer> {
+  async #once<Answer>(work: (session: MysqlSession, connection: unknown) => Promise<Answer>): Promise<Answer> {
     const connection = await this.#connect()
     const transaction = new MysqlTransaction(connection, this.#options, this.#options.ownsPool ? [begin] : [readCommitted, begin])
     try {
-      const answer = await work(transaction)
+      const answer = await work(transaction, connection)
       await transaction.commit()
       connection.release()
       return answer

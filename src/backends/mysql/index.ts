@@ -5,10 +5,12 @@ import { LocalWaker } from '../sql/waker.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
 import { MysqlDatabase } from './database.ts'
 import { openPool } from './driver.ts'
+import { isTransient } from './failure.ts'
 import { mysqlMigrations } from './migrations.ts'
 import { type MysqlConfig, type MysqlOptions, mysqlConfig } from './options.ts'
 import { mysqlSchemaEngine } from './schema-engine.ts'
 import { lookAtServer } from './server.ts'
+import { sessionOn, workOn } from './shared-transactions.ts'
 import { mysqlShortcuts } from './shortcuts.ts'
 import { MysqlStatements, mysqlNames } from './statements.ts'
 
@@ -20,7 +22,7 @@ const kind = 'mysql'
 /** Opens the queue in a MySQL or MariaDB database, and brings its schema up to date. */
 export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
   const config = mysqlConfig(options)
-  const { database, schema } = await connect(config)
+  const { database, schema, session } = await connect(config)
   try {
     await schema.prepare(config.migrate)
   } catch (thrown) {
@@ -35,6 +37,7 @@ export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
     waker: new LocalWaker(),
     upkeep: { kind, schema },
     clock,
+    sharing: { sessionOn: (found) => sessionOn(found, session), workOn, isTransient },
   })
 }
 
@@ -51,9 +54,10 @@ async function connect({ url, pool: given, prefix }: MysqlConfig) {
   try {
     const { exactCollation, maxPacketBytes, canCombine } = await lookAtServer(pool)
     const statements = new MysqlStatements(names, exactCollation)
-    const database = new MysqlDatabase(pool, { statements, maxPacketBytes, canCombine, ownsPool })
+    const session = { statements, maxPacketBytes, canCombine }
+    const database = new MysqlDatabase(pool, { ...session, ownsPool })
     const engine = mysqlSchemaEngine(database, prefix, mysqlMigrations(exactCollation))
-    return { database, schema: new Migrating(database, engine, names) }
+    return { database, session, schema: new Migrating(database, engine, names) }
   } catch (thrown) {
     if (ownsPool) await pool.end()
     throw thrown

@@ -9,11 +9,12 @@ import { isDuplicate } from './failure.ts'
 
 /** Each of them is one transaction of a few statements, over rows that are found by their primary keys alone. */
 export function mysqlShortcuts(database: MysqlDatabase): Shortcuts {
-  return { store: (_, rows) => store(database, rows), succeed, claim }
+  const store: Shortcuts['store'] = (given, rows) => (given === database ? storeQuickly(database, rows) : storeNew(given, rows))
+  return { store, succeed, claim }
 }
 
 /** Nearly always all of them are new. Only where one is not it matters which they are. */
-async function store(database: MysqlDatabase, rows: readonly PlainRow[]): Promise<ReadonlySet<string> | null> {
+async function storeQuickly(database: MysqlDatabase, rows: readonly PlainRow[]): Promise<ReadonlySet<string> | null> {
   try {
     await database.attempt(async (session) => {
       await session.insert('jobs', plainColumns, rows)
@@ -23,6 +24,10 @@ async function store(database: MysqlDatabase, rows: readonly PlainRow[]): Promis
   } catch (thrown) {
     if (!isDuplicate(thrown)) throw thrown
   }
+  return storeNew(database, rows)
+}
+
+function storeNew(database: SqlDatabase, rows: readonly PlainRow[]): Promise<ReadonlySet<string>> {
   return database.transaction(async (session) => {
     const written = await session.insertNew('jobs', plainColumns, rows, 'id')
     await count(

@@ -54,7 +54,7 @@ export class PostgresDatabase implements SqlDatabase {
     return this.#retrying(() => this.#session.update(table, keys, columns, rows))
   }
 
-  transaction<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
+  transaction<Answer>(work: (session: SqlSession, connection: unknown) => Promise<Answer>): Promise<Answer> {
     // Whoever looked for a key and then found it taken was overtaken, and sees the one that has it when it looks again.
     return this.#retrying(() => this.#once(work), isDuplicate)
   }
@@ -68,13 +68,13 @@ export class PostgresDatabase implements SqlDatabase {
     return retrying(work, (thrown) => isTransient(thrown) || isOvertaken(thrown), systemClock)
   }
 
-  async #once<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
+  async #once<Answer>(work: (session: SqlSession, connection: unknown) => Promise<Answer>): Promise<Answer> {
     const client = await this.#connect()
     const session = new PostgresSession(client, this.#options)
     let failure: unknown
     try {
       await session.run('BEGIN ISOLATION LEVEL READ COMMITTED')
-      const answer = await work(session)
+      const answer = await work(session, client)
       await session.run('COMMIT')
       return answer
     } catch (thrown) {

@@ -33,7 +33,7 @@ async function firstReady(
 ): Promise<readonly (readonly ReadyJob[])[]> {
   if (places.length === 0) return []
   const found = await reader.all<PlacedJob>(
-    `SELECT place, id, run_at FROM json_to_recordset(?::json) AS wanted(place integer, lane integer, grp text)
+    `SELECT place, id, run_at FROM json_to_recordset(?::text::json) AS wanted(place integer, lane integer, grp text)
      CROSS JOIN LATERAL (
        SELECT id, run_at FROM {jobs} AS jobs WHERE state = 0 AND jobs.lane = wanted.lane AND jobs.grp = wanted.grp
        ORDER BY run_at, id LIMIT ?) AS first

@@ -6,11 +6,13 @@ import { LocalWaker, type Waker } from '../sql/waker.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
 import { PostgresDatabase } from './database.ts'
 import { openPool } from './driver.ts'
+import { isTransient } from './failure.ts'
 import { postgresMigrations } from './migrations.ts'
 import { NotifyingWaker } from './notifying.ts'
 import { type PostgresConfig, type PostgresOptions, postgresConfig } from './options.ts'
 import { Preparing } from './preparing.ts'
 import { postgresSchemaEngine } from './schema-engine.ts'
+import { sessionOn, workOn } from './shared-transactions.ts'
 import { postgresShortcuts } from './shortcuts.ts'
 import { PostgresStatements } from './statements.ts'
 
@@ -36,6 +38,7 @@ export async function openPostgres(options: PostgresOptions): Promise<QueueBacke
     waker: wakerOf(config, database),
     upkeep: { kind, schema },
     clock: config.clock,
+    sharing: { sessionOn: (found) => sessionOn(found, statements), workOn, isTransient },
   })
 }
 

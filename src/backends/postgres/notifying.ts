@@ -2,7 +2,8 @@ import { pause, systemClock } from '../../core/clock.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Watch } from '../contract.ts'
-import type { SqlDatabase } from '../sql/session.ts'
+import { LateWakes } from '../sql/late-wakes.ts'
+import type { SqlDatabase, SqlSession } from '../sql/session.ts'
 import type { Waker } from '../sql/waker.ts'
 import { Watchers } from '../watchers.ts'
 import { openListening } from './driver.ts'
@@ -20,6 +21,9 @@ export interface NotifyingOptions {
 /** However much is sent, others are told no more often than this. */
 const shortestPauseMs = 5
 
+/** What a transaction of the caller says: also the program that it belongs to hears it, which does not know when it ends. */
+const committed = 'committed'
+
 const deafness =
   'NOTIFY does not arrive: the connection leads through a pooler, it seems. Workers look for jobs now and then instead. listenUrl may name the server itself; notify: false stops trying.'
 
@@ -31,6 +35,7 @@ export class NotifyingWaker implements Waker {
   readonly #options: NotifyingOptions
   readonly #channel: string
   readonly #watchers = new Watchers()
+  readonly #lateWakes = new LateWakes(() => this.#watchers.notify())
   /** Who says it: what this program says is known to it. */
   readonly #self = randomToken()
   readonly #closing = new AbortController()
@@ -51,6 +56,13 @@ export class NotifyingWaker implements Waker {
     this.#telling ??= this.#tell()
   }
 
+  /** The server keeps the word until the transaction is committed, and drops it with the transaction. */
+  async wakeAtCommit(session: SqlSession): Promise<void> {
+    // As a text: there are clients that can not read a column of nothing.
+    await session.run('SELECT pg_notify(?, ?)::text', [this.#channel, committed])
+    if (this.#listener?.isListening !== true) this.#lateWakes.begin()
+  }
+
   watch(wake: () => void): Watch {
     const watch = this.#watchers.watch(wake)
     this.#listen()
@@ -68,6 +80,7 @@ export class NotifyingWaker implements Waker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
+    this.#lateWakes.end()
     this.#watchers.close()
     this.#unlisten()
     await this.#stopped

@@ -39,7 +39,7 @@ function storing(statements: PostgresStatements): string {
 
 const succeeding = `WITH ended AS (
     UPDATE {jobs} AS jobs SET state = 4, finished_at = ?, result = given.result, lease_until = NULL, cancel = 0, held_key = NULL
-    FROM json_to_recordset(?::json) AS given(id uuid, claim text, result text)
+    FROM json_to_recordset(?::text::json) AS given(id uuid, claim text, result text)
     WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.${isRunning} AND jobs.linked = 0
     RETURNING jobs.id, jobs.lane
   ), counted AS (
@@ -76,7 +76,7 @@ const unsynced = "set_config('synchronous_commit', 'off', true)"
 /** `seen` tells how many jobs were there to be claimed, though others may have been at them. */
 const claimingOfMany = `WITH candidates AS MATERIALIZED (
     SELECT first.id, wanted.level, first.run_at - wanted.head_start AS rank
-    FROM json_to_recordset(?::json) AS wanted(lane integer, level integer, head_start bigint)
+    FROM json_to_recordset(?::text::json) AS wanted(lane integer, level integer, head_start bigint)
     CROSS JOIN LATERAL (
       SELECT id, run_at FROM {jobs} AS jobs WHERE state = 0 AND jobs.lane = wanted.lane AND jobs.grp = ''
       ORDER BY run_at, id LIMIT ?) AS first

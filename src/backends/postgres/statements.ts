@@ -48,7 +48,7 @@ export class PostgresStatements {
   rows(table: TableName, columns: readonly string[]): string {
     const types: Readonly<Record<string, { readonly type: ColumnType }>> = tables[table].columns
     const list = columns.map((column) => `${column} ${plainType(types[column]?.type ?? 'text')}`)
-    return `json_to_recordset(?::json) AS given(${list.join(', ')})`
+    return `json_to_recordset(?::text::json) AS given(${list.join(', ')})`
   }
 }
 

@@ -1,33 +1,32 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
-import type { Lease, QueueBackend, SendReceipt } from '../contract.ts'
+import type { Lease, QueueBackend, SendReceipt, Transactions } from '../contract.ts'
 import type { Upkeep } from '../upkeep.ts'
 import { Calls } from './calls.ts'
 import { Claiming } from './claiming.ts'
+import { Completing, type CompletingOptions } from './completing.ts'
 import { sqlCoordination } from './coordination.ts'
 import { Counts } from './counts.ts'
 import { Endings } from './endings.ts'
 import { Groups } from './groups.ts'
 import { Impatience } from './impatience.ts'
 import { unscopedKey } from './job-row.ts'
+import { Joining, type JoiningOptions } from './joining.ts'
 import { Lanes } from './lanes.ts'
-import { SettlingOfLinked } from './linked-settling.ts'
-import { Linking } from './linking.ts'
 import { Mending } from './mending.ts'
 import { OnceMarks } from './once-marks.ts'
 import { Outcomes } from './outcomes.ts'
 import { Promoting } from './promoting.ts'
+import { queueParts } from './queue-parts.ts'
 import { Rates } from './rates.ts'
 import { repeating } from './repeating.ts'
 import { Rescuing } from './rescuing.ts'
-import { Sending } from './sending.ts'
 import type { SqlDatabase } from './session.ts'
-import { Settling, touchLeases } from './settling.ts'
+import { touchLeases } from './settling.ts'
 import type { ClaimedRow, Shortcuts } from './shortcuts.ts'
 import { sqlStore } from './store.ts'
 import { writeToken } from './token.ts'
-import { Transactions } from './transactions.ts'
 import { Trees } from './trees.ts'
 import { readUntil, UniqueKeys } from './unique-keys.ts'
 import type { Waker } from './waker.ts'
@@ -39,10 +38,15 @@ export interface SqlBackendOptions {
   readonly waker: Waker
   readonly upkeep: Upkeep
   readonly clock: Clock
+  readonly sharing: TransactionSharing
 }
 
+/** What an engine has to say of transactions that the queue shares with its callers. */
+export type TransactionSharing = Pick<JoiningOptions, 'sessionOn'> & Pick<CompletingOptions, 'isTransient' | 'workOn'>
+
 /** The queue in a SQL database, whichever it is. */
-export function sqlBackend({ kind, database, shortcuts, waker, upkeep, clock }: SqlBackendOptions): QueueBackend {
+export function sqlBackend(options: SqlBackendOptions): QueueBackend {
+  const { kind, database, shortcuts, waker, upkeep, clock } = options
   const lanes = new Lanes(database)
   const counts = new Counts(database)
   const groups = new Groups()
@@ -51,11 +55,8 @@ export function sqlBackend({ kind, database, shortcuts, waker, upkeep, clock }: 
   const onceMarks = new OnceMarks()
   const outcomes = new Outcomes()
   const endings = new Endings(onceMarks)
-  const transactions = new Transactions(database, { lanes, counts, groups, outcomes, uniqueKeys, waiting: endings })
-  const sending = new Sending({ database, lanes, counts, groups, uniqueKeys, shortcuts })
-  const linking = new Linking({ sending, transactions, lanes, endings })
-  const linked = new SettlingOfLinked(endings, onceMarks)
-  const settling = new Settling({ database, transactions, lanes, onceMarks, linked, shortcuts })
+  const shared = { lanes, counts, uniqueKeys, onceMarks, outcomes, endings, shortcuts }
+  const { transactions, sending, linking, settling } = queueParts(database, groups, shared)
   const promoting = new Promoting({ database, lanes, counts, groups })
   const rescuing = new Rescuing(database, transactions)
   const impatience = new Impatience(database, transactions, endings)
@@ -67,6 +68,9 @@ export function sqlBackend({ kind, database, shortcuts, waker, upkeep, clock }: 
   const store = sqlStore({ ...ground, trees, mending, wake: () => waker.wake() })
   const coordination = sqlCoordination(ground)
   const calls = new Calls(kind)
+  const now = () => clock.now()
+  const joining = new Joining({ ...options.sharing, database, shared, waker, now })
+  const completing = new Completing({ ...options.sharing, database, shared, settling, waker, now })
   const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {
     async send(envelopes) {
       if (envelopes.length === 0) return []
@@ -108,6 +112,10 @@ export function sqlBackend({ kind, database, shortcuts, waker, upkeep, clock }: 
     ...calls.of(queue),
     store: calls.of(store),
     coordination: calls.of(coordination),
+    transactions: calls.of({
+      complete: (token, work) => completing.complete(token, work),
+      join: async (tx) => calls.of(await joining.join(tx)),
+    } satisfies Transactions),
     watch: (wake) => waker.watch(wake),
     upkeep,
     [Symbol.asyncDispose]: () => {

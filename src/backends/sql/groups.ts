@@ -9,7 +9,9 @@ export interface GroupRow {
   readonly version: string
 }
 
-interface Place {
+/** Where a job of a group stands. */
+export interface Place {
+  readonly id: string
   readonly lane: number
   readonly grp: string
 }

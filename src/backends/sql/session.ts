@@ -47,7 +47,7 @@ export interface SqlSession {
 export interface SqlDatabase extends SqlSession, AsyncDisposable {
   /**
    * Runs `work` in one transaction on one connection, under READ COMMITTED. A deadlock or a serialization failure is tried again
-   * from the start, so `work` must keep nothing of an earlier try.
+   * from the start, so `work` must keep nothing of an earlier try. The connection is the driver's own.
    */
-  transaction<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer>
+  transaction<Answer>(work: (session: SqlSession, connection: unknown) => Promise<Answer>): Promise<Answer>
 }

@@ -2,6 +2,7 @@ import type { Answer } from '../../core/answer.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { SqlTransaction, SqlValue, WorkTransaction } from '../../definition/sql-transaction.ts'
 import type { Settlement, SettleReceipt } from '../contract.ts'
+import { controlsTransaction } from '../transaction-control.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import { type EngineParts, JoinedFile, joinedFiles } from './joined-file.ts'
@@ -149,12 +150,4 @@ class OpenTransaction implements SqlTransaction {
     }
     return this.#connection.prepare(sql)
   }
-}
-
-const control = /^(?:begin|commit|end|rollback|savepoint|release|pragma|attach|detach|vacuum)\b/i
-const blanks = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/
-
-/** A commit in the middle would leave half of the work without the other. */
-function controlsTransaction(sql: string): boolean {
-  return control.test(sql.replace(blanks, ''))
 }

@@ -1,0 +1,58 @@
+import type { JoinableTransaction, MysqlConnection } from '../../definition/transactions/caller-transaction.ts'
+import { foreignFailure } from '../sql/foreign-failure.ts'
+import { plainRows } from '../sql/foreign-rows.ts'
+import type { WorkConnection } from '../sql/open-transaction.ts'
+import type { SqlSession } from '../sql/session.ts'
+import type { MysqlQueryable } from './client.ts'
+import { numberOf } from './failure.ts'
+import { MysqlSession, type MysqlSessionOptions } from './session.ts'
+
+/** A session in a transaction of the caller. */
+export function sessionOn(found: JoinableTransaction, options: MysqlSessionOptions): SqlSession | null {
+  if (found.kind === 'mysql') return new MysqlSession(promising(found.connection), options)
+  if (found.kind !== 'statements') return null
+  const query = async ({ sql }: { readonly sql: string }) => {
+    try {
+      // Whether it is asked for rows or for a report, it finds what it needs.
+      return [Object.assign(plainRows(await found.run(sql, [])), { affectedRows: 0, info: '' }), undefined] as const
+    } catch (thrown) {
+      throw foreignFailure(thrown, isServerError, (code) => ({ errno: Number(code) }))
+    }
+  }
+  return new MysqlSession({ query }, options)
+}
+
+const isServerError = (thrown: unknown) => numberOf(thrown) !== undefined
+
+/** Connections with callbacks have one with promises around them. */
+function promising(connection: MysqlConnection): MysqlQueryable {
+  const { promise } = connection as { promise?: unknown }
+  return (typeof promise === 'function' ? promise.call(connection) : connection) as MysqlQueryable
+}
+
+/** The part of a `mysql2/promise` connection that a handler's statements need. */
+interface MysqlClient {
+  query(sql: string): Promise<unknown>
+  execute(sql: string, values: readonly unknown[]): Promise<readonly [unknown, unknown]>
+}
+
+/** Statements that MySQL commits before and after, whatever they do. */
+const endings =
+  /^(?:create(?!\s+temporary)|drop(?!\s+temporary)|alter|truncate|rename|lock|unlock|grant|revoke|analyze|optimize|repair|flush|set\s+(?:@@\w+\.|session\s+|global\s+|@@)?autocommit)\b/i
+
+export function workOn(connection: unknown): WorkConnection {
+  const client = connection as MysqlClient
+  return {
+    client,
+    joinable: { kind: 'mysql', connection: client as never },
+    endings,
+    async begin(savepoint) {
+      await client.query(`SAVEPOINT ${savepoint}`)
+    },
+    async query(sql, values) {
+      const [answer] = await client.execute(sql, values)
+      if (Array.isArray(answer)) return { rows: answer, changes: 0 }
+      return { rows: [], changes: (answer as { readonly affectedRows: number }).affectedRows }
+    },
+  }
+}

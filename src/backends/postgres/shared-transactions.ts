@@ -1,0 +1,51 @@
+import type { JoinableTransaction } from '../../definition/transactions/caller-transaction.ts'
+import { foreignFailure } from '../sql/foreign-failure.ts'
+import { plainRows } from '../sql/foreign-rows.ts'
+import type { WorkConnection } from '../sql/open-transaction.ts'
+import type { SqlSession } from '../sql/session.ts'
+import type { PostgresAnswer, PostgresQueryable } from './client.ts'
+import { stateOf } from './failure.ts'
+import { Preparing } from './preparing.ts'
+import { PostgresSession } from './session.ts'
+import type { PostgresStatements } from './statements.ts'
+
+/** A session in a transaction of the caller. Statements are not kept on a connection that is another's. */
+export function sessionOn(found: JoinableTransaction, statements: PostgresStatements): SqlSession | null {
+  const options = { statements, preparing: new Preparing(false) }
+  if (found.kind === 'postgres') return new PostgresSession(found.connection as unknown as PostgresQueryable, options)
+  if (found.kind !== 'statements') return null
+  const query = async ({ text, values }: { readonly text: string; readonly values: unknown[] }): Promise<PostgresAnswer> => {
+    try {
+      return { rows: plainRows(await found.run(text, values)), rowCount: null }
+    } catch (thrown) {
+      throw foreignFailure(thrown, isServerError, (code) => ({ code, severity: 'ERROR' }))
+    }
+  }
+  return new PostgresSession({ query }, options)
+}
+
+const isServerError = (thrown: unknown) => stateOf(thrown) !== undefined
+
+/** The part of a `pg` client that a handler's statements need. */
+interface PgClient {
+  query(text: string, values?: readonly unknown[]): Promise<PostgresAnswer>
+}
+
+/** Until the transaction ends the planner is free again, for statements of which the queue knows nothing. */
+const freePlanner = 'SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL jit TO DEFAULT'
+
+export function workOn(connection: unknown): WorkConnection {
+  const client = connection as PgClient
+  return {
+    client,
+    joinable: { kind: 'postgres', connection: client as never },
+    endings: null,
+    async begin(savepoint) {
+      await client.query(`${freePlanner}; SAVEPOINT ${savepoint}`)
+    },
+    async query(sql, values) {
+      const { rows, rowCount } = await client.query(sql, values)
+      return { rows, changes: rowCount ?? 0 }
+    },
+  }
+}

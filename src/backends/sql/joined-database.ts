@@ -1,0 +1,105 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Dialect } from './dialect.ts'
+import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from './session.ts'
+import type { ColumnName, TableName } from './tables.ts'
+
+/**
+ * A transaction that somebody else has begun, used as a database: each call by itself, or each transaction, is a part of it that is
+ * kept or undone as a whole. So no failure of the queue ends what is not its own.
+ */
+export class JoinedDatabase implements SqlDatabase {
+  readonly dialect: Dialect
+  readonly #session: SqlSession
+  /** How many parts lie in each other: MySQL takes a savepoint for gone when another one has its name. */
+  #depth = 0
+
+  constructor(session: SqlSession) {
+    this.dialect = session.dialect
+    this.#session = session
+  }
+
+  all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]> {
+    return this.transaction((session) => session.all<Row>(sql, values))
+  }
+
+  run(sql: string, values?: readonly SqlValue[]): Promise<number> {
+    return this.transaction((session) => session.run(sql, values))
+  }
+
+  insert<Table extends TableName>(table: Table, columns: readonly ColumnName<Table>[], rows: readonly SqlRow[]): Promise<void> {
+    return this.transaction((session) => session.insert(table, columns, rows))
+  }
+
+  insertNew<Table extends TableName>(
+    table: Table,
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+    key: ColumnName<Table>,
+  ): Promise<ReadonlySet<string>> {
+    return this.transaction((session) => session.insertNew(table, columns, rows, key))
+  }
+
+  upsert<Table extends TableName>(
+    table: Table,
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+    keys: readonly ColumnName<Table>[],
+    changes: readonly ColumnName<Table>[],
+  ): Promise<void> {
+    return this.transaction((session) => session.upsert(table, columns, rows, keys, changes))
+  }
+
+  update<Table extends TableName>(
+    table: Table,
+    keys: readonly ColumnName<Table>[],
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+  ): Promise<void> {
+    return this.transaction((session) => session.update(table, keys, columns, rows))
+  }
+
+  /** Nothing is tried again: what a deadlock took from the caller, only the caller can do again. */
+  async transaction<Answer>(work: (session: SqlSession, connection: unknown) => Promise<Answer>): Promise<Answer> {
+    const savepoint = `treadle_joined_${++this.#depth}`
+    try {
+      await this.#begin(savepoint)
+      return await this.#part(savepoint, work)
+    } finally {
+      this.#depth--
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  /** Where statements are kept one by one, PostgreSQL refuses the first of these and MySQL forgets it at once. */
+  async #begin(savepoint: string): Promise<void> {
+    try {
+      await this.#session.run(`SAVEPOINT ${savepoint}`)
+      if (this.dialect.kind === 'mysql') await this.#session.run(`ROLLBACK TO SAVEPOINT ${savepoint}`)
+    } catch (cause) {
+      const message =
+        'The connection is in no transaction that could be joined: it has not begun, was ended, or a statement in it has failed'
+      throw new TreadleError('TRANSACTION_INVALID', message, { cause })
+    }
+  }
+
+  async #part<Answer>(savepoint: string, work: (session: SqlSession, connection: unknown) => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await work(this.#session, null)
+      await this.#session.run(`RELEASE SAVEPOINT ${savepoint}`)
+      return answer
+    } catch (thrown) {
+      await this.#undo(savepoint)
+      throw thrown
+    }
+  }
+
+  async #undo(savepoint: string): Promise<void> {
+    try {
+      await this.#session.run(`ROLLBACK TO SAVEPOINT ${savepoint}`)
+      await this.#session.run(`RELEASE SAVEPOINT ${savepoint}`)
+    } catch {
+      // A deadlock or a lost connection has ended the whole of it; what counts is why.
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { JoinableTransaction } from '../../definition/transactions/caller-transaction.ts'
+import { recognized } from '../../definition/transactions/recognition.ts'
+import type { JoinedQueue } from '../contract.ts'
+import { JoinedDatabase } from './joined-database.ts'
+import { SqlJoinedQueue } from './joined-queue.ts'
+import type { SharedParts } from './queue-parts.ts'
+import type { SqlDatabase, SqlSession } from './session.ts'
+import type { Waker } from './waker.ts'
+
+export interface JoiningOptions {
+  readonly database: SqlDatabase
+  readonly shared: SharedParts
+  readonly waker: Waker
+  readonly now: () => number
+  /** A session on a connection of the caller; null where that is one of another engine. */
+  readonly sessionOn: (found: JoinableTransaction) => SqlSession | null
+}
+
+/** The queue inside of transactions that callers have begun, on connections of their own to its database. */
+export class Joining {
+  readonly #options: JoiningOptions
+  #mark: Promise<number> | undefined
+  /** Connections that were found to lead to the queue's database. */
+  readonly #known = new WeakSet<object>()
+  /** What was last begun on a connection: two parts of a transaction must not be mixed. */
+  readonly #lasts = new WeakMap<object, Promise<unknown>>()
+
+  constructor(options: JoiningOptions) {
+    this.#options = options
+  }
+
+  async join(tx: unknown): Promise<JoinedQueue> {
+    const found = await recognized(tx)
+    const { database, shared, waker, now, sessionOn } = this.#options
+    const session = sessionOn(found)
+    if (session === null) throw otherEngine(found.kind, database.dialect.kind)
+    const connection = found.kind === 'statements' ? (tx as object) : found.connection
+    const inTurn = <Answer>(work: () => Promise<Answer>) => this.#inTurn(connection, work)
+    if (!this.#known.has(connection)) await inTurn(() => this.#refuseOther(session))
+    if (found.kind !== 'statements') this.#known.add(connection)
+    const queue = new SqlJoinedQueue(session, shared, waker, now)
+    return {
+      send: (envelopes) => inTurn(() => queue.send(envelopes)),
+      get: (id) => inTurn(() => queue.get(id)),
+      amend: (amendments) => inTurn(() => queue.amend(amendments)),
+      settle: (settlement) => inTurn(() => queue.settle(settlement)),
+    }
+  }
+
+  /** A queue that was made at another moment is another one, in another database. */
+  async #refuseOther(session: SqlSession): Promise<void> {
+    this.#mark ??= markOf(this.#options.database)
+    const [own, theirs] = await Promise.all([this.#mark, theirMark(session)])
+    if (own === theirs) return
+    const message =
+      'The transaction is one of another database than the queue is in. Open the same one for both, or dispatch without in()'
+    throw new TreadleError('TRANSACTION_INVALID', message)
+  }
+
+  #inTurn<Answer>(connection: object, work: () => Promise<Answer>): Promise<Answer> {
+    const turn = (this.#lasts.get(connection) ?? Promise.resolve()).then(work, work)
+    this.#lasts.set(connection, turn)
+    return turn
+  }
+}
+
+/** When the queue was made. */
+async function markOf(session: SqlSession): Promise<number> {
+  const [made] = await session.all<{ applied_at: unknown }>('SELECT applied_at FROM {migrations} WHERE version = 1')
+  return Number(made?.applied_at)
+}
+
+async function theirMark(session: SqlSession): Promise<number | null> {
+  try {
+    return await markOf(new JoinedDatabase(session))
+  } catch (thrown) {
+    if (thrown instanceof TreadleError && thrown.code !== 'DATABASE_FAILED') throw thrown
+    return null
+  }
+}
+
+function otherEngine(theirs: string, own: string): TreadleError {
+  return new TreadleError('TRANSACTION_INVALID', `The transaction is one of ${theirs}, and the queue is in ${own}`)
+}

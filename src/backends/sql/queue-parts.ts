@@ -1,0 +1,43 @@
+import type { Counts } from './counts.ts'
+import type { Endings } from './endings.ts'
+import type { Groups } from './groups.ts'
+import type { Lanes } from './lanes.ts'
+import { SettlingOfLinked } from './linked-settling.ts'
+import { Linking } from './linking.ts'
+import type { OnceMarks } from './once-marks.ts'
+import type { Outcomes } from './outcomes.ts'
+import { Sending } from './sending.ts'
+import type { SqlDatabase } from './session.ts'
+import { Settling } from './settling.ts'
+import type { Shortcuts } from './shortcuts.ts'
+import { Transactions } from './transactions.ts'
+import type { UniqueKeys } from './unique-keys.ts'
+
+/** What is the same for all transactions: it remembers nothing that one of them could roll back. */
+export interface SharedParts {
+  readonly lanes: Lanes
+  readonly counts: Counts
+  readonly uniqueKeys: UniqueKeys
+  readonly onceMarks: OnceMarks
+  readonly outcomes: Outcomes
+  readonly endings: Endings
+  readonly shortcuts: Shortcuts
+}
+
+/** The parts that write jobs and their ends, on a database: the queue's own, or a transaction of somebody else. */
+export interface QueueParts {
+  readonly transactions: Transactions
+  readonly sending: Sending
+  readonly linking: Linking
+  readonly settling: Settling
+}
+
+export function queueParts(database: SqlDatabase, groups: Groups, shared: SharedParts): QueueParts {
+  const { lanes, onceMarks, endings, shortcuts } = shared
+  const transactions = new Transactions(database, { ...shared, groups, waiting: endings })
+  const sending = new Sending({ ...shared, database, groups })
+  const linking = new Linking({ sending, transactions, lanes, endings })
+  const linked = new SettlingOfLinked(endings, onceMarks)
+  const settling = new Settling({ database, transactions, lanes, onceMarks, linked, shortcuts })
+  return { transactions, sending, linking, settling }
+}
