@@ -37,9 +37,10 @@ function storing(statements: PostgresStatements): string {
     ) SELECT count(*) AS written, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM written`
 }
 
-const succeeding = `WITH ended AS (
-    UPDATE {jobs} AS jobs SET state = 4, finished_at = ?, result = given.result, lease_until = NULL, cancel = 0, held_key = NULL
-    FROM json_to_recordset(?::text::json) AS given(id uuid, claim text, result text)
+/** Most jobs have no result, and then ids and claims are all that travels. */
+const succeeding = (given: string, result: string) => `WITH ended AS (
+    UPDATE {jobs} AS jobs SET state = 4, finished_at = ?, result = ${result}, lease_until = NULL, cancel = 0, held_key = NULL
+    FROM ${given}
     WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.${isRunning} AND jobs.linked = 0
     RETURNING jobs.id, jobs.lane
   ), counted AS (
@@ -47,31 +48,52 @@ const succeeding = `WITH ended AS (
     SELECT lane, step.state, step.sign * count(*) FROM ended CROSS JOIN (VALUES (3, -1), (4, 1)) AS step(state, sign)
     GROUP BY lane, step.state, step.sign
   ) SELECT count(*) AS ended, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM ended`
+const succeedingWithResults = succeeding(
+  'json_to_recordset(?::text::json) AS given(id uuid, claim text, result text)',
+  'given.result',
+)
+const succeedingWithout = succeeding('unnest(?::uuid[], ?::text[]) AS given(id, claim)', 'NULL')
 
 async function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string> | null> {
   // In one order, so that two statements over the same jobs do not wait for each other.
-  const sorted = [...done].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, claim, result }) => ({ id, claim, result }))
-  const [answer] = await database.all<{ ended: number; ids: string | null }>(succeeding, [
-    now,
-    JSON.stringify(sorted),
-    done.length,
-  ])
+  const sorted = [...done].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const isPlain = sorted.every(({ result }) => result === null)
+  const [answer] = isPlain ? await succeedPlainly(database, sorted, now) : await succeedWithResults(database, sorted, now)
   if (answer?.ended === done.length) return null
   return new Set(listOf(answer?.ids ?? null))
 }
 
-/** What a claim does with the jobs that it has locked. It may be undone by a power cut and is then made again, so it does not wait for the disk. */
+interface Succeeded {
+  readonly ended: number
+  readonly ids: string | null
+}
+
+function succeedPlainly(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<Succeeded[]> {
+  const values = [now, arrayOf(done.map(({ id }) => id)), arrayOf(done.map(({ claim }) => claim)), done.length]
+  return database.all<Succeeded>(succeedingWithout, values)
+}
+
+function succeedWithResults(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<Succeeded[]> {
+  const given = done.map(({ id, claim, result }) => ({ id, claim, result }))
+  return database.all<Succeeded>(succeedingWithResults, [now, JSON.stringify(given), done.length])
+}
+
+/**
+ * What a claim does with the jobs that it has locked, which stay where they are. It may be undone by a power cut and is then made
+ * again, so it does not wait for the disk.
+ */
 const taking = `taken AS (
     UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1,
       held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END
-    FROM locked WHERE jobs.id = locked.id
+    FROM locked WHERE jobs.ctid = locked.ctid
     RETURNING ${claimedColumns.map((column) => `jobs.${column}`).join(', ')}
   ), counted AS (
     INSERT INTO {counts} (lane, state, jobs)
     SELECT lane, step.state, step.sign * count(*) FROM taken CROSS JOIN (VALUES (0, -1), (3, 1)) AS step(state, sign)
     GROUP BY lane, step.state, step.sign
   )`
-const unsynced = "set_config('synchronous_commit', 'off', true)"
+/** Set once for the whole statement, which is the transaction. */
+const unsynced = "unsynced AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 
 /** `seen` tells how many jobs were there to be claimed, though others may have been at them. */
 const claimingOfMany = `WITH candidates AS MATERIALIZED (
@@ -82,14 +104,15 @@ const claimingOfMany = `WITH candidates AS MATERIALIZED (
       ORDER BY run_at, id LIMIT ?) AS first
     ORDER BY wanted.level, rank, first.id LIMIT ?
   ), locked AS MATERIALIZED (
-    SELECT jobs.id FROM candidates JOIN {jobs} AS jobs ON jobs.id = candidates.id AND jobs.${isReady}
+    SELECT jobs.ctid FROM candidates JOIN {jobs} AS jobs ON jobs.id = candidates.id AND jobs.${isReady}
     ORDER BY candidates.level, candidates.rank, candidates.id LIMIT ? FOR UPDATE OF jobs SKIP LOCKED
-  ), ${taking} SELECT taken.*, (SELECT count(*) FROM candidates) AS seen, ${unsynced} FROM taken`
+  ), ${taking}, ${unsynced}
+  SELECT taken.*, (SELECT count(*) FROM candidates) AS seen FROM taken CROSS JOIN unsynced`
 
 /** Out of one lane the first ones are locked as they are read, whatever others have locked. */
 const claimingOfOne = `WITH locked AS MATERIALIZED (
-    SELECT id FROM {jobs} AS jobs WHERE state = 0 AND lane = ? AND grp = '' ORDER BY run_at, id LIMIT ? FOR UPDATE SKIP LOCKED
-  ), ${taking} SELECT taken.*, ${unsynced} FROM taken`
+    SELECT ctid FROM {jobs} AS jobs WHERE state = 0 AND lane = ? AND grp = '' ORDER BY run_at, id LIMIT ? FOR UPDATE SKIP LOCKED
+  ), ${taking}, ${unsynced} SELECT taken.* FROM taken CROSS JOIN unsynced`
 
 async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
   const { lanes, limit, claim: token, owner, now, leaseUntil } = request
@@ -105,7 +128,11 @@ async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortC
   return { rows, isContended: rows.length < limit && rows.length < (rows[0]?.seen ?? 1) }
 }
 
-/** An array of ids in PostgreSQL's own writing. */
+/** In PostgreSQL's own writing. Ids and claims hold nothing that would have to be quoted. */
+function arrayOf(words: readonly string[]): string {
+  return `{${words.join(',')}}`
+}
+
 function listOf(text: string | null): readonly string[] {
   return text === null || text === '{}' ? [] : text.slice(1, -1).split(',')
 }
