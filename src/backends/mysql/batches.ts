@@ -1,8 +1,9 @@
 import type { SqlRow } from '../sql/session.ts'
+import { mostBytesPerUnit } from './asking.ts'
 
 /** A statement for more rows than this is slower to plan than it is to send another one. */
 const mostRows = 500
-/** What is left for the words around the values, and for quotes that are doubled. */
+/** The rest is left for the words around the values. */
 const roomShare = 0.5
 
 /** Rows in parts, each of which fits into a statement that the server takes. A row that is too large by itself is a part alone. */
@@ -25,9 +26,9 @@ export function inBatches(rows: readonly SqlRow[], maxPacketBytes: number): read
 
 const bytesOfNumber = 20
 
-/** About so many bytes: no character of a text takes more than three for each of its units. */
+/** At most so many bytes, also where quotes are doubled. */
 function sizeOf(row: SqlRow): number {
   let bytes = 0
-  for (const value of Object.values(row)) bytes += typeof value === 'string' ? value.length * 3 : bytesOfNumber
+  for (const value of Object.values(row)) bytes += typeof value === 'string' ? value.length * mostBytesPerUnit : bytesOfNumber
   return bytes
 }

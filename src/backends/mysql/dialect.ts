@@ -1,12 +1,12 @@
 import type { Dialect, Reader, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
-import { cancelling, inState } from './places.ts'
+import { byPlace, cancelling, inState } from './places.ts'
 
 /**
  * One look into the index for each lane that there is. The optimizer would read all ready jobs instead, so it is asked for one value
  * at a time, which leaves it no choice.
  */
 const readyLanes = `SELECT lane FROM {lanes}
-  WHERE (SELECT 1 FROM {jobs by jobs_ready} WHERE place = {lanes}.lane LIMIT 1) = 1`
+  WHERE (SELECT 1 FROM ${byPlace} WHERE place = {lanes}.lane LIMIT 1) = 1`
 
 export const mysqlDialect: Dialect = {
   kind: 'mysql',
@@ -37,7 +37,7 @@ interface PlacedJob extends ReadyJob {
   readonly nth: number
 }
 
-const firstOfPlace = `(SELECT ? AS nth, id, place_at AS run_at FROM {jobs by jobs_ready}
+const firstOfPlace = `(SELECT ? AS nth, id, place_at AS run_at FROM ${byPlace}
   WHERE place = ? AND place_grp = ? ORDER BY place_at, id LIMIT ?)`
 
 async function readPlaces(reader: Reader, places: readonly ReadyPlace[], limit: number): Promise<readonly PlacedJob[]> {

@@ -1,5 +1,5 @@
 import type { StateIndex } from '../sql/dialect.ts'
-import { indexes, stateNumber } from '../sql/tables.ts'
+import { stateNumber } from '../sql/tables.ts'
 
 const { ready, scheduled, running } = stateNumber
 
@@ -17,14 +17,12 @@ export function placeColumns(groupType: string): readonly string[] {
   ]
 }
 
-/** The index that is there for the one that a statement names. */
-export function indexFor(name: string): string {
-  return indexes.some((index) => index.name === name && index.isOfStates === true) ? 'jobs_place' : name
-}
+/** The table, to be read by that index. */
+export const byPlace = '{jobs by jobs_place}'
 
 export function inState(state: number): StateIndex {
-  if (state === ready) return { is: 'place > 0', at: 'place_at' }
-  return { is: `place = ${state === scheduled ? 0 : -state} AND place_grp = ''`, at: 'place_at' }
+  const is = state === ready ? 'place > 0' : `place = ${state === scheduled ? 0 : -state} AND place_grp = ''`
+  return { from: byPlace, is, at: 'place_at' }
 }
 
-export const cancelling = `${inState(running).is} AND cancel = 1`
+export const cancelling = { from: byPlace, is: `${inState(running).is} AND cancel = 1` }

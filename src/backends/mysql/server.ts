@@ -1,7 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
+import { ask } from './asking.ts'
 import type { MysqlQueryable } from './client.ts'
 import { numberOf } from './failure.ts'
-import { ask } from './session.ts'
 
 /** What the queue must know of the server that it is on. */
 export interface MysqlServer {

@@ -1,10 +1,11 @@
 import type { Dialect } from '../sql/dialect.ts'
 import type { SqlRow, SqlSession, SqlValue } from '../sql/session.ts'
 import type { TableName } from '../sql/tables.ts'
+import { ask, foundRows, type MysqlReport } from './asking.ts'
 import { inBatches } from './batches.ts'
-import type { MysqlField, MysqlQueryable } from './client.ts'
+import type { MysqlQueryable } from './client.ts'
 import { mysqlDialect } from './dialect.ts'
-import { isDuplicate, mysqlFailure } from './failure.ts'
+import { isDuplicate } from './failure.ts'
 import type { MysqlStatements } from './statements.ts'
 
 export interface MysqlSessionOptions {
@@ -105,7 +106,7 @@ export class MysqlSession implements SqlSession {
   }
 
   protected query(sql: string): Promise<unknown> {
-    return ask(this.#client, sql)
+    return ask(this.#client, sql, this.#options.maxPacketBytes)
   }
 
   /** A statement whose answer nobody needs. */
@@ -115,37 +116,4 @@ export class MysqlSession implements SqlSession {
 
   /** After everything before it is written: so that what fails now is what comes now. */
   protected async written(): Promise<void> {}
-}
-
-/** Sends a statement, and gives what it answers. */
-export async function ask(client: MysqlQueryable, sql: string): Promise<unknown> {
-  try {
-    const [answer] = await client.query({ sql, typeCast, rowsAsArray: false, nestTables: false, namedPlaceholders: false })
-    return answer
-  } catch (thrown) {
-    throw mysqlFailure(thrown)
-  }
-}
-
-interface MysqlReport {
-  readonly affectedRows: number
-  readonly info: string
-}
-
-/**
- * Connections may have been told to count an update of a row to the values that it has as none. The sentence beside the number
- * counts it always, whatever its language: `Rows matched: 1  Changed: 0  Warnings: 0`.
- */
-function foundRows({ affectedRows, info }: MysqlReport): number {
-  const [found] = /\d+/.exec(info) ?? []
-  return found === undefined ? affectedRows : Number(found)
-}
-
-const numbers = new Set(['TINY', 'SHORT', 'INT24', 'LONG', 'LONGLONG', 'DECIMAL', 'NEWDECIMAL', 'FLOAT', 'DOUBLE'])
-
-/** Numbers are numbers and everything else is text, whatever the pool was told. No number of the queue is too large for it. */
-function typeCast(field: MysqlField, next: () => unknown): unknown {
-  if (!numbers.has(field.type)) return field.string('utf8')
-  const value = next()
-  return value === null ? null : Number(value)
 }

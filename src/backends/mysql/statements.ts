@@ -2,11 +2,10 @@ import type { SqlRow, SqlValue } from '../sql/session.ts'
 import { TableNames } from '../sql/table-names.ts'
 import { type ColumnType, type TableName, tables } from '../sql/tables.ts'
 import { literal } from './literals.ts'
-import { indexFor } from './places.ts'
 
 /** Its choice of an index depends on what it last knew of the table, and it locks all that it reads on the way. */
 export function mysqlNames(prefix: string): TableNames {
-  return new TableNames(prefix, (index) => ` FORCE INDEX (${indexFor(index)})`)
+  return new TableNames(prefix, (index) => ` FORCE INDEX (${index})`)
 }
 
 /** Writes statements in MySQL's words, with their values. */

@@ -1,5 +1,6 @@
+import { ask, mostBytesPerUnit } from './asking.ts'
 import type { MysqlQueryable } from './client.ts'
-import { ask, MysqlSession, type MysqlSessionOptions } from './session.ts'
+import { MysqlSession, type MysqlSessionOptions } from './session.ts'
 
 /** Characters. So much is sent before more is written. */
 const longestWait = 500_000
@@ -11,46 +12,59 @@ const longestWait = 500_000
 export class MysqlTransaction extends MysqlSession {
   readonly #client: MysqlQueryable
   readonly #canCombine: boolean
-  #waiting: string[]
+  readonly #maxPacketBytes: number
+  #beginning: readonly string[]
+  #waiting: string[] = []
 
   constructor(client: MysqlQueryable, options: MysqlSessionOptions, beginning: readonly string[]) {
     super(client, options)
     this.#client = client
     this.#canCombine = options.canCombine
-    this.#waiting = [...beginning]
+    this.#maxPacketBytes = options.maxPacketBytes
+    this.#beginning = beginning
   }
 
   async commit(): Promise<void> {
-    await this.query('COMMIT')
+    if (this.#hasBegun || this.#waiting.length > 0) await this.query('COMMIT')
   }
 
   /** What still waits is not sent at all. */
   async rollback(): Promise<void> {
     this.#waiting = []
-    await this.query('ROLLBACK')
+    if (this.#hasBegun) await this.query('ROLLBACK')
+  }
+
+  get #hasBegun(): boolean {
+    return this.#beginning.length === 0
   }
 
   protected override async query(sql: string): Promise<unknown> {
-    const statements = [...this.#waiting, sql]
+    const statements = [...this.#beginning, ...this.#waiting, sql]
+    this.#beginning = []
     this.#waiting = []
     return (await this.#send(statements)).at(-1)
   }
 
   protected override async write(sql: string): Promise<void> {
     this.#waiting.push(sql)
-    if (this.#waiting.reduce((length, { length: more }) => length + more, 0) > longestWait) await this.written()
+    if (lengthOf(this.#waiting) > longestWait) await this.written()
   }
 
   protected override async written(): Promise<void> {
-    const statements = this.#waiting
-    this.#waiting = []
-    await this.#send(statements)
+    const last = this.#waiting.pop()
+    if (last !== undefined) await this.query(last)
   }
 
   async #send(statements: readonly string[]): Promise<readonly unknown[]> {
-    if (statements.length > 1 && this.#canCombine) return (await ask(this.#client, statements.join(';\n'))) as unknown[]
+    if (this.#canCombine && statements.length > 1 && lengthOf(statements) * mostBytesPerUnit < this.#maxPacketBytes) {
+      return (await ask(this.#client, statements.join(';\n'))) as unknown[]
+    }
     const answers: unknown[] = []
-    for (const sql of statements) answers.push(await ask(this.#client, sql))
+    for (const sql of statements) answers.push(await ask(this.#client, sql, this.#maxPacketBytes))
     return answers
   }
+}
+
+function lengthOf(statements: readonly string[]): number {
+  return statements.reduce((length, sql) => length + sql.length + 2, 0)
 }

@@ -12,14 +12,14 @@ export const postgresDialect: Dialect = {
   kind: 'postgres',
   readyLanes,
   inState,
-  cancelling: `cancel = 1 AND ${isRunning}`,
+  cancelling: { from: '{jobs}', is: `cancel = 1 AND ${isRunning}` },
   wholeNumber: 'bigint',
   firstReady,
 }
 
 function inState(state: number): StateIndex {
   const at = state < stateNumber.running ? 'run_at' : state === stateNumber.running ? 'lease_until' : 'finished_at'
-  return { is: `state = ${state}`, at }
+  return { from: '{jobs}', is: `state = ${state}`, at }
 }
 
 interface PlacedJob extends ReadyJob {

@@ -5,8 +5,8 @@ export interface Dialect {
   readonly readyLanes: string
   /** How the jobs in a state are found by an index. */
   inState(state: number): StateIndex
-  /** A condition on jobs: those that run and were asked to stop. */
-  readonly cancelling: string
+  /** How those are found that run and were asked to stop. */
+  readonly cancelling: Omit<StateIndex, 'at'>
   /** The type that a sum is cast to, to come back as a whole number. */
   readonly wholeNumber: string
   /** The first ready jobs of each of these places, at most `limit` of each, in their order; without a lock. */
@@ -14,7 +14,9 @@ export interface Dialect {
 }
 
 export interface StateIndex {
-  /** A condition on jobs. */
+  /** The table, with a hint where the engine needs one. */
+  readonly from: string
+  /** A condition. */
   readonly is: string
   /** The column that the index has them in order by: when they are due, until when they are leased, or when they ended. */
   readonly at: string

@@ -50,10 +50,11 @@ export class Looking {
     where('{jobs}.grp = ?', group)
     where('{jobs}.id < ?', before)
     const isRare = root === undefined && state !== undefined && (await this.#countOf(state, lanes)) <= sortedAtMost
-    if (state !== undefined) conditions.push(isRare ? this.#fromIndexOf(state) : `{jobs}.state + 0 = ${stateNumber[state]}`)
+    const { from, is } = isRare ? this.#inState(state) : { from: root === undefined ? '{jobs by PRIMARY}' : '{jobs}', is: null }
+    if (state !== undefined) conditions.push(is ?? `{jobs}.state + 0 = ${stateNumber[state]}`)
     const meant = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-    const { table, order } = isRare || root !== undefined ? sorting : walking
-    return this.#records(`SELECT ${columns} FROM ${table} ${links} ${meant} ORDER BY ${order} DESC LIMIT ?`, [...values, limit])
+    const order = isRare || root !== undefined ? sorted : '{jobs}.id'
+    return this.#records(`SELECT ${columns} FROM ${from} ${links} ${meant} ORDER BY ${order} DESC LIMIT ?`, [...values, limit])
   }
 
   async jobCounts(): Promise<readonly JobCount[]> {
@@ -78,10 +79,10 @@ export class Looking {
   async leases(owners: readonly string[]): Promise<readonly HeldLease[]> {
     if (owners.length === 0) return []
     const { database, lanes } = this.#parts
-    const rows = await database.all<HeldRow>(
-      `SELECT ${heldColumns.join(', ')} FROM {jobs} WHERE ${database.dialect.inState(stateNumber.running).is} AND owner IN (?)`,
-      [owners],
-    )
+    const { from, is } = database.dialect.inState(stateNumber.running)
+    const rows = await database.all<HeldRow>(`SELECT ${heldColumns.join(', ')} FROM ${from} WHERE ${is} AND owner IN (?)`, [
+      owners,
+    ])
     await lanes.numbered(
       database,
       rows.map(({ lane }) => lane),
@@ -100,9 +101,10 @@ export class Looking {
   }
 
   /** Those that wait for others are found among the links: not every engine has an index of them. */
-  #fromIndexOf(state: JobState): string {
-    const { is } = this.#parts.database.dialect.inState(stateNumber[state])
-    return state === 'blocked' ? `${is} AND {jobs}.id IN (SELECT id FROM {links} WHERE gives_up_at IS NOT NULL)` : is
+  #inState(state: JobState): { readonly from: string; readonly is: string } {
+    const { from, is } = this.#parts.database.dialect.inState(stateNumber[state])
+    if (state !== 'blocked') return { from, is }
+    return { from, is: `${is} AND {jobs}.id IN (SELECT id FROM {links} WHERE gives_up_at IS NOT NULL)` }
   }
 
   async #records(sql: string, values: readonly SqlValue[]): Promise<readonly JobRecord[]> {
@@ -116,6 +118,5 @@ export class Looking {
   }
 }
 
-const walking = { table: '{jobs by PRIMARY}', order: '{jobs}.id' }
 /** By something that is in no index, or a planner might walk all rows to find these few in their order. */
-const sorting = { table: '{jobs}', order: "CONCAT({jobs}.id, '')" }
+const sorted = "CONCAT({jobs}.id, '')"

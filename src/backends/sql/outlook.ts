@@ -27,12 +27,12 @@ export async function readOutlook(session: SqlSession, owner: string): Promise<O
   const { inState, cancelling, readyLanes } = session.dialect
   const [scheduled, running] = [inState(stateNumber.scheduled), inState(stateNumber.running)]
   const rows = await session.all<OutlookRow>(
-    `SELECT 'due' AS kind, MIN(${scheduled.at}) AS number, ${none} FROM {jobs} WHERE ${scheduled.is}
-     UNION ALL SELECT 'expires', MIN(${running.at}), NULL, NULL FROM {jobs} WHERE ${running.is}
+    `SELECT 'due' AS kind, MIN(${scheduled.at}) AS number, ${none} FROM ${scheduled.from} WHERE ${scheduled.is}
+     UNION ALL SELECT 'expires', MIN(${running.at}), NULL, NULL FROM ${running.from} WHERE ${running.is}
      UNION ALL SELECT 'held', MIN(held_until), NULL, NULL FROM {groups} WHERE held_until > 0
      UNION ALL SELECT 'gives-up', MIN(gives_up_at), NULL, NULL FROM {links} WHERE gives_up_at IS NOT NULL
      UNION ALL SELECT 'paused', NULL, queue, NULL FROM {paused}
-     UNION ALL SELECT 'cancelled', lane, CAST(id AS CHAR(36)), token FROM {jobs} WHERE ${cancelling} AND owner = ?
+     UNION ALL SELECT 'cancelled', lane, CAST(id AS CHAR(36)), token FROM ${cancelling.from} WHERE ${cancelling.is} AND owner = ?
      UNION ALL SELECT 'ready', ready_lanes.lane, NULL, NULL FROM (${readyLanes}) AS ready_lanes`,
     [owner],
   )

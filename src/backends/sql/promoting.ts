@@ -25,9 +25,9 @@ export class Promoting {
   promote(now: number): Promise<boolean> {
     const { database, lanes, counts, groups } = this.#parts
     return database.transaction(async (session) => {
-      const { is, at } = session.dialect.inState(stateNumber.scheduled)
+      const { from, is, at } = session.dialect.inState(stateNumber.scheduled)
       const due = await session.all<{ id: string; lane: number; grp: string }>(
-        `SELECT id, lane, grp FROM {jobs by jobs_scheduled} WHERE ${is} AND ${at} <= ? ORDER BY ${at} LIMIT ${promotionsPerCall} FOR UPDATE SKIP LOCKED`,
+        `SELECT id, lane, grp FROM ${from} WHERE ${is} AND ${at} <= ? ORDER BY ${at} LIMIT ${promotionsPerCall} FOR UPDATE SKIP LOCKED`,
         [now],
       )
       if (due.length === 0) return true

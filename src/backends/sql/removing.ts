@@ -43,9 +43,9 @@ export class Removing {
     ids: readonly string[] | undefined,
     lanes: readonly number[] | null,
   ): Promise<readonly string[]> {
-    const { is, at } = this.#parts.database.dialect.inState(stateNumber[state])
+    const { from, is, at } = this.#parts.database.dialect.inState(stateNumber[state])
     const isIn = ids === undefined ? is : `state + 0 = ${stateNumber[state]}`
-    const table = ids !== undefined ? '{jobs by PRIMARY}' : lanes === null ? '{jobs by jobs_ended}' : '{jobs}'
+    const table = ids === undefined ? from : '{jobs by PRIMARY}'
     const conditions = [isIn]
     const values: SqlValue[] = []
     const where = (condition: string, value: SqlValue | null | undefined) => {

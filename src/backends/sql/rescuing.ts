@@ -38,9 +38,9 @@ export class Rescuing {
   }
 
   async #expired(now: number): Promise<readonly string[]> {
-    const { is, at } = this.#database.dialect.inState(stateNumber.running)
+    const { from, is, at } = this.#database.dialect.inState(stateNumber.running)
     const rows = await this.#database.all<{ id: string }>(
-      `SELECT id FROM {jobs by jobs_running} WHERE ${is} AND ${at} <= ? ORDER BY ${at} LIMIT ${rescuesPerCall}`,
+      `SELECT id FROM ${from} WHERE ${is} AND ${at} <= ? ORDER BY ${at} LIMIT ${rescuesPerCall}`,
       [now],
     )
     return rows.map(({ id }) => id)
@@ -48,8 +48,8 @@ export class Rescuing {
 
   async #heldBy(owners: readonly string[]): Promise<readonly string[]> {
     if (owners.length === 0) return []
-    const { is } = this.#database.dialect.inState(stateNumber.running)
-    const rows = await this.#database.all<{ id: string }>(`SELECT id FROM {jobs} WHERE ${is} AND owner IN (?)`, [owners])
+    const { from, is } = this.#database.dialect.inState(stateNumber.running)
+    const rows = await this.#database.all<{ id: string }>(`SELECT id FROM ${from} WHERE ${is} AND owner IN (?)`, [owners])
     return rows.map(({ id }) => id)
   }
 }

@@ -12,8 +12,8 @@ export class Running {
   readonly #byGroup = new Map<string, number>()
 
   static async read(session: SqlSession, lanes: Lanes): Promise<Running> {
-    const { is } = session.dialect.inState(stateNumber.running)
-    const rows = await session.all<RunningRow>(`SELECT lane, grp, COUNT(*) AS jobs FROM {jobs} WHERE ${is} GROUP BY lane, grp`)
+    const { from, is } = session.dialect.inState(stateNumber.running)
+    const rows = await session.all<RunningRow>(`SELECT lane, grp, COUNT(*) AS jobs FROM ${from} WHERE ${is} GROUP BY lane, grp`)
     await lanes.numbered(
       session,
       rows.map(({ lane }) => lane),

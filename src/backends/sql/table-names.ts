@@ -7,7 +7,7 @@ export type TablePlace = string
 export type IndexHint = (index: string) => string
 
 /**
- * Puts the names of tables where a statement says `{jobs}`, or `{jobs by jobs_running}` where an engine might choose a worse index
+ * Puts the names of tables where a statement says `{jobs}`, or `{jobs by PRIMARY}` where an engine might choose a worse index
  * by itself. Statements are few and said often, so each is translated once.
  */
 export class TableNames {

@@ -21,10 +21,10 @@ export interface MysqlGround extends AsyncDisposable {
 export async function mysqlGround(engine: (typeof mysqlEngines)[number]): Promise<MysqlGround> {
   const fresh = await freshDatabase(engine)
   const pool = await openPool(fresh.url)
-  const { exactCollation, maxPacketBytes, canCombine } = await lookAtServer(pool)
+  const { exactCollation, ...limits } = await lookAtServer(pool)
   const names = mysqlNames('treadle_')
   const statements = new MysqlStatements(names, exactCollation)
-  const database = new MysqlDatabase(pool, { statements, maxPacketBytes, canCombine, ownsPool: true })
+  const database = new MysqlDatabase(pool, { statements, ...limits, ownsPool: true })
   const keeping = mysqlSchemaEngine(database, 'treadle_', mysqlMigrations(exactCollation))
   await new Migrating(database, keeping, names).migrate()
   const plain = createPool(fresh.url)
@@ -38,4 +38,14 @@ export async function mysqlGround(engine: (typeof mysqlEngines)[number]): Promis
       await fresh.dispose()
     },
   }
+}
+
+/** The same queue through somebody else's pool. */
+export async function databaseOn(pool: Pool): Promise<MysqlDatabase> {
+  const { exactCollation, ...limits } = await lookAtServer(pool)
+  return new MysqlDatabase(pool, {
+    statements: new MysqlStatements(mysqlNames('treadle_'), exactCollation),
+    ...limits,
+    ownsPool: false,
+  })
 }

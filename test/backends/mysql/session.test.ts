@@ -111,7 +111,7 @@ describe.each(mysqlEngines)('a session on %s', (engine) => {
 
   test('rows are inserted, or changed in some columns where they are there', async () => {
     const { database } = ground
-    const write = (turn: number, version: number) =>
+    const write = (turn: number, version: string) =>
       database.upsert(
         'groups',
         ['lane', 'grp', 'turn', 'version'],
@@ -119,11 +119,11 @@ describe.each(mysqlEngines)('a session on %s', (engine) => {
         ['lane', 'grp'],
         ['version'],
       )
-    await write(1, 1)
-    await write(2, 2)
+    await write(1, 'one')
+    await write(2, 'two')
     expect(await database.all('SELECT grp, turn, version FROM {groups} ORDER BY grp')).toEqual([
-      { grp: 'a', turn: 1, version: 2 },
-      { grp: 'b', turn: 1, version: 2 },
+      { grp: 'a', turn: 1, version: 'two' },
+      { grp: 'b', turn: 1, version: 'two' },
     ])
   })
 
@@ -160,8 +160,8 @@ describe.each(mysqlEngines)('a session on %s', (engine) => {
     ])
     await database.insert(
       'groups',
-      ['lane', 'grp', 'turn'],
-      ['a', 'b'].map((grp) => ({ lane: 1, grp, turn: 0 })),
+      ['lane', 'grp', 'turn', 'version'],
+      ['a', 'b'].map((grp) => ({ lane: 1, grp, turn: 0, version: 'one' })),
     )
     await database.update(
       'groups',

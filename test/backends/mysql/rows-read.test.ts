@@ -1,0 +1,82 @@
+import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openMysql } from '../../../src/backends/mysql/index.ts'
+import { Bench } from '../../../src/testing/conformance/bench.ts'
+import { ManualClock } from '../../../src/testing/manual-clock.ts'
+import { type FreshDatabase, freshDatabase } from '../../services.ts'
+import { mysqlEngines } from './ground.ts'
+
+const many = 10_000
+const few = 10
+/** Some rows are read of other tables, and beyond what is taken, in case somebody else is at it. */
+const room = 200
+
+describe.each(mysqlEngines)('with 10,000 jobs that are ready, scheduled and ended, %s reads few rows', (engine) => {
+  const clock = new ManualClock()
+  let fresh: FreshDatabase
+  let pool: Pool
+  let bench: Bench
+
+  beforeAll(async () => {
+    fresh = await freshDatabase(engine)
+    // The server counts by connection, so there is only one.
+    pool = createPool({ uri: fresh.url, connectionLimit: 1 })
+    bench = new Bench(await openMysql({ pool, clock }), clock)
+    await bench.send(...Array.from({ length: 2 * many }, () => ({})))
+    await bench.send(...Array.from({ length: many }, (_, index) => ({ delayMs: 60_000 + index })))
+    await endSome(many)
+  })
+  afterAll(async () => {
+    await bench.backend[Symbol.asyncDispose]()
+    await pool.end()
+    await fresh.dispose()
+  })
+
+  async function counter(): Promise<number> {
+    const [rows] = await pool.query<RowDataPacket[]>(`SHOW SESSION STATUS LIKE 'Handler\\_read\\_%'`)
+    return rows.reduce((sum, { Value }) => sum + Number(Value), 0)
+  }
+
+  async function rowsRead(work: () => Promise<unknown>): Promise<number> {
+    const [before, again] = [await counter(), await counter()]
+    await work()
+    return (await counter()) - again - (again - before)
+  }
+
+  async function endSome(count: number): Promise<void> {
+    for (let left = count; left > 0; left -= 1_000) {
+      const leases = await bench.claim({ limit: Math.min(left, 1_000) })
+      await bench.settle(...leases.map((lease) => bench.done(lease, { keep: true })))
+    }
+  }
+
+  test('to find that there is nothing to claim', async () => {
+    expect(await rowsRead(() => bench.assertNothingClaimable({ queues: ['empty'] }))).toBeLessThan(room)
+  })
+
+  test('to claim and to end a few', async () => {
+    expect(await rowsRead(() => endSome(few))).toBeLessThan(room)
+  })
+
+  test('to make those ready whose time has come', async () => {
+    await clock.advance(60_000 + few - 1)
+    expect(await rowsRead(() => bench.assertNothingClaimable({ queues: ['empty'] }))).toBeLessThan(room)
+    const counts = await bench.store.counts()
+    expect(counts[0]?.counts.scheduled).toBe(many - few)
+  })
+
+  test('to return a lease that has run out', async () => {
+    await bench.claim({ limit: few, leaseMs: 1 })
+    await clock.advance(1)
+    expect(await rowsRead(() => bench.backend.reap(3))).toBeLessThan(room)
+  })
+
+  test('to delete those that ended first, and to list those of a rare state', async () => {
+    const removing = rowsRead(() => bench.store.remove({ state: 'succeeded', finishedBefore: clock.now(), limit: few }))
+    expect(await removing).toBeLessThan(room)
+    const [lease] = await bench.claim({ limit: 1 })
+    await bench.settle(bench.dead(lease as NonNullable<typeof lease>))
+    const counted = await rowsRead(() => bench.store.counts())
+    expect(await rowsRead(() => bench.store.list({ state: 'dead', limit: few }))).toBeLessThan(counted + room)
+  })
+})
