@@ -70,6 +70,10 @@ export class Programs {
     }
   }
 
+  faults(): Promise<readonly string[]> {
+    return this.#ground.faults()
+  }
+
   query<Row>(sql: string): Promise<readonly Row[]> {
     return this.#ground.query<Row>(sql)
   }
