@@ -1,4 +1,5 @@
 import type { OpenUpkeep, Upkeep } from '../backends/upkeep.ts'
+import { pause, systemClock } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import { consoleLogger, type Logger } from '../core/logger.ts'
 import { insideIsolate } from '../isolation/inside.ts'
@@ -18,6 +19,11 @@ export interface Place {
 export interface Opened extends OpenedBackend {
   readonly settings: Settings
   readonly sending: Sending
+}
+
+export interface WaitOptions {
+  readonly signal: AbortSignal
+  readonly onWait?: () => void
 }
 
 /** A queue that is opened when it is first used, once, and tried again at the next use when that failed. */
@@ -68,6 +74,22 @@ export class Opening {
     return this.#opening
   }
 
+  /** As `open`, but a database that can not be reached is waited for, until the signal aborts. */
+  async openWhenReachable({ signal, onWait }: WaitOptions): Promise<Opened> {
+    for (let failures = 0; ; failures++) {
+      try {
+        return await this.open()
+      } catch (thrown) {
+        if (!isUnreachable(thrown) || signal.aborted) throw thrown
+        this.logger.warn(`${thrown.message}; waiting for it`)
+        onWait?.()
+        // The network's time is not the queue's clock.
+        await pause(systemClock, Math.min(firstPauseMs * 2 ** failures, longestPauseMs), signal)
+        if (signal.aborted) throw thrown
+      }
+    }
+  }
+
   /** Looking after the database without opening the queue in it; null where there is none. It is closed with the rest. */
   async upkeep(): Promise<Upkeep | null> {
     const { url, options, folder } = await this.#place()
@@ -102,6 +124,13 @@ export class Opening {
     this.#opened = { ...opened, settings, sending: new Sending(opened, settings) }
     return this.#opened
   }
+}
+
+const firstPauseMs = 500
+const longestPauseMs = 15_000
+
+function isUnreachable(thrown: unknown): thrown is TreadleError {
+  return thrown instanceof TreadleError && thrown.code === 'DATABASE_UNREACHABLE'
 }
 
 const outOfReach =

@@ -15,7 +15,7 @@ import type { Supervisor } from '../worker/supervisor/supervisor.ts'
 import type { WorkerState } from '../worker/worker-state.ts'
 import { Dispatches } from './dispatches.ts'
 import { Dispatching } from './dispatching.ts'
-import { defaultUrl, Opening, type Place } from './opening.ts'
+import { defaultUrl, Opening, type Place, type WaitOptions } from './opening.ts'
 import type { TreadleOptions } from './options.ts'
 import { retentionOf } from './retention.ts'
 import type { RunHandleDeps } from './run-handle.ts'
@@ -50,7 +50,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     super()
     this.#opening = new Opening(place)
     this.#events = new Events((message) => this.#opening.logger.error(message))
-    this.#workings = new Workings(() => this.#newWorking())
+    this.#workings = new Workings((wait) => this.#newWorking(wait))
     const { registry } = this
     const handles = this.#handleDeps()
     const pass = () => this.#workings.pass({ scheduler: false })
@@ -81,9 +81,10 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     return this.#opening.url
   }
 
-  /** Opens the queue now, and brings its schema up to date. */
-  async open(): Promise<QueueBackend> {
-    return (await this.#opening.open()).backend
+  /** Opens the queue now, and brings its schema up to date. Given a signal, it waits until the database can be reached. */
+  async open({ wait }: { readonly wait?: AbortSignal } = {}): Promise<QueueBackend> {
+    const opened = wait === undefined ? this.#opening.open() : this.#opening.openWhenReachable({ signal: wait })
+    return (await opened).backend
   }
 
   /** Looking into the queue; throws `CAPABILITY_MISSING` where the backend can not. */
@@ -100,12 +101,12 @@ export class Treadle extends Dispatching implements AsyncDisposable {
 
   /** Works, and follows the schedules, until SIGTERM, SIGINT, `options.signal` or `stop()`. */
   work(options: WorkOptions = {}): Promise<RunReport> {
-    return this.#workings.keep((working) => working.work(options))
+    return this.#workings.keep((working) => working.work(options), options.signal)
   }
 
   /** The same on a fixed beat: looks at the schedules once each tick, on the minute, and says at the end how well it kept time. */
   daemon(options: DaemonOptions = {}): Promise<DaemonReport> {
-    return this.#workings.keep((working) => working.daemon(options))
+    return this.#workings.keep((working) => working.daemon(options), options.signal)
   }
 
   /** One pass: stores the occurrences that are due, then runs everything that is due until nothing is left. */
@@ -172,8 +173,9 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     }
   }
 
-  async #newWorking(): Promise<Working> {
-    const { backend, keys, settings, sending } = await this.#opening.open()
+  async #newWorking(wait?: WaitOptions): Promise<Working> {
+    const opened = wait === undefined ? this.#opening.open() : this.#opening.openWhenReachable(wait)
+    const { backend, keys, settings, sending } = await opened
     return new Working({
       url: this.url,
       backend,

@@ -27,8 +27,8 @@ export async function keepWorking(session: ProjectSession, working: Working): Pr
   // Checked before anything is said of working.
   workerConfig(options, working.kind)
   refuseUnworkable(jobs, options)
-  await jobs.open()
   const stop = watchSignals(out)
+  await jobs.open({ wait: stop.signal })
   log(jobs, out, working.quiet)
   if (working.kind === 'daemon' && !working.quiet) logTicks(jobs, out, tickOf(options), working.verbose)
   if (!working.quiet) await tellStart(session, working.kind, options)

@@ -5,11 +5,19 @@ import { mysqlFailure } from './failure.ts'
 /** No unit of a text, which is half of a character or a whole one, takes more. */
 export const mostBytesPerUnit = 3
 
-/** Sends a statement, and gives what it answers. A server drops the connection on which one comes that is too long for it. */
-export async function ask(client: MysqlQueryable, sql: string, maxBytes = Number.POSITIVE_INFINITY): Promise<unknown> {
-  if (sql.length * mostBytesPerUnit > maxBytes) refuseLongerThan(maxBytes, Buffer.byteLength(sql))
+export interface AskingLimits {
+  /** The longest statement that the server takes: its `max_allowed_packet`. It drops the connection on which a longer one comes. */
+  readonly maxPacketBytes: number
+  /** A statement that takes longer fails; null is no limit. */
+  readonly longestMs: number | null
+}
+
+/** Sends a statement, and gives what it answers. */
+export async function ask(client: MysqlQueryable, sql: string, limits: AskingLimits): Promise<unknown> {
+  const { maxPacketBytes, longestMs } = limits
+  if (sql.length * mostBytesPerUnit > maxPacketBytes) refuseLongerThan(maxPacketBytes, Buffer.byteLength(sql))
   try {
-    const [answer] = await client.query({ sql, typeCast, rowsAsArray: false, nestTables: false, namedPlaceholders: false })
+    const [answer] = await client.query({ sql, ...answerForm, ...(longestMs !== null && { timeout: longestMs }) })
     return answer
   } catch (thrown) {
     throw mysqlFailure(thrown)
@@ -35,6 +43,9 @@ export function foundRows({ affectedRows, info }: MysqlReport): number {
   const [found] = /\d+/.exec(info) ?? []
   return found === undefined ? affectedRows : Number(found)
 }
+
+/** What a pool may have been told about answers is told again with each statement. */
+const answerForm = { typeCast, rowsAsArray: false, nestTables: false, namedPlaceholders: false } as const
 
 const numbers = new Set(['TINY', 'SHORT', 'INT24', 'LONG', 'LONGLONG', 'DECIMAL', 'NEWDECIMAL', 'FLOAT', 'DOUBLE'])
 

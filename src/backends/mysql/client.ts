@@ -3,13 +3,14 @@ export interface MysqlQueryable {
   query(query: MysqlQuery): Promise<readonly [unknown, unknown]>
 }
 
-/** A statement with its values written into it. What a pool may have been told about answers is told again with each. */
+/** A statement with its values written into it. */
 export interface MysqlQuery {
   readonly sql: string
   readonly typeCast: (field: MysqlField, next: () => unknown) => unknown
   readonly rowsAsArray: false
   readonly nestTables: false
   readonly namedPlaceholders: false
+  readonly timeout?: number
 }
 
 export interface MysqlField {

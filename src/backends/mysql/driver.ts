@@ -1,8 +1,6 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import type { MysqlPool } from './client.ts'
-
-/** How many connections one program opens at most. Calls are batched, so few are ever needed. */
-export const mostConnections = 5
+import type { MysqlConfig } from './options.ts'
 
 interface MysqlModule {
   createPool(options: Readonly<Record<string, unknown>>): MysqlPool & {
@@ -12,6 +10,7 @@ interface MysqlModule {
 
 interface RawConnection {
   readonly stream: { ref(): unknown; unref(): unknown }
+  on(event: 'error', listener: () => void): unknown
   query(sql: string, done: (error: unknown) => void): unknown
 }
 
@@ -25,27 +24,35 @@ async function loadMysql(): Promise<MysqlModule> {
   }
 }
 
-export async function openPool(url: string): Promise<MysqlPool> {
+export type PoolMaker = () => MysqlPool
+
+export async function poolMaker({ url, connections }: Pick<MysqlConfig, 'url' | 'connections'>): Promise<PoolMaker> {
   const { createPool } = await loadMysql()
-  const pool = createPool({
-    uri: url.replace(/^mariadb:/, 'mysql:'),
-    connectionLimit: mostConnections,
-    connectTimeout: 10_000,
-    multipleStatements: true,
-    trace: false,
-  })
-  pool.on('connection', (connection) => {
-    // What it does not get done because the connection is gone fails again with the statement that follows.
-    for (const sql of onConnect) connection.query(sql, () => {})
-  })
-  // A program that has nothing else to do may end.
-  pool.on('acquire', ({ stream }) => stream.ref())
-  pool.on('release', ({ stream }) => stream.unref())
-  return pool
+  return () => {
+    const pool = createPool({
+      uri: url.replace(/^mariadb:/, 'mysql:'),
+      connectionLimit: connections,
+      connectTimeout: 10_000,
+      enableKeepAlive: true,
+      keepAliveInitialDelay: 10_000,
+      multipleStatements: true,
+      trace: false,
+    })
+    pool.on('connection', (connection) => {
+      // What it does not get done because the connection is gone fails again with the statement that follows.
+      for (const sql of onConnect) connection.query(sql, () => {})
+      connection.on('error', () => {})
+    })
+    // A program that has nothing else to do may end.
+    pool.on('acquire', ({ stream }) => stream.ref())
+    pool.on('release', ({ stream }) => stream.unref())
+    return pool
+  }
 }
 
-/** A text that is too long is to be refused and not cut. */
+/** A text that is too long is to be refused and not cut; and a wait for a lock is to end before the program gives up. */
 const onConnect = [
+  'SET SESSION innodb_lock_wait_timeout = 10',
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'`,
 ]

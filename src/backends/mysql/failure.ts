@@ -5,8 +5,10 @@ const transient = new Set([1213, 1205, 1020])
 const duplicates = new Set([1062, 1586])
 /** A right is missing: to a database, a table, a column, a setting, a routine. */
 const denied = new Set([1044, 1142, 1143, 1227, 1370])
+/** The server only reads: it was made a replica of another one. */
+const demoted = new Set([1290, 1792, 1836])
 /** The server goes away, was told to drop the connection, or takes no more of them. */
-const unreachable = new Set([1040, 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 3032, 4031])
+const unreachable = new Set([...demoted, 1040, 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 3032, 4031])
 
 /** Whether a transaction that failed so should be tried again. */
 export function isTransient(thrown: unknown): boolean {
@@ -16,6 +18,11 @@ export function isTransient(thrown: unknown): boolean {
 /** Whether a row was refused because another one has its key. */
 export function isDuplicate(thrown: unknown): boolean {
   return duplicates.has(numberOf(thrown) ?? 0)
+}
+
+/** Whether the server no longer takes writes, though another one may. */
+export function isDemoted(thrown: unknown): boolean {
+  return demoted.has(numberOf(thrown) ?? 0)
 }
 
 /** What the driver threw, in words of the queue. */

@@ -3,8 +3,8 @@ import { sqlBackend } from '../sql/backend.ts'
 import { Migrating } from '../sql/migrating.ts'
 import { LocalWaker } from '../sql/waker.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
-import { MysqlDatabase } from './database.ts'
-import { openPool } from './driver.ts'
+import { mysqlDatabase } from './database.ts'
+import { type PoolMaker, poolMaker } from './driver.ts'
 import { isTransient } from './failure.ts'
 import { mysqlMigrations } from './migrations.ts'
 import { type MysqlConfig, type MysqlOptions, mysqlConfig } from './options.ts'
@@ -37,7 +37,7 @@ export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
     waker: new LocalWaker(),
     upkeep: { kind, schema },
     clock,
-    sharing: { sessionOn: (found) => sessionOn(found, session), workOn, isTransient },
+    sharing: { sessionOn: (found) => sessionOn(found, { ...session, longestMs: null }), workOn, isTransient },
   })
 }
 
@@ -47,19 +47,20 @@ export async function openMysqlUpkeep(options: MysqlOptions): Promise<OpenUpkeep
   return { kind, schema, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
 }
 
-async function connect({ url, pool: given, prefix }: MysqlConfig) {
+async function connect(config: MysqlConfig) {
+  const { pool: given, prefix, queryTimeoutMs: longestMs } = config
   const names = mysqlNames(prefix)
-  const pool = given ?? (await openPool(url))
-  const ownsPool = given === null
+  const remake = given === null ? await poolMaker(config) : null
+  const pool = given ?? (remake as PoolMaker)()
   try {
-    const { exactCollation, maxPacketBytes, canCombine } = await lookAtServer(pool)
+    const { exactCollation, maxPacketBytes, canCombine } = await lookAtServer(pool, longestMs)
     const statements = new MysqlStatements(names, exactCollation)
     const session = { statements, maxPacketBytes, canCombine }
-    const database = new MysqlDatabase(pool, { ...session, ownsPool })
+    const database = mysqlDatabase({ ...session, pool, remake, longestMs })
     const engine = mysqlSchemaEngine(database, prefix, mysqlMigrations(exactCollation))
     return { database, session, schema: new Migrating(database, engine, names) }
   } catch (thrown) {
-    if (ownsPool) await pool.end()
+    if (remake !== null) await pool.end()
     throw thrown
   }
 }

@@ -1,12 +1,17 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
+import type { Duration } from '../../core/duration.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
+import { type ConnectionLimits, connectionLimits } from '../sql/connection-limits.ts'
 import { checkedName } from '../sql/table-names.ts'
 import { type ParsedUrl, takeParameters } from '../sql/url-parameters.ts'
 import type { MysqlPool } from './client.ts'
 
 export interface MysqlOptions {
-  /** A `mysql://` or `mariadb://` URL, unless a pool is given. Its parameter `prefix` says the same as the option. */
+  /**
+   * A `mysql://` or `mariadb://` URL, unless a pool is given. Its parameters `prefix`, `connections` and `queryTimeout` say the same
+   * as the options.
+   */
   readonly url?: string
   /** A pool of `mysql2/promise`. It is not closed with the queue. */
   readonly pool?: MysqlPool
@@ -14,11 +19,15 @@ export interface MysqlOptions {
   readonly prefix?: string
   /** False refuses a schema that is not up to date instead of migrating it. */
   readonly migrate?: boolean
+  /** How many connections the queue opens at most; 5 by default. Calls are batched, so few are needed. */
+  readonly connections?: number
+  /** A statement that takes longer is given up with its connection; 30 s by default. */
+  readonly queryTimeout?: Duration
   readonly clock?: Clock
 }
 
 /** Complete and checked. */
-export interface MysqlConfig {
+export interface MysqlConfig extends ConnectionLimits {
   /** For the driver: without what is only for the queue. Empty where a pool is given. */
   readonly url: string
   readonly pool: MysqlPool | null
@@ -33,21 +42,25 @@ const optionNames: Readonly<Record<keyof MysqlOptions, true>> = {
   pool: true,
   prefix: true,
   migrate: true,
+  connections: true,
+  queryTimeout: true,
   clock: true,
 }
 
-const parameterNames = ['prefix'] as const
+const parameterNames = ['prefix', 'connections', 'queryTimeout'] as const
 
 /** What an option says goes before what the URL says. */
 export function mysqlConfig(options: MysqlOptions): MysqlConfig {
   const problems = [...unknownOptions(options, Object.keys(optionNames))]
   const { url, parameters } = parsedUrl(options, problems)
+  const limits = connectionLimits({ ...parameters, ...options }, problems)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The mysql backend: ${problems.join('; ')}`)
   return {
     url,
     pool: options.pool ?? null,
     prefix: checkedName(options.prefix ?? parameters.prefix ?? 'treadle_', 'prefix'),
     migrate: options.migrate ?? true,
+    ...limits,
     clock: options.clock ?? systemClock,
   }
 }

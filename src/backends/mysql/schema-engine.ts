@@ -1,7 +1,8 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { Migration } from '../migrations.ts'
 import type { SchemaEngine } from '../sql/migrating.ts'
-import type { SqlDatabase, SqlSession } from '../sql/session.ts'
+import type { SqlSession } from '../sql/session.ts'
+import type { MysqlDatabase } from './database.ts'
 import { numberOf } from './failure.ts'
 
 const versionTable = `CREATE TABLE IF NOT EXISTS {migrations} (
@@ -17,7 +18,7 @@ const done = new Set([1050, 1051, 1060, 1061, 1062, 1091])
 const longestWaitSeconds = 60
 
 /** Statements that change tables can not be rolled back, so what was run before a failure is passed over by the next try. */
-export function mysqlSchemaEngine(database: SqlDatabase, prefix: string, migrations: readonly Migration[]): SchemaEngine {
+export function mysqlSchemaEngine(database: MysqlDatabase, prefix: string, migrations: readonly Migration[]): SchemaEngine {
   // A lock's name has at most 64 characters, and newer servers have no MD5.
   const lock = `SHA2(CONCAT('treadle migrations ', DATABASE(), ' ${prefix}'), 256)`
   const take = `SELECT GET_LOCK(${lock}, ${longestWaitSeconds}) AS got`
@@ -29,7 +30,7 @@ export function mysqlSchemaEngine(database: SqlDatabase, prefix: string, migrati
     planFrame: { before: [take], after: [free] },
     ground: async () => [versionTable],
     alone: (work) =>
-      database.transaction(async (session) => {
+      database.patientTransaction(async (session) => {
         await takeLock(session, take)
         try {
           return await work(session)

@@ -1,5 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
-import { ask } from './asking.ts'
+import { type AskingLimits, ask } from './asking.ts'
 import type { MysqlQueryable } from './client.ts'
 import { numberOf } from './failure.ts'
 
@@ -15,8 +15,9 @@ export interface MysqlServer {
 }
 
 /** Asks the server what it is, and refuses one that is too old or connections on which texts would be changed or writes forgotten. */
-export async function lookAtServer(client: MysqlQueryable): Promise<MysqlServer> {
-  const [asked] = (await ask(client, question)) as readonly [Asked]
+export async function lookAtServer(client: MysqlQueryable, longestMs: number): Promise<MysqlServer> {
+  const limits = { maxPacketBytes: Number.POSITIVE_INFINITY, longestMs }
+  const [asked] = (await ask(client, question, limits)) as readonly [Asked]
   const isMariadb = /mariadb/i.test(asked.version)
   const problems = [...versionProblems(asked.version, isMariadb), ...connectionProblems(asked)]
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `This MySQL can not hold a queue: ${problems.join('; ')}`)
@@ -24,7 +25,7 @@ export async function lookAtServer(client: MysqlQueryable): Promise<MysqlServer>
     isMariadb,
     exactCollation: isMariadb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin',
     maxPacketBytes: asked.packet,
-    canCombine: await canCombine(client),
+    canCombine: await canCombine(client, limits),
   }
 }
 
@@ -44,9 +45,9 @@ const question = `SELECT VERSION() AS version, @@max_allowed_packet AS packet, @
 const syntaxError = 1064
 
 /** The driver must have been told to, and what stands between it and the server must let them through. */
-async function canCombine(client: MysqlQueryable): Promise<boolean> {
+async function canCombine(client: MysqlQueryable, limits: AskingLimits): Promise<boolean> {
   try {
-    await ask(client, 'DO 0; DO 0')
+    await ask(client, 'DO 0; DO 0', limits)
     return true
   } catch (thrown) {
     if (numberOf(thrown) === syntaxError) return false

@@ -1,18 +1,16 @@
 import type { Dialect } from '../sql/dialect.ts'
 import type { SqlRow, SqlSession, SqlValue } from '../sql/session.ts'
 import type { TableName } from '../sql/tables.ts'
-import { ask, foundRows, type MysqlReport } from './asking.ts'
+import { type AskingLimits, ask, foundRows, type MysqlReport } from './asking.ts'
 import { inBatches } from './batches.ts'
 import type { MysqlQueryable } from './client.ts'
 import { mysqlDialect } from './dialect.ts'
 import { isDuplicate } from './failure.ts'
 import type { MysqlStatements } from './statements.ts'
 
-export interface MysqlSessionOptions {
+export interface MysqlSessionOptions extends AskingLimits {
   readonly statements: MysqlStatements
-  /** The longest statement that the server takes: its `max_allowed_packet`. */
-  readonly maxPacketBytes: number
-  /** Whether it takes several of them at once. */
+  /** Whether the server takes several statements at once. */
   readonly canCombine: boolean
 }
 
@@ -106,7 +104,7 @@ export class MysqlSession implements SqlSession {
   }
 
   protected query(sql: string): Promise<unknown> {
-    return ask(this.#client, sql, this.#options.maxPacketBytes)
+    return ask(this.#client, sql, this.#options)
   }
 
   /** A statement whose answer nobody needs. */

@@ -1,3 +1,4 @@
+import type { EngineTransaction } from '../sql/pooled-database.ts'
 import { ask, mostBytesPerUnit } from './asking.ts'
 import type { MysqlQueryable } from './client.ts'
 import { MysqlSession, type MysqlSessionOptions } from './session.ts'
@@ -9,18 +10,16 @@ const longestWait = 500_000
  * The statements of one transaction. A round trip costs more than most of them, so what gives no answer (the beginning, writes)
  * waits, and travels together with the next one that does, or with the commit.
  */
-export class MysqlTransaction extends MysqlSession {
+export class MysqlTransaction extends MysqlSession implements EngineTransaction {
   readonly #client: MysqlQueryable
-  readonly #canCombine: boolean
-  readonly #maxPacketBytes: number
+  readonly #options: MysqlSessionOptions
   #beginning: readonly string[]
   #waiting: string[] = []
 
   constructor(client: MysqlQueryable, options: MysqlSessionOptions, beginning: readonly string[]) {
     super(client, options)
     this.#client = client
-    this.#canCombine = options.canCombine
-    this.#maxPacketBytes = options.maxPacketBytes
+    this.#options = options
     this.#beginning = beginning
   }
 
@@ -56,11 +55,12 @@ export class MysqlTransaction extends MysqlSession {
   }
 
   async #send(statements: readonly string[]): Promise<readonly unknown[]> {
-    if (this.#canCombine && statements.length > 1 && lengthOf(statements) * mostBytesPerUnit < this.#maxPacketBytes) {
-      return (await ask(this.#client, statements.join(';\n'))) as unknown[]
+    const { canCombine, maxPacketBytes } = this.#options
+    if (canCombine && statements.length > 1 && lengthOf(statements) * mostBytesPerUnit < maxPacketBytes) {
+      return (await ask(this.#client, statements.join(';\n'), this.#options)) as unknown[]
     }
     const answers: unknown[] = []
-    for (const sql of statements) answers.push(await ask(this.#client, sql, this.#maxPacketBytes))
+    for (const sql of statements) answers.push(await ask(this.#client, sql, this.#options))
     return answers
   }
 }

@@ -8,6 +8,7 @@ export interface PostgresQuery {
   readonly name?: string
   readonly values: unknown[]
   readonly types: { getTypeParser(type: number): (text: string) => unknown }
+  readonly query_timeout?: number
 }
 
 export interface PostgresAnswer {

@@ -21,20 +21,24 @@ async function loadPg(): Promise<PgModule> {
 const connectionTimeoutMillis = 10_000
 const common = { connectionTimeoutMillis, keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
+export type PoolMaker = () => PostgresPool
+
 /** `onPooler` is called when a connection turns out to be one of a pooler's. */
-export async function openPool({ url, connections }: PostgresConfig, onPooler: () => void): Promise<PostgresPool> {
+export async function poolMaker(config: PostgresConfig, onPooler: () => void): Promise<PoolMaker> {
   const { Pool } = await loadPg()
-  return new Pool({
-    ...common,
-    connectionString: url,
-    max: connections,
-    application_name: 'treadle',
-    allowExitOnIdle: true,
-    onConnect: async (client: NewClient) => {
-      if (await isDirect(client)) await client.query(settings)
-      else onPooler()
-    },
-  })
+  const settings = settingsFor(config)
+  return () =>
+    new Pool({
+      ...common,
+      connectionString: config.url,
+      max: config.connections,
+      application_name: 'treadle',
+      allowExitOnIdle: true,
+      onConnect: async (client: NewClient) => {
+        if (await isDirect(client)) await client.query(settings)
+        else onPooler()
+      },
+    })
 }
 
 /** A connection of its own that only listens. */
@@ -55,7 +59,11 @@ async function isDirect(client: NewClient): Promise<boolean> {
 }
 
 /**
- * A plan that was made while a table was small is kept; these statements are written for their indexes, whatever its size. A
- * pooler would give the connection with these settings to somebody else, so it is told nothing.
+ * A plan that was made while a table was small is kept; these statements are written for their indexes, whatever its size. What the
+ * program no longer waits for ends on the server too, and a program that stands still in a transaction does not keep its locks. A
+ * pooler would give a connection with these settings to somebody else, so it is told nothing.
  */
-const settings = 'SET enable_seqscan = off; SET jit = off'
+function settingsFor({ queryTimeoutMs }: PostgresConfig): string {
+  return `SET enable_seqscan = off; SET jit = off; SET statement_timeout = ${queryTimeoutMs};
+    SET idle_in_transaction_session_timeout = ${2 * queryTimeoutMs}`
+}

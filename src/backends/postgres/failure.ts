@@ -5,8 +5,15 @@ const misprepared = new Set(['26000', '42P05'])
 /** Errors after which the same transaction may well go through: a serialization failure, a deadlock. */
 const transient = new Set(['40001', '40P01', ...misprepared])
 const uniqueViolation = '23505'
-/** The server goes away, is starting, or takes no more connections. */
-const unreachable = new Set(['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006', '08007', '08P01'])
+/** The server only reads: it was made a standby of another one. */
+const readOnly = '25006'
+/** The server goes away, is starting, takes no more connections, or ended one that was idle for too long. */
+const unreachable = new Set([
+  ...['08000', '08001', '08003', '08004', '08006', '08007', '08P01', '25P03', '53300'],
+  ...['57P01', '57P02', '57P03', '57P04', '57P05', readOnly],
+])
+/** Somebody, or a limit, ended the statement. */
+const cancelled = '57014'
 const denied = '42501'
 
 /** Whether a transaction that failed so should be tried again. */
@@ -24,6 +31,11 @@ export function isDuplicate(thrown: unknown): boolean {
   return stateOf(thrown) === uniqueViolation
 }
 
+/** Whether the server no longer takes writes, though another one may. */
+export function isDemoted(thrown: unknown): boolean {
+  return stateOf(thrown) === readOnly
+}
+
 /** What the driver threw, in words of the queue. */
 export function postgresFailure(thrown: unknown): TreadleError {
   if (thrown instanceof TreadleError) return thrown
@@ -33,6 +45,7 @@ export function postgresFailure(thrown: unknown): TreadleError {
   if (state === undefined || unreachable.has(state)) {
     return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL can not be reached: ${message}`, options)
   }
+  if (state === cancelled) return new TreadleError('DATABASE_BUSY', `PostgreSQL ended a statement: ${message}`, options)
   if (state === denied) return new TreadleError('DATABASE_DENIED', `PostgreSQL does not allow it: ${message}`, options)
   return new TreadleError('DATABASE_FAILED', `PostgreSQL refused: ${message} (${state})`, options)
 }

@@ -4,8 +4,8 @@ import { Migrating } from '../sql/migrating.ts'
 import { TableNames } from '../sql/table-names.ts'
 import { LocalWaker, type Waker } from '../sql/waker.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
-import { PostgresDatabase } from './database.ts'
-import { openPool } from './driver.ts'
+import { type PostgresDatabase, postgresDatabase } from './database.ts'
+import { type PoolMaker, poolMaker } from './driver.ts'
 import { isTransient } from './failure.ts'
 import { postgresMigrations } from './migrations.ts'
 import { NotifyingWaker } from './notifying.ts'
@@ -56,9 +56,9 @@ async function connect(config: PostgresConfig) {
   const onPooler = () => {
     if (prepare === null) preparing.giveUp()
   }
-  const pool = given ?? (await openPool(config, onPooler))
-  pool.on('error', () => {})
-  const database = new PostgresDatabase(pool, { statements, preparing }, given === null)
+  const remake = given === null ? await poolMaker(config, onPooler) : null
+  const pool = given ?? (remake as PoolMaker)()
+  const database = postgresDatabase({ pool, remake, statements, preparing, longestMs: config.queryTimeoutMs })
   const engine = postgresSchemaEngine(database, schema, postgresMigrations)
   return { database, statements, schema: new Migrating(database, engine, names) }
 }

@@ -1,15 +1,17 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
+import type { Duration } from '../../core/duration.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { consoleLogger, type Logger } from '../../core/logger.ts'
 import { unknownOptions } from '../../core/options.ts'
+import { type ConnectionLimits, connectionLimits } from '../sql/connection-limits.ts'
 import { checkedName } from '../sql/table-names.ts'
 import { type ParsedUrl, switchOf, takeParameters } from '../sql/url-parameters.ts'
 import type { PostgresPool } from './client.ts'
 
 export interface PostgresOptions {
   /**
-   * A `postgres://` URL, unless a pool is given. Its parameters `schema`, `connections`, `prepare`, `notify` and `listenUrl` say the
-   * same as the options.
+   * A `postgres://` URL, unless a pool is given. Its parameters `schema`, `connections`, `queryTimeout`, `prepare`, `notify` and
+   * `listenUrl` say the same as the options.
    */
   readonly url?: string
   /** A pool of `pg`. It is not closed with the queue. */
@@ -20,6 +22,8 @@ export interface PostgresOptions {
   readonly migrate?: boolean
   /** How many connections the queue opens at most, beside the one that listens; 5 by default. Calls are batched, so few are needed. */
   readonly connections?: number
+  /** A statement that takes longer is given up with its connection; 30 s by default. */
+  readonly queryTimeout?: Duration
   /**
    * Whether the server may keep prepared statements for a connection. By default it may, unless the connections are those of a given
    * pool or of a pooler.
@@ -34,13 +38,12 @@ export interface PostgresOptions {
 }
 
 /** Complete and checked. */
-export interface PostgresConfig {
+export interface PostgresConfig extends ConnectionLimits {
   /** For the driver: without what is only for the queue. Empty where a pool is given. */
   readonly url: string
   readonly pool: PostgresPool | null
   readonly schema: string
   readonly migrate: boolean
-  readonly connections: number
   /** Null is as it turns out. */
   readonly prepare: boolean | null
   readonly notify: boolean
@@ -57,6 +60,7 @@ const optionNames: Readonly<Record<keyof PostgresOptions, true>> = {
   schema: true,
   migrate: true,
   connections: true,
+  queryTimeout: true,
   prepare: true,
   notify: true,
   listenUrl: true,
@@ -64,25 +68,21 @@ const optionNames: Readonly<Record<keyof PostgresOptions, true>> = {
   clock: true,
 }
 
-const parameterNames = ['schema', 'connections', 'prepare', 'notify', 'listenUrl'] as const
-
-const mostConnections = 100
+const parameterNames = ['schema', 'connections', 'queryTimeout', 'prepare', 'notify', 'listenUrl'] as const
 
 /** What an option says goes before what the URL says. */
 export function postgresConfig(options: PostgresOptions): PostgresConfig {
   const problems = [...unknownOptions(options, Object.keys(optionNames))]
   const { url, parameters } = parsedUrl(options, problems)
   const { pool = null, clock = systemClock, logger = consoleLogger, migrate = true } = options
-  const connections = options.connections ?? Number(parameters.connections ?? 5)
+  const limits = connectionLimits({ ...parameters, ...options }, problems)
   const prepare = options.prepare ?? switchOf(parameters.prepare, 'prepare', problems)
   const notify = options.notify ?? switchOf(parameters.notify, 'notify', problems) ?? true
   const listenUrl = options.listenUrl ?? parameters.listenUrl ?? (pool === null ? url : null)
-  if (!Number.isSafeInteger(connections) || connections < 1 || connections > mostConnections)
-    problems.push(`connections must be a whole number from 1 to ${mostConnections}, got ${connections}`)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The postgres backend: ${problems.join('; ')}`)
   const schema = checkedName(options.schema ?? parameters.schema ?? 'treadle', 'schema')
   const talking = { prepare: prepare ?? (pool === null ? null : false), notify, listenUrl }
-  return { url, pool, schema, migrate, connections, ...talking, logger, clock }
+  return { url, pool, schema, migrate, ...limits, ...talking, logger, clock }
 }
 
 function parsedUrl({ url, pool }: PostgresOptions, problems: string[]): ParsedUrl<(typeof parameterNames)[number]> {

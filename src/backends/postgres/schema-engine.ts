@@ -1,7 +1,8 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { Migration } from '../migrations.ts'
 import type { SchemaEngine } from '../sql/migrating.ts'
-import type { SqlDatabase, SqlSession } from '../sql/session.ts'
+import type { SqlSession } from '../sql/session.ts'
+import type { PostgresDatabase } from './database.ts'
 import { stateOf } from './failure.ts'
 
 const versionTable = `CREATE TABLE IF NOT EXISTS {migrations} (
@@ -14,7 +15,7 @@ const versionTable = `CREATE TABLE IF NOT EXISTS {migrations} (
 const missing = new Set(['42P01', '3F000'])
 
 /** Everything is done in one transaction, by one program at a time. */
-export function postgresSchemaEngine(database: SqlDatabase, schema: string, migrations: readonly Migration[]): SchemaEngine {
+export function postgresSchemaEngine(database: PostgresDatabase, schema: string, migrations: readonly Migration[]): SchemaEngine {
   const lock = `SELECT pg_advisory_xact_lock(hashtext('treadle migrations'), hashtext('${schema}'))`
   return {
     migrations,
@@ -26,7 +27,8 @@ export function postgresSchemaEngine(database: SqlDatabase, schema: string, migr
       return (await isThere(session, schema)) ? [versionTable] : [`CREATE SCHEMA ${schema}`, versionTable]
     },
     alone: (work) =>
-      database.transaction(async (session) => {
+      database.patientTransaction(async (session) => {
+        await session.run('SET LOCAL statement_timeout = 0')
         await session.run(lock)
         return work(session)
       }),

@@ -10,6 +10,8 @@ import type { PostgresStatements } from './statements.ts'
 export interface PostgresSessionOptions {
   readonly statements: PostgresStatements
   readonly preparing: Preparing
+  /** A statement that takes longer fails; null is no limit. */
+  readonly longestMs: number | null
 }
 
 /** Statements on whatever can run them: a pool, or the connection of a transaction. */
@@ -65,11 +67,12 @@ export class PostgresSession implements SqlSession {
   }
 
   async #query(sql: string, values: readonly SqlValue[]): Promise<PostgresAnswer> {
-    const { statements, preparing } = this.#options
+    const { statements, preparing, longestMs } = this.#options
     const text = statements.translated(sql)
     const name = preparing.nameOf(text)
     try {
-      return await this.#client.query({ text, ...(name !== undefined && { name }), values: [...values], types: plainNumbers })
+      const limits = longestMs === null ? {} : { query_timeout: longestMs }
+      return await this.#client.query({ text, ...(name && { name }), values: [...values], types: plainNumbers, ...limits })
     } catch (thrown) {
       if (isMisprepared(thrown)) preparing.giveUp()
       throw postgresFailure(thrown)

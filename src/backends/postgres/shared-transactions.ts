@@ -11,7 +11,7 @@ import type { PostgresStatements } from './statements.ts'
 
 /** A session in a transaction of the caller. Statements are not kept on a connection that is another's. */
 export function sessionOn(found: JoinableTransaction, statements: PostgresStatements): SqlSession | null {
-  const options = { statements, preparing: new Preparing(false) }
+  const options = { statements, preparing: new Preparing(false), longestMs: null }
   if (found.kind === 'postgres') return new PostgresSession(found.connection as unknown as PostgresQueryable, options)
   if (found.kind !== 'statements') return null
   const query = async ({ text, values }: { readonly text: string; readonly values: unknown[] }): Promise<PostgresAnswer> => {
@@ -31,8 +31,9 @@ interface PgClient {
   query(text: string, values?: readonly unknown[]): Promise<PostgresAnswer>
 }
 
-/** Until the transaction ends the planner is free again, for statements of which the queue knows nothing. */
-const freePlanner = 'SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL jit TO DEFAULT'
+/** Until the transaction ends the planner is free again and nothing is in a hurry: these are statements of which the queue knows nothing. */
+const settings = ['enable_seqscan', 'jit', 'statement_timeout', 'idle_in_transaction_session_timeout']
+const freedom = settings.map((name) => `SET LOCAL ${name} TO DEFAULT`).join('; ')
 
 export function workOn(connection: unknown): WorkConnection {
   const client = connection as PgClient
@@ -41,7 +42,7 @@ export function workOn(connection: unknown): WorkConnection {
     joinable: { kind: 'postgres', connection: client as never },
     endings: null,
     async begin(savepoint) {
-      await client.query(`${freePlanner}; SAVEPOINT ${savepoint}`)
+      await client.query(`${freedom}; SAVEPOINT ${savepoint}`)
     },
     async query(sql, values) {
       const { rows, rowCount } = await client.query(sql, values)

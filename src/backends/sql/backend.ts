@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { randomToken } from '../../core/id.ts'
-import type { Envelope } from '../../envelope/envelope.ts'
-import type { Lease, QueueBackend, SendReceipt, Transactions } from '../contract.ts'
+import type { Lease, QueueBackend, Transactions } from '../contract.ts'
 import type { Upkeep } from '../upkeep.ts'
 import { Calls } from './calls.ts'
 import { Claiming } from './claiming.ts'
@@ -14,13 +13,14 @@ import { Impatience } from './impatience.ts'
 import { unscopedKey } from './job-row.ts'
 import { Joining, type JoiningOptions } from './joining.ts'
 import { Lanes } from './lanes.ts'
+import { LostClaims } from './lost-claims.ts'
 import { Mending } from './mending.ts'
 import { OnceMarks } from './once-marks.ts'
 import { Outcomes } from './outcomes.ts'
 import { Promoting } from './promoting.ts'
 import { queueParts } from './queue-parts.ts'
 import { Rates } from './rates.ts'
-import { repeating } from './repeating.ts'
+import { repeating, sendAgain } from './repeating.ts'
 import { Rescuing } from './rescuing.ts'
 import type { SqlDatabase } from './session.ts'
 import { touchLeases } from './settling.ts'
@@ -44,6 +44,9 @@ export interface SqlBackendOptions {
 /** What an engine has to say of transactions that the queue shares with its callers. */
 export type TransactionSharing = Pick<JoiningOptions, 'sessionOn'> & Pick<CompletingOptions, 'isTransient' | 'workOn'>
 
+/** The server's absence is not a matter of the queue's clock. */
+const serversTime = systemClock
+
 /** The queue in a SQL database, whichever it is. */
 export function sqlBackend(options: SqlBackendOptions): QueueBackend {
   const { kind, database, shortcuts, waker, upkeep, clock } = options
@@ -62,6 +65,7 @@ export function sqlBackend(options: SqlBackendOptions): QueueBackend {
   const impatience = new Impatience(database, transactions, endings)
   const giveUp = (now: number) => impatience.giveUp(now)
   const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
+  const lostClaims = new LostClaims(database, settling)
   const trees = new Trees(database, transactions)
   const mending = new Mending(database, transactions, endings)
   const ground = { database, transactions, lanes, counts, rates, uniqueKeys, sending, clock }
@@ -74,15 +78,17 @@ export function sqlBackend(options: SqlBackendOptions): QueueBackend {
   const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {
     async send(envelopes) {
       if (envelopes.length === 0) return []
-      const receipts = await sendAgain(envelopes, () => linking.send(envelopes, clock.now()))
+      const receipts = await sendAgain(envelopes, () => linking.send(envelopes, clock.now()), serversTime)
       waker.wake()
       return receipts
     },
     async lease(request) {
       const now = clock.now()
       const claim = randomToken()
-      const { rows, nextAt, cancelled } = await claiming.lease(request, claim, now)
-      const leases = rows.map((row) => leaseOf(row, lanes, claim, now + request.leaseMs))
+      const expiresAt = now + request.leaseMs
+      await lostClaims.giveBack(now)
+      const { rows, nextAt, cancelled } = await lostClaims.around(claim, expiresAt, () => claiming.lease(request, claim, now))
+      const leases = rows.map((row) => leaseOf(row, lanes, claim, expiresAt))
       return { leases, nextAt, cancelled }
     },
     async settle(settlements) {
@@ -91,7 +97,7 @@ export function sqlBackend(options: SqlBackendOptions): QueueBackend {
       return receipts
     },
     begin: (tokens) =>
-      repeating(() => database.transaction((session) => touchLeases(session, tokens, { begun: 1 })), systemClock),
+      repeating(() => database.transaction((session) => touchLeases(session, tokens, { begun: 1 })), serversTime),
     extend: (tokens, leaseMs) =>
       database.transaction((session) => touchLeases(session, tokens, { lease_until: clock.now() + leaseMs })),
     async reap(maxRescues, deadOwners = []) {
@@ -123,19 +129,6 @@ export function sqlBackend(options: SqlBackendOptions): QueueBackend {
       return closing
     },
   }
-}
-
-/** A job that is there when its envelopes are sent again was stored by the first time, whose answer was lost. */
-function sendAgain(envelopes: readonly Envelope[], send: () => Promise<readonly SendReceipt[]>): Promise<readonly SendReceipt[]> {
-  // The server's absence is not a matter of the queue's clock.
-  return repeating(async (isRepeated) => {
-    const receipts = await send()
-    if (!isRepeated) return receipts
-    return receipts.map((receipt, index) => {
-      const isThere = receipt.id === envelopes[index]?.id && receipt.refused === undefined
-      return isThere ? { ...receipt, stored: true } : receipt
-    })
-  }, systemClock)
 }
 
 function leaseOf(row: ClaimedRow, lanes: Lanes, claim: string, expiresAt: number): Lease {

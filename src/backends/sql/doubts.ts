@@ -1,24 +1,23 @@
 import type { Settlement, SettleReceipt } from '../contract.ts'
 import type { JobRow } from './job-row.ts'
-import { isUnreachable } from './repeating.ts'
 import { stateNumber } from './tables.ts'
 import type { Token } from './token.ts'
 
 /**
- * Settlements whose answers were lost with the connection: each may have been carried out or not. Whoever settles again after that
- * is told what came of the first time, and not that its lease is lost.
+ * Settlements that failed, most often because the connection was lost: each may have been carried out or not. Whoever settles again
+ * after that is told what came of the first time, and not that its lease is lost.
  */
 export class Doubts {
   readonly #tokens = new Set<string>()
 
-  /** Remembers what is in doubt when the call fails in such a way, and forgets it when one got through. */
+  /** Remembers what is in doubt when the call fails, and forgets it when one got through. */
   async around<Answer>(settlements: readonly Settlement[], call: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await call()
       if (this.#tokens.size > 0) for (const { token } of settlements) this.#tokens.delete(token)
       return answer
     } catch (thrown) {
-      if (isUnreachable(thrown)) for (const { token } of settlements) this.#tokens.add(token)
+      for (const { token } of settlements) this.#tokens.add(token)
       throw thrown
     }
   }

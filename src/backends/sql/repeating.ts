@@ -1,5 +1,7 @@
 import { type Clock, pause } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../contract.ts'
 
 /** So long a call waits for a database that went away: for a restart, or for another server to take its place. */
 const patienceMs = 10_000
@@ -20,6 +22,27 @@ export async function repeating<Answer>(call: (isRepeated: boolean) => Promise<A
     }
     await pause(clock, pauseMs)
   }
+}
+
+/** A job that is there when its envelope is sent again was stored by the first time, whose answer was lost. */
+export function sendAgain(
+  envelopes: readonly Envelope[],
+  send: () => Promise<readonly SendReceipt[]>,
+  clock: Clock,
+): Promise<readonly SendReceipt[]> {
+  return repeating(async (isRepeated) => {
+    const receipts = await send()
+    return isRepeated ? receiptsOfFirst(envelopes, receipts) : receipts
+  }, clock)
+}
+
+function receiptsOfFirst(envelopes: readonly Envelope[], receipts: readonly SendReceipt[]): readonly SendReceipt[] {
+  const unseen = new Set(envelopes.map(({ id }) => id))
+  return receipts.map((receipt, index) => {
+    const { id } = envelopes[index] as Envelope
+    const isFirst = unseen.delete(id)
+    return isFirst && receipt.id === id && receipt.refused === undefined ? { ...receipt, stored: true } : receipt
+  })
 }
 
 export function isUnreachable(thrown: unknown): boolean {

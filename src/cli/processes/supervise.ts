@@ -41,6 +41,8 @@ export async function superviseWorking(session: ProjectSession, supervising: Sup
     const handle = startChild({ parent: process.pid, place, drainMs }, listener, output)
     return handle
   }
+  // Until there is something to stop in stages, any signal ends the program.
+  await jobs.open({ wait: new AbortController().signal })
   const supervisor = await jobs.supervise({ ...processes, worker, start, tell: teller(out, quiet) })
   log(jobs, out, quiet)
   if (!quiet) await tellStart(session, 'work', { ...worker, processes: processes.processes })

@@ -1,6 +1,6 @@
 import { createPool, type Pool } from 'mysql2/promise'
-import { MysqlDatabase } from '../../../src/backends/mysql/database.ts'
-import { openPool } from '../../../src/backends/mysql/driver.ts'
+import { type MysqlDatabase, mysqlDatabase } from '../../../src/backends/mysql/database.ts'
+import { poolMaker } from '../../../src/backends/mysql/driver.ts'
 import { mysqlMigrations } from '../../../src/backends/mysql/migrations.ts'
 import { mysqlSchemaEngine } from '../../../src/backends/mysql/schema-engine.ts'
 import { lookAtServer } from '../../../src/backends/mysql/server.ts'
@@ -18,13 +18,16 @@ export interface MysqlGround extends AsyncDisposable {
   readonly plain: Pool
 }
 
+const longestMs = 30_000
+
 export async function mysqlGround(engine: (typeof mysqlEngines)[number]): Promise<MysqlGround> {
   const fresh = await freshDatabase(engine)
-  const pool = await openPool(fresh.url)
-  const { exactCollation, ...limits } = await lookAtServer(pool)
+  const remake = await poolMaker({ url: fresh.url, connections: 5 })
+  const pool = remake()
+  const { exactCollation, ...limits } = await lookAtServer(pool, longestMs)
   const names = mysqlNames('treadle_')
   const statements = new MysqlStatements(names, exactCollation)
-  const database = new MysqlDatabase(pool, { statements, ...limits, ownsPool: true })
+  const database = mysqlDatabase({ pool, remake, statements, ...limits, longestMs })
   const keeping = mysqlSchemaEngine(database, 'treadle_', mysqlMigrations(exactCollation))
   await new Migrating(database, keeping, names).migrate()
   const plain = createPool(fresh.url)
@@ -42,10 +45,7 @@ export async function mysqlGround(engine: (typeof mysqlEngines)[number]): Promis
 
 /** The same queue through somebody else's pool. */
 export async function databaseOn(pool: Pool): Promise<MysqlDatabase> {
-  const { exactCollation, ...limits } = await lookAtServer(pool)
-  return new MysqlDatabase(pool, {
-    statements: new MysqlStatements(mysqlNames('treadle_'), exactCollation),
-    ...limits,
-    ownsPool: false,
-  })
+  const { exactCollation, ...limits } = await lookAtServer(pool, longestMs)
+  const statements = new MysqlStatements(mysqlNames('treadle_'), exactCollation)
+  return mysqlDatabase({ pool, remake: null, statements, ...limits, longestMs })
 }

@@ -1,8 +1,8 @@
 import { createConnection } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Migration } from '../../../src/backends/migrations.ts'
-import { MysqlDatabase } from '../../../src/backends/mysql/database.ts'
-import { openPool } from '../../../src/backends/mysql/driver.ts'
+import { mysqlDatabase } from '../../../src/backends/mysql/database.ts'
+import { poolMaker } from '../../../src/backends/mysql/driver.ts'
 import { openMysql, openMysqlUpkeep } from '../../../src/backends/mysql/index.ts'
 import { mysqlMigrations } from '../../../src/backends/mysql/migrations.ts'
 import type { MysqlOptions } from '../../../src/backends/mysql/options.ts'
@@ -143,11 +143,12 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
 
   /** As a later version of the package would do it. */
   async function migratingWith(...more: readonly Migration[]): Promise<Migrating> {
-    const pool = await openPool(database.url)
-    const { exactCollation, ...limits } = await lookAtServer(pool)
+    const remake = await poolMaker({ url: database.url, connections: 5 })
+    const pool = remake()
+    const { exactCollation, ...limits } = await lookAtServer(pool, 30_000)
     const names = mysqlNames('treadle_')
     const statements = new MysqlStatements(names, exactCollation)
-    const later = new MysqlDatabase(pool, { statements, ...limits, ownsPool: true })
+    const later = mysqlDatabase({ pool, remake, statements, ...limits, longestMs: 30_000 })
     opened.push(later)
     const migrations = [...mysqlMigrations(exactCollation), ...more]
     return new Migrating(later, mysqlSchemaEngine(later, 'treadle_', migrations), names)

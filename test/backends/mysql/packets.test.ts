@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MysqlPool, MysqlQueryable } from '../../../src/backends/mysql/client.ts'
-import { MysqlDatabase } from '../../../src/backends/mysql/database.ts'
+import { type MysqlDatabase, mysqlDatabase } from '../../../src/backends/mysql/database.ts'
 import { lookAtServer } from '../../../src/backends/mysql/server.ts'
 import { MysqlStatements, mysqlNames } from '../../../src/backends/mysql/statements.ts'
 import { type MysqlGround, mysqlEngines, mysqlGround } from './ground.ts'
 
 const maxPacketBytes = 100_000
+const longestMs = 30_000
 
 describe.each(mysqlEngines)('statements on %s, which takes none of more than 100,000 bytes', (engine) => {
   let ground: MysqlGround
@@ -31,9 +32,10 @@ describe.each(mysqlEngines)('statements on %s, which takes none of more than 100
       },
       end: async () => {},
     }
-    const { exactCollation, canCombine } = await lookAtServer(ground.plain)
+    const { exactCollation, canCombine } = await lookAtServer(ground.plain, longestMs)
     const statements = new MysqlStatements(mysqlNames('treadle_'), exactCollation)
-    return { database: new MysqlDatabase(pool, { statements, canCombine, maxPacketBytes, ownsPool: false }), lengths }
+    const database = mysqlDatabase({ pool, remake: null, statements, canCombine, maxPacketBytes, longestMs })
+    return { database, lengths }
   }
 
   const schedules = (count: number, expression: string) =>

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Migration } from '../../../src/backends/migrations.ts'
-import { PostgresDatabase } from '../../../src/backends/postgres/database.ts'
+import { postgresDatabase } from '../../../src/backends/postgres/database.ts'
 import { openPostgres, openPostgresUpkeep } from '../../../src/backends/postgres/index.ts'
 import { postgresMigrations } from '../../../src/backends/postgres/migrations.ts'
 import type { PostgresOptions } from '../../../src/backends/postgres/options.ts'
@@ -210,12 +210,10 @@ describe('the schema of a PostgreSQL database', () => {
   /** As a later version of the package would do it. */
   function migratingWith(url: string, ...more: readonly Migration[]): Migrating {
     const names = new TableNames('treadle.')
-    const pool = new pg.Pool({ connectionString: url })
-    const later = new PostgresDatabase(
-      pool as never,
-      { statements: new PostgresStatements(names), preparing: new Preparing(false) },
-      true,
-    )
+    const remake = () => new pg.Pool({ connectionString: url }) as never
+    const statements = new PostgresStatements(names)
+    const preparing = new Preparing(false)
+    const later = postgresDatabase({ pool: remake(), remake, statements, preparing, longestMs: 30_000 })
     opened.push(later)
     return new Migrating(later, postgresSchemaEngine(later, 'treadle', [...postgresMigrations, ...more]), names)
   }

@@ -84,7 +84,7 @@ class ServerLink {
 
   static async open(host: string, port: number, login: Readonly<Record<string, string>>): Promise<ServerLink> {
     const link = new ServerLink(connect(port, host))
-    const words = Object.entries(login).flatMap(([name, value]) => [name, value])
+    const words = Object.entries(login).flat()
     const body = Buffer.concat([int(196_608), Buffer.from(`${words.join('\0')}\0\0`)])
     const ready = new Promise<void>((resolve) =>
       link.serve((_, isIdle) => {

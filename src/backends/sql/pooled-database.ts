@@ -1,0 +1,141 @@
+import { systemClock } from '../../core/clock.ts'
+import type { Connections } from './connections.ts'
+import type { Dialect } from './dialect.ts'
+import { isUnreachable } from './repeating.ts'
+import { retrying } from './retrying.ts'
+import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from './session.ts'
+import type { ColumnName, TableName } from './tables.ts'
+
+/** How an engine is talked to. A statement that takes longer than the limit fails, and its connection is given up; null is none. */
+export interface SqlEngine<Connection> {
+  readonly dialect: Dialect
+  /** Whether any number of rows is written by one statement. */
+  readonly writesAtOnce: boolean
+  session(connection: Connection, longestMs: number | null): SqlSession
+  /** Begins one under READ COMMITTED. */
+  begin(connection: Connection, longestMs: number | null): Promise<EngineTransaction>
+  isTransient(thrown: unknown): boolean
+  isDuplicate(thrown: unknown): boolean
+}
+
+export interface EngineTransaction extends SqlSession {
+  commit(): Promise<void>
+  rollback(): Promise<void>
+}
+
+/** The connection is the driver's own. */
+type TransactionWork<Answer> = (session: SqlSession, connection: unknown) => Promise<Answer>
+
+/** A pool of connections to one database. */
+export class PooledDatabase<Connection> implements SqlDatabase {
+  readonly dialect: Dialect
+  readonly #connections: Connections<Connection>
+  readonly #engine: SqlEngine<Connection>
+  readonly #longestMs: number
+
+  constructor(connections: Connections<Connection>, engine: SqlEngine<Connection>, longestMs: number) {
+    this.dialect = engine.dialect
+    this.#connections = connections
+    this.#engine = engine
+    this.#longestMs = longestMs
+  }
+
+  all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return this.#alone((session) => session.all<Row>(sql, values))
+  }
+
+  run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
+    return this.#alone((session) => session.run(sql, values))
+  }
+
+  insert<Table extends TableName>(table: Table, columns: readonly ColumnName<Table>[], rows: readonly SqlRow[]): Promise<void> {
+    return this.#write((session) => session.insert(table, columns, rows))
+  }
+
+  insertNew<Table extends TableName>(
+    table: Table,
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+    key: ColumnName<Table>,
+  ): Promise<ReadonlySet<string>> {
+    return this.#write((session) => session.insertNew(table, columns, rows, key))
+  }
+
+  upsert<Table extends TableName>(
+    table: Table,
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+    keys: readonly ColumnName<Table>[],
+    changes: readonly ColumnName<Table>[],
+  ): Promise<void> {
+    return this.#write((session) => session.upsert(table, columns, rows, keys, changes))
+  }
+
+  update<Table extends TableName>(
+    table: Table,
+    keys: readonly ColumnName<Table>[],
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+  ): Promise<void> {
+    return this.#write((session) => session.update(table, keys, columns, rows))
+  }
+
+  /** For statements that may take as long as they need. */
+  patientTransaction<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
+    return this.#inTransaction(work, null)
+  }
+
+  transaction<Answer>(work: TransactionWork<Answer>): Promise<Answer> {
+    return this.#inTransaction(work, this.#longestMs)
+  }
+
+  /** As `transaction`, but a row that is there already is not tried again. */
+  attempt<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
+    return this.#retrying(() => this.#once(work, this.#longestMs), this.#engine.isTransient)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connections.close()
+  }
+
+  #alone<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
+    const { isTransient } = this.#engine
+    return this.#retrying(
+      () => this.#connections.with((connection) => work(this.#engine.session(connection, this.#longestMs))),
+      isTransient,
+    )
+  }
+
+  #write<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
+    return this.#engine.writesAtOnce ? this.#alone(work) : this.attempt(work)
+  }
+
+  #inTransaction<Answer>(work: TransactionWork<Answer>, longestMs: number | null): Promise<Answer> {
+    const { isTransient, isDuplicate } = this.#engine
+    // Whoever looked for a key and then found it taken was overtaken, and sees the one that has it when it looks again.
+    return this.#retrying(
+      () => this.#once(work, longestMs),
+      (thrown) => isTransient(thrown) || isDuplicate(thrown),
+    )
+  }
+
+  /** A lock is another program's, and its time is not the queue's clock. */
+  #retrying<Answer>(work: () => Promise<Answer>, isPassing: (thrown: unknown) => boolean): Promise<Answer> {
+    return retrying(work, isPassing, systemClock)
+  }
+
+  #once<Answer>(work: TransactionWork<Answer>, longestMs: number | null): Promise<Answer> {
+    return this.#connections.with(async (connection) => {
+      const transaction = await this.#engine.begin(connection, longestMs)
+      try {
+        const answer = await work(transaction, connection)
+        await transaction.commit()
+        return answer
+      } catch (thrown) {
+        // Where the connection is gone, so is the transaction.
+        if (!isUnreachable(thrown)) await transaction.rollback()
+        throw thrown
+      }
+    })
+  }
+}

@@ -1,0 +1,82 @@
+import { createConnection } from 'mysql2/promise'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Services } from '../../../scripts/services/start.mjs'
+import { openMysql } from '../../../src/backends/mysql/index.ts'
+import { openPostgres } from '../../../src/backends/postgres/index.ts'
+import { Bench, times } from '../../../src/testing/conformance/bench.ts'
+import { ManualClock } from '../../../src/testing/manual-clock.ts'
+import { ownServices } from '../../services.ts'
+
+const patience = { timeout: 30_000, interval: 20 }
+
+describe('a server that was made to read only, as a primary that failed over', () => {
+  let services: Services
+  beforeAll(async () => {
+    services = await ownServices(['postgres', 'mariadb'])
+  })
+  afterAll(() => services.stop())
+
+  test('of PostgreSQL counts as one that can not be reached: connections to it are given up, and others tried', async () => {
+    const url = services.urls.postgres as string
+    const admin = new pg.Client({ connectionString: url })
+    await admin.connect()
+    const readOnly = async (value: 'on' | 'off') => {
+      await admin.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`)
+      await admin.query('SELECT pg_reload_conf()')
+    }
+    const queue = await benchOn((clock) => openPostgres({ url, clock, notify: false }))
+    await Promise.all(times(5, () => queue.sendOne()))
+    const before = await processes()
+    await readOnly('on')
+    await expect
+      .poll(async () => (await admin.query('SHOW default_transaction_read_only')).rows[0], patience)
+      .toEqual({
+        default_transaction_read_only: 'on',
+      })
+    const sending = queue.sendOne()
+    await expect.poll(async () => (await processes()).filter((pid) => before.includes(pid)), patience).toEqual([])
+    await readOnly('off')
+    await sending
+    expect(await queue.claimedIds()).toHaveLength(6)
+    await queue.backend[Symbol.asyncDispose]()
+    await admin.end()
+
+    async function processes(): Promise<readonly number[]> {
+      const { rows } = await admin.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'treadle'")
+      return rows.map(({ pid }) => pid)
+    }
+  })
+
+  test('of MariaDB as well', async () => {
+    const root = services.urls.mariadb as string
+    const admin = await createConnection(root)
+    await admin.query('CREATE DATABASE plain')
+    // Those who administer a server may write to it all the same.
+    await admin.query("CREATE USER 'plain'@'%' IDENTIFIED BY 'secret'")
+    await admin.query("GRANT ALL ON plain.* TO 'plain'@'%'")
+    const { host } = new URL(root)
+    const url = `mysql://plain:secret@${host}/plain`
+    const queue = await benchOn((clock) => openMysql({ url, clock }))
+    await Promise.all(times(5, () => queue.sendOne()))
+    const before = await connections()
+    await admin.query('SET GLOBAL read_only = 1')
+    const sending = queue.sendOne()
+    await expect.poll(async () => (await connections()).filter((id) => before.includes(id)), patience).toEqual([])
+    await admin.query('SET GLOBAL read_only = 0')
+    await sending
+    expect(await queue.claimedIds()).toHaveLength(6)
+    await queue.backend[Symbol.asyncDispose]()
+    await admin.end()
+
+    async function connections(): Promise<readonly number[]> {
+      const [rows] = await admin.query("SELECT id AS id FROM information_schema.processlist WHERE user = 'plain'")
+      return (rows as unknown as readonly { id: number }[]).map(({ id }) => id)
+    }
+  })
+})
+
+async function benchOn(open: (clock: ManualClock) => ReturnType<typeof openPostgres>): Promise<Bench> {
+  const clock = new ManualClock()
+  return new Bench(await open(clock), clock)
+}

@@ -1,0 +1,205 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { QueueBackend, Settlement } from '../../../src/backends/contract.ts'
+import { openMysql } from '../../../src/backends/mysql/index.ts'
+import { openPostgres } from '../../../src/backends/postgres/index.ts'
+import { silentLogger } from '../../../src/core/logger.ts'
+import { Bench, times } from '../../../src/testing/conformance/bench.ts'
+import { childOf } from '../../../src/testing/conformance/links.ts'
+import { ManualClock } from '../../../src/testing/manual-clock.ts'
+import { mysqlUrl, type SqlEngine } from '../../services.ts'
+import { SqlGround } from '../sql-ground.ts'
+import { TcpProxy } from './tcp-proxy.ts'
+
+const engines: readonly SqlEngine[] = mysqlUrl() === null ? ['postgres', 'mariadb'] : ['postgres', 'mariadb', 'mysql']
+
+/** What stands in the statement that commits. A text ends with a zero, so that no other one is taken for it. */
+const marks = {
+  postgres: { commit: 'COMMIT\0', send: 'WITH written AS', settle: 'WITH ended AS', claim: 'SKIP LOCKED' },
+  mariadb: { commit: 'COMMIT', send: 'COMMIT', settle: 'COMMIT', claim: 'COMMIT' },
+  mysql: { commit: 'COMMIT', send: 'COMMIT', settle: 'COMMIT', claim: 'COMMIT' },
+}
+
+describe.each(engines)('a queue in %s whose connection breaks', (engine) => {
+  const ground = new SqlGround(engine)
+  const mark = marks[engine]
+  let proxy: TcpProxy
+  let bench: Bench
+  beforeAll(async () => {
+    await ground.start()
+    proxy = await TcpProxy.before(ground.url)
+  })
+  afterAll(async () => {
+    await proxy[Symbol.asyncDispose]()
+    await ground.stop()
+  })
+  beforeEach(async () => {
+    const clock = new ManualClock()
+    await (await ground.open(clock))[Symbol.asyncDispose]()
+    bench = new Bench(await open(clock), clock)
+    // What is made only once is made, so that nothing but the call itself is met.
+    await bench.settle(bench.done(await sent({})))
+  })
+  afterEach(async () => {
+    await bench.backend[Symbol.asyncDispose]()
+    expect(await ground.faults()).toEqual([])
+  })
+
+  describe.each(['answer', 'request'] as const)('and the %s is lost', (lost) => {
+    test('stores what is sent once, and says that it did', async () => {
+      const met = proxy.lose(lost, mark.send)
+      const envelopes = times(3, () => bench.envelope())
+      const receipts = await bench.backend.send(envelopes)
+      await met
+      expect(receipts).toEqual(envelopes.map(({ id }) => ({ id, stored: true })))
+      expect([...(await bench.claimedIds())].sort()).toEqual(envelopes.map(({ id }) => id).sort())
+    })
+
+    test('stores what is sent with a key once, and lets a later one find it', async () => {
+      const holder = await bench.sendOne({ uniqueKey: 'held' })
+      const met = proxy.lose(lost, mark.commit)
+      const envelopes = ['free', 'held', 'free'].map((uniqueKey) => bench.envelope({ uniqueKey }))
+      const receipts = await bench.backend.send(envelopes)
+      await met
+      const first = envelopes[0]?.id
+      expect(receipts).toEqual([
+        { id: first, stored: true },
+        { id: holder, stored: false },
+        { id: first, stored: false },
+      ])
+    })
+
+    test('makes a child once, and its parent waits for it once', async () => {
+      const parent = await sent({})
+      const met = proxy.lose(lost, mark.commit)
+      const child = bench.envelope({ links: childOf(parent, 'one') })
+      const receipts = await bench.backend.send([child])
+      await met
+      expect(receipts).toEqual([{ id: child.id, stored: true }])
+      expect(await bench.backend.settle([bench.done(parent, { keep: true })])).toEqual(['blocked'])
+      await bench.settle(bench.done(await bench.claimOne()))
+      expect((await bench.record(parent.envelope.id)).state).toBe('succeeded')
+    })
+
+    test('settles a lease once, and says so when it is settled again', async () => {
+      const lease = await sent({})
+      const met = proxy.lose(lost, mark.settle)
+      const again = await settledAgain(bench.done(lease, { keep: true }))
+      await met
+      expect(again).toEqual(['applied'])
+      expect((await bench.record(lease.envelope.id)).state).toBe('succeeded')
+      expect(await bench.backend.settle([bench.done(lease, { keep: true })])).toEqual(['lost'])
+    })
+
+    test('settles a lease of a job that is not kept, one that is tried again, and one that dies', async () => {
+      for (const wanted of [
+        { kind: 'done', result: null, keep: false },
+        { kind: 'retry', delayMs: 60_000, error: { attempt: 1, at: 0, message: 'once more' } },
+        { kind: 'dead', reason: 'exhausted', error: { attempt: 1, at: 0, message: 'no more' }, keep: true },
+      ] as const) {
+        const { token } = await sent({})
+        const met = proxy.lose(lost, mark.commit)
+        expect(await settledAgain({ token, ...wanted })).toEqual(['applied'])
+        await met
+      }
+    })
+
+    test('gives the jobs of a claim to the next one, and burns no attempt', async () => {
+      const ids = await bench.send({}, {}, {})
+      const met = proxy.lose(lost, mark.claim)
+      await expect(bench.claim()).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+      await met
+      const leases = await bench.claim()
+      expect(leases.map(({ envelope }) => envelope.id).sort()).toEqual([...ids].sort())
+      expect(leases.map(({ attempt }) => attempt)).toEqual([1, 1, 1])
+      for (const id of ids) expect(await bench.record(id)).toMatchObject({ attempts: 1, rescues: 0 })
+    })
+
+    test('begins a job for good, and renews a lease', async () => {
+      const { token, envelope } = await sent({})
+      const met = proxy.lose(lost, mark.commit)
+      expect(await bench.backend.begin([token])).toEqual(['applied'])
+      await met
+      void proxy.lose(lost, mark.commit)
+      await expect(bench.backend.extend([token], 90_000)).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+      expect(await bench.backend.extend([token], 60_000)).toEqual(['applied'])
+      await bench.clock.advance(60_000)
+      await bench.backend.reap(3)
+      expect(await bench.record(envelope.id)).toMatchObject({ state: 'dead', reason: 'interrupted' })
+    })
+  })
+
+  test('tells that a lease is lost which was lost while its settlement was in doubt', async () => {
+    const lease = await sent({})
+    const met = proxy.lose('request', mark.settle)
+    await expect(bench.backend.settle([bench.done(lease, { keep: true })])).rejects.toMatchObject({
+      code: 'DATABASE_UNREACHABLE',
+    })
+    await met
+    await bench.clock.advance(30_000)
+    await bench.backend.reap(3)
+    expect(await bench.backend.settle([bench.done(lease, { keep: true })])).toEqual(['lost'])
+    const other = await bench.claimOne({ owner: 'worker-2' })
+    await bench.settle(bench.done(other))
+    expect(await bench.backend.settle([bench.done(lease, { keep: true })])).toEqual(['lost'])
+  })
+
+  test('waits for a server that is away for a moment', async () => {
+    proxy.close()
+    const sending = bench.sendOne()
+    proxy.open()
+    const id = await sending
+    expect(await bench.claimedIds()).toEqual([id])
+  })
+
+  test('gives up a statement that is never answered, and its connection', async () => {
+    const impatient = new Bench(await open(bench.clock, { queryTimeout: '300ms' }), bench.clock)
+    await impatient.sendOne()
+    const met = proxy.lose('silence', mark.claim)
+    await expect(impatient.claim()).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    await met
+    expect(await impatient.claim()).toHaveLength(1)
+    await impatient.backend[Symbol.asyncDispose]()
+    await expect.poll(connections, { timeout: 20_000 }).toBeLessThanOrEqual(5)
+  })
+
+  test('keeps no more connections than it may have, however often they break', async () => {
+    for (let round = 0; round < 10; round++) {
+      const sending = Promise.all(times(8, () => bench.sendOne()))
+      proxy.cut()
+      await sending
+    }
+    await expect.poll(connections, { timeout: 20_000 }).toBeLessThanOrEqual(5)
+    expect(await bench.claim({ limit: 1_000 })).toHaveLength(80)
+  })
+
+  /** The one job that was sent just now. */
+  async function sent(wanted: Parameters<Bench['sendOne']>[0]) {
+    await bench.sendOne(wanted)
+    return bench.claimOne()
+  }
+
+  /** The first time fails. */
+  async function settledAgain(settlement: Settlement) {
+    await expect(bench.backend.settle([settlement])).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    return bench.backend.settle([settlement])
+  }
+
+  /** Those of the queue: the ground has one of its own. */
+  async function connections(): Promise<number> {
+    const { pathname } = new URL(ground.url)
+    const sql =
+      engine === 'postgres'
+        ? `SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = '${pathname.slice(1)}'`
+        : `SELECT COUNT(*) AS open FROM information_schema.processlist WHERE db = '${pathname.slice(1)}'`
+    const [row] = await ground.query<{ open: number }>(sql)
+    return Number(row?.open) - 1
+  }
+
+  function open(clock: ManualClock, options: { readonly queryTimeout?: string } = {}): Promise<QueueBackend> {
+    const { url } = proxy
+    // Statements that are not prepared say their text each time, so that the proxy can know them.
+    if (engine === 'postgres')
+      return openPostgres({ url, clock, logger: silentLogger, notify: false, prepare: false, ...options })
+    return openMysql({ url, clock, ...options })
+  }
+})

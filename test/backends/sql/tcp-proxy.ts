@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** What goes wrong with the next statement that holds a text. */
+type Fault =
+  /** The server answers, and the answer is lost. */
+  | 'answer'
+  /** It never reaches the server. */
+  | 'request'
+  /** Neither arrives, and nothing tells: the connection only seems to stand. */
+  | 'silence'
+
+/** A way to a server that can be cut at a chosen moment. */
+export class TcpProxy implements AsyncDisposable {
+  readonly url: string
+  readonly #server: ReturnType<typeof createServer>
+  readonly #sockets = new Set<Socket>()
+  #fault: { readonly kind: Fault; readonly text: string; readonly onMet: () => void } | undefined
+  #isOpen = true
+
+  static async before(serverUrl: string): Promise<TcpProxy> {
+    const server = createServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new TcpProxy(server, new URL(serverUrl))
+  }
+
+  private constructor(server: ReturnType<typeof createServer>, target: URL) {
+    this.#server = server
+    server.on('connection', (client) => this.#join(client, target))
+    const url = new URL(target)
+    url.port = String((server.address() as AddressInfo).port)
+    this.url = url.href
+  }
+
+  /** Resolves when it has happened. */
+  lose(kind: Fault, text: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#fault = { kind, text, onMet: resolve }
+    })
+  }
+
+  /** Breaks all connections. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  /** As if there were no server, until it is let in again. */
+  close(): void {
+    this.#isOpen = false
+    this.cut()
+  }
+
+  open(): void {
+    this.#isOpen = true
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  #join(client: Socket, target: URL): void {
+    if (!this.#isOpen) return void client.destroy()
+    const server = connect(Number(target.port), target.hostname)
+    let isDoomed = false
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      socket.setNoDelay(true)
+      this.#sockets.add(socket)
+      socket.on('error', () => socket.destroy())
+      socket.on('close', () => {
+        this.#sockets.delete(socket)
+        other.destroy()
+      })
+    }
+    client.on('data', (bytes) => {
+      const fault = this.#meets(bytes)
+      if (fault === 'request') client.destroy()
+      if (fault === 'silence') {
+        client.removeAllListeners('data')
+        client.resume()
+      }
+      if (fault === 'answer') isDoomed = true
+      if (fault === undefined || fault === 'answer') server.write(bytes)
+    })
+    server.on('data', (bytes) => {
+      if (isDoomed) client.destroy()
+      else client.write(bytes)
+    })
+  }
+
+  #meets(bytes: Buffer): Fault | undefined {
+    const fault = this.#fault
+    if (fault === undefined || !bytes.includes(fault.text)) return undefined
+    this.#fault = undefined
+    fault.onMet()
+    return fault.kind
+  }
+}
