@@ -25,6 +25,9 @@ const extension = extname(fileURLToPath(import.meta.url))
 /** This package's own entry points, beside the main one. */
 const subpaths: Readonly<Record<string, string>> = {
   'treadle/memory': 'backends/memory/index',
+  'treadle/postgres': 'backends/postgres/index',
+  'treadle/mysql': 'backends/mysql/index',
+  'treadle/transactions': 'definition/transactions/index',
   'treadle/sqlite': 'backends/sqlite/index',
   'treadle/testing': 'testing/index',
 }

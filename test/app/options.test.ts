@@ -55,7 +55,7 @@ describe('the options of a program', () => {
   })
 
   it.each([
-    ['postgres://ada:secret@localhost/jobs', 'postgres://…@localhost/jobs'],
+    ['mongodb://ada:secret@localhost/jobs', 'mongodb://…@localhost/jobs'],
     ['mongodb:jobs', 'mongodb:jobs'],
     ['jobs.db', 'jobs.db'],
     ['', ''],

@@ -12,7 +12,7 @@ describe('the command line refuses', () => {
   })
 
   it('in check, a URL that no backend opens, without its password', async () => {
-    const project = new Project({ 'treadle.config.mjs': `export default { url: 'postgres://ada:secret@db/app' }` })
+    const project = new Project({ 'treadle.config.mjs': `export default { url: 'mongodb://ada:secret@db/app' }` })
     const { code, out, err } = await project.call(['check'])
     expect(code).toBe(1)
     expect(out + err).toContain('No backend opens')
