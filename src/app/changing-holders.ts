@@ -1,5 +1,5 @@
-import type { JoinedQueue, SendReceipt } from '../backends/contract.ts'
-import type { AmendAnswer, JobRecord } from '../backends/store.ts'
+import type { JoinedQueue, SendReceipt, WaitingPayload } from '../backends/contract.ts'
+import type { AmendAnswer } from '../backends/store.ts'
 import { type Steps, wait } from '../core/answer.ts'
 import { TreadleError } from '../core/errors.ts'
 import { type Plan, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
@@ -51,7 +51,7 @@ function* change(holder: string, plan: Plan, payload: WrittenPayload, deps: Chan
 }
 
 /** Checked and written as if it had been dispatched like that. */
-function* merged(plan: Plan, record: JobRecord, payload: WrittenPayload, deps: ChangingDeps): Steps<WrittenPayload> {
+function* merged(plan: Plan, record: WaitingPayload, payload: WrittenPayload, deps: ChangingDeps): Steps<WrittenPayload> {
   const whole = mergedPayload(JSON.parse(record.payload), JSON.parse(payload.text))
   const written = yield* wait(writePayload(plan, whole, deps.maxPayloadBytes))
   return { ...written, uniqueKey: payload.uniqueKey }

@@ -176,10 +176,13 @@ export interface Transactions {
   join(tx: unknown): Answer<JoinedQueue>
 }
 
+/** What a job that waits carries, as a JSON text. */
+export type WaitingPayload = Pick<JobRecord, 'payload' | 'createdAt'>
+
 /** All of it fails, or is undone, without an end to the caller's transaction. */
 export interface JoinedQueue {
   send(envelopes: readonly Envelope[]): Answer<readonly SendReceipt[]>
-  get(id: string): Answer<JobRecord | null>
+  get(id: string): Answer<WaitingPayload | null>
   amend(amendments: readonly Amendment[]): Answer<readonly AmendAnswer[]>
   /** Ends the lease, unless it would end otherwise than it was said: then nothing is written, and the receipt says so. */
   settle(settlement: Settlement): Answer<SettleReceipt>

@@ -99,19 +99,17 @@ export class RunTransaction {
       : Promise.resolve().then(() => answerOf(steps))
   }
 
-  /** After the handler has returned or thrown: the end that it has written, if it is there. */
+  /** After the handler has returned: the end that it has written, which must be there by now. */
   async ended(): Promise<Completed | null> {
-    if (this.#written === null) return this.#completed
-    const written = this.#written
-    if (await this.#run.isHeld()) this.#undo()
-    else this.#completed = written
-    this.#written = null
-    return this.#completed
+    const isWritten = this.#written !== null
+    const ended = await this.#look()
+    if (isWritten && ended === null) throw new TreadleError('DELIVERY_INVALID', notCommitted(this.#run.definition))
+    return ended
   }
 
   /** What became of a run that threw after its job had ended; null when it had not. */
   async afterwards(thrown: unknown): Promise<Outcome | null> {
-    const completed = await this.ended()
+    const completed = await this.#look()
     if (completed === null) return this.#refused
     if (completed.outcome.kind !== 'done') return completed.outcome
     const { definition } = this.#run
@@ -121,20 +119,34 @@ export class RunTransaction {
     return completed.outcome
   }
 
+  /** An end that was written in a transaction of the handler is there when the lease is gone. */
+  async #look(): Promise<Completed | null> {
+    const written = this.#written
+    if (written === null) return this.#completed
+    if (await this.#run.isHeld()) this.#undo()
+    else this.#completed = written
+    this.#written = null
+    return this.#completed
+  }
+
+  /** A handler whose transaction was rolled back may try another one. */
   *#completeIn(tx: unknown, result: unknown): Steps<void> {
+    const before = this.#written
+    if (before !== null) this.#isUsed = false
     const transactions = this.#begin('completeIn')
     try {
       const { settlement, outcome } = yield* this.#done(result)
       const queue: JoinedQueue = yield* wait(transactions.join(tx))
       this.#isEnding = true
       const receipt = yield* wait(queue.settle(settlement))
+      if (receipt === 'lost' && before !== null) throw endedTwice('completeIn', this.#run.definition)
       if (receipt === 'lost') throw this.#run.onLost()
       const undone = undoneBy(receipt, this.#run.definition.job)
       this.#refused = undone?.outcome ?? null
       if (undone !== null) throw undone.error
       this.#written = { outcome, result, receipt }
     } catch (thrown) {
-      this.#undo()
+      if (before === null) this.#undo()
       throw thrown
     }
   }
@@ -145,9 +157,7 @@ export class RunTransaction {
     if (transactions === undefined) {
       throw new TreadleError('CAPABILITY_MISSING', `ctx.${word}() of "${job}" needs a queue in a SQL database`)
     }
-    if (this.#isUsed) {
-      throw new TreadleError('DELIVERY_INVALID', `ctx.${word}() of "${job}" ends the job, so it can be called once`)
-    }
+    if (this.#isUsed) throw endedTwice(word, this.#run.definition)
     this.#isUsed = true
     return transactions
   }
@@ -187,6 +197,14 @@ function undoneBy(receipt: SettleReceipt, job: string): { readonly outcome: Outc
   const why = receipt === 'failed' ? 'one of its children has failed' : 'it was asked to stop'
   const error = new TreadleError('STOPPED', `The transaction of "${job}" was rolled back: ${why}`)
   return { error, outcome: receipt === 'failed' ? { kind: 'dead', reason: 'dependency', error } : { kind: 'cancelled' } }
+}
+
+function endedTwice(word: string, { job }: JobDefinition): TreadleError {
+  return new TreadleError('DELIVERY_INVALID', `ctx.${word}() of "${job}" ends the job, so it can be called once`)
+}
+
+function notCommitted({ job }: JobDefinition): string {
+  return `ctx.completeIn() of "${job}" wrote its end in a transaction that was not committed when the handler returned, so nothing has ended`
 }
 
 function takesTime({ job }: JobDefinition): TreadleError {

@@ -11,6 +11,8 @@ export interface AmendingParts {
   readonly database: SqlDatabase
   readonly transactions: Transactions
   readonly lanes: Lanes
+  /** Another connection, where the transaction may see the database as it was when it began and not as it is. */
+  readonly beside?: SqlSession
 }
 
 interface PlacedAmendment extends Amendment {
@@ -42,13 +44,10 @@ export class Amending {
 
   /** With the lanes that the jobs are to stand in; null for jobs that are not there. */
   async #placed(amendments: readonly Amendment[]): Promise<readonly (PlacedAmendment | null)[]> {
-    const { database, lanes } = this.#parts
+    const { lanes } = this.#parts
     const ids = amendments.map(({ id }) => id).filter(isJobId)
     if (ids.length === 0) return amendments.map(() => null)
-    const rows = await database.all<{ id: string; schedule: string | null }>('SELECT id, schedule FROM {jobs} WHERE id IN (?)', [
-      ids,
-    ])
-    const schedules = new Map(rows.map(({ id, schedule }) => [id, schedule]))
+    const schedules = await this.#schedulesOf(ids)
     const place = async (isRecurring: boolean) => {
       const meant = amendments.filter(({ id }) => schedules.has(id) && (schedules.get(id) !== null) === isRecurring)
       const found = await lanes.of(
@@ -59,6 +58,17 @@ export class Amending {
     }
     const placed = new Map([...(await place(false)), ...(await place(true))])
     return amendments.map((amendment) => placed.get(amendment) ?? null)
+  }
+
+  /** Of the jobs that are there. */
+  async #schedulesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+    const { database, beside } = this.#parts
+    const question = 'SELECT id, schedule FROM {jobs} WHERE id IN (?)'
+    const rows = await database.all<{ id: string; schedule: string | null }>(question, [ids])
+    const seen = new Map(rows.map(({ id, schedule }) => [id, schedule]))
+    if (seen.size === ids.length || beside === undefined) return seen
+    const others = await beside.all<{ id: string; schedule: string | null }>(question, [ids])
+    return new Map([...others.map(({ id, schedule }) => [id, schedule] as const), ...seen])
   }
 }
 
@@ -76,10 +86,11 @@ function amendOne(hand: JobsInHand, { id, expected, envelope, lane }: PlacedAmen
   return 'amended'
 }
 
-/** Those that somebody has expectations of, while their rows are locked. */
+/** Those that somebody has expectations of, while their rows are locked: said again, to see them as they are. */
 async function payloadsOf(session: SqlSession, amendments: readonly (PlacedAmendment | null)[]): Promise<Payloads> {
   const ids = amendments.flatMap((amendment) => (amendment === null || amendment.expected === null ? [] : amendment.id))
   if (ids.length === 0) return new Map()
-  const rows = await session.all<{ id: string; payload: string }>('SELECT id, payload FROM {jobs} WHERE id IN (?)', [ids])
+  const question = 'SELECT id, payload FROM {jobs} WHERE id IN (?) ORDER BY id FOR UPDATE'
+  const rows = await session.all<{ id: string; payload: string }>(question, [ids])
   return new Map(rows.map(({ id, payload }) => [id, payload]))
 }

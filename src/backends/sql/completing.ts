@@ -3,22 +3,17 @@ import { systemClock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { WorkTransaction } from '../../definition/sql-transaction.ts'
 import type { Settlement, SettleReceipt } from '../contract.ts'
-import { SqlJoinedQueue } from './joined-queue.ts'
+import { causeThat } from './causes.ts'
+import { type JoinedGround, SqlJoinedQueue } from './joined-queue.ts'
 import { OpenTransaction, type WorkConnection } from './open-transaction.ts'
-import type { SharedParts } from './queue-parts.ts'
 import { isUnreachable, repeating } from './repeating.ts'
-import type { SqlDatabase, SqlSession } from './session.ts'
+import type { SqlSession } from './session.ts'
 import type { Settling } from './settling.ts'
 import { stateNumber } from './tables.ts'
 import { readToken, type Token } from './token.ts'
-import type { Waker } from './waker.ts'
 
-export interface CompletingOptions {
-  readonly database: SqlDatabase
-  readonly shared: SharedParts
+export interface CompletingOptions extends JoinedGround {
   readonly settling: Settling
-  readonly waker: Waker
-  readonly now: () => number
   /** Whether the same transaction may well go through when it is tried again. */
   readonly isTransient: (thrown: unknown) => boolean
   /** The connection of a transaction of the queue's own, for a handler's function. */
@@ -58,11 +53,11 @@ export class Completing {
   }
 
   #attempt(token: Token, work: Work, onRefused: (settlement: Settlement) => void): Promise<SettleReceipt> {
-    const { database, shared, waker, now } = this.#options
+    const { database } = this.#options
     return database.transaction(async (session, connection) => {
       if (!(await isHeld(session, token))) throw new LostLease()
       const settlement = await this.#work(session, connection, work)
-      const receipt = await new SqlJoinedQueue(session, shared, waker, now).settle(settlement)
+      const receipt = await new SqlJoinedQueue(session, this.#options).settle(settlement)
       if (receipt === 'lost') throw new LostLease()
       if (receipt === 'applied' || receipt === 'blocked') return receipt
       onRefused(settlement)
@@ -81,7 +76,7 @@ export class Completing {
       await tx.close()
     } catch (thrown) {
       await tx.close().catch(() => {})
-      throw this.#options.isTransient(thrown) ? thrown : new WorkFailed(thrown)
+      throw causeThat(thrown, this.#options.isTransient) ?? new WorkFailed(thrown)
     }
     await this.#refuseEnded(session)
     return settlement

@@ -1,19 +1,17 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
+import { causeThat } from './causes.ts'
 
 /**
- * What a client of the caller threw, as the queue's own driver would have thrown it: libraries wrap the errors of their drivers, and
- * Prisma keeps of them only the code. `withCode` writes a code as the driver does.
+ * What a client of the caller threw, as the queue's own driver would have thrown it. Prisma keeps only the code: `withCode` writes it
+ * as the driver does.
  */
 export function foreignFailure(
   thrown: unknown,
   isDriverError: (thrown: unknown) => boolean,
   withCode: (code: string) => object,
 ): unknown {
-  const seen = new Set<unknown>()
-  for (let error = thrown; error instanceof Error && !seen.has(error); error = error.cause) {
-    if (isDriverError(error)) return error
-    seen.add(error)
-  }
+  const known = causeThat(thrown, isDriverError)
+  if (known !== undefined) return known
   const code = prismaCode(thrown)
   const message = messageOf(thrown)
   if (code !== undefined) return Object.assign(new Error(message, { cause: thrown }), withCode(code))

@@ -1,47 +1,57 @@
 import type { Envelope } from '../../envelope/envelope.ts'
-import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
-import type { AmendAnswer, Amendment, JobRecord } from '../store.ts'
+import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt, WaitingPayload } from '../contract.ts'
+import type { AmendAnswer, Amendment } from '../store.ts'
 import { Amending } from './amending.ts'
 import { DeferredGroups } from './deferred-groups.ts'
 import { JoinedDatabase } from './joined-database.ts'
-import { Looking } from './looking.ts'
 import { type QueueParts, queueParts, type SharedParts } from './queue-parts.ts'
-import type { SqlSession } from './session.ts'
+import type { SqlDatabase, SqlSession } from './session.ts'
+import { isJobId } from './token.ts'
 import type { Waker } from './waker.ts'
+
+/** What the queue has beside the transaction. */
+export interface JoinedGround {
+  readonly database: SqlDatabase
+  readonly shared: SharedParts
+  readonly waker: Waker
+  readonly now: () => number
+}
 
 /** The queue inside of a transaction that somebody else ends. */
 export class SqlJoinedQueue implements JoinedQueue {
-  readonly #database: JoinedDatabase
-  readonly #shared: SharedParts
-  readonly #parts: QueueParts
   readonly #session: SqlSession
-  readonly #waker: Waker
-  readonly #now: () => number
+  readonly #ground: JoinedGround
+  readonly #database: JoinedDatabase
+  readonly #parts: QueueParts
 
-  constructor(session: SqlSession, shared: SharedParts, waker: Waker, now: () => number) {
-    this.#database = new JoinedDatabase(session)
-    this.#shared = shared
-    this.#parts = queueParts(this.#database, new DeferredGroups(), shared)
+  constructor(session: SqlSession, ground: JoinedGround) {
     this.#session = session
-    this.#waker = waker
-    this.#now = now
+    this.#ground = ground
+    this.#database = new JoinedDatabase(session)
+    this.#parts = queueParts(this.#database, new DeferredGroups(), ground.shared, ground.database)
   }
 
   async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
     if (envelopes.length === 0) return []
-    const receipts = await this.#parts.linking.send(envelopes, this.#now())
-    await this.#waker.wakeAtCommit(this.#session)
+    const receipts = await this.#parts.linking.send(envelopes, this.#ground.now())
+    await this.#ground.waker.wakeAtCommit(this.#session)
     return receipts
   }
 
-  get(id: string): Promise<JobRecord | null> {
-    return new Looking({ ...this.#shared, database: this.#database }).get(id)
+  /** Locked, so that it is seen as it is, and nobody changes it in between. */
+  async get(id: string): Promise<WaitingPayload | null> {
+    if (!isJobId(id)) return null
+    const question = 'SELECT payload, created_at FROM {jobs} WHERE id = ? FOR UPDATE'
+    const [row] = await this.#database.all<{ payload: string; created_at: number }>(question, [id])
+    return row === undefined ? null : { payload: row.payload, createdAt: row.created_at }
   }
 
   async amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]> {
+    const { database: beside, shared, now } = this.#ground
     const { transactions } = this.#parts
-    const answers = await new Amending({ ...this.#shared, transactions, database: this.#database }).amend(amendments, this.#now())
-    await this.#waker.wakeAtCommit(this.#session)
+    const amending = new Amending({ lanes: shared.lanes, transactions, database: this.#database, beside })
+    const answers = await amending.amend(amendments, now())
+    await this.#ground.waker.wakeAtCommit(this.#session)
     return answers
   }
 
@@ -50,10 +60,10 @@ export class SqlJoinedQueue implements JoinedQueue {
     let receipt: SettleReceipt = 'lost'
     try {
       await this.#database.transaction(async () => {
-        const { receipts, released } = await this.#parts.settling.settle([settlement], this.#now())
+        const { receipts, released } = await this.#parts.settling.settle([settlement], this.#ground.now())
         receipt = receipts[0] as SettleReceipt
         if (receipt !== 'applied' && receipt !== 'blocked') throw new NotDone()
-        if (released) await this.#waker.wakeAtCommit(this.#session)
+        if (released) await this.#ground.waker.wakeAtCommit(this.#session)
       })
     } catch (thrown) {
       if (!(thrown instanceof NotDone)) throw thrown

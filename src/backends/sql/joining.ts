@@ -3,16 +3,10 @@ import type { JoinableTransaction } from '../../definition/transactions/caller-t
 import { recognized } from '../../definition/transactions/recognition.ts'
 import type { JoinedQueue } from '../contract.ts'
 import { JoinedDatabase } from './joined-database.ts'
-import { SqlJoinedQueue } from './joined-queue.ts'
-import type { SharedParts } from './queue-parts.ts'
-import type { SqlDatabase, SqlSession } from './session.ts'
-import type { Waker } from './waker.ts'
+import { type JoinedGround, SqlJoinedQueue } from './joined-queue.ts'
+import type { SqlSession } from './session.ts'
 
-export interface JoiningOptions {
-  readonly database: SqlDatabase
-  readonly shared: SharedParts
-  readonly waker: Waker
-  readonly now: () => number
+export interface JoiningOptions extends JoinedGround {
   /** A session on a connection of the caller; null where that is one of another engine. */
   readonly sessionOn: (found: JoinableTransaction) => SqlSession | null
 }
@@ -32,14 +26,14 @@ export class Joining {
 
   async join(tx: unknown): Promise<JoinedQueue> {
     const found = await recognized(tx)
-    const { database, shared, waker, now, sessionOn } = this.#options
+    const { database, sessionOn } = this.#options
     const session = sessionOn(found)
     if (session === null) throw otherEngine(found.kind, database.dialect.kind)
     const connection = found.kind === 'statements' ? (tx as object) : found.connection
     const inTurn = <Answer>(work: () => Promise<Answer>) => this.#inTurn(connection, work)
     if (!this.#known.has(connection)) await inTurn(() => this.#refuseOther(session))
     if (found.kind !== 'statements') this.#known.add(connection)
-    const queue = new SqlJoinedQueue(session, shared, waker, now)
+    const queue = new SqlJoinedQueue(session, this.#options)
     return {
       send: (envelopes) => inTurn(() => queue.send(envelopes)),
       get: (id) => inTurn(() => queue.get(id)),

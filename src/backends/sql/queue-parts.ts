@@ -7,7 +7,7 @@ import { Linking } from './linking.ts'
 import type { OnceMarks } from './once-marks.ts'
 import type { Outcomes } from './outcomes.ts'
 import { Sending } from './sending.ts'
-import type { SqlDatabase } from './session.ts'
+import type { SqlDatabase, SqlSession } from './session.ts'
 import { Settling } from './settling.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import { Transactions } from './transactions.ts'
@@ -32,10 +32,10 @@ export interface QueueParts {
   readonly settling: Settling
 }
 
-export function queueParts(database: SqlDatabase, groups: Groups, shared: SharedParts): QueueParts {
+export function queueParts(database: SqlDatabase, groups: Groups, shared: SharedParts, beside?: SqlSession): QueueParts {
   const { lanes, onceMarks, endings, shortcuts } = shared
   const transactions = new Transactions(database, { ...shared, groups, waiting: endings })
-  const sending = new Sending({ ...shared, database, groups })
+  const sending = new Sending({ ...shared, database, groups, ...(beside === undefined ? {} : { beside }) })
   const linking = new Linking({ sending, transactions, lanes, endings })
   const linked = new SettlingOfLinked(endings, onceMarks)
   const settling = new Settling({ database, transactions, lanes, onceMarks, linked, shortcuts })

@@ -17,6 +17,8 @@ export interface SendingParts {
   readonly groups: Groups
   readonly uniqueKeys: UniqueKeys
   readonly shortcuts: Shortcuts
+  /** Another connection, where the transaction may see the database as it was when it began and not as it is. */
+  readonly beside?: SqlSession
 }
 
 /** So often a job is sent again whose key was taken and then free again at the same moment. */
@@ -55,7 +57,10 @@ export class Sending {
   async store(session: SqlSession, rows: readonly SentRow[], now: number): Promise<readonly SendReceipt[]> {
     const receipts = new Map<string, SendReceipt>()
     let left = distinctIds(rows)
-    for (let tries = 1; left.length > 0 && tries <= mostTries; tries++) left = await this.#storeSome(session, left, now, receipts)
+    for (let tries = 1; left.length > 0 && tries <= mostTries; tries++) {
+      const others = tries > 1 ? this.#parts.beside : undefined
+      left = await this.#storeSome(session, left, now, receipts, others)
+    }
     return firstOnly(
       rows.map(({ id }) => receipts.get(id) ?? { id, stored: false }),
       rows,
@@ -68,20 +73,21 @@ export class Sending {
     rows: readonly SentRow[],
     now: number,
     receipts: Map<string, SendReceipt>,
+    beside: SqlSession | undefined,
   ): Promise<readonly SentRow[]> {
-    const free = await this.#withFreeKeys(session, rows, now, receipts)
+    const free = await this.#withFreeKeys(session, rows, now, receipts, beside)
     const written = await session.insertNew('jobs', sentColumns, free, 'id')
     for (const { id } of free) if (written.has(id)) receipts.set(id, { id, stored: true })
     await this.#arrived(
       session,
       free.filter(({ id }) => written.has(id)),
     )
-    const refused = free.filter(({ id }) => !written.has(id))
-    if (refused.length === 0) return []
-    const ids = refused.map(({ id }) => id)
-    const there = await session.all<{ id: string }>('SELECT id FROM {jobs} WHERE id IN (?)', [ids])
-    for (const { id } of there) receipts.set(id, { id, stored: false })
-    return refused.filter(({ id }) => !receipts.has(id))
+    const refused = free.filter(({ id }) => !written.has(id)).map(({ id }) => id)
+    if (refused.length > 0) {
+      const there = await session.all<{ id: string }>('SELECT id FROM {jobs} WHERE id IN (?)', [refused])
+      for (const { id } of there) receipts.set(id, { id, stored: false })
+    }
+    return rows.filter(({ id }) => !receipts.has(id))
   }
 
   /** Of several with the same key the first one has it. */
@@ -90,11 +96,14 @@ export class Sending {
     rows: readonly SentRow[],
     now: number,
     receipts: Map<string, SendReceipt>,
+    beside: SqlSession | undefined,
   ): Promise<readonly SentRow[]> {
     const keyed = rows.filter(({ unique_key }) => unique_key !== null)
     if (keyed.length === 0) return rows
     const { uniqueKeys } = this.#parts
-    const holders = new Map(await uniqueKeys.holders(session, [...new Set(keyed.map(digestOfRow))].sort(), now))
+    const digests = [...new Set(keyed.map(digestOfRow))].sort()
+    const seenBeside = beside === undefined ? [] : await uniqueKeys.holders(beside, digests, now)
+    const holders = new Map([...seenBeside, ...(await uniqueKeys.holders(session, digests, now))])
     const free: SentRow[] = []
     for (const row of rows) {
       const holder = row.unique_key === null ? undefined : holders.get(digestOfRow(row))

@@ -1,6 +1,6 @@
 import type { UniqueUntil } from '../../envelope/envelope.ts'
 import { digestOfKey, type JobRow, untilNumber } from './job-row.ts'
-import type { SqlSession } from './session.ts'
+import type { SqlRow, SqlSession } from './session.ts'
 
 /** Who holds keys, by their digests. */
 export type Holders = ReadonlyMap<string, string>
@@ -29,9 +29,25 @@ export class UniqueKeys {
       job_id,
       until: until === untilNumber.ever ? null : until,
     }))
-    const digests = rows.map(({ held_key }) => held_key).sort()
-    await session.run('DELETE FROM {unique_keys} WHERE held_key IN (?) AND until <= ?', [digests, now])
-    return session.insertNew('unique_keys', ['held_key', 'job_id', 'until'], rows, 'held_key')
+    const got = await insert(session, rows)
+    const missed = rows.filter(({ held_key }) => !got.has(held_key))
+    if (missed.length === 0 || !(await this.#forget(session, missed, now))) return got
+    return new Set([...got, ...(await insert(session, missed))])
+  }
+
+  /** Rows of keys whose time is over. They are looked for first: to delete what is not there may lock the place where it would be. */
+  async #forget(session: SqlSession, keys: readonly Pick<LastingKey, 'held_key'>[], now: number): Promise<boolean> {
+    const digests = keys.map(({ held_key }) => held_key).sort()
+    const over = await session.all<{ held_key: string }>(
+      'SELECT held_key FROM {unique_keys} WHERE held_key IN (?) AND until <= ?',
+      [digests, now],
+    )
+    if (over.length === 0) return false
+    await session.run('DELETE FROM {unique_keys} WHERE held_key IN (?) AND until <= ?', [
+      over.map(({ held_key }) => held_key),
+      now,
+    ])
+    return true
   }
 
   /** For jobs that are over without ever having been claimed: it is as if they had never been sent. */
@@ -52,6 +68,10 @@ export class UniqueKeys {
     const keys = rows.map(({ held_key }) => held_key)
     return session.run('DELETE FROM {unique_keys} WHERE held_key IN (?) AND until <= ?', [keys, now])
   }
+}
+
+function insert(session: SqlSession, rows: readonly SqlRow[]): Promise<ReadonlySet<string>> {
+  return session.insertNew('unique_keys', ['held_key', 'job_id', 'until'], rows, 'held_key')
 }
 
 export interface LastingKey {
