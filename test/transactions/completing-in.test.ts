@@ -1,5 +1,6 @@
 import type { CallerTransaction, JobContext } from 'treadle'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { type Client, clientsOf, type Work } from './server-clients.ts'
 import { ServerWorld, serverEngines } from './server-world.ts'
 
@@ -111,6 +112,20 @@ describe.each(serverEngines)('a job that ends in a transaction of its handler on
     await world.jobs.run({ jobs: [job.job, child.job], concurrency: 2 })
     expect(await (await world.jobs.store()).get(run.id)).toMatchObject({ state: 'dead', reason: 'dependency' })
     expect(await world.ground.faults()).toEqual([])
+  })
+
+  it('is not waited for by others while its transaction is open', async () => {
+    await using later = await world.ground.openAgain(new ManualClock(Date.now() + 3_600_000))
+    const reports: unknown[] = []
+    const job = define((_: number, ctx) =>
+      begun(async (tx) => {
+        await ctx.completeIn(tx)
+        reports.push(await later.reap(3))
+      }),
+    )
+    await job.dispatch(1)
+    expect(await world.jobs.run({ jobs: [job.job] })).toMatchObject({ succeeded: 1 })
+    expect(reports).toEqual([{ returned: 0, poisoned: 0 }])
   })
 
   it('is lost when another worker has it, and its handler is told before it commits', async () => {

@@ -37,10 +37,11 @@ export class Rescuing {
     return report
   }
 
+  /** Without those that somebody is at: whoever ends his job in a transaction of his own may take his time. */
   async #expired(now: number): Promise<readonly string[]> {
     const { from, is, at } = this.#database.dialect.inState(stateNumber.running)
     const rows = await this.#database.all<{ id: string }>(
-      `SELECT id FROM ${from} WHERE ${is} AND ${at} <= ? ORDER BY ${at} LIMIT ${rescuesPerCall}`,
+      `SELECT id FROM ${from} WHERE ${is} AND ${at} <= ? ORDER BY ${at} LIMIT ${rescuesPerCall} FOR UPDATE SKIP LOCKED`,
       [now],
     )
     return rows.map(({ id }) => id)
