@@ -1,9 +1,12 @@
+import type { Finding } from './diagnosing.ts'
 import type { SchemaState } from './migrations.ts'
 
 /** Looking after the database itself, also one whose schema does not fit this program. */
 export interface Upkeep {
   readonly kind: string
   readonly schema: SchemaUpkeep
+  /** Looks at everything that could make the queue slow, wrong or less durable than it should be. Changes nothing. */
+  diagnose(): Promise<readonly Finding[]>
 }
 
 /** One that was opened by itself, and not as a part of a queue. */

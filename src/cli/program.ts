@@ -4,6 +4,7 @@ import { addCancel } from './commands/cancel.ts'
 import { addCheck } from './commands/check.ts'
 import { addDaemon } from './commands/daemon.ts'
 import { addDead } from './commands/dead.ts'
+import { addDoctor } from './commands/doctor.ts'
 import { addForget } from './commands/forget.ts'
 import { addHelp } from './commands/help.ts'
 import { addInit } from './commands/init.ts'
@@ -68,6 +69,7 @@ const commands = [
   addForget,
   addPrune,
   addMigrate,
+  addDoctor,
   addHelp,
 ]
 

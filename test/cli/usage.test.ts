@@ -21,6 +21,7 @@ const commands = [
   'resume',
   'prune',
   'migrate',
+  'doctor',
   'daemon',
   'next',
   'trigger',

@@ -4,6 +4,7 @@ import { Migrating } from '../sql/migrating.ts'
 import { LocalWaker } from '../sql/waker.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
 import { mysqlDatabase } from './database.ts'
+import { diagnoseMysql } from './diagnosing.ts'
 import { type PoolMaker, poolMaker } from './driver.ts'
 import { isTransient } from './failure.ts'
 import { mysqlMigrations } from './migrations.ts'
@@ -22,7 +23,7 @@ const kind = 'mysql'
 /** Opens the queue in a MySQL or MariaDB database, and brings its schema up to date. */
 export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
   const config = mysqlConfig(options)
-  const { database, schema, session } = await connect(config)
+  const { database, schema, session, upkeep } = await connect(config)
   try {
     await schema.prepare(config.migrate)
   } catch (thrown) {
@@ -35,7 +36,7 @@ export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
     database,
     shortcuts: mysqlShortcuts(database),
     waker: new LocalWaker(),
-    upkeep: { kind, schema },
+    upkeep,
     clock,
     sharing: { sessionOn: (found) => sessionOn(found, { ...session, longestMs: null }), workOn, isTransient },
   })
@@ -43,12 +44,12 @@ export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
 
 /** For those who look after the database. Its schema is not looked at before it is asked for. */
 export async function openMysqlUpkeep(options: MysqlOptions): Promise<OpenUpkeep> {
-  const { database, schema } = await connect(mysqlConfig(options))
-  return { kind, schema, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
+  const { database, upkeep } = await connect(mysqlConfig(options))
+  return { ...upkeep, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
 }
 
 async function connect(config: MysqlConfig) {
-  const { pool: given, prefix, queryTimeoutMs: longestMs } = config
+  const { pool: given, prefix, queryTimeoutMs: longestMs, clock } = config
   const names = mysqlNames(prefix)
   const remake = given === null ? await poolMaker(config) : null
   const pool = given ?? (remake as PoolMaker)()
@@ -58,7 +59,9 @@ async function connect(config: MysqlConfig) {
     const session = { statements, maxPacketBytes, canCombine }
     const database = mysqlDatabase({ ...session, pool, remake, longestMs })
     const engine = mysqlSchemaEngine(database, prefix, mysqlMigrations(exactCollation))
-    return { database, session, schema: new Migrating(database, engine, names) }
+    const schema = new Migrating(database, engine, names)
+    const diagnose = () => diagnoseMysql({ database, schema, clock, prefix })
+    return { database, session, schema, upkeep: { kind, schema, diagnose } }
   } catch (thrown) {
     if (remake !== null) await pool.end()
     throw thrown

@@ -3,6 +3,8 @@ import { stateNumber } from '../sql/tables.ts'
 
 const { ready, scheduled, running } = stateNumber
 
+export const placeIndex = 'jobs_place'
+
 /**
  * There are no indexes over some of the rows: one for each state would hold every job, and a job that changes its state would change
  * them all. So there is a single one, by where a job stands: a ready one in its lane and group, all others below numbers that no
@@ -13,12 +15,12 @@ export function placeColumns(groupType: string): readonly string[] {
     `place INT AS (CASE state WHEN ${ready} THEN lane WHEN ${scheduled} THEN 0 ELSE -state END) STORED`,
     `place_grp ${groupType} AS (CASE state WHEN ${ready} THEN grp ELSE '' END) STORED`,
     `place_at BIGINT AS (CASE WHEN state < ${running} THEN run_at WHEN state = ${running} THEN lease_until ELSE finished_at END) STORED`,
-    'INDEX jobs_place (place, place_grp, place_at, id, cancel)',
+    `INDEX ${placeIndex} (place, place_grp, place_at, id, cancel)`,
   ]
 }
 
 /** The table, to be read by that index. */
-export const byPlace = '{jobs by jobs_place}'
+export const byPlace = `{jobs by ${placeIndex}}`
 
 export function inState(state: number): StateIndex {
   const is = state === ready ? 'place > 0' : `place = ${state === scheduled ? 0 : -state} AND place_grp = ''`

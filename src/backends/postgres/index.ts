@@ -5,6 +5,7 @@ import { TableNames } from '../sql/table-names.ts'
 import { LocalWaker, type Waker } from '../sql/waker.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
 import { type PostgresDatabase, postgresDatabase } from './database.ts'
+import { diagnosePostgres } from './diagnosing.ts'
 import { type PoolMaker, poolMaker } from './driver.ts'
 import { isTransient } from './failure.ts'
 import { postgresMigrations } from './migrations.ts'
@@ -24,7 +25,7 @@ const kind = 'postgres'
 /** Opens the queue in a PostgreSQL database, and brings its schema up to date. */
 export async function openPostgres(options: PostgresOptions): Promise<QueueBackend> {
   const config = postgresConfig(options)
-  const { database, statements, schema } = await connect(config)
+  const { database, statements, schema, upkeep } = await connect(config)
   try {
     await schema.prepare(config.migrate)
   } catch (thrown) {
@@ -36,7 +37,7 @@ export async function openPostgres(options: PostgresOptions): Promise<QueueBacke
     database,
     shortcuts: postgresShortcuts(statements),
     waker: wakerOf(config, database),
-    upkeep: { kind, schema },
+    upkeep,
     clock: config.clock,
     sharing: { sessionOn: (found) => sessionOn(found, statements), workOn, isTransient },
   })
@@ -44,13 +45,13 @@ export async function openPostgres(options: PostgresOptions): Promise<QueueBacke
 
 /** For those who look after the database. Its schema is not looked at before it is asked for. */
 export async function openPostgresUpkeep(options: PostgresOptions): Promise<OpenUpkeep> {
-  const { database, schema } = await connect(postgresConfig(options))
-  return { kind, schema, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
+  const { database, upkeep } = await connect(postgresConfig(options))
+  return { ...upkeep, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
 }
 
 async function connect(config: PostgresConfig) {
-  const { pool: given, schema, prepare } = config
-  const names = new TableNames(`${schema}.`)
+  const { pool: given, schema: place, prepare, clock } = config
+  const names = new TableNames(`${place}.`)
   const statements = new PostgresStatements(names)
   const preparing = new Preparing(prepare ?? true)
   const onPooler = () => {
@@ -59,8 +60,9 @@ async function connect(config: PostgresConfig) {
   const remake = given === null ? await poolMaker(config, onPooler) : null
   const pool = given ?? (remake as PoolMaker)()
   const database = postgresDatabase({ pool, remake, statements, preparing, longestMs: config.queryTimeoutMs })
-  const engine = postgresSchemaEngine(database, schema, postgresMigrations)
-  return { database, statements, schema: new Migrating(database, engine, names) }
+  const schema = new Migrating(database, postgresSchemaEngine(database, place, postgresMigrations), names)
+  const diagnose = () => diagnosePostgres({ database, schema, clock, place })
+  return { database, statements, schema, upkeep: { kind, schema, diagnose } }
 }
 
 function wakerOf({ notify, schema, listenUrl, logger }: PostgresConfig, database: PostgresDatabase): Waker {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { noSchema } from '../migrations.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
 import { Connection } from './connection.ts'
+import { diagnoseSqlite, objectNames } from './diagnosing.ts'
 import { loadDriver, type SqliteDriver } from './driver.ts'
 import { latestVersion, migrate, plan, schemaState } from './migrating.ts'
 
@@ -24,8 +25,22 @@ export async function openSqliteUpkeep(path: string): Promise<OpenUpkeep> {
           return schemaState(connection)
         }),
     },
+    diagnose: () =>
+      diagnoseSqlite(
+        path,
+        (work) => using(Driver, path, work),
+        () => expectedNames(Driver),
+      ),
     [Symbol.asyncDispose]: async () => {},
   }
+}
+
+/** What a database has that was just made. */
+function expectedNames(Driver: SqliteDriver): readonly string[] {
+  return using(Driver, ':memory:', (connection) => {
+    migrate(connection, ':memory:')
+    return objectNames(connection)
+  })
 }
 
 /** Upkeep is seldom, so each part of it opens the file by itself: none is kept open from a program that works on it. */
