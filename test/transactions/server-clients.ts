@@ -23,6 +23,15 @@ export interface Client {
 
 export type OpenClient = (url: string) => Promise<Client>
 
+const onMysql: Readonly<Record<string, OpenClient>> = {
+  'a pool of mysql2/promise': mysqlPool,
+  'a connection of mysql2 with callbacks': mysqlConnection,
+  Knex: (url) => onKnex(knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 2 } })),
+  Kysely: async (url) => onKysely(new Kysely({ dialect: mysqlDialect(url), plugins: [new CamelCasePlugin()] })),
+  'Kysely, ended by hand': async (url) => byHand(new Kysely({ dialect: mysqlDialect(url) })),
+  Drizzle: drizzleOnMysql,
+}
+
 export const clientsOf: Readonly<Record<SqlEngine, Readonly<Record<string, OpenClient>>>> = {
   postgres: {
     'a client of pg': pgClient,
@@ -34,21 +43,10 @@ export const clientsOf: Readonly<Record<SqlEngine, Readonly<Record<string, OpenC
     Prisma: async (url) => onPrisma(prismaOnPostgres(url)),
     'a function that runs statements': statementsOnPg,
   },
-  mariadb: {},
-  mysql: {},
+  mariadb: { ...onMysql, Prisma: async (url) => onPrisma(prismaOnMysql(url)) },
+  // Prisma prepares every statement, and MySQL itself does not prepare SAVEPOINT.
+  mysql: onMysql,
 }
-
-const onMysql: Readonly<Record<string, OpenClient>> = {
-  'a pool of mysql2/promise': mysqlPool,
-  'a connection of mysql2 with callbacks': mysqlConnection,
-  Knex: (url) => onKnex(knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 2 } })),
-  Kysely: async (url) => onKysely(new Kysely({ dialect: mysqlDialect(url), plugins: [new CamelCasePlugin()] })),
-  'Kysely, ended by hand': async (url) => byHand(new Kysely({ dialect: mysqlDialect(url) })),
-  Drizzle: drizzleOnMysql,
-  Prisma: async (url) => onPrisma(prismaOnMysql(url)),
-}
-Object.assign(clientsOf.mariadb, onMysql)
-Object.assign(clientsOf.mysql, onMysql)
 
 async function pgClient(url: string): Promise<Client> {
   const client = new pg.Client({ connectionString: url })
