@@ -101,12 +101,12 @@ export class Treadle extends Dispatching implements AsyncDisposable {
 
   /** Works, and follows the schedules, until SIGTERM, SIGINT, `options.signal` or `stop()`. */
   work(options: WorkOptions = {}): Promise<RunReport> {
-    return this.#workings.keep((working) => working.work(options), options.signal)
+    return this.#workings.keep((working) => working.work(options), options?.signal)
   }
 
   /** The same on a fixed beat: looks at the schedules once each tick, on the minute, and says at the end how well it kept time. */
   daemon(options: DaemonOptions = {}): Promise<DaemonReport> {
-    return this.#workings.keep((working) => working.daemon(options), options.signal)
+    return this.#workings.keep((working) => working.daemon(options), options?.signal)
   }
 
   /** One pass: stores the occurrences that are due, then runs everything that is due until nothing is left. */

@@ -79,7 +79,8 @@ class Lasting {
     this.#isWaiting = new Promise((resolve) => {
       onWait = () => resolve(undefined)
     })
-    const stopped = signal === undefined ? this.#stopping.signal : AbortSignal.any([this.#stopping.signal, signal])
+    // Another thing in its place is refused when the options are read.
+    const stopped = signal instanceof AbortSignal ? AbortSignal.any([this.#stopping.signal, signal]) : this.#stopping.signal
     this.working = create({ signal: stopped, onWait }).then((working) => {
       this.#begun = working
       return working
