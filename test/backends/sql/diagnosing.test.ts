@@ -19,14 +19,15 @@ describe.each(engines)('a look at a queue in %s', (engine) => {
     await (await ground.openAgain(systemClock))[Symbol.asyncDispose]()
   })
 
-  test('finds nothing wrong with one that is well, but for what a test server does not do for durability', async () => {
+  test('finds nothing wrong with one that is well, but for what a test server may not do for durability', async () => {
     const findings = await diagnose()
-    expect(findings.filter(({ verdict }) => verdict !== 'ok').map(({ check }) => check)).toEqual(['durability'])
+    const wrong = findings.filter(({ verdict }) => verdict !== 'ok').map(({ check }) => check)
+    expect(wrong.filter((check) => check !== 'durability')).toEqual([])
     expect(findings.every(({ verdict, advice }) => (verdict === 'ok') === (advice === null))).toBe(true)
     const name = engine === 'postgres' ? /^PostgreSQL \d+/ : /^(MariaDB|MySQL) \d+/
     expect(of(findings, 'server').found).toMatch(name)
     expect(of(findings, 'schema').found).toBe('version 1')
-    expect(of(findings, 'durability')).toMatchObject({ verdict: 'problem', advice: expect.stringContaining('power cut') })
+    if (wrong.length > 0) expect(of(findings, 'durability').advice).toContain('power cut')
   })
 
   test('finds an index that is missing, and a table', async () => {
