@@ -2,6 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { nextTurn } from '../../src/core/clock.ts'
 import { ServerWorld, serverEngines } from './server-world.ts'
 
+/** Those that the engines have, where it is not a serialization failure to see what is new. */
+const isolations = {
+  postgres: ['READ COMMITTED'],
+  mariadb: ['READ COMMITTED', 'REPEATABLE READ'],
+  mysql: ['READ COMMITTED', 'REPEATABLE READ'],
+} as const
+
 describe.each(serverEngines)('transactions of callers that meet on %s', (engine) => {
   const world = new ServerWorld(engine)
 
@@ -23,18 +30,60 @@ describe.each(serverEngines)('transactions of callers that meet on %s', (engine)
     expect(await world.ground.faults()).toEqual([])
   })
 
-  // On MySQL itself a key that is found taken locks its place until the caller ends, and the next one waits for its timeout.
-  it.skipIf(engine === 'mysql')('the second with a unique key is told of the first when that is committed', async () => {
-    const [first, second] = [await world.begun(), await world.begun()]
-    const { mail } = world
-    for (const options of [{ unique: 'k' }, { throttle: { key: 't', time: '1h' } }] as const) {
-      const run = await mail.in(first.tx).dispatch(1, options)
-      const waiting = mail.in(second.tx).dispatch(2, options)
+  it.each(isolations[engine])(
+    'the second with a unique key is told of the first when that is committed: %s',
+    async (isolation) => {
+      const [first, second] = [await world.begun(isolation), await world.begun(isolation)]
+      const { mail } = world
+      for (const options of [{ unique: 'k' }, { throttle: { key: 't', time: '1h' } }, { unique: 'l' }] as const) {
+        const run = await mail.in(first.tx).dispatch(1, options)
+        const waiting = mail.in(second.tx).dispatch(2, options)
+        await first.query('COMMIT')
+        expect(await waiting).toMatchObject({ id: run.id, created: false })
+        await first.query('BEGIN')
+      }
+      // What the second was told keeps no other key from anybody.
+      for (const n of [1, 2, 3, 4]) {
+        expect((await mail.in(first.tx).dispatch(1, { unique: `${n} ${isolation}` })).created).toBe(true)
+      }
       await first.query('COMMIT')
-      expect(await waiting).toMatchObject({ id: run.id, created: false })
-      await first.query('BEGIN')
-    }
-    await second.query('COMMIT')
+      await second.query('COMMIT')
+      expect(await world.ground.faults()).toEqual([])
+    },
+  )
+
+  it('takes a key again that it has freed itself', async () => {
+    const { jobs } = world
+    const seen: unknown[] = []
+    const again = jobs
+      .define('again', async (n: number, ctx) => {
+        if (n > 1) return
+        const { tx, query } = await world.begun()
+        await ctx.completeIn(tx)
+        seen.push((await again.in(tx).dispatch(n + 1, { unique: 'k' })).created)
+        await query('COMMIT')
+      })
+      .delivery('effectively-once')
+    await again.dispatch(1, { unique: 'k' })
+    await jobs.run({ jobs: ['again'] })
+    expect(seen).toEqual([true])
+    expect(await world.states()).toEqual(['succeeded', 'succeeded'])
+    expect(await world.ground.faults()).toEqual([])
+  })
+
+  it('those of handlers take turns with a key, however many there are', async () => {
+    const { jobs, mail } = world
+    const created: boolean[] = []
+    const sharing = jobs
+      .define('sharing', (_: number, ctx) =>
+        ctx.transaction(async (tx) => {
+          created.push((await mail.in(tx).dispatch(1, { unique: 'k' })).created)
+        }),
+      )
+      .delivery('effectively-once')
+    await sharing.dispatchMany([...Array(20).keys()])
+    expect(await jobs.run({ jobs: ['sharing'], concurrency: 20 })).toMatchObject({ succeeded: 20 })
+    expect(created.filter((isNew) => isNew)).toEqual([true])
     expect(await world.ground.faults()).toEqual([])
   })
 

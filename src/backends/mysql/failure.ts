@@ -3,6 +3,7 @@ import { messageOf, TreadleError } from '../../core/errors.ts'
 /** Errors after which the same transaction may well go through: a deadlock, a wait for a lock that was too long, a row that changed. */
 const transient = new Set([1213, 1205, 1020])
 const duplicates = new Set([1062, 1586])
+const locked = 3572
 /** A right is missing: to a database, a table, a column, a setting, a routine. */
 const denied = new Set([1044, 1142, 1143, 1227, 1370])
 /** The server only reads: it was made a replica of another one. */
@@ -18,6 +19,11 @@ export function isTransient(thrown: unknown): boolean {
 /** Whether a row was refused because another one has its key. */
 export function isDuplicate(thrown: unknown): boolean {
   return duplicates.has(numberOf(thrown) ?? 0)
+}
+
+/** Whether somebody has a lock on what was asked for without a wait. */
+export function isLocked(thrown: unknown): boolean {
+  return numberOf(thrown) === locked
 }
 
 /** Whether the server no longer takes writes, though another one may. */

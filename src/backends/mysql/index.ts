@@ -11,7 +11,7 @@ import { mysqlMigrations } from './migrations.ts'
 import { type MysqlConfig, type MysqlOptions, mysqlConfig } from './options.ts'
 import { mysqlSchemaEngine } from './schema-engine.ts'
 import { lookAtServer } from './server.ts'
-import { sessionOn, workOn } from './shared-transactions.ts'
+import { sessionsOn, workOn } from './shared-transactions.ts'
 import { mysqlShortcuts } from './shortcuts.ts'
 import { MysqlStatements, mysqlNames } from './statements.ts'
 
@@ -23,14 +23,17 @@ const kind = 'mysql'
 /** Opens the queue in a MySQL or MariaDB database, and brings its schema up to date. */
 export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
   const config = mysqlConfig(options)
-  const { database, schema, session, upkeep } = await connect(config)
+  const { database, schema, session, isMariadb, upkeep } = await connect(config)
   try {
     await schema.prepare(config.migrate)
   } catch (thrown) {
     await database[Symbol.asyncDispose]()
     throw thrown
   }
-  const { clock } = config
+  const { clock, pool } = config
+  // Callers may have all connections of a pool that is theirs.
+  const beside = pool === null ? database : null
+  const sessionOn = sessionsOn({ session: { ...session, longestMs: null }, isMariadb, beside })
   return sqlBackend({
     kind,
     database,
@@ -38,7 +41,7 @@ export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
     waker: new LocalWaker(),
     upkeep,
     clock,
-    sharing: { sessionOn: (found) => sessionOn(found, { ...session, longestMs: null }), workOn, isTransient },
+    sharing: { sessionOn, workOn, isTransient },
   })
 }
 
@@ -54,14 +57,14 @@ async function connect(config: MysqlConfig) {
   const remake = given === null ? await poolMaker(config) : null
   const pool = given ?? (remake as PoolMaker)()
   try {
-    const { exactCollation, maxPacketBytes, canCombine } = await lookAtServer(pool, longestMs)
+    const { isMariadb, exactCollation, maxPacketBytes, canCombine } = await lookAtServer(pool, longestMs)
     const statements = new MysqlStatements(names, exactCollation)
     const session = { statements, maxPacketBytes, canCombine }
     const database = mysqlDatabase({ ...session, pool, remake, longestMs })
     const engine = mysqlSchemaEngine(database, prefix, mysqlMigrations(exactCollation))
     const schema = new Migrating(database, engine, names)
     const diagnose = () => diagnoseMysql({ database, schema, clock, prefix })
-    return { database, session, schema, upkeep: { kind, schema, diagnose } }
+    return { database, session, isMariadb, schema, upkeep: { kind, schema, diagnose } }
   } catch (thrown) {
     if (remake !== null) await pool.end()
     throw thrown

@@ -5,11 +5,25 @@ import type { WorkConnection } from '../sql/open-transaction.ts'
 import type { SqlSession } from '../sql/session.ts'
 import type { MysqlQueryable } from './client.ts'
 import { numberOf } from './failure.ts'
+import { type MeetingOptions, MeetingSession } from './meeting-session.ts'
 import { MysqlSession, type MysqlSessionOptions } from './session.ts'
 
-/** A session in a transaction of the caller. */
-export function sessionOn(found: JoinableTransaction, options: MysqlSessionOptions): SqlSession | null {
-  if (found.kind === 'mysql') return new MysqlSession(promising(found.connection), options)
+export interface SharingOptions extends Pick<MeetingOptions, 'beside'> {
+  readonly session: MysqlSessionOptions
+  readonly isMariadb: boolean
+}
+
+/** Sessions in transactions of callers. */
+export function sessionsOn({ session, isMariadb, beside }: SharingOptions): (found: JoinableTransaction) => SqlSession | null {
+  return (found) => {
+    const client = clientOf(found)
+    if (client === null || isMariadb) return client && new MysqlSession(client, session)
+    return new MeetingSession(client, { ...session, beside, readsCommitted: ownTransactions.has(found) })
+  }
+}
+
+function clientOf(found: JoinableTransaction): MysqlQueryable | null {
+  if (found.kind === 'mysql') return promising(found.connection)
   if (found.kind !== 'statements') return null
   const query = async ({ sql }: { readonly sql: string }) => {
     try {
@@ -19,7 +33,7 @@ export function sessionOn(found: JoinableTransaction, options: MysqlSessionOptio
       throw foreignFailure(thrown, isServerError, (code) => ({ errno: Number(code) }))
     }
   }
-  return new MysqlSession({ query }, options)
+  return { query }
 }
 
 const isServerError = (thrown: unknown) => numberOf(thrown) !== undefined
@@ -40,11 +54,16 @@ interface MysqlClient {
 const endings =
   /^(?:create(?!\s+temporary)|drop(?!\s+temporary)|alter|truncate|rename|lock|unlock|grant|revoke|analyze|optimize|repair|flush|set\s+(?:@@\w+\.|session\s+|global\s+|@@)?autocommit)\b/i
 
+/** Those that the queue has begun for a handler: they are READ COMMITTED, as all of its own. */
+const ownTransactions = new WeakSet<JoinableTransaction>()
+
 export function workOn(connection: unknown): WorkConnection {
   const client = connection as MysqlClient
+  const joinable: JoinableTransaction = { kind: 'mysql', connection: client as never }
+  ownTransactions.add(joinable)
   return {
     client,
-    joinable: { kind: 'mysql', connection: client as never },
+    joinable,
     endings,
     async begin(savepoint) {
       await client.query(`SAVEPOINT ${savepoint}`)
