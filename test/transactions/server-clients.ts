@@ -30,6 +30,7 @@ const onMysql: Readonly<Record<string, OpenClient>> = {
   Kysely: async (url) => onKysely(new Kysely({ dialect: mysqlDialect(url), plugins: [new CamelCasePlugin()] })),
   'Kysely, ended by hand': async (url) => byHand(new Kysely({ dialect: mysqlDialect(url) })),
   Drizzle: drizzleOnMysql,
+  Prisma: async (url) => onPrisma(prismaOnMysql(url)),
 }
 
 export const clientsOf: Readonly<Record<SqlEngine, Readonly<Record<string, OpenClient>>>> = {
@@ -43,8 +44,7 @@ export const clientsOf: Readonly<Record<SqlEngine, Readonly<Record<string, OpenC
     Prisma: async (url) => onPrisma(prismaOnPostgres(url)),
     'a function that runs statements': statementsOnPg,
   },
-  mariadb: { ...onMysql, Prisma: async (url) => onPrisma(prismaOnMysql(url)) },
-  // Prisma prepares every statement, and MySQL itself does not prepare SAVEPOINT.
+  mariadb: onMysql,
   mysql: onMysql,
 }
 

@@ -1,4 +1,5 @@
 import type { Dialect, Reader, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
+import { isUnprepared } from './failure.ts'
 import { byPlace, cancelling, inState } from './places.ts'
 
 /**
@@ -14,6 +15,7 @@ export const mysqlDialect: Dialect = {
   inState,
   cancelling,
   wholeNumber: 'SIGNED',
+  isUnprepared,
   firstReady,
 }
 

@@ -4,6 +4,7 @@ import { messageOf, TreadleError } from '../../core/errors.ts'
 const transient = new Set([1213, 1205, 1020])
 const duplicates = new Set([1062, 1586])
 const locked = 3572
+const unprepared = 1295
 /** A right is missing: to a database, a table, a column, a setting, a routine. */
 const denied = new Set([1044, 1142, 1143, 1227, 1370])
 /** The server only reads: it was made a replica of another one. */
@@ -24,6 +25,11 @@ export function isDuplicate(thrown: unknown): boolean {
 /** Whether somebody has a lock on what was asked for without a wait. */
 export function isLocked(thrown: unknown): boolean {
   return numberOf(thrown) === locked
+}
+
+/** Whether the server takes the statement, but not prepared. */
+export function isUnprepared(thrown: unknown): boolean {
+  return numberOf(thrown) === unprepared
 }
 
 /** Whether the server no longer takes writes, though another one may. */

@@ -5,7 +5,8 @@ import type { ColumnName, TableName } from './tables.ts'
 
 /**
  * A transaction that somebody else has begun, used as a database: each call by itself, or each transaction, is a part of it that is
- * kept or undone as a whole. So no failure of the queue ends what is not its own.
+ * kept or undone as a whole. So no failure of the queue ends what is not its own. Where there are no savepoints, only the caller
+ * can undo it, with all the rest.
  */
 export class JoinedDatabase implements SqlDatabase {
   readonly dialect: Dialect
@@ -62,8 +63,8 @@ export class JoinedDatabase implements SqlDatabase {
   async transaction<Answer>(work: (session: SqlSession, connection: unknown) => Promise<Answer>): Promise<Answer> {
     const savepoint = `treadle_joined_${++this.#depth}`
     try {
-      await this.#begin(savepoint)
-      return await this.#part(savepoint, work)
+      const canUndo = await this.#begin(savepoint)
+      return canUndo ? await this.#part(savepoint, work) : await this.#unsaved(work)
     } finally {
       this.#depth--
     }
@@ -71,12 +72,17 @@ export class JoinedDatabase implements SqlDatabase {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  /** Where statements are kept one by one, PostgreSQL refuses the first of these and MySQL forgets it at once. */
-  async #begin(savepoint: string): Promise<void> {
+  /**
+   * Where statements are kept one by one, PostgreSQL refuses the first of these and MySQL forgets it at once. False where the caller's
+   * client can set no savepoints.
+   */
+  async #begin(savepoint: string): Promise<boolean> {
     try {
       await this.#session.run(`SAVEPOINT ${savepoint}`)
       if (this.dialect.kind === 'mysql') await this.#session.run(`ROLLBACK TO SAVEPOINT ${savepoint}`)
+      return true
     } catch (cause) {
+      if (this.dialect.isUnprepared(cause)) return false
       const message =
         'The connection is in no transaction that could be joined: it has not begun, was ended, or a statement in it has failed'
       throw new TreadleError('TRANSACTION_INVALID', message, { cause })
@@ -91,6 +97,16 @@ export class JoinedDatabase implements SqlDatabase {
     } catch (thrown) {
       await this.#undo(savepoint)
       throw thrown
+    }
+  }
+
+  async #unsaved<Answer>(work: (session: SqlSession, connection: unknown) => Promise<Answer>): Promise<Answer> {
+    try {
+      return await work(this.#session, null)
+    } catch (thrown) {
+      if (!(thrown instanceof TreadleError) || this.#depth > 1) throw thrown
+      const message = `${thrown.message}. It can not be undone alone, because this client sets no savepoints: roll the transaction back.`
+      throw new TreadleError(thrown.code, message, { cause: thrown.cause })
     }
   }
 
