@@ -3,7 +3,7 @@ export { configure, jobs } from './app/default-instance.ts'
 export type { QueueOptions } from './app/queue-limits.ts'
 export type { Schedules } from './app/schedules.ts'
 export type { SuperviseOptions } from './app/supervising.ts'
-export { Treadle, type TreadleOptions, treadle } from './app/treadle.ts'
+export { type BackendOptions, Treadle, type TreadleOptions, treadle } from './app/treadle.ts'
 export type { Why, WhyReason, WhyRule } from './app/why.ts'
 export type { NodeOptions, Workflow, WorkflowNode } from './app/workflow.ts'
 export type { WorkflowRun } from './app/workflow-run.ts'
@@ -21,6 +21,8 @@ export type {
   QueueLimits,
   Rate,
 } from './backends/contract.ts'
+export type { Finding, Verdict } from './backends/diagnosing.ts'
+export type { SchemaState } from './backends/migrations.ts'
 export type { BreakerState, WorkerPresence, WorkerRecord, WorkerStore } from './backends/presence.ts'
 export type {
   HeldLease,
@@ -35,6 +37,7 @@ export type {
   TreeCancellation,
   TreeCounts,
 } from './backends/store.ts'
+export type { SchemaUpkeep, Upkeep } from './backends/upkeep.ts'
 export type { ByteSize } from './core/byte-size.ts'
 export { type Clock, systemClock, type Timer } from './core/clock.ts'
 export type { Duration } from './core/duration.ts'

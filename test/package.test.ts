@@ -105,6 +105,8 @@ describe('a program in TypeScript', () => {
     const all = entries.map((entry, index) => `import * as entry${index} from '${entry}'\nvoid entry${index}`).join('\n')
     const problems = compile({
       'all.ts': all,
+      'upkeep.mts': `import type { Finding, SchemaState, SchemaUpkeep, Upkeep, Verdict } from 'treadle'
+        export type Looks = [Finding, SchemaState, SchemaUpkeep, Upkeep, Verdict]`,
       'right.mts': `import { treadle } from 'treadle'\n${dispatch(`{ to: 'ada@example.com' }`)}`,
       'right.cts': `import { treadle } from 'treadle'\n${dispatch(`{ to: 'ada@example.com' }`)}`,
     })

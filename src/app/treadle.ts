@@ -29,11 +29,22 @@ import { Workings } from './workings.ts'
 
 export type { TreadleOptions } from './options.ts'
 
+/** Options that name the queue themselves. */
+export type BackendOptions = TreadleOptions & Required<Pick<TreadleOptions, 'backend'>>
+
 /** A queue and the jobs of this program. Nothing is opened before it is first used. */
-export function treadle(url: string = defaultUrl, options: TreadleOptions = {}): Treadle {
-  if (typeof url !== 'string')
-    throw new TreadleError('BACKEND_UNKNOWN', `A URL such as sqlite:jobs.db was expected, got ${String(url)}`)
-  return new Treadle({ url, options, folder: workingFolder() })
+export function treadle(url?: string, options?: TreadleOptions): Treadle
+/** The same in a queue that is open already. */
+export function treadle(options: BackendOptions): Treadle
+export function treadle(place: string | BackendOptions = defaultUrl, options: TreadleOptions = {}): Treadle {
+  const folder = workingFolder()
+  if (typeof place === 'string') return new Treadle({ url: place, options, folder })
+  if (hasBackend(place)) return new Treadle({ url: defaultUrl, options: place, folder })
+  throw new TreadleError('BACKEND_UNKNOWN', `A URL such as sqlite:jobs.db was expected, or { backend }, got ${String(place)}`)
+}
+
+function hasBackend(place: unknown): place is BackendOptions {
+  return typeof place === 'object' && place !== null && 'backend' in place && place.backend !== undefined
 }
 
 export class Treadle extends Dispatching implements AsyncDisposable {

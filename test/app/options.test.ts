@@ -20,6 +20,18 @@ describe('the options of a program', () => {
     expect(await treadle('memory:', { backend: shared, clock, signingKey: 'a secret of sixteen' }).open()).toBe(shared)
   })
 
+  it('name the queue where it is open already, and no URL does', async () => {
+    const { backend, clock } = world()
+    await using jobs = treadle({ backend, clock })
+    expect(await jobs.open()).toBe(backend)
+    for (const wrong of [null, 5, {}, { clock }, { backend: undefined }]) {
+      const refused = () => treadle(wrong as never)
+      expect(refused).toThrow(
+        expect.objectContaining({ code: 'BACKEND_UNKNOWN', message: expect.stringContaining('{ backend }') }),
+      )
+    }
+  })
+
   it('are refused at once, with everything that is wrong with them', () => {
     const wrong = {
       keep: { succeeded: 'soon', sucseeded: '1d' },

@@ -51,7 +51,7 @@ describe('the command line refuses', () => {
   it('no backend that a program was given, whatever its URL would be', async () => {
     const project = new Project({
       'treadle.config.ts': `import { treadle } from 'treadle'
-export default treadle(undefined, { backend: await treadle('memory:').open() })`,
+export default treadle({ backend: await treadle('memory:').open() })`,
     })
     expect(await project.call(['list'])).toMatchObject({ code: 0, out: 'no jobs\n' })
   })
