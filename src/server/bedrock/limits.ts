@@ -12,10 +12,8 @@ export interface BedrockLimits {
   readonly requestMs: number
   /** The same, for one that nobody waits for. */
   readonly forgottenMs: number
-  /** A request that has begun must go on within this time, and a reply must be taken within it. */
+  /** A request that has begun must go on within this time, and a reply must be read within it. */
   readonly stalledMs: number
-  /** Of replies that the client does not read. */
-  readonly unreadBytes: number
   /** For how long after a reply it is still found out that the client was gone already. */
   readonly doubtMs: number
 }
@@ -29,6 +27,5 @@ export const defaultBedrockLimits: BedrockLimits = {
   requestMs: 110_000,
   forgottenMs: 3_600_000,
   stalledMs: 60_000,
-  unreadBytes: 64 * 1024 * 1024,
   doubtMs: 50,
 }

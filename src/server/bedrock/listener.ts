@@ -1,0 +1,106 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import { type Logger, silentLogger, soundLogger } from '../../core/logger.ts'
+import { Connection, type ConnectionContext } from './connection.ts'
+import { Forgotten } from './forgotten.ts'
+import { type BedrockLimits, defaultBedrockLimits } from './limits.ts'
+import type { BedrockAnswer } from './peer.ts'
+import type { BedrockRequest } from './request.ts'
+import { tokenGuard } from './token-guard.ts'
+
+export interface BedrockListenerOptions {
+  readonly host: string
+  /** 0 is any free one. */
+  readonly port: number
+  readonly answer: BedrockAnswer
+  readonly tls?: TlsOptions
+  /** Where one is given, a connection must show it before anything is carried out for it. */
+  readonly token?: string
+  /** Which requests need the token; all, unless said otherwise. */
+  readonly needsToken?: (request: BedrockRequest) => boolean
+  readonly clock?: Clock
+  readonly limits?: Partial<BedrockLimits>
+  readonly logger?: Logger
+}
+
+export interface BedrockListener {
+  readonly address: { readonly host: string; readonly port: number }
+  /**
+   * Takes no more connections and begins no more requests. Those that are being carried out are still answered; what has not
+   * ended after `graceMs` is cut off. It may be called again, with less time.
+   */
+  stop(options: { readonly graceMs: number }): Promise<void>
+}
+
+export async function listenBedrock(options: BedrockListenerOptions): Promise<BedrockListener> {
+  const { answer, token, clock = systemClock, needsToken = () => true } = options
+  const limits = { ...defaultBedrockLimits, ...options.limits }
+  const logger = soundLogger(options.logger ?? silentLogger)
+  const forgotten = new Forgotten({ answer, clock, limits, logger })
+  const guard = token === undefined ? undefined : tokenGuard(token)
+  const context = { answer, guard, needsToken, forgotten, clock, limits, logger }
+  const connections = new Set<Connection>()
+  const sockets = new Set<Socket>()
+  let stopping: Promise<void> | undefined
+  const server = openServer(options.tls, limits, (socket) => {
+    // A handshake that ended too late.
+    if (stopping !== undefined) socket.destroy()
+    else welcome(socket, context, connections)
+  })
+  server.maxConnections = limits.connections
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await listening(server, options)
+  server.on('error', (error) => logger.error(`The listener of the Bedrock protocol failed: ${messageOf(error)}`))
+
+  const closed = new Promise<void>((resolve) => server.once('close', resolve))
+  const begin = (): Promise<void> => {
+    server.close()
+    for (const connection of connections) connection.stop()
+    return Promise.all([closed, forgotten.stop()]).then(() => {})
+  }
+  return {
+    address: { host: options.host, port: (server.address() as AddressInfo).port },
+    async stop({ graceMs }) {
+      stopping ??= begin()
+      const cutOff = () => {
+        for (const socket of sockets) socket.destroy()
+        forgotten.destroy()
+      }
+      const timer = clock.timer(graceMs, cutOff, { unref: true })
+      await stopping
+      timer.cancel()
+    },
+  }
+}
+
+function openServer(tls: TlsOptions | undefined, limits: BedrockLimits, onSocket: (socket: Socket) => void): Server {
+  // A client may close its sending side and still wait for its replies. Keep-alive finds those whose machine is gone.
+  const sockets = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
+  if (tls === undefined) return createServer(sockets, onSocket)
+  return createTlsServer({ handshakeTimeout: limits.stalledMs, ...tls, ...sockets }, onSocket)
+}
+
+function welcome(socket: Socket, context: ConnectionContext, connections: Set<Connection>): void {
+  const connection = new Connection(socket, context)
+  connections.add(connection)
+  socket.once('close', () => connections.delete(connection))
+}
+
+function listening(server: Server, { host, port }: BedrockListenerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : messageOf(error)
+      const message = `Nothing can listen on ${host}:${port}: ${reason}. Choose another host or port.`
+      reject(new TreadleError('LISTEN_FAILED', message, { cause: error }))
+    })
+    server.listen({ host, port }, () => {
+      server.removeAllListeners('error')
+      resolve()
+    })
+  })
+}
