@@ -5,6 +5,7 @@ import type { Source } from './source.ts'
 /** Each layer imports from the layers before it, never from those after it; `cli` and `testing` lie side by side. */
 export const layers = [
   'core',
+  'client',
   'scheduling',
   'definition',
   'handlers',

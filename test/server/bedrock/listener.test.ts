@@ -1,8 +1,10 @@
 import { createServer } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { listenBedrock } from '../../../src/server/bedrock/listener.ts'
 import { gate, until } from '../../world.ts'
+import { certificate } from './certificate.ts'
 import { echoOf, listening, wireClient } from './wire.ts'
 
 describe('stopping', () => {
@@ -108,6 +110,28 @@ describe('listening', () => {
     client.send('Ping\n\n')
     await client.reply()
     expect(peers).toEqual([{ remoteAddress: '127.0.0.1', isLoopback: true, isListening: true }])
+  })
+})
+
+describe('an encrypted listener', () => {
+  test('answers in order, also a client that has closed its side, and stops during a handshake', async () => {
+    const ground = await listening({ tls: certificate })
+    const { port } = ground.listener.address
+    const silent = await wireClient(port)
+    const halfOpen = { allowHalfOpen: true }
+    const socket = connectTls({ port, host: '127.0.0.1', ca: certificate.cert, ...halfOpen })
+    let received = ''
+    socket.on('data', (bytes) => {
+      received += String(bytes)
+    })
+    socket.end('A\n\nB\n\n')
+    await until(() => received === `${echoOf('A')}${echoOf('B')}`)
+    await until(() => socket.destroyed || socket.readableEnded)
+    socket.destroy()
+    const stopping = ground.listener.stop({ graceMs: 1_000 })
+    await ground.clock.advance(1_000)
+    await stopping
+    await until(() => silent.isClosed)
   })
 })
 

@@ -1,0 +1,195 @@
+import type { ConnectionOptions } from 'node:tls'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { TreadleError } from '../core/errors.ts'
+import { type Json, toJson } from '../core/json.ts'
+import { refuseUnknownOptions } from '../core/options.ts'
+import { BedrockConnection } from './bedrock-connection.ts'
+import type {
+  BedrockJob,
+  BedrockJobChanges,
+  BedrockJobState,
+  BedrockPriority,
+  BedrockRequeue,
+  BedrockRetry,
+  NewBedrockJob,
+} from './bedrock-job.ts'
+import { BedrockRefusal } from './bedrock-refusal.ts'
+import { type BedrockHeaders, type BedrockResponse, requestText } from './bedrock-wire.ts'
+
+export interface BedrockClientOptions {
+  readonly host?: string
+  readonly port?: number
+  /** True, or what `tls.connect` takes. */
+  readonly tls?: boolean | ConnectionOptions
+  readonly token?: string
+  /** How long a request may take, beside the time that it waits for a job. */
+  readonly timeout?: Duration
+  readonly clock?: Clock
+}
+
+export interface BedrockCallOptions {
+  readonly signal?: AbortSignal
+}
+
+export interface BedrockGetOptions extends BedrockCallOptions {
+  /** How long to wait for a job where there is none; `true` waits for as long as it takes. */
+  readonly wait?: Duration | true
+  readonly jobPriority?: BedrockPriority
+}
+
+/** A client of a job server that speaks the Bedrock protocol: `treadle serve`, or Bedrock itself. */
+export function bedrockClient(options: BedrockClientOptions = {}): BedrockClient {
+  return new BedrockClient(options)
+}
+
+const known = ['host', 'port', 'tls', 'token', 'timeout', 'clock']
+const defaultPort = 8888
+const defaultTimeout = '110s'
+const maxDataBytes = 16 * 1024 * 1024
+
+/** Requests are sent over one connection, one after the other: one that waits for a job holds up the others. */
+export class BedrockClient implements AsyncDisposable {
+  readonly #connection: BedrockConnection
+  readonly #token: string | undefined
+  readonly #timeoutMs: number
+
+  constructor(options: BedrockClientOptions = {}) {
+    refuseUnknownOptions(options, known, 'The client of a job server')
+    const { host = '127.0.0.1', port = defaultPort, tls = false, timeout = defaultTimeout, clock = systemClock } = options
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new TreadleError('CONFIG_INVALID', `The client of a job server: port must be from 1 to 65535, got ${port}`)
+    }
+    this.#connection = new BedrockConnection({ host, port, tls: tls === true ? {} : tls || undefined }, clock)
+    this.#token = options.token
+    this.#timeoutMs = parseDuration(timeout, 'timeout')
+  }
+
+  /** The number of the new job, or of the one that is there already and unique. */
+  async createJob(job: NewBedrockJob, options?: BedrockCallOptions): Promise<number> {
+    const headers = { ...job, data: optionalJson(job.data), unique: job.unique === true ? true : undefined }
+    return (await this.#json<{ jobID: number }>('CreateJob', headers, options)).jobID
+  }
+
+  /** All of them, or none. */
+  async createJobs(jobs: readonly NewBedrockJob[], options?: BedrockCallOptions): Promise<readonly number[]> {
+    return (await this.#json<{ jobIDs: readonly number[] }>('CreateJobs', { jobs: json(jobs) }, options)).jobIDs
+  }
+
+  /** The first job whose name fits the pattern; undefined where there is none, also not within the wait. */
+  async getJob(name: string, options: BedrockGetOptions = {}): Promise<BedrockJob | undefined> {
+    const job = await this.#get('GetJob', { name }, options)
+    return job !== undefined && 'jobID' in job ? (job as BedrockJob) : undefined
+  }
+
+  async getJobs(name: string, numResults: number, options: BedrockGetOptions = {}): Promise<readonly BedrockJob[]> {
+    const answer = await this.#get('GetJobs', { name, numResults }, options)
+    return (answer as { jobs: readonly BedrockJob[] } | undefined)?.jobs ?? []
+  }
+
+  async updateJob(jobID: number, changes: BedrockJobChanges, options?: BedrockCallOptions): Promise<void> {
+    await this.#ask('UpdateJob', { jobID, ...changes, data: optionalJson(changes.data) }, options)
+  }
+
+  /** Undefined where there is no such job. */
+  async queryJob(jobID: number, options?: BedrockCallOptions): Promise<BedrockJobState | undefined> {
+    const response = await this.request('QueryJob', { jobID }, options)
+    return response.status === 404 ? undefined : parsed<BedrockJobState>('QueryJob', response)
+  }
+
+  async finishJob(jobID: number, changes: { readonly data?: Json } = {}, options?: BedrockCallOptions): Promise<void> {
+    await this.#ask('FinishJob', { jobID, data: optionalJson(changes.data) }, options)
+  }
+
+  async retryJob(jobID: number, retry: BedrockRetry = {}, options?: BedrockCallOptions): Promise<void> {
+    await this.#ask('RetryJob', { jobID, ...retry, data: optionalJson(retry.data) }, options)
+  }
+
+  async failJob(jobID: number, changes: { readonly data?: Json } = {}, options?: BedrockCallOptions): Promise<void> {
+    await this.#ask('FailJob', { jobID, data: optionalJson(changes.data) }, options)
+  }
+
+  /** A child that no worker has. */
+  async cancelJob(jobID: number, options?: BedrockCallOptions): Promise<void> {
+    await this.#ask('CancelJob', { jobID }, options)
+  }
+
+  async deleteJob(jobID: number, options?: BedrockCallOptions): Promise<void> {
+    await this.#ask('DeleteJob', { jobID }, options)
+  }
+
+  async requeueJobs(jobIDs: readonly number[], changes: BedrockRequeue = {}, options?: BedrockCallOptions): Promise<void> {
+    await this.#ask('RequeueJobs', { jobIDs: jobIDs.join(','), ...changes }, options)
+  }
+
+  async ping(options?: BedrockCallOptions): Promise<void> {
+    await this.#ask('Ping', {}, options)
+  }
+
+  status(options?: BedrockCallOptions): Promise<Readonly<Record<string, Json>>> {
+    return this.#json('Status', {}, options)
+  }
+
+  /** A SELECT on the table `jobs`. */
+  query(sql: string, options?: BedrockCallOptions): Promise<{ readonly headers: readonly string[]; readonly rows: Json[][] }> {
+    return this.#json('Query', { query: /;\s*$/.test(sql) ? sql : `${sql};`, format: 'json' }, options)
+  }
+
+  /** Any request at all; whatever is answered is a result. */
+  request(
+    method: string,
+    headers: BedrockHeaders = {},
+    options: BedrockCallOptions & { readonly waitMs?: number } = {},
+  ): Promise<BedrockResponse> {
+    const text = requestText(method, { ...headers, token: this.#token })
+    return this.#connection.ask(text, this.#timeoutMs + (options.waitMs ?? 0), options.signal)
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close()
+  }
+
+  async #get(method: string, headers: BedrockHeaders, options: BedrockGetOptions): Promise<object | undefined> {
+    const { wait, jobPriority, signal } = options
+    const waitMs = wait === undefined ? 0 : wait === true ? Number.POSITIVE_INFINITY : parseDuration(wait, 'wait')
+    const waiting = waitMs > 0 ? { Connection: 'wait', timeout: Number.isFinite(waitMs) ? waitMs : undefined } : {}
+    const called = { waitMs, ...(signal !== undefined && { signal }) }
+    const response = await this.request(method, { ...headers, jobPriority, ...waiting }, called)
+    const isNone = response.status === 404 || response.status === 303 || (response.status === 555 && waitMs > 0)
+    return isNone ? undefined : parsed<object>(method, response)
+  }
+
+  async #json<Answer>(method: string, headers: BedrockHeaders, options?: BedrockCallOptions): Promise<Answer> {
+    return parsed<Answer>(method, await this.request(method, headers, options))
+  }
+
+  async #ask(method: string, headers: BedrockHeaders, options?: BedrockCallOptions): Promise<BedrockResponse> {
+    return succeeded(method, await this.request(method, headers, options))
+  }
+}
+
+function succeeded(method: string, response: BedrockResponse): BedrockResponse {
+  if (response.status < 200 || response.status > 299) throw new BedrockRefusal(method, response)
+  return response
+}
+
+function parsed<Answer>(method: string, response: BedrockResponse): Answer {
+  const { body } = succeeded(method, response)
+  try {
+    return JSON.parse(body) as Answer
+  } catch (cause) {
+    throw new TreadleError('SERVER_UNREACHABLE', `What the job server answered to ${method} is not JSON`, { cause })
+  }
+}
+
+function json(value: unknown): string {
+  return toJson(value, { what: 'data of a job', maxBytes: maxDataBytes })
+}
+
+function optionalJson(value: unknown): string | undefined {
+  return value === undefined ? undefined : json(value)
+}

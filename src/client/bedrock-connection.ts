@@ -1,0 +1,135 @@
+import { connect, type Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import type { Clock, Timer } from '../core/clock.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { type BedrockResponse, ResponseReader } from './bedrock-wire.ts'
+
+export interface BedrockAddress {
+  readonly host: string
+  readonly port: number
+  readonly tls: ConnectionOptions | undefined
+}
+
+interface Call {
+  readonly text: string
+  readonly timeoutMs: number
+  readonly resolve: (response: BedrockResponse) => void
+  readonly reject: (reason: unknown) => void
+  readonly forget: () => void
+}
+
+/**
+ * One connection to a server, opened when it is needed and opened again when it was lost. What is asked is asked in its order, one
+ * after the other. A request whose reply never came is not sent again: it may have been carried out.
+ */
+export class BedrockConnection {
+  readonly #address: BedrockAddress
+  readonly #clock: Clock
+  readonly #waiting: Call[] = []
+  #socket: Socket | undefined
+  #current: Call | undefined
+  #timer: Timer | undefined
+  #isClosed = false
+
+  constructor(address: BedrockAddress, clock: Clock) {
+    this.#address = address
+    this.#clock = clock
+  }
+
+  ask(text: string, timeoutMs: number, signal?: AbortSignal): Promise<BedrockResponse> {
+    if (this.#isClosed) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'The client was closed. Make a new one.'))
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    return new Promise((resolve, reject) => {
+      const abort = () => this.#abandon(call, signal?.reason)
+      const forget = () => signal?.removeEventListener('abort', abort)
+      const call: Call = { text, timeoutMs, resolve, reject, forget }
+      signal?.addEventListener('abort', abort)
+      this.#waiting.push(call)
+      this.#next()
+    })
+  }
+
+  /** Ends the connection. What was not answered yet fails. */
+  close(): void {
+    this.#isClosed = true
+    const reason = new TreadleError('BACKEND_CLOSED', 'The client was closed before the server answered.')
+    const calls = [...(this.#current === undefined ? [] : [this.#current]), ...this.#waiting]
+    this.#waiting.length = 0
+    for (const call of calls) this.#abandon(call, reason)
+    this.#socket?.end()
+  }
+
+  #next(): void {
+    if (this.#current !== undefined) return
+    const call = this.#waiting.shift()
+    if (call === undefined) return
+    this.#current = call
+    const { host, port } = this.#address
+    const late = () => this.#abandon(call, unreachable(host, port, `no answer in ${call.timeoutMs} ms`))
+    this.#timer = this.#clock.timer(call.timeoutMs, late)
+    this.#socket ??= this.#open()
+    this.#socket.ref()
+    this.#socket.write(call.text)
+  }
+
+  /** Of a request that is being answered, the reply can not be told from the next one's any more: the connection goes with it. */
+  #abandon(call: Call, reason: unknown): void {
+    const at = this.#waiting.indexOf(call)
+    if (at >= 0) this.#waiting.splice(at, 1)
+    if (call === this.#current) this.#drop()
+    this.#settle(call, () => call.reject(reason))
+  }
+
+  #settle(call: Call, tell: () => void): void {
+    call.forget()
+    if (call === this.#current) {
+      this.#timer?.cancel()
+      this.#current = undefined
+    }
+    tell()
+    this.#next()
+  }
+
+  #drop(): void {
+    const socket = this.#socket
+    this.#socket = undefined
+    socket?.destroy()
+  }
+
+  #open(): Socket {
+    const { host, port, tls } = this.#address
+    const socket = tls === undefined ? connect({ host, port }) : connectTls({ host, port, servername: host, ...tls })
+    const reader = new ResponseReader()
+    const lost = (why: string) => {
+      if (socket !== this.#socket) return
+      this.#drop()
+      const call = this.#current
+      if (call !== undefined) this.#settle(call, () => call.reject(unreachable(host, port, why)))
+    }
+    socket.setNoDelay(true)
+    socket.on('error', (error) => lost(messageOf(error)))
+    socket.on('close', () => lost('it closed the connection'))
+    socket.on('data', (bytes: Buffer) => {
+      try {
+        const response = reader.add(bytes)
+        if (response !== undefined) this.#answered(socket, response)
+      } catch (thrown) {
+        lost(messageOf(thrown))
+      }
+    })
+    return socket
+  }
+
+  #answered(socket: Socket, response: BedrockResponse): void {
+    const call = this.#current
+    if (call === undefined || socket !== this.#socket) return
+    if (response.headers.get('connection') === 'close') this.#drop()
+    // A connection that only waits to be used again keeps no program alive.
+    else if (this.#waiting.length === 0) socket.unref()
+    this.#settle(call, () => call.resolve(response))
+  }
+}
+
+function unreachable(host: string, port: number, why: string): TreadleError {
+  return new TreadleError('SERVER_UNREACHABLE', `The job server at ${host}:${port} can not be reached: ${why}`)
+}

@@ -1,0 +1,72 @@
+import type { Json } from '../core/json.ts'
+
+/** The priorities of the protocol; a higher one is handed out first. */
+export type BedrockPriority = 0 | 250 | 500 | 750 | 850 | 1000
+
+export interface NewBedrockJob {
+  readonly name: string
+  readonly data?: { readonly [key: string]: Json }
+  /** `YYYY-MM-DD HH:MM:SS` in UTC. */
+  readonly firstRun?: string
+  /** `FINISHED, +1 HOUR`, `DAILY`, … */
+  readonly repeat?: string
+  readonly jobPriority?: BedrockPriority
+  /** One job of this name at most. */
+  readonly unique?: boolean
+  /** False merges the data into that of a unique job which is there already. */
+  readonly overwrite?: boolean
+  readonly parentJobID?: number
+  /** `+5 MINUTES`: handed out again when it has not ended by then. */
+  readonly retryAfter?: string
+}
+
+/** A job as it is handed out. */
+export interface BedrockJob {
+  readonly jobID: number
+  readonly name: string
+  readonly data: Json
+  readonly created?: string
+  readonly nextRun?: string
+  readonly lastRun?: string
+  readonly repeat?: string
+  readonly priority?: number
+  readonly retryAfter?: string
+  readonly parentJobID?: number
+  readonly parentData?: Json
+  readonly finishedChildJobs?: readonly BedrockChild[]
+  readonly cancelledChildJobs?: readonly BedrockChild[]
+}
+
+export interface BedrockChild {
+  readonly jobID: number
+  readonly data: Json
+}
+
+export type BedrockState = 'QUEUED' | 'RUNNING' | 'RUNQUEUED' | 'PAUSED' | 'FINISHED' | 'FAILED' | 'CANCELLED'
+
+export interface BedrockJobState extends BedrockJob {
+  readonly state: BedrockState
+}
+
+export interface BedrockJobChanges {
+  readonly data?: Json
+  readonly repeat?: string
+  readonly jobPriority?: BedrockPriority
+  readonly nextRun?: string
+}
+
+export interface BedrockRetry {
+  readonly data?: Json
+  /** Whole seconds. */
+  readonly delay?: number
+  readonly nextRun?: string
+  readonly name?: string
+  readonly jobPriority?: BedrockPriority
+  readonly ignoreRepeat?: boolean
+}
+
+export interface BedrockRequeue {
+  /** A new name for all of them. */
+  readonly name?: string
+  readonly decrementFailures?: boolean
+}
