@@ -1,16 +1,20 @@
 import { CountChanges } from '../sql/counts.ts'
 import { type PlainRow, plainColumns } from '../sql/sent-rows.ts'
 import type { SqlDatabase, SqlSession } from '../sql/session.ts'
-import type { DoneLease, Shortcuts } from '../sql/shortcuts.ts'
-import { isRunning, stateNumber } from '../sql/tables.ts'
+import type { Shortcuts } from '../sql/shortcuts.ts'
 import { claim } from './claim.ts'
 import type { MysqlDatabase } from './database.ts'
 import { isDuplicate } from './failure.ts'
+import { succeed, succeedQuickly } from './succeeding.ts'
 
 /** Each of them is one transaction of a few statements, over rows that are found by their primary keys alone. */
 export function mysqlShortcuts(database: MysqlDatabase): Shortcuts {
   const store: Shortcuts['store'] = (given, rows) => (given === database ? storeQuickly(database, rows) : storeNew(given, rows))
-  return { store, succeed, claim }
+  return {
+    store,
+    succeed: (given, done, now) => (given === database ? succeedQuickly : succeed)(given, done, now),
+    claim,
+  }
 }
 
 /** Nearly always all of them are new. Only where one is not it matters which they are. */
@@ -42,27 +46,4 @@ async function count(session: SqlSession, rows: readonly PlainRow[]): Promise<vo
   const changes = new CountChanges()
   for (const { lane, state } of rows) changes.add(lane, state, 1)
   await changes.insert(session)
-}
-
-const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isRunning} AND linked = 0 ORDER BY id FOR UPDATE`
-const endedColumns = ['state', 'finished_at', 'lease_until', 'cancel', 'held_key', 'result'] as const
-
-function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string> | null> {
-  const ids = done.map(({ id }) => id).sort()
-  const ended = { state: stateNumber.succeeded, finished_at: now, lease_until: null, cancel: 0, held_key: null }
-  return database.transaction(async (session) => {
-    const rows = await session.all<{ id: string; token: string }>(held, [ids])
-    const tokens = new Map(rows.map(({ id, token }) => [id, token]))
-    const mine = done.filter(({ id, claim }) => tokens.get(id) === claim)
-    await session.update(
-      'jobs',
-      ['id'],
-      endedColumns,
-      mine.map(({ id, result }) => ({ id, ...ended, result })),
-    )
-    const changes = new CountChanges()
-    for (const { lane } of mine) changes.move(lane, stateNumber.running, stateNumber.succeeded)
-    await changes.insert(session)
-    return mine.length === done.length ? null : new Set(mine.map(({ id }) => id))
-  })
 }

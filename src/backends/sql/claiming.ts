@@ -136,7 +136,7 @@ export class Claiming {
       held_key: heldKeyOf({ ...started, unique_key, unique_until }),
     }))
     await session.run(
-      `UPDATE {jobs} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1 WHERE id IN (?)`,
+      `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1 WHERE id IN (?)`,
       [claim, owner, now + leaseMs, now, rows.map(({ id }) => id)],
     )
     if (rows.some(({ unique_key }) => unique_key !== null)) await session.update('jobs', ['id'], ['held_key'], keys)

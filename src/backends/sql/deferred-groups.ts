@@ -11,7 +11,7 @@ export class DeferredGroups extends Groups {
   override async arrive(session: SqlSession, places: readonly Place[]): Promise<void> {
     if (places.length === 0) return
     const ids = places.map(({ id }) => id).sort()
-    await session.run(`UPDATE {jobs} SET state = ${stateNumber.scheduled} WHERE id IN (?)`, [ids])
+    await session.run(`UPDATE {jobs by PRIMARY} SET state = ${stateNumber.scheduled} WHERE id IN (?)`, [ids])
     const changes = new CountChanges()
     for (const { lane } of places) changes.move(lane, stateNumber.ready, stateNumber.scheduled)
     await changes.insert(session)

@@ -31,7 +31,9 @@ export class Promoting {
         [now],
       )
       if (due.length === 0) return true
-      await session.run(`UPDATE {jobs} SET state = ${stateNumber.ready} WHERE id IN (?)`, [due.map(({ id }) => id).sort()])
+      await session.run(`UPDATE {jobs by PRIMARY} SET state = ${stateNumber.ready} WHERE id IN (?)`, [
+        due.map(({ id }) => id).sort(),
+      ])
       await lanes.numbered(
         session,
         due.map(({ lane }) => lane),

@@ -155,6 +155,6 @@ export async function touchLeases(
   const mine = read.map((token) => token !== undefined && claims.get(token.id) === token.claim)
   const kept = read.flatMap((token, index) => (mine[index] ? [(token as Token).id] : []))
   const [column, value] = Object.entries(change)[0] as [string, number]
-  if (kept.length > 0) await session.run(`UPDATE {jobs} SET ${column} = ? WHERE id IN (?)`, [value, kept])
+  if (kept.length > 0) await session.run(`UPDATE {jobs by PRIMARY} SET ${column} = ? WHERE id IN (?)`, [value, kept])
   return mine.map((isMine) => (isMine ? 'applied' : 'lost'))
 }

@@ -58,6 +58,12 @@ describe.each(mysqlEngines)('with 10,000 jobs that are ready, scheduled and ende
     expect(await rowsRead(() => endSome(few))).toBeLessThan(room)
   })
 
+  test('to end the jobs of one claim, none of them twice', async () => {
+    const leases = await bench.claim({ limit: 500 })
+    const ending = rowsRead(() => bench.settle(...leases.map((lease) => bench.done(lease, { keep: true }))))
+    expect(await ending).toBeLessThan(500 + room)
+  })
+
   test('to make those ready whose time has come', async () => {
     await clock.advance(60_000 + few - 1)
     expect(await rowsRead(() => bench.assertNothingClaimable({ queues: ['empty'] }))).toBeLessThan(room)

@@ -1,0 +1,78 @@
+import { CountChanges } from '../sql/counts.ts'
+import type { SqlDatabase, SqlSession } from '../sql/session.ts'
+import type { DoneLease } from '../sql/shortcuts.ts'
+import { isRunning, stateNumber } from '../sql/tables.ts'
+
+/** Gives the ids of those that were held; null is all of them. */
+type Succeeded = ReadonlySet<string> | null
+
+/** So many claims and results are ended by a statement each; more are cheaper to end by one that looks first. */
+const mostStatements = 3
+
+/** Nearly always all leases are held. Only where one is not it matters which they are. */
+export async function succeedQuickly(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<Succeeded> {
+  const alike = groupsOf(done)
+  if (alike.length > mostStatements) return succeed(database, done, now)
+  try {
+    await database.transaction(async (session) => {
+      for (const leases of alike) await endAlike(session, leases, now)
+      await count(session, done)
+    })
+    return null
+  } catch (thrown) {
+    if (!(thrown instanceof SomeLost)) throw thrown
+  }
+  return succeed(database, done, now)
+}
+
+/** Those of one claim with one result. */
+function groupsOf(done: readonly DoneLease[]): readonly (readonly DoneLease[])[] {
+  const groups = new Map<string, DoneLease[]>()
+  for (const lease of done) {
+    const key = `${lease.claim} ${lease.result}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [lease])
+    else group.push(lease)
+  }
+  return [...groups.values()]
+}
+
+const ending = `UPDATE {jobs by PRIMARY}
+  SET state = ${stateNumber.succeeded}, finished_at = ?, lease_until = NULL, cancel = 0, held_key = NULL, result = ?
+  WHERE id IN (?) AND ${isRunning} AND linked = 0 AND token = ?`
+
+async function endAlike(session: SqlSession, leases: readonly DoneLease[], now: number): Promise<void> {
+  const [{ claim, result }] = leases as readonly [DoneLease]
+  const ids = leases.map(({ id }) => id).sort()
+  if ((await session.run(ending, [now, result, ids, claim])) < ids.length) throw new SomeLost()
+}
+
+/** Rolls back. */
+class SomeLost extends Error {}
+
+const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isRunning} AND linked = 0 ORDER BY id FOR UPDATE`
+const endedColumns = ['state', 'finished_at', 'lease_until', 'cancel', 'held_key', 'result'] as const
+
+export function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<Succeeded> {
+  const ids = done.map(({ id }) => id).sort()
+  const ended = { state: stateNumber.succeeded, finished_at: now, lease_until: null, cancel: 0, held_key: null }
+  return database.transaction(async (session) => {
+    const rows = await session.all<{ id: string; token: string }>(held, [ids])
+    const tokens = new Map(rows.map(({ id, token }) => [id, token]))
+    const mine = done.filter(({ id, claim }) => tokens.get(id) === claim)
+    await session.update(
+      'jobs',
+      ['id'],
+      endedColumns,
+      mine.map(({ id, result }) => ({ id, ...ended, result })),
+    )
+    await count(session, mine)
+    return mine.length === done.length ? null : new Set(mine.map(({ id }) => id))
+  })
+}
+
+async function count(session: SqlSession, ended: readonly DoneLease[]): Promise<void> {
+  const changes = new CountChanges()
+  for (const { lane } of ended) changes.move(lane, stateNumber.running, stateNumber.succeeded)
+  await changes.insert(session)
+}
