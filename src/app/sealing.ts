@@ -140,6 +140,7 @@ export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps, 
     idempotencyKey: payload.idempotencyKey,
     meta: plan.meta,
     occurrence: plan.occurrence,
+    repeat: null,
   }
   const delivery = { ...deliveryOf(plan, payload, createdAt), links: linksOf(plan, identity.id, place) }
   return sealEnvelope(identity, payload.text, delivery, deps.keys)

@@ -106,6 +106,12 @@ export type Settlement = { readonly token: string } & (
   | { readonly kind: 'snooze'; readonly delayMs: number }
   /** To be run again when its children have ended; at once where none is waited for. The attempt is not burnt. */
   | { readonly kind: 'wait' }
+  /**
+   * The run has ended well, and the job is to be done again as this envelope says, with all its attempts: another payload, identity,
+   * time, queue, priority and even another `job`. Its id, number, birth, unique key, links, errors and last start stay. Whoever
+   * waits for it goes on waiting, and children that it waits for change nothing.
+   */
+  | { readonly kind: 'again'; readonly envelope: Envelope }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: AttemptError; readonly keep: boolean }
   | { readonly kind: 'cancelled'; readonly keep: boolean }
   /** Ended without a run, and so without an attempt. The result is that of another run which did the same work. */

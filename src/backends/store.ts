@@ -33,8 +33,8 @@ export interface JobStore {
   /** Moves a waiting job to another time. */
   reschedule(id: string, runAt: number): Promise<'moved' | 'claimed' | 'ended' | 'missing'>
   /**
-   * Gives waiting jobs what these envelopes say, one after the other: another payload, time, queue, priority and identity. Their
-   * ids, the instants at which they were made, their unique keys and how long those are held stay.
+   * Gives waiting jobs what these envelopes say, one after the other: another payload, time, queue, priority, identity and even
+   * another `job`. Their ids, numbers, the instants at which they were made, their unique keys and how long those are held stay.
    */
   amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]>
   /** Puts ended jobs back, with all their attempts; the history of errors stays. */
@@ -45,6 +45,8 @@ export interface JobStore {
   report(reports: readonly ProgressReport[]): Promise<void>
   /** What these owners hold now, in the order in which they claimed it. */
   leases(owners: readonly string[]): Promise<readonly HeldLease[]>
+  /** The leases under which these jobs run now, whoever holds them, in the order of the claims. */
+  leasesOf(ids: readonly string[]): Promise<readonly HeldLease[]>
   pause(queue: string): Promise<void>
   resume(queue: string): Promise<void>
   pausedQueues(): Promise<readonly string[]>
@@ -63,6 +65,17 @@ export interface JobStore {
   mend(limit: number): Promise<MendReport>
   readonly schedules: ScheduleStore
   readonly workers: WorkerStore
+  readonly numbers: JobNumbers
+}
+
+/** Small numbers for jobs: from 1 on, and never one of them twice. There may be gaps. */
+export interface JobNumbers {
+  /** The first of so many numbers in a row that nobody else ever gets, for envelopes that are still to be sent. */
+  reserve(count: number): Promise<number>
+  /** The numbers of these jobs; one that has none is given one. Null where there is no such job. */
+  assign(ids: readonly string[]): Promise<readonly (number | null)[]>
+  /** The ids of the jobs that have these numbers, or null. */
+  find(numbers: readonly number[]): Promise<readonly (string | null)[]>
 }
 
 export interface Amendment {
@@ -71,12 +84,18 @@ export interface Amendment {
   readonly expected: string | null
   /** With the same id, sealed anew. */
   readonly envelope: Envelope
+  /**
+   * Also while it runs, and when it has ended. Its state stays as it is, and so does its lease: whoever holds it has the envelope
+   * as it was, but where the lease is lost the job comes back with what was written.
+   */
+  readonly inAnyState?: true
 }
 
 export type AmendAnswer = 'amended' | 'changed' | 'claimed' | 'ended' | 'missing'
 
 export interface JobRecord {
   readonly id: string
+  readonly number: number | null
   readonly job: string
   readonly name: string
   readonly queue: string

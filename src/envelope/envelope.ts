@@ -8,6 +8,8 @@ import type { KeyRing } from './key-ring.ts'
  */
 export interface Envelope {
   readonly id: string
+  /** What programs call it that know jobs by small numbers (see `JobNumbers`); null where nobody does. Where another job has it, this one is not stored. */
+  readonly number: number | null
   /** The key of the definition that handles it. */
   readonly job: string
   readonly queue: string
@@ -46,11 +48,14 @@ export interface Links {
   readonly longestWaitMs: number
 }
 
-/** The running job that made this one, and waits for it. */
+/** The job that this one was made for, and that waits for it. */
 export interface ParentLink {
   readonly id: string
-  /** Of the parent's lease: a job whose lease is lost can not have children any more. */
-  readonly token: string
+  /**
+   * Of the parent's lease: a job whose lease is lost can not have children any more. Null where somebody else makes the child,
+   * who may do so while the parent runs or waits for its children.
+   */
+  readonly token: string | null
   /** One for each child of a parent: a parent that runs again finds the child that it has. */
   readonly key: string
   /** What the parent does when this job fails. */
@@ -85,6 +90,8 @@ export interface Identity {
   readonly meta: Readonly<Record<string, Json>>
   /** The instant (UTC milliseconds) that a scheduled run stands for; null where it was dispatched. */
   readonly occurrence: number | null
+  /** When it is to be done again after it has been done, in the repeat language; null where it is done once. */
+  readonly repeat: string | null
 }
 
 export const envelopeVersion = 1
@@ -97,6 +104,7 @@ export interface Delivery {
   readonly uniqueUntil?: UniqueUntil
   readonly group?: string | null
   readonly links?: Links | null
+  readonly number?: number | null
 }
 
 /** Makes and signs an envelope. Without a key ring it travels unsigned. */
@@ -104,6 +112,7 @@ export function sealEnvelope(identity: Identity, payload: string, delivery: Deli
   const text = identityText(identity)
   return {
     id: identity.id,
+    number: delivery.number ?? null,
     job: identity.job,
     queue: identity.queue,
     priority: identity.priority,
@@ -150,8 +159,8 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
 export function parseIdentity(text: string): Identity | undefined {
   const fields = parseArray(text)
   if (fields === undefined || fields[0] !== envelopeVersion) return undefined
-  const isOccurrence = fields.length === 12 && isInstant(fields[11])
-  if (fields.length !== 11 && !isOccurrence) return undefined
+  const ending = endingOf(fields.slice(11))
+  if (ending === undefined) return undefined
   const [, id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta] = fields
   const sound =
     typeof id === 'string' &&
@@ -166,11 +175,22 @@ export function parseIdentity(text: string): Identity | undefined {
     (meta === null || (typeof meta === 'object' && !Array.isArray(meta)))
   if (!sound) return undefined
   const parsedMeta = (meta ?? {}) as Readonly<Record<string, Json>>
-  const occurrence = isOccurrence ? (fields[11] as number) : null
-  return { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, occurrence }
+  return { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, ...ending }
 }
 
-/** The deterministic form: an array in fixed order. An empty `meta` travels as null, and an `occurrence` only where there is one. */
+/** What only some identities end with: nothing, an occurrence, or a repeat behind an occurrence that may be null. */
+function endingOf(fields: readonly unknown[]): Pick<Identity, 'occurrence' | 'repeat'> | undefined {
+  const [occurrence = null, repeat = null] = fields
+  const isShort = fields.length === 0 || (fields.length === 1 && occurrence !== null)
+  if (!isShort && (fields.length !== 2 || typeof repeat !== 'string')) return undefined
+  if (occurrence !== null && !isInstant(occurrence)) return undefined
+  return { occurrence, repeat: repeat as string | null }
+}
+
+/**
+ * The deterministic form: an array in fixed order. An empty `meta` travels as null, an `occurrence` only where there is one or where
+ * a `repeat` follows it, and a `repeat` only where there is one.
+ */
 function identityText(identity: Identity): string {
   return `[${envelopeVersion},${JSON.stringify(identity.id)},${identityTail(identity)}`
 }
@@ -178,10 +198,11 @@ function identityText(identity: Identity): string {
 /** What follows the id. Most jobs differ from the one before them in nothing else, so the last one is kept. */
 function identityTail(identity: Identity): string {
   if (lastTail !== undefined && sharesTail(lastTail.identity, identity)) return lastTail.text
-  const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence } = identity
+  const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } = identity
   const travellingMeta = hasMembers(meta) ? meta : null
   const rest = [job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, travellingMeta]
-  const text = JSON.stringify(occurrence === null ? rest : [...rest, occurrence]).slice(1)
+  const ending = repeat !== null ? [occurrence, repeat] : occurrence !== null ? [occurrence] : []
+  const text = JSON.stringify(ending.length === 0 ? rest : [...rest, ...ending]).slice(1)
   // A meta that somebody could change is not a key.
   lastTail = travellingMeta === null ? { identity, text } : undefined
   return text
@@ -200,6 +221,7 @@ function sharesTail(a: Identity, b: Identity): boolean {
     a.singleInstance === b.singleInstance &&
     a.idempotencyKey === b.idempotencyKey &&
     a.occurrence === b.occurrence &&
+    a.repeat === b.repeat &&
     !hasMembers(b.meta)
   )
 }

@@ -23,6 +23,8 @@ export interface WireEnvelope {
   readonly meta: Readonly<Record<string, Json>>
   /** The instant that a scheduled run stands for, ISO 8601 in UTC; absent where it was dispatched. */
   readonly occurrence?: string
+  /** When it is to be done again, in the repeat language; absent where it is done once. */
+  readonly repeat?: string
   readonly _sig: string | null
 }
 
@@ -45,6 +47,7 @@ export function toWire(envelope: Envelope, attempts: number): string {
     singleInstance: identity.singleInstance,
     meta: identity.meta,
     ...(identity.occurrence !== null && { occurrence: new Date(identity.occurrence).toISOString() }),
+    ...(identity.repeat !== null && { repeat: identity.repeat }),
     _sig: envelope.signature,
   }
   return JSON.stringify(wire)
@@ -70,6 +73,7 @@ export function fromWire(text: string, receivedAt: number): ReadWire {
     idempotencyKey: wire.idempotencyKey,
     meta: wire.meta,
     occurrence: wire.occurrence === undefined ? null : (instantMs(wire.occurrence) ?? null),
+    repeat: wire.repeat ?? null,
   }
   const runAt = wire.schedule === null ? receivedAt : (instantMs(wire.schedule) ?? receivedAt)
   const delivery = { createdAt: receivedAt, runAt, uniqueKey: null }
@@ -93,6 +97,7 @@ const wireShape: { readonly [Field in keyof WireEnvelope]-?: (value: unknown) =>
   singleInstance: (value) => typeof value === 'boolean',
   meta: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   occurrence: (value) => value === undefined || (typeof value === 'string' && instantMs(value) !== undefined),
+  repeat: (value) => value === undefined || isText(value),
   _sig: (value) => value === null || isText(value),
 }
 

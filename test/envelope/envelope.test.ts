@@ -44,6 +44,38 @@ describe('a sealed envelope', () => {
     expect(JSON.parse(sealEnvelope(identity, payload, delivery, keys).identity)).toHaveLength(11)
   })
 
+  it('carries when it is to be done again, also beside an instant, and is what it was before where it is done once', () => {
+    const repeat = 'STARTED, +1 DAY'
+    for (const occurrence of [null, Date.UTC(2026, 10, 15, 2)]) {
+      const sealed = sealEnvelope({ ...identity, occurrence, repeat }, payload, delivery, keys)
+      expect(openEnvelope(sealed, keys).identity).toEqual({ ...identity, occurrence, repeat })
+      expect(JSON.parse(sealed.identity).slice(11)).toEqual([occurrence, repeat])
+    }
+    const once = sealEnvelope({ ...identity, meta: {}, idempotencyKey: null }, payload, delivery, null).identity
+    expect(once).toBe(`[1,"${identity.id}","send-email","Send an e-mail","mail",5,3,30000,false,null,null]`)
+  })
+
+  it('is repeated as it says itself, however alike the one before it was', () => {
+    const alike = { ...identity, meta: {} }
+    const repeats = [null, 'FINISHED', 'STARTED', null].map((repeat) =>
+      sealEnvelope({ ...alike, repeat }, payload, delivery, keys),
+    )
+    expect(repeats.map((each) => openEnvelope(each, keys).identity.repeat)).toEqual([null, 'FINISHED', 'STARTED', null])
+  })
+
+  it('is no identity where it ends otherwise', () => {
+    const text = sealEnvelope({ ...identity, meta: {} }, payload, delivery, null).identity.slice(0, -1)
+    for (const ending of ['null', '"x"', 'null,null', '5,7', '5,null', 'null,"x",1', '"x","y"']) {
+      expect(parseIdentity(`${text},${ending}]`), ending).toBeUndefined()
+    }
+  })
+
+  it('has a number only where one is given, which is not signed', () => {
+    const sealed = sealEnvelope(identity, payload, { ...delivery, number: 7 }, keys)
+    expect([sealed.number, sealEnvelope(identity, payload, delivery, keys).number]).toEqual([7, null])
+    expect(openEnvelope({ ...sealed, number: 8 } as Envelope, keys).identity).toEqual(identity)
+  })
+
   it('has the instant of its own run, however alike the one before it was', () => {
     const alike = { ...identity, meta: {} }
     const occurrences = [null, 1_000, 2_000, null].map((occurrence) =>
@@ -71,6 +103,7 @@ describe('an envelope that was changed', () => {
     idempotencyKey: null,
     meta: { tenant: 'evil' },
     occurrence: delivery.runAt,
+    repeat: 'FINISHED, +1 HOUR',
   }
 
   it.each(Object.entries(changes))('D16, X18: is refused when its %s is another one', (field, value) => {

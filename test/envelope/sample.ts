@@ -22,6 +22,7 @@ export const identity: Identity = {
   idempotencyKey: 'welcome:ada',
   meta: { tenant: 'acme', trace: { id: 7 } },
   occurrence: null,
+  repeat: null,
 }
 
 export const payload = '{"to":"ada@example.com"}'

@@ -41,6 +41,13 @@ describe('the wire form', () => {
     expect(openEnvelope(fromWire(wire, createdAt).envelope, keys).identity).toEqual(scheduled)
   })
 
+  it('carries when a job is to be done again', () => {
+    const repeated = { ...identity, repeat: 'FINISHED, +1 HOUR' }
+    const wire = toWire(sealEnvelope(repeated, payload, delivery, keys), 0)
+    expect(JSON.parse(wire)).toMatchObject({ repeat: 'FINISHED, +1 HOUR' })
+    expect(openEnvelope(fromWire(wire, createdAt).envelope, keys).identity).toEqual(repeated)
+  })
+
   it('D16: is refused when a signed field was changed on the way, and not when attempts or schedule were', () => {
     const wire = JSON.parse(toWire(sealEnvelope(identity, payload, delivery, keys), 0))
     const open = (changes: object) => () =>
@@ -58,6 +65,7 @@ describe('the wire form', () => {
       singleInstance: true,
       meta: {},
       occurrence: '2026-11-15T02:00:00Z',
+      repeat: 'FINISHED',
     }
     for (const [field, value] of Object.entries(signed)) {
       expect(open({ [field]: value }), field).toThrow(expect.objectContaining({ code: 'SIGNATURE_INVALID' }))
@@ -103,6 +111,8 @@ describe('the wire form', () => {
     ['meta', null],
     ['occurrence', 'tomorrow'],
     ['occurrence', 5],
+    ['repeat', ''],
+    ['repeat', null],
     ['_sig', 5],
   ])('names the field of a message whose %s is %j', (field, value) => {
     const wire = JSON.parse(toWire(sealEnvelope(identity, payload, delivery, keys), 0))
@@ -129,6 +139,7 @@ describe('the wire form', () => {
       idempotencyKey: fc.option(text),
       meta: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<never>, { maxKeys: 3 }),
       occurrence: fc.option(fc.nat().map((seconds) => seconds * 1_000)),
+      repeat: fc.option(text),
     })
     fc.assert(
       fc.property(identities, fc.jsonValue({ maxDepth: 4 }), fc.nat(), fc.nat(), (given, value, attempts, delayMs) => {

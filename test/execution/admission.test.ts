@@ -156,5 +156,6 @@ function identityOf(id: string): Identity {
     idempotencyKey: null,
     meta: {},
     occurrence: null,
+    repeat: null,
   }
 }

@@ -23,6 +23,7 @@ export async function store(
     idempotencyKey: null,
     meta: {},
     occurrence: at,
+    repeat: null,
   }
   const envelope = sealEnvelope(identity, 'null', { createdAt: clock.now(), runAt, uniqueKey: null }, null)
   await backend.store.schedules.enqueue([{ schedule: fields.job, at, envelope }])

@@ -62,21 +62,21 @@ export class Changing {
     if (isEnded(job)) this.#ground.model.jobs.delete(job.id)
   }
 
-  /** Another place, time and group for a job that waits. */
-  async amend(pick: number, spec: JobSpec): Promise<void> {
+  /** Another place, time and group for a job that waits, or for any. */
+  async amend(pick: number, spec: JobSpec, inAnyState: boolean): Promise<void> {
     const job = pickOf(this.#ground.model.all(), pick)
     if (job === undefined) return
     const { queue, priority, group, runAt } = this.#ground.newJob({ ...spec, waitsFor: [] }, [])
     const envelope = this.#ground.envelope({ ...job, edges: [], queue, priority, group, runAt }, null)
-    const expected = isEnded(job) ? 'ended' : job.state === 'running' ? 'claimed' : 'amended'
+    const expected = inAnyState ? 'amended' : isEnded(job) ? 'ended' : job.state === 'running' ? 'claimed' : 'amended'
     assert.deepEqual(
-      await this.#ground.store.amend([{ id: job.id, expected: null, envelope }]),
+      await this.#ground.store.amend([{ id: job.id, expected: null, envelope, ...(inAnyState && { inAnyState }) }]),
       [expected],
       `amending of ${job.id}`,
     )
     if (expected !== 'amended') return
     Object.assign(job, { queue, priority, group, runAt })
-    if (job.state !== 'blocked') job.state = runAt > this.#ground.clock.now() ? 'scheduled' : 'ready'
+    if (job.state === 'ready' || job.state === 'scheduled') job.state = runAt > this.#ground.clock.now() ? 'scheduled' : 'ready'
   }
 
   async reschedule(pick: number, delayMs: number): Promise<void> {

@@ -98,6 +98,7 @@ export class Ground {
       idempotencyKey: null,
       meta: {},
       occurrence: null,
+      repeat: null,
     }
     const createdAt = this.clock.now()
     return sealEnvelope(identity, '{"n":1}', { createdAt, runAt, uniqueKey, uniqueUntil, group, links }, null)

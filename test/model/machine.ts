@@ -69,7 +69,7 @@ export class Machine {
       case 'remove':
         return this.#changing.remove(operation.pick)
       case 'amend':
-        return this.#changing.amend(operation.pick, operation.spec)
+        return this.#changing.amend(operation.pick, operation.spec, operation.inAnyState)
       case 'reschedule':
         return this.#changing.reschedule(operation.pick, operation.delayMs)
       case 'pause':

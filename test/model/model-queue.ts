@@ -157,7 +157,7 @@ export class ModelQueue {
     else if (job.isBegun || job.rescues > maxRescues) this.end(job, 'dead', now)
     else {
       job.attempts--
-      job.state = 'ready'
+      job.state = job.runAt > now ? 'scheduled' : 'ready'
     }
   }
 }

@@ -19,11 +19,11 @@ export type Operation =
   | { readonly op: 'crash'; readonly owner: string }
   | { readonly op: 'advance'; readonly ms: number }
   | { readonly op: 'cancel' | 'cancelTree' | 'replay' | 'remove'; readonly pick: number }
-  | { readonly op: 'amend'; readonly pick: number; readonly spec: JobSpec }
+  | { readonly op: 'amend'; readonly pick: number; readonly spec: JobSpec; readonly inAnyState: boolean }
   | { readonly op: 'reschedule'; readonly pick: number; readonly delayMs: number }
   | { readonly op: 'pause' | 'resume'; readonly queue: string }
 
-export type How = 'done' | 'fail' | 'snooze' | 'cancelled' | 'skipped' | 'wait'
+export type How = 'done' | 'fail' | 'snooze' | 'cancelled' | 'skipped' | 'wait' | 'again'
 
 export interface JobSpec {
   readonly job: number
@@ -106,7 +106,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     arbitrary: fc.record({
       op: fc.constant('settle' as const),
       pick,
-      how: fc.constantFrom<How>('done', 'done', 'fail', 'fail', 'snooze', 'cancelled', 'skipped', 'wait'),
+      how: fc.constantFrom<How>('done', 'done', 'fail', 'fail', 'snooze', 'cancelled', 'skipped', 'wait', 'again'),
       delayMs: delays,
       keep: fc.boolean(),
     }),
@@ -123,7 +123,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     arbitrary: fc.record({ op: fc.constantFrom('cancel' as const, 'cancelTree' as const, 'replay' as const), pick }),
   },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('remove' as const), pick }) },
-  { weight: 1, arbitrary: fc.record({ op: fc.constant('amend' as const), pick, spec: job }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('amend' as const), pick, spec: job, inAnyState: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('reschedule' as const), pick, delayMs: delays }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constantFrom('pause' as const, 'resume' as const), queue: queues }) },
 )

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Settlement } from '../../src/backends/contract.ts'
+import type { Envelope } from '../../src/envelope/envelope.ts'
 import { type Ground, pickOf } from './ground.ts'
 import { isEnded, type ModelJob } from './model-queue.ts'
-import type { How, Operation } from './operations.ts'
+import type { How, JobSpec, Operation } from './operations.ts'
 
 /** How leases end, by those who hold them and by those who think that they do. */
 export class Settling {
@@ -77,7 +78,17 @@ export class Settling {
         return { token, kind: 'skipped', why: 'the filter said no', keep }
       case 'wait':
         return { token, kind: 'wait' }
+      case 'again':
+        return { token, kind: 'again', envelope: this.#againOf(job, token, delayMs) }
     }
+  }
+
+  /** In another place, and a little more urgent. */
+  #againOf(job: ModelJob | undefined, token: string, delayMs: number): Envelope {
+    const id = job?.id ?? this.#ground.tokens.find((each) => each.token === token)?.id ?? ''
+    const other = job === undefined ? {} : { ...job, queue: this.#ground.queueName('b'), priority: job.priority + 1 }
+    const runAt = this.#ground.clock.now() + delayMs
+    return this.#ground.envelope({ ...this.#ground.newJob(plainJob, []), ...other, id, edges: [], runAt }, null)
   }
 
   #apply(job: ModelJob, settlement: Settlement, now: number): string {
@@ -109,6 +120,13 @@ export class Settling {
         // Its attempt was not in vain: it has failed.
         job.attempts++
         return 'failed'
+      case 'again': {
+        this.#ground.model.putBack(job, settlement.envelope.runAt, now)
+        if (isEnded(job)) return 'cancelled'
+        const { queue, priority } = settlement.envelope
+        Object.assign(job, { queue, priority, attempts: 0, rescues: 0, isBegun: false })
+        return 'applied'
+      }
     }
   }
 
@@ -122,6 +140,19 @@ export class Settling {
     if (job.state === 'blocked') return 'blocked'
     return isFailed(job) ? 'failed' : 'applied'
   }
+}
+
+const plainJob: JobSpec = {
+  job: 0,
+  queue: 'b',
+  priority: 0,
+  delayMs: 0,
+  group: null,
+  uniqueKey: null,
+  uniqueUntil: 'ended',
+  maxAttempts: 1,
+  waitsFor: [],
+  policy: 'fail',
 }
 
 /** A job that has begun for the only time is not put back by its worker; nobody asks what comes of it. */

@@ -115,7 +115,7 @@ export function job(
 export function envelopeOf(definition: JobDefinition, instant: number, runAt = instant): Envelope {
   const { job: key, name, queue, priority, meta, args } = definition.fields
   const identity = { id: `${key}-${instant}`, job: key, name, queue, priority, meta, maxRetries: 0 }
-  const rest = { timeoutMs: null, singleInstance: false, idempotencyKey: null, occurrence: instant }
+  const rest = { timeoutMs: null, singleInstance: false, idempotencyKey: null, occurrence: instant, repeat: null }
   return sealEnvelope({ ...identity, ...rest }, JSON.stringify(args), { createdAt: startMs, runAt, uniqueKey: null }, null)
 }
 

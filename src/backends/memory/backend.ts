@@ -23,6 +23,7 @@ import { Leases } from './leases.ts'
 import { Limits } from './limits.ts'
 import { Linking } from './linking.ts'
 import { Locks } from './locks.ts'
+import { MemoryNumbers } from './numbers.ts'
 import { OnceKeys } from './once-keys.ts'
 import { MemorySchedules } from './schedules.ts'
 import { MemoryStore } from './store.ts'
@@ -56,6 +57,7 @@ export class MemoryBackend implements QueueBackend {
     const shared = { clock, jobs, watchers: this.#watchers, checkOpen: () => this.#checkOpen() }
     const schedules = new MemorySchedules(shared)
     const workers = new MemoryWorkers(shared)
+    const numbers = new MemoryNumbers(shared)
     this.store = new MemoryStore({
       ...shared,
       leases: this.#leases,
@@ -66,6 +68,7 @@ export class MemoryBackend implements QueueBackend {
       paused: this.#paused,
       schedules,
       workers,
+      numbers,
     })
     this.coordination = {
       claimOnce: (key, jobId) => this.#claimOnce(key, jobId),

@@ -8,6 +8,8 @@ import type { MemoryOccurrence } from './timeline.ts'
 /** A job as the memory backend holds it. A job is in one heap at most (ready, scheduled, blocked or leased), and `slot` is its place there. */
 export interface MemoryJob extends Slotted {
   envelope: Envelope
+  /** Where its unique key stands among all keys: under the name that it was sent with, whatever it is called by now. */
+  readonly keyIndex: string | null
   /** Rises with every stored job: the order of arrival. */
   readonly arrival: number
   /** Of a schedule; null for a job that was dispatched. */
@@ -37,6 +39,7 @@ export interface MemoryJob extends Slotted {
 export function newJob(envelope: Envelope, arrival: number, occurrence: MemoryOccurrence | null): MemoryJob {
   return {
     envelope,
+    keyIndex: keyIndexOf(envelope),
     arrival,
     occurrence,
     links: null,
@@ -60,6 +63,17 @@ export function newJob(envelope: Envelope, arrival: number, occurrence: MemoryOc
   }
 }
 
+/** The length keeps pairs apart whatever characters they have. */
+export function keyIndexOf({ job, uniqueKey }: Envelope): string | null {
+  return uniqueKey === null ? null : `${job.length}:${job}:${uniqueKey}`
+}
+
+/** The envelope that a job gets in the place of its own: what it was born with stays. */
+export function amended(job: MemoryJob, envelope: Envelope): Envelope {
+  const { number, createdAt, uniqueKey, uniqueUntil, links } = job.envelope
+  return { ...envelope, number, createdAt, uniqueKey, uniqueUntil, links }
+}
+
 /** Those that are due first, and among them those that came first. */
 export function runsFirst(a: MemoryJob, b: MemoryJob): boolean {
   return a.runAt === b.runAt ? a.arrival < b.arrival : a.runAt < b.runAt
@@ -77,6 +91,7 @@ export function recordOf(job: MemoryJob): JobRecord {
   const identity = parseIdentity(envelope.identity)
   return {
     id: envelope.id,
+    number: envelope.number,
     job: envelope.job,
     name: identity?.name ?? envelope.job,
     queue: envelope.queue,

@@ -4,13 +4,13 @@ import { Heap } from '../heap.ts'
 import { type FinalState, finalStates, isFinal, type JobState } from '../store.ts'
 import { Arrivals } from './arrivals.ts'
 import { Counters } from './counters.ts'
-import { type MemoryJob, newJob, runsFirst } from './job.ts'
+import { keyIndexOf, type MemoryJob, newJob, runsFirst } from './job.ts'
 import { Lanes } from './lanes.ts'
 import type { MemoryOccurrence } from './timeline.ts'
 import { UniqueKeys } from './unique-keys.ts'
 
 /** What a move may change of a job on its way. */
-export type Changes = Partial<Omit<MemoryJob, 'envelope' | 'arrival' | 'occurrence' | 'links' | 'state' | 'slot' | 'removed'>>
+export type Changes = Partial<Omit<MemoryJob, 'keyIndex' | 'arrival' | 'occurrence' | 'links' | 'state' | 'slot' | 'removed'>>
 
 /** Hears of every job that ends, however it ends. */
 export interface JobsListener {
@@ -32,6 +32,7 @@ export class Jobs {
   readonly arrivals = new Arrivals()
   readonly uniqueKeys = new UniqueKeys()
   readonly #byId = new Map<string, MemoryJob>()
+  readonly #byNumber = new Map<number, MemoryJob>()
   readonly #byToken = new Map<string, MemoryJob>()
   readonly #running = new Map<string, number>()
   readonly #runningIn = new Map<string, number>()
@@ -45,6 +46,16 @@ export class Jobs {
 
   get(id: string): MemoryJob | undefined {
     return this.#byId.get(id)
+  }
+
+  byNumber(number: number): MemoryJob | undefined {
+    return this.#byNumber.get(number)
+  }
+
+  /** For a job that has none. */
+  giveNumber(job: MemoryJob, number: number): void {
+    job.envelope = { ...job.envelope, number }
+    this.#byNumber.set(number, job)
   }
 
   byToken(token: string): MemoryJob | undefined {
@@ -70,11 +81,12 @@ export class Jobs {
   }
 
   insert(envelope: Envelope, now: number, occurrence: MemoryOccurrence | null): SendReceipt {
-    const existing = this.#byId.get(envelope.id)?.envelope.id ?? this.uniqueKeys.holderOf(envelope, now)
+    const existing = this.#holderOf(envelope, now)
     if (existing !== undefined) return { id: existing, stored: false }
     const job = newJob(envelope, this.#arrived++, occurrence)
     job.state = job.runAt > now ? 'scheduled' : 'ready'
     this.#byId.set(envelope.id, job)
+    if (envelope.number !== null) this.#byNumber.set(envelope.number, job)
     this.arrivals.add(job)
     this.#enter(job)
     this.uniqueKeys.take(job, now)
@@ -101,12 +113,34 @@ export class Jobs {
     this.#enter(job)
   }
 
+  /** The same for a job that runs or has ended, which stays in its place among the others. */
+  amendInPlace(job: MemoryJob, envelope: Envelope): void {
+    this.#countInPlace(job, -1)
+    job.envelope = envelope
+    job.runAt = envelope.runAt
+    this.#countInPlace(job, 1)
+  }
+
   delete(job: MemoryJob): void {
     this.#leave(job)
     this.uniqueKeys.freeUnclaimed(job)
     this.#byId.delete(job.envelope.id)
+    if (job.envelope.number !== null) this.#byNumber.delete(job.envelope.number)
     this.arrivals.remove(job)
     this.#listener?.deleted(job)
+  }
+
+  /** The id of the job that an envelope finds in its place. */
+  #holderOf(envelope: Envelope, now: number): string | undefined {
+    const { id, number } = envelope
+    const same = this.#byId.get(id) ?? (number === null ? undefined : this.#byNumber.get(number))
+    return same?.envelope.id ?? this.uniqueKeys.holderOf(keyIndexOf(envelope), now)
+  }
+
+  #countInPlace(job: MemoryJob, change: 1 | -1): void {
+    const { envelope, state } = job
+    this.counters.add(envelope.queue, envelope.job, state, change)
+    if (state === 'running') this.#countRunning(job, change)
   }
 
   #enter(job: MemoryJob): void {

@@ -1,9 +1,10 @@
 import { randomToken } from '../../core/id.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
 import type { Lease, LeaseBatch, LeaseRequest, ReapReport, Settlement, SettleReceipt } from '../contract.ts'
 import { interruption } from '../failure.ts'
-import type { FinalState } from '../store.ts'
+import { type FinalState, isFinal } from '../store.ts'
 import type { Endings, Waiter } from './endings.ts'
-import { type MemoryJob, withError } from './job.ts'
+import { amended, type MemoryJob, withError } from './job.ts'
 import type { Changes, Jobs } from './jobs.ts'
 import type { Lane } from './lanes.ts'
 import type { ClaimState, Limits } from './limits.ts'
@@ -56,6 +57,12 @@ export class Leases {
     for (const job of this.heldBy(owners)) this.#setExpiry(job, now)
   }
 
+  /** Those of these jobs that run, in the order of their claims. */
+  heldOf(ids: readonly string[]): readonly MemoryJob[] {
+    const wanted = new Set(ids)
+    return [...this.#jobs.running].filter(({ envelope }) => wanted.has(envelope.id))
+  }
+
   /** In the order of their claims. */
   heldBy(owners: readonly string[]): readonly MemoryJob[] {
     return owners.length === 0 ? [] : [...this.#jobs.running].filter(({ owner }) => owners.includes(owner as string))
@@ -84,8 +91,9 @@ export class Leases {
   settle(settlement: Settlement, now: number): { receipt: SettleReceipt; mayWake: boolean } {
     const job = this.#jobs.byToken(settlement.token)
     if (job === undefined) return { receipt: 'lost', mayWake: false }
+    const { envelope } = job
     const receipt = this.#apply(job, settlement, now)
-    return { receipt, mayWake: this.#limits.freed(job) || job.state === 'ready' }
+    return { receipt, mayWake: this.#limits.freed(envelope) || job.state === 'ready' }
   }
 
   #apply(job: MemoryJob, settlement: Settlement, now: number): SettleReceipt {
@@ -120,8 +128,16 @@ export class Leases {
         break
       case 'wait':
         return this.#putBack(job, job.runAt, now, { attempts: job.attempts - 1 })
+      case 'again':
+        return this.#again(job, settlement.envelope, now)
     }
     return 'applied'
+  }
+
+  #again(job: MemoryJob, envelope: Envelope, now: number): SettleReceipt {
+    if (job.cancelRequested) return this.#putBack(job, job.runAt, now, {})
+    const changes = { attempts: 0, rescues: 0, begun: false, result: null, progress: null }
+    return this.#putBack(job, envelope.runAt, now, { ...changes, envelope: amended(job, envelope) })
   }
 
   /** The children of a job whose handler has left have the last word; null when they leave it to the settlement. */
@@ -199,8 +215,8 @@ export class Leases {
       const message = `Its worker died or hung ${rescues} times, the last one was ${job.owner}`
       const errors = withError(job, { attempt: job.attempts, at: now, message })
       this.#end(job, 'dead', true, now, { rescues, reason: 'poisoned', errors })
-    } else this.#endLease(job, 'ready', { rescues, attempts: job.attempts - 1 })
-    return job.state === 'ready'
+    } else this.#endLease(job, job.runAt > now ? 'scheduled' : 'ready', { rescues, attempts: job.attempts - 1 })
+    return !isFinal(job.state)
   }
 
   /** A job that was asked to stop has stopped now, and does not come back. */

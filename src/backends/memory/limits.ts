@@ -1,3 +1,4 @@
+import type { Envelope } from '../../envelope/envelope.ts'
 import { ClaimableMemo } from '../claimable.ts'
 import type { ClaimableJob, ClaimRules, Hold, LeaseRequest, QueueLimits, Rate } from '../contract.ts'
 import { holdsOf } from '../holds.ts'
@@ -66,7 +67,7 @@ export class Limits {
   }
 
   /** A run has ended: true when that may let another one start. */
-  freed({ envelope }: MemoryJob): boolean {
+  freed(envelope: Envelope): boolean {
     const ofKey = this.#reached.delete(rateScope.job(envelope.job))
     return this.#reached.delete(rateScope.queue(envelope.queue)) || ofKey
   }

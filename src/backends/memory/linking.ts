@@ -69,8 +69,13 @@ export class Linking {
     return reached.has(to)
   }
 
-  /** Undefined where its lease is lost. */
+  /** Undefined where its lease is lost. One whose handler was called once is blocked by nothing but its children. */
   #parentOf({ id, token }: ParentLink): MemoryJob | undefined {
+    if (token === null) {
+      const job = this.#parts.jobs.get(id)
+      const isFree = job?.state === 'running' || (job?.state === 'blocked' && job.startedAt !== null)
+      return isFree ? job : undefined
+    }
     const holder = this.#parts.jobs.byToken(token)
     return holder?.envelope.id === id ? holder : undefined
   }

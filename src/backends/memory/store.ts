@@ -17,11 +17,12 @@ import {
 } from '../store.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Endings } from './endings.ts'
-import { heldLeaseOf, type MemoryJob, recordOf } from './job.ts'
+import { amended, heldLeaseOf, type MemoryJob, recordOf } from './job.ts'
 import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
 import type { Limits } from './limits.ts'
 import type { Linking } from './linking.ts'
+import type { MemoryNumbers } from './numbers.ts'
 import type { MemorySchedules } from './schedules.ts'
 import type { Trees } from './trees.ts'
 import type { MemoryWorkers } from './workers.ts'
@@ -38,6 +39,7 @@ export interface MemoryStoreParts {
   readonly watchers: Watchers
   readonly schedules: MemorySchedules
   readonly workers: MemoryWorkers
+  readonly numbers: MemoryNumbers
   /** Throws when the backend is closed. */
   readonly checkOpen: () => void
 }
@@ -45,11 +47,13 @@ export interface MemoryStoreParts {
 export class MemoryStore implements JobStore {
   readonly schedules: MemorySchedules
   readonly workers: MemoryWorkers
+  readonly numbers: MemoryNumbers
   readonly #parts: MemoryStoreParts
 
   constructor(parts: MemoryStoreParts) {
     this.schedules = parts.schedules
     this.workers = parts.workers
+    this.numbers = parts.numbers
     this.#parts = parts
   }
 
@@ -139,6 +143,10 @@ export class MemoryStore implements JobStore {
     return this.#open().leases.heldBy(owners).map(heldLeaseOf)
   }
 
+  async leasesOf(ids: readonly string[]): Promise<readonly HeldLease[]> {
+    return this.#open().leases.heldOf(ids).map(heldLeaseOf)
+  }
+
   async links(id: string): Promise<readonly JobLink[]> {
     return this.#open().trees.links(id)
   }
@@ -186,16 +194,16 @@ export class MemoryStore implements JobStore {
     return [...this.#open().paused].sort()
   }
 
-  #amendOne({ id, expected, envelope }: Amendment): AmendAnswer {
+  #amendOne({ id, expected, envelope, inAnyState }: Amendment): AmendAnswer {
     const { jobs, clock } = this.#parts
     const job = jobs.get(id)
     if (job === undefined) return 'missing'
-    if (isFinal(job.state)) return 'ended'
-    if (job.state === 'running') return 'claimed'
+    if (isFinal(job.state) && inAnyState !== true) return 'ended'
+    if (job.state === 'running' && inAnyState !== true) return 'claimed'
     if (expected !== null && expected !== job.envelope.payload) return 'changed'
-    const { createdAt, uniqueKey, uniqueUntil, links } = job.envelope
-    const amended = { ...envelope, createdAt, uniqueKey, uniqueUntil, links }
-    jobs.amend(job, amended, job.state === 'blocked' ? 'blocked' : envelope.runAt > clock.now() ? 'scheduled' : 'ready')
+    const next = amended(job, envelope)
+    if (job.state === 'running' || isFinal(job.state)) jobs.amendInPlace(job, next)
+    else jobs.amend(job, next, job.state === 'blocked' ? 'blocked' : envelope.runAt > clock.now() ? 'scheduled' : 'ready')
     return 'amended'
   }
 
@@ -204,7 +212,7 @@ export class MemoryStore implements JobStore {
     const job = jobs.get(id)
     if (job === undefined) return 'missing'
     if (!isFinal(job.state)) return 'active'
-    if ((jobs.uniqueKeys.holderOf(job.envelope, clock.now()) ?? id) !== id) return 'conflict'
+    if ((jobs.uniqueKeys.holderOf(job.keyIndex, clock.now()) ?? id) !== id) return 'conflict'
     jobs.move(job, 'ready', {
       runAt: clock.now(),
       attempts: 0,

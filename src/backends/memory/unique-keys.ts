@@ -9,9 +9,8 @@ export class UniqueKeys {
   readonly #lasting = new Map<string, LastingKey>()
   readonly #byExpiry = new Heap<LastingKey>((a, b) => a.expiresAt < b.expiresAt)
 
-  /** The id of the job that holds this envelope's key, if one does. It may be deleted by now. */
-  holderOf(envelope: Envelope, now: number): string | undefined {
-    const index = indexOf(envelope)
+  /** The id of the job that holds this key, if one does. It may be deleted by now. */
+  holderOf(index: string | null, now: number): string | undefined {
     if (index === null) return undefined
     const lasting = this.#lasting.get(index)
     return lasting !== undefined && lasting.expiresAt > now ? lasting.jobId : this.#living.get(index)?.envelope.id
@@ -19,19 +18,16 @@ export class UniqueKeys {
 
   /** After the job came into a state. */
   follow(job: MemoryJob): void {
-    const index = indexOf(job.envelope)
-    if (index !== null && holdsByState(job)) this.#living.set(index, job)
+    if (job.keyIndex !== null && holdsByState(job)) this.#living.set(job.keyIndex, job)
   }
 
   /** Before the job leaves its state. */
   leave(job: MemoryJob): void {
-    const index = indexOf(job.envelope)
-    if (index !== null && this.#living.get(index) === job) this.#living.delete(index)
+    if (job.keyIndex !== null && this.#living.get(job.keyIndex) === job) this.#living.delete(job.keyIndex)
   }
 
   /** For a job that is stored or put back. */
-  take({ envelope }: MemoryJob, now: number): void {
-    const index = indexOf(envelope)
+  take({ envelope, keyIndex: index }: MemoryJob, now: number): void {
     const expiresAt = lastsUntil(envelope)
     if (index === null || expiresAt === null || expiresAt <= now) return
     this.#forget(this.#lasting.get(index))
@@ -41,8 +37,8 @@ export class UniqueKeys {
   }
 
   /** For a job that is over without ever having been claimed: it is as if it had never been sent. */
-  freeUnclaimed({ envelope, startedAt }: MemoryJob): void {
-    const key = this.#lasting.get(indexOf(envelope) ?? '')
+  freeUnclaimed({ envelope, keyIndex, startedAt }: MemoryJob): void {
+    const key = this.#lasting.get(keyIndex ?? '')
     if (startedAt === null && key?.jobId === envelope.id) this.#forget(key)
   }
 
@@ -78,9 +74,4 @@ function holdsByState({ envelope, state, startedAt }: MemoryJob): boolean {
 function lastsUntil({ uniqueUntil }: Envelope): number | null {
   if (uniqueUntil === 'ever') return Number.POSITIVE_INFINITY
   return typeof uniqueUntil === 'number' ? uniqueUntil : null
-}
-
-/** The length keeps pairs apart whatever characters they have. */
-function indexOf({ job, uniqueKey }: Envelope): string | null {
-  return uniqueKey === null ? null : `${job.length}:${job}:${uniqueKey}`
 }

@@ -56,8 +56,9 @@ export class Bench {
   envelope(wanted: Wanted = {}): Envelope {
     const now = this.clock.now()
     const { payload = '{"n":1}', delayMs = 0, createdAt = now, runAt = now + delayMs, ...more } = wanted
-    const { uniqueKey = null, uniqueUntil = 'ended', group = null, links = null, ...identity } = more
-    return sealEnvelope(this.#identity(identity), payload, { createdAt, runAt, uniqueKey, uniqueUntil, group, links }, null)
+    const { uniqueKey = null, uniqueUntil = 'ended', group = null, links = null, number = null, ...identity } = more
+    const delivery = { createdAt, runAt, uniqueKey, uniqueUntil, group, links, number }
+    return sealEnvelope(this.#identity(identity), payload, delivery, null)
   }
 
   /** An id for a job or a workflow that is still to be sent. */
@@ -153,6 +154,11 @@ export class Bench {
     return { token: lease.token, kind: 'wait' }
   }
 
+  /** The same job once more, as it is said here. */
+  again(lease: Lease, wanted: Wanted = {}): Settlement {
+    return { token: lease.token, kind: 'again', envelope: this.envelope({ ...wanted, id: lease.envelope.id }) }
+  }
+
   skipped(lease: Lease, keep = true): Settlement {
     return { token: lease.token, kind: 'skipped', why: 'the filter said no', keep }
   }
@@ -182,6 +188,7 @@ export class Bench {
       idempotencyKey: null,
       meta: {},
       occurrence: null,
+      repeat: null,
       ...wanted,
     }
   }

@@ -43,6 +43,30 @@ export const heldLeases: Group = {
         [...late.slice(0, 2), ...urgent, ...late.slice(2)],
       )
     },
+    'the leases of jobs are shown whoever holds them, and nothing of jobs that wait, have ended or never were': async (bench) => {
+      const [first, second, third, waiting] = (await bench.send({}, {}, {}, { delayMs: 1_000 })) as [
+        string,
+        string,
+        string,
+        string,
+      ]
+      const [ended] = await bench.claim({ limit: 1, owner: 'one' })
+      assert.ok(ended)
+      await bench.claim({ limit: 1, owner: 'two' })
+      await bench.clock.advance(1)
+      await bench.claim({ limit: 1, owner: 'three' })
+      await bench.settle(bench.done(ended, { keep: true }))
+      const held = await bench.store.leasesOf([waiting, third, 'nothing', first, second, bench.newId()])
+      assert.deepEqual(held, await bench.store.leases(['two', 'three']))
+      assert.deepEqual(
+        held.map(({ id, owner }) => [id, owner]),
+        [
+          [second, 'two'],
+          [third, 'three'],
+        ],
+      )
+      assert.deepEqual(await bench.store.leasesOf([]), [])
+    },
     'the token of a lease that is looked at settles it': async (bench) => {
       const id = await bench.sendOne()
       const lease = await bench.claimOne()

@@ -1,5 +1,7 @@
+import { again, againRecorded } from './again.ts'
 import { ageing } from './ageing.ts'
 import { amending } from './amending.ts'
+import { amendingInAnyState } from './amending-in-any-state.ts'
 import { beginning, beginningRecorded } from './beginning.ts'
 import { cancelling } from './cancelling.ts'
 import { claiming } from './claiming.ts'
@@ -18,10 +20,12 @@ import { listing } from './listing.ts'
 import { locks } from './locks.ts'
 import { longestWaits } from './longest-waits.ts'
 import { neighbouring } from './neighbours.ts'
+import { numbers } from './numbers.ts'
 import { occurrences } from './occurrences.ts'
 import { onceKeys } from './once-keys.ts'
 import { outcomes } from './outcomes.ts'
 import { parents } from './parents.ts'
+import { parentsOfOthers } from './parents-of-others.ts'
 import { pausing } from './pausing.ts'
 import { presence } from './presence.ts'
 import { queueLimits } from './queue-limits.ts'
@@ -65,6 +69,7 @@ const groups = [
   queueLimits,
   ageing,
   settling,
+  again,
   leases,
   heldLeases,
   beginning,
@@ -73,9 +78,12 @@ const groups = [
   watching,
   closing,
   records,
+  againRecorded,
+  numbers,
   listing,
   cancelling,
   amending,
+  amendingInAnyState,
   replaying,
   uniqueKeysReplayed,
   removing,
@@ -98,6 +106,7 @@ const groups = [
   dependencies,
   failurePolicies,
   parents,
+  parentsOfOthers,
   trees,
   longestWaits,
   randomWorkflows,

@@ -20,12 +20,14 @@ export const records: Group = {
         group: oddText,
         payload: '{"a": 1.50}',
         delayMs: 5_000,
+        number: await bench.store.numbers.reserve(1),
       }
       const now = bench.clock.now()
       const record = await bench.record(await bench.sendOne(wanted))
       const { id, startedAt, finishedAt, leaseExpiresAt, owner, ...rest } = record
       assert.deepEqual([typeof id, startedAt, finishedAt, leaseExpiresAt, owner], ['string', null, null, null, null])
       assert.deepEqual(rest, {
+        number: wanted.number,
         job: 'work',
         name: oddName,
         queue: 'mail',

@@ -27,7 +27,7 @@ async function broken() {
   const send = async (waits: readonly string[] = [], onFailure: FailurePolicy = 'fail'): Promise<string> => {
     const id = newId()
     const identity = { id, job: 'work', name: 'work', queue: 'default', priority: 5, maxRetries: 0, timeoutMs: null }
-    const rest = { singleInstance: false, idempotencyKey: null, meta: {}, occurrence: null }
+    const rest = { singleInstance: false, idempotencyKey: null, meta: {}, occurrence: null, repeat: null }
     const waitsFor = waits.map((each) => ({ id: each, onFailure }))
     const links: Links | null = waits.length === 0 ? null : { root: 'flow', parent: null, waitsFor, longestWaitMs: 86_400_000 }
     const delivery = { createdAt: clock.now(), runAt: clock.now(), uniqueKey: null, links }

@@ -42,7 +42,7 @@ async function claimOne(backend: QueueBackend) {
 
 function envelope(at: number): Envelope {
   const identity = { id: nextId(), job: 'work', name: 'work', queue: 'default', priority: 5, maxRetries: 3, timeoutMs: null }
-  const rest = { singleInstance: false, idempotencyKey: null, meta: {}, occurrence: at }
+  const rest = { singleInstance: false, idempotencyKey: null, meta: {}, occurrence: at, repeat: null }
   return sealEnvelope({ ...identity, ...rest }, '{}', { createdAt: clock.now(), runAt: at, uniqueKey: null }, null)
 }
 

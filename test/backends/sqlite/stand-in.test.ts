@@ -150,7 +150,16 @@ describe('the leases that it renews', () => {
   }
 
   function envelope(label: string, wanted: Partial<Identity> = {}) {
-    const names = { id: nextId(), job: 'work', name: 'work', queue: 'default', idempotencyKey: null, meta: {}, occurrence: null }
+    const names = {
+      id: nextId(),
+      job: 'work',
+      name: 'work',
+      queue: 'default',
+      idempotencyKey: null,
+      meta: {},
+      occurrence: null,
+      repeat: null,
+    }
     const identity = { ...names, priority: 5, maxRetries: 3, timeoutMs: null, singleInstance: false, ...wanted }
     return sealEnvelope(identity, label, { createdAt: now, runAt: now, uniqueKey: null }, null)
   }
