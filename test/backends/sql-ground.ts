@@ -36,7 +36,10 @@ export class SqlGround {
 
   /** A queue that holds nothing. */
   async open(clock: Clock): Promise<QueueBackend> {
-    if (this.#isMade) for (const table of emptied) await this.query(`DELETE FROM {${table}}`)
+    if (this.#isMade) {
+      for (const table of emptied) await this.query(`DELETE FROM {${table}}`)
+      await this.query('UPDATE {numbers} SET next = 1')
+    }
     return this.openAgain(clock)
   }
 
@@ -57,7 +60,7 @@ export class SqlGround {
   }
 }
 
-const lasting = new Set(['mutexes', 'schedule_revision'])
+const lasting = new Set(['mutexes', 'schedule_revision', 'numbers'])
 const emptied = Object.keys(tables).filter((table) => !lasting.has(table))
 
 interface Client {

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { sqliteMigrations } from '../../src/backends/sqlite/schema.ts'
 import { execute } from '../processes/database.ts'
 import { jobProject, Project } from './project.ts'
+
+const latest = sqliteMigrations.length
 
 interface Sent {
   readonly id: string
@@ -245,12 +248,12 @@ describe('treadle dead, retry, cancel, prune', () => {
     const project = new Project({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
     const { code, out } = await project.call(['migrate', '--plan'])
     expect(code).toBe(0)
-    expect(out).toMatch(/^-- The schema of Treadle, from version 0 to 1\nBEGIN IMMEDIATE;/)
+    expect(out).toMatch(new RegExp(`^-- The schema of Treadle, from version 0 to ${latest}\\nBEGIN IMMEDIATE;`))
     expect(out).toMatch(/INSERT INTO treadle_schema [^;]*;\nCOMMIT;\n$/)
     expect(existsSync(project.path('jobs.db'))).toBe(false)
     execute(project.path('jobs.db'), out)
     expect(await project.call(['send', 'any', '--force'])).toMatchObject({ code: 0 })
-    expect((await project.call(['migrate', '--plan'])).out).toBe('-- nothing to do: schema version 1\n')
+    expect((await project.call(['migrate', '--plan'])).out).toBe(`-- nothing to do: schema version ${latest}\n`)
   })
 
   it('migrate goes back to an earlier version only where that is said twice', async () => {
@@ -262,14 +265,17 @@ describe('treadle dead, retry, cancel, prune', () => {
     ]) {
       expect(await project.call(['migrate', ...way])).toMatchObject({ code: 2, err: expect.stringContaining('add --yes') })
     }
-    expect(await project.call(['migrate', '--down', '2', '--yes'])).toMatchObject({ code: 2 })
-    expect(await project.call(['migrate', '--to', '2'])).toMatchObject({ code: 1, err: expect.stringContaining('0 (none) to 1') })
-    expect(await project.call(['migrate', '--down', '1', '--yes'])).toMatchObject({
+    expect(await project.call(['migrate', '--down', String(latest + 1), '--yes'])).toMatchObject({ code: 2 })
+    expect(await project.call(['migrate', '--to', String(latest + 1)])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`0 (none) to ${latest}`),
+    })
+    expect(await project.call(['migrate', '--down', String(latest), '--yes'])).toMatchObject({
       code: 0,
       out: 'sqlite:jobs.db has schema version 0\n',
     })
     expect(await project.call(['list'])).toMatchObject({ code: 1, err: expect.stringContaining('[SCHEMA_OUTDATED]') })
-    expect(await project.json(['migrate'])).toEqual({ url: 'sqlite:jobs.db', kind: 'sqlite', version: 1 })
+    expect(await project.json(['migrate'])).toEqual({ url: 'sqlite:jobs.db', kind: 'sqlite', version: latest })
   })
 
   it('migrate has nothing to do where there is no database', async () => {

@@ -110,6 +110,32 @@ describe('the conformance suite', () => {
       }),
     ],
     [
+      'no numbers',
+      'numbers of jobs',
+      (backend) => ({ send: (envelopes) => backend.send(envelopes.map((each) => ({ ...each, number: null }))) }),
+    ],
+    [
+      'nothing done again',
+      'doing a job again',
+      (backend) => ({
+        settle: (settlements) =>
+          backend.settle(
+            settlements.map((each) =>
+              each.kind === 'again' ? { token: each.token, kind: 'done', result: null, keep: false } : each,
+            ),
+          ),
+      }),
+    ],
+    [
+      'amendments of waiting jobs alone',
+      'amending in any state',
+      ({ store }) => ({
+        store: overlaid(store, {
+          amend: (amendments) => store.amend(amendments.map(({ id, expected, envelope }) => ({ id, expected, envelope }))),
+        }),
+      }),
+    ],
+    [
       'workers that never leave',
       'presence of workers',
       ({ store }) => ({ store: overlaid(store, { workers: overlaid(store.workers, { leave: async () => {} }) }) }),

@@ -1,4 +1,4 @@
-import { type Index, indexes, type Table, type TableName, tables } from '../sql/tables.ts'
+import { firstIndexes, firstTables, type Index, type Table, type TableName } from '../sql/tables.ts'
 import { placeColumns } from './places.ts'
 
 /** In characters. A key of an index has room for 768 of them in all. */
@@ -10,16 +10,16 @@ const otherLengths: Partial<Readonly<Record<TableName, Readonly<Record<string, n
 
 /** The statements that make the first version of the schema, tables written as `{jobs}`. */
 export function mysqlTables(exactCollation: string): readonly string[] {
-  return Object.entries(tables).map(([name, table]) => createTable(name as TableName, table, exactCollation))
+  return firstTables.map(([name, table]) => createTable(name, table, exactCollation))
 }
 
-function createTable(name: TableName, table: Table, collation: string): string {
+export function createTable(name: TableName, table: Table, collation: string): string {
   const columns = Object.entries(table.columns).map(([column, { type, nullable, fallback }]) => {
     const length = otherLengths[name]?.[column] ?? nameLength
     const given = fallback === undefined ? '' : ` DEFAULT ${typeof fallback === 'string' ? `'${fallback}'` : fallback}`
     return `${column} ${columnType(type, length, collation)}${nullable === true ? '' : ' NOT NULL'}${given}`
   })
-  const keys = indexes.filter((index) => index.table === name && index.isOfStates !== true).map(createIndex)
+  const keys = firstIndexes.filter((index) => index.table === name && index.isOfStates !== true).map(createIndex)
   const places = name === 'jobs' ? placeColumns(columnType('name', nameLength, collation)) : []
   const lines = [...columns, `PRIMARY KEY (${table.primary.join(', ')})`, ...keys, ...places]
   const kept = 'ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'

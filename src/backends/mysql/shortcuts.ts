@@ -1,5 +1,5 @@
 import { CountChanges } from '../sql/counts.ts'
-import { type PlainRow, plainColumns } from '../sql/sent-rows.ts'
+import { hasNumbers, numberedColumns, type PlainRow, plainColumns } from '../sql/sent-rows.ts'
 import type { SqlDatabase, SqlSession } from '../sql/session.ts'
 import type { Shortcuts } from '../sql/shortcuts.ts'
 import { claim } from './claim.ts'
@@ -21,7 +21,7 @@ export function mysqlShortcuts(database: MysqlDatabase): Shortcuts {
 async function storeQuickly(database: MysqlDatabase, rows: readonly PlainRow[]): Promise<ReadonlySet<string> | null> {
   try {
     await database.attempt(async (session) => {
-      await session.insert('jobs', plainColumns, rows)
+      await session.insert('jobs', columnsOf(rows), rows)
       await count(session, rows)
     })
     return null
@@ -33,13 +33,17 @@ async function storeQuickly(database: MysqlDatabase, rows: readonly PlainRow[]):
 
 function storeNew(database: SqlDatabase, rows: readonly PlainRow[]): Promise<ReadonlySet<string>> {
   return database.transaction(async (session) => {
-    const written = await session.insertNew('jobs', plainColumns, rows, 'id')
+    const written = await session.insertNew('jobs', columnsOf(rows), rows, 'id')
     await count(
       session,
       rows.filter(({ id }) => written.has(id)),
     )
     return written
   })
+}
+
+function columnsOf(rows: readonly PlainRow[]): typeof plainColumns | typeof numberedColumns {
+  return hasNumbers(rows) ? numberedColumns : plainColumns
 }
 
 async function count(session: SqlSession, rows: readonly PlainRow[]): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrations.ts'
-import { tables } from '../sql/tables.ts'
-import { postgresTables } from './schema.ts'
+import { firstTables, tables } from '../sql/tables.ts'
+import { createTable, postgresTables } from './schema.ts'
 
 /** All versions of the schema, the first one first. What was released is never changed. */
 export const postgresMigrations: readonly Migration[] = [
@@ -10,7 +10,17 @@ export const postgresMigrations: readonly Migration[] = [
       "INSERT INTO {mutexes} (name) VALUES ('claims'), ('links')",
       'INSERT INTO {schedule_revision} (one, revision) VALUES (1, 0)',
     ],
-    down: Object.keys(tables).map((name) => `DROP TABLE {${name}}`),
+    down: firstTables.map(([name]) => `DROP TABLE {${name}}`),
+    compatibleFrom: 1,
+  },
+  {
+    up: [
+      'ALTER TABLE {jobs} ADD COLUMN number bigint',
+      'CREATE UNIQUE INDEX jobs_number ON {jobs} (number) WHERE number IS NOT NULL',
+      createTable('numbers', tables.numbers),
+      'INSERT INTO {numbers} (one, next) VALUES (1, 1)',
+    ],
+    down: ['DROP TABLE {numbers}', 'ALTER TABLE {jobs} DROP COLUMN number'],
     compatibleFrom: 1,
   },
 ]

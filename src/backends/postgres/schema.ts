@@ -1,4 +1,4 @@
-import { indexes, type Table, type TableName, tables } from '../sql/tables.ts'
+import { firstIndexes, firstTables, type Table, type TableName } from '../sql/tables.ts'
 import { columnTypes } from './statements.ts'
 
 /** Rows change a few times and are found by index each time: room on the page and eager cleaning keep the tables small. */
@@ -11,15 +11,15 @@ const storage: Partial<Readonly<Record<TableName, string>>> = {
 
 /** The statements that make the first version of the schema, tables written as `{jobs}`. */
 export function postgresTables(): readonly string[] {
-  const made = Object.entries(tables).map(([name, table]) => createTable(name as TableName, table))
-  const indexed = indexes.map(({ name, table, columns, unique, where }) => {
+  const made = firstTables.map(([name, table]) => createTable(name, table))
+  const indexed = firstIndexes.map(({ name, table, columns, unique, where }) => {
     const kind = unique === true ? 'UNIQUE INDEX' : 'INDEX'
     return `CREATE ${kind} ${name} ON {${table}} (${columns.join(', ')})${where === undefined ? '' : ` WHERE ${where}`}`
   })
   return [...made, ...indexed]
 }
 
-function createTable(name: TableName, { columns, primary }: Table): string {
+export function createTable(name: TableName, { columns, primary }: Table): string {
   const lines = Object.entries(columns).map(([column, { type, nullable, fallback }]) => {
     if (type === 'serial') return `${column} bigint GENERATED ALWAYS AS IDENTITY`
     const given = fallback === undefined ? '' : ` DEFAULT ${typeof fallback === 'string' ? `'${fallback}'` : fallback}`

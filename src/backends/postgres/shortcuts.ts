@@ -1,5 +1,5 @@
 import { untilNumber } from '../sql/job-row.ts'
-import { plainColumns } from '../sql/sent-rows.ts'
+import { hasNumbers, numberedColumns, plainColumns } from '../sql/sent-rows.ts'
 import type { SqlDatabase } from '../sql/session.ts'
 import {
   type ClaimedRow,
@@ -17,9 +17,11 @@ const slack = 50
 
 /** Each of them is one statement, and so one round trip and one commit. */
 export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
-  const store = storing(statements)
+  const plain = storing(statements, plainColumns)
+  const numbered = storing(statements, numberedColumns)
   return {
     async store(database, rows) {
+      const store = hasNumbers(rows) ? numbered : plain
       const [answer] = await database.all<{ written: number; ids: string | null }>(store, [JSON.stringify(rows), rows.length])
       return answer?.written === rows.length ? null : new Set(listOf(answer?.ids ?? null))
     },
@@ -29,9 +31,9 @@ export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
 }
 
 /** Which jobs were written is told only where some were not. */
-function storing(statements: PostgresStatements): string {
+function storing(statements: PostgresStatements, columns: readonly string[]): string {
   return `WITH written AS (
-      ${statements.insert('jobs', plainColumns, 'ON CONFLICT DO NOTHING RETURNING id, lane, state')}
+      ${statements.insert('jobs', columns, 'ON CONFLICT DO NOTHING RETURNING id, lane, state')}
     ), counted AS (
       INSERT INTO {counts} (lane, state, jobs) SELECT lane, state, count(*) FROM written GROUP BY lane, state
     ) SELECT count(*) AS written, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM written`

@@ -22,7 +22,7 @@ interface PlacedAmendment extends Amendment {
 /** Payloads of jobs, as they stand after the amendments so far. */
 type Payloads = Map<string, string>
 
-/** Gives waiting jobs another payload, time and place. */
+/** Gives waiting jobs another payload, time and place; others only where that is asked for. */
 export class Amending {
   readonly #parts: AmendingParts
 
@@ -72,16 +72,19 @@ export class Amending {
   }
 }
 
-function amendOne(hand: JobsInHand, { id, expected, envelope, lane }: PlacedAmendment, payloads: Payloads): AmendAnswer {
+function amendOne(hand: JobsInHand, amendment: PlacedAmendment, payloads: Payloads): AmendAnswer {
+  const { id, expected, envelope, lane, inAnyState } = amendment
   const row = hand.get(id)
   if (row === undefined) return 'missing'
-  if (row.state > stateNumber.running) return 'ended'
-  if (row.state === stateNumber.running) return 'claimed'
+  if (row.state > stateNumber.running && inAnyState !== true) return 'ended'
+  if (row.state === stateNumber.running && inAnyState !== true) return 'claimed'
   if (expected !== null && payloads.get(id) !== expected) return 'changed'
   const { group, identity, payload, signature, runAt } = envelope
-  const state = row.state === stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
+  const state = row.state >= stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
   const change: JobChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
-  hand.change(id, change)
+  // Its token says another lane. The end of a linked job is counted where its row stands.
+  const isElsewhere = state === stateNumber.running && lane.lane !== row.lane
+  hand.change(id, isElsewhere ? { ...change, linked: 1 } : change)
   payloads.set(id, payload)
   return 'amended'
 }

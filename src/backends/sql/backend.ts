@@ -15,6 +15,7 @@ import { Joining, type JoiningOptions } from './joining.ts'
 import { Lanes } from './lanes.ts'
 import { LostClaims } from './lost-claims.ts'
 import { Mending } from './mending.ts'
+import { Numbers } from './numbers.ts'
 import { OnceMarks } from './once-marks.ts'
 import { Outcomes } from './outcomes.ts'
 import { Promoting } from './promoting.ts'
@@ -58,7 +59,8 @@ export function sqlBackend(options: SqlBackendOptions): QueueBackend {
   const onceMarks = new OnceMarks()
   const outcomes = new Outcomes()
   const endings = new Endings(onceMarks)
-  const shared = { lanes, counts, uniqueKeys, onceMarks, outcomes, endings, shortcuts }
+  const numbers = new Numbers()
+  const shared = { lanes, counts, uniqueKeys, numbers, onceMarks, outcomes, endings, shortcuts }
   const { transactions, sending, linking, settling } = queueParts(database, groups, shared)
   const promoting = new Promoting({ database, lanes, counts, groups })
   const rescuing = new Rescuing(database, transactions)
@@ -132,10 +134,24 @@ export function sqlBackend(options: SqlBackendOptions): QueueBackend {
 }
 
 function leaseOf(row: ClaimedRow, lanes: Lanes, claim: string, expiresAt: number): Lease {
-  const { id, lane: number, grp, identity, payload, signature, unique_key, unique_until, created_at, run_at, attempts } = row
+  const {
+    id,
+    lane: number,
+    grp,
+    identity,
+    payload,
+    signature,
+    unique_key,
+    unique_until,
+    created_at,
+    run_at,
+    attempts,
+    number: called,
+  } = row
   const { queue, job, priority, single, grouped } = lanes.get(number)
   const envelope = {
     id,
+    number: called,
     job,
     queue,
     priority,

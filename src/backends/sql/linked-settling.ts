@@ -1,12 +1,12 @@
-import type { Settlement, SettleReceipt } from '../contract.ts'
+import type { SettleReceipt } from '../contract.ts'
 import type { JobRow } from './job-row.ts'
 import type { JobsInHand, Waiting } from './jobs-in-hand.ts'
 import type { OnceMarks } from './once-marks.ts'
-import { cancelledAt, changeFor, type LinkedSettling } from './settling.ts'
+import { cancelledAt, changeFor, type LinkedSettling, type PlacedSettlement } from './settling.ts'
 import type { Doom, Waiter } from './waiters-in-hand.ts'
 import { block, endFor, unblock } from './waiting-jobs.ts'
 
-type Departure = Extract<Settlement, { readonly kind: 'done' | 'wait' }>
+type Departure = Extract<PlacedSettlement, { readonly kind: 'done' | 'wait' }>
 
 /** Ends leases of jobs that others wait for, or that may wait for others. */
 export class SettlingOfLinked implements LinkedSettling {
@@ -18,13 +18,14 @@ export class SettlingOfLinked implements LinkedSettling {
     this.#onceMarks = onceMarks
   }
 
-  async settle(hand: JobsInHand, row: JobRow, settlement: Settlement): Promise<SettleReceipt> {
+  async settle(hand: JobsInHand, row: JobRow, settlement: PlacedSettlement): Promise<SettleReceipt> {
     switch (settlement.kind) {
       case 'done':
       case 'wait':
         return this.#leave(hand, row, settlement)
       case 'retry':
       case 'snooze':
+      case 'again':
         hand.change(row.id, { ...changeFor(row, settlement, hand.now), ...(row.cancel === 1 && cancelledAt(hand.now)) })
         return row.cancel === 1 ? 'cancelled' : 'applied'
       case 'dead':

@@ -4,7 +4,7 @@ import { chosenLanes } from './lane-choice.ts'
 import type { Lanes } from './lanes.ts'
 import { type HeldRow, heldColumns, heldLeaseOf, type RecordRow, recordColumns, recordOf } from './record.ts'
 import type { SqlDatabase, SqlValue } from './session.ts'
-import { stateNumber } from './tables.ts'
+import { isRunning, stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
 
 const columns = `${recordColumns.map((column) => `{jobs}.${column}`).join(', ')}, links.parent, links.root`
@@ -77,12 +77,18 @@ export class Looking {
 
   /** The order of the claims is that of their times, and within one claim the order in which it chose. */
   async leases(owners: readonly string[]): Promise<readonly HeldLease[]> {
-    if (owners.length === 0) return []
+    const { from, is } = this.#parts.database.dialect.inState(stateNumber.running)
+    return this.#leases(`${from} WHERE ${is} AND owner IN (?)`, owners)
+  }
+
+  async leasesOf(ids: readonly string[]): Promise<readonly HeldLease[]> {
+    return this.#leases(`{jobs by PRIMARY} WHERE id IN (?) AND ${isRunning}`, ids.filter(isJobId))
+  }
+
+  async #leases(which: string, values: readonly string[]): Promise<readonly HeldLease[]> {
+    if (values.length === 0) return []
     const { database, lanes } = this.#parts
-    const { from, is } = database.dialect.inState(stateNumber.running)
-    const rows = await database.all<HeldRow>(`SELECT ${heldColumns.join(', ')} FROM ${from} WHERE ${is} AND owner IN (?)`, [
-      owners,
-    ])
+    const rows = await database.all<HeldRow>(`SELECT ${heldColumns.join(', ')} FROM ${which}`, [values])
     await lanes.numbered(
       database,
       rows.map(({ lane }) => lane),

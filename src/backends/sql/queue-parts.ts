@@ -4,6 +4,7 @@ import type { Groups } from './groups.ts'
 import type { Lanes } from './lanes.ts'
 import { SettlingOfLinked } from './linked-settling.ts'
 import { Linking } from './linking.ts'
+import type { Numbers } from './numbers.ts'
 import type { OnceMarks } from './once-marks.ts'
 import type { Outcomes } from './outcomes.ts'
 import { Sending } from './sending.ts'
@@ -18,6 +19,7 @@ export interface SharedParts {
   readonly lanes: Lanes
   readonly counts: Counts
   readonly uniqueKeys: UniqueKeys
+  readonly numbers: Numbers
   readonly onceMarks: OnceMarks
   readonly outcomes: Outcomes
   readonly endings: Endings

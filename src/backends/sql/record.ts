@@ -9,6 +9,7 @@ import { writeToken } from './token.ts'
 /** A job's row as far as people see it, with its place in a workflow. */
 export interface RecordRow {
   readonly id: string
+  readonly number: number | null
   readonly lane: number
   readonly grp: string
   readonly state: number
@@ -35,6 +36,7 @@ export interface RecordRow {
 
 export const recordColumns = [
   'id',
+  'number',
   'lane',
   'grp',
   'state',
@@ -62,6 +64,7 @@ export function recordOf(row: RecordRow, { queue, job, priority, grouped }: Lane
   const identity = parseIdentity(row.identity)
   return {
     id: row.id,
+    number: row.number,
     job,
     name: identity?.name ?? job,
     queue,

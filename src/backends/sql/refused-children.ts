@@ -1,9 +1,10 @@
 import type { Envelope, ParentLink } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
 import { childKey } from './edges.ts'
+import type { JobRow } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import { stateNumber } from './tables.ts'
-import { readToken } from './token.ts'
+import { isJobId, readToken } from './token.ts'
 
 /** By their places: children of jobs that may not have any, and those that are there already, if only by this very batch. */
 export async function refusedChildren(
@@ -13,7 +14,7 @@ export async function refusedChildren(
   const refused = new Map<number, SendReceipt>()
   const parents = envelopes.flatMap(({ links }) => links?.parent ?? [])
   if (parents.length === 0) return refused
-  await hand.lock(parents.flatMap(({ token }) => readToken(token)?.id ?? []))
+  await hand.lock(parents.map(({ id }) => id).filter(isJobId))
   const children = await childrenOf(hand, parents)
   for (const [index, { id, links }] of envelopes.entries()) {
     if (links?.parent == null) continue
@@ -28,10 +29,19 @@ export async function refusedChildren(
 }
 
 function refusalOf(hand: JobsInHand, { id, token }: ParentLink): SendReceipt['refused'] {
-  const read = readToken(token)
-  const row = read?.id === id ? hand.get(id) : undefined
-  if (row?.state !== stateNumber.running || row.token !== read?.claim) return 'lost'
+  const row = hand.get(id)
+  if (row === undefined || !(token === null ? mayHaveChildren(row) : isHeldBy(row, token))) return 'lost'
   return row.cancel === 1 ? 'cancelled' : undefined
+}
+
+function isHeldBy({ id, state, token }: JobRow, text: string): boolean {
+  const read = readToken(text)
+  return state === stateNumber.running && read?.id === id && read.claim === token
+}
+
+/** One whose handler was called once is blocked by nothing but its children. */
+function mayHaveChildren({ state, started_at }: JobRow): boolean {
+  return state === stateNumber.running || (state === stateNumber.blocked && started_at !== null)
 }
 
 async function childrenOf(hand: JobsInHand, parents: readonly ParentLink[]): Promise<Map<string, string>> {

@@ -1,6 +1,6 @@
 import type { AttemptError, DeadReason, ReapReport } from '../contract.ts'
 import { interruption } from '../failure.ts'
-import { type JobChange, type JobRow, unleased, withError } from './job-row.ts'
+import { type JobChange, type JobRow, stateAfter, unleased, withError } from './job-row.ts'
 import type { SqlDatabase } from './session.ts'
 import { cancelledAt } from './settling.ts'
 import { stateNumber } from './tables.ts'
@@ -29,7 +29,7 @@ export class Rescuing {
       for (const row of new Set(ids.flatMap((id) => hand.get(id) ?? []))) {
         if (row.state !== stateNumber.running || !isOver(row)) continue
         const change = changeFor(row, maxRescues, now)
-        if (change.state === stateNumber.ready) report.returned++
+        if (change.state === stateNumber.ready || change.state === stateNumber.scheduled) report.returned++
         if (change.reason === 'poisoned') report.poisoned++
         hand.change(row.id, { ...change, token: null, rescues: row.rescues + 1 })
       }
@@ -61,7 +61,8 @@ function changeFor(row: JobRow, maxRescues: number, now: number): JobChange {
     return dead(row, 'interrupted', { attempt: row.attempts, at: now, message: interruption(row.owner as string) }, now)
   }
   if (row.rescues >= maxRescues) return dead(row, 'poisoned', poisonError(row, now), now)
-  return { ...unleased, state: stateNumber.ready, attempts: row.attempts - 1 }
+  // One that was amended while it ran may not be due yet.
+  return { ...unleased, state: stateAfter(row.run_at - now), attempts: row.attempts - 1 }
 }
 
 function dead(row: JobRow, reason: DeadReason, error: AttemptError, now: number): JobChange {

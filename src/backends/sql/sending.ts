@@ -4,6 +4,7 @@ import { CountChanges, type Counts } from './counts.ts'
 import type { Groups } from './groups.ts'
 import { digestOfKey } from './job-row.ts'
 import type { Lane, Lanes } from './lanes.ts'
+import type { Numbers } from './numbers.ts'
 import { type PlainRow, plainRowOf, rowOf, type SentRow, sentColumns } from './sent-rows.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import type { Shortcuts } from './shortcuts.ts'
@@ -16,6 +17,7 @@ export interface SendingParts {
   readonly counts: Counts
   readonly groups: Groups
   readonly uniqueKeys: UniqueKeys
+  readonly numbers: Numbers
   readonly shortcuts: Shortcuts
   /** Another connection, where the transaction may see the database as it was when it began and not as it is. */
   readonly beside?: SqlSession
@@ -44,7 +46,7 @@ export class Sending {
     const rows = envelopes.map((envelope, index) => plainRowOf(envelope, lanes[index] as Lane, now))
     const written = await shortcuts.store(database, rows)
     this.#parts.counts.noteEntries(1)
-    return receiptsOf(rows, written)
+    return this.#parts.numbers.namesakes(database, rows, receiptsOf(rows, written))
   }
 
   /** The rows that envelopes become. Lanes are made on the way, in transactions of their own. */
@@ -86,6 +88,12 @@ export class Sending {
     if (refused.length > 0) {
       const there = await session.all<{ id: string }>('SELECT id FROM {jobs} WHERE id IN (?)', [refused])
       for (const { id } of there) receipts.set(id, { id, stored: false })
+      const left = free.filter(({ id }) => !receipts.has(id))
+      const found = await this.#parts.numbers.holders(session, left)
+      for (const { id, number } of left) {
+        const holder = number === undefined ? undefined : found.get(number)
+        if (holder !== undefined) receipts.set(id, { id: holder, stored: false })
+      }
     }
     return rows.filter(({ id }) => !receipts.has(id))
   }

@@ -16,12 +16,17 @@ export const plainColumns = [
   'signature',
 ] as const satisfies readonly ColumnName<'jobs'>[]
 
+export const numberedColumns = [...plainColumns, 'number'] as const satisfies readonly ColumnName<'jobs'>[]
+
 export type PlainRow = SqlRow &
   Readonly<Record<'id' | 'identity' | 'payload', string>> &
-  Readonly<Record<'lane' | 'state', number>>
+  Readonly<Record<'lane' | 'state', number>> & {
+    /** Only where it has one. */
+    readonly number?: number
+  }
 
 export const sentColumns = [
-  ...plainColumns,
+  ...numberedColumns,
   'grp',
   'unique_key',
   'unique_until',
@@ -39,9 +44,15 @@ export type SentRow = PlainRow & {
 
 /** A row without a unique key, a group, a schedule or links: those columns have their defaults. */
 export function plainRowOf(envelope: Envelope, lane: Lane, now: number): PlainRow {
-  const { id, runAt, createdAt, identity, payload, signature } = envelope
+  const { id, number, runAt, createdAt, identity, payload, signature } = envelope
   const state = runAt <= now ? stateNumber.ready : stateNumber.scheduled
-  return { id, lane: lane.lane, state, run_at: runAt, created_at: createdAt, identity, payload, signature }
+  const row = { id, lane: lane.lane, state, run_at: runAt, created_at: createdAt, identity, payload, signature }
+  return number === null ? row : { ...row, number }
+}
+
+/** Most jobs have no number, and then nothing of it travels. */
+export function hasNumbers(rows: readonly PlainRow[]): boolean {
+  return rows.some(({ number }) => number !== undefined)
 }
 
 export function rowOf(envelope: Envelope, lane: Lane, now: number, schedule: string | null): SentRow {

@@ -1,8 +1,9 @@
+import type { Envelope } from '../../envelope/envelope.ts'
 import type { Settlement, SettleReceipt } from '../contract.ts'
 import { Doubts } from './doubts.ts'
 import { type JobChange, type JobRow, stateAfter, unleased, withError } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
-import type { Lanes } from './lanes.ts'
+import type { Lane, Lanes } from './lanes.ts'
 import type { OnceMarks } from './once-marks.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import type { Shortcuts } from './shortcuts.ts'
@@ -10,9 +11,14 @@ import { isRunning, stateNumber } from './tables.ts'
 import { readToken, type Token } from './token.ts'
 import type { Transactions } from './transactions.ts'
 
+type Again = Extract<Settlement, { readonly kind: 'again' }>
+
+/** With the lane that a job is to stand in which is done again. */
+export type PlacedSettlement = Exclude<Settlement, Again> | (Again & { readonly lane: Lane })
+
 /** The part of workflows that has a word in the end of a lease. */
 export interface LinkedSettling {
-  settle(hand: JobsInHand, row: JobRow, settlement: Settlement): Promise<SettleReceipt>
+  settle(hand: JobsInHand, row: JobRow, settlement: PlacedSettlement): Promise<SettleReceipt>
 }
 
 export interface SettlingParts {
@@ -48,17 +54,27 @@ export class Settling {
     const tokens = settlements.map(({ token }) => readToken(token))
     const left = await this.#succeedPlainly(settlements, tokens, receipts, now)
     if (left.length === 0) return { receipts, released: false }
+    const placed = new Map<number, PlacedSettlement>()
+    for (const index of left) placed.set(index, await this.#placed(settlements[index] as Settlement, tokens[index] as Token))
     const ids = left.map((index) => (tokens[index] as Token).id)
     const released = await this.#parts.transactions.withJobs(ids, now, async (hand) => {
       for (const index of left) {
-        receipts[index] = await this.settleOne(hand, tokens[index] as Token, settlements[index] as Settlement)
+        receipts[index] = await this.#settleOne(hand, tokens[index] as Token, placed.get(index) as PlacedSettlement)
       }
     })
     return { receipts, released: released.hasReleased }
   }
 
-  /** In a transaction that has the job in hand. */
-  async settleOne(hand: JobsInHand, token: Token, settlement: Settlement): Promise<SettleReceipt> {
+  /** Whether a job is an occurrence of a schedule stays as it is, whatever else becomes of its lane. */
+  async #placed(settlement: Settlement, token: Token): Promise<PlacedSettlement> {
+    if (settlement.kind !== 'again') return settlement
+    const { lanes } = this.#parts
+    const held = lanes.find(token.lane) ?? (await lanes.all()).find(({ lane }) => lane === token.lane)
+    const [lane] = await lanes.of([settlement.envelope], held?.recurring === 1)
+    return { ...settlement, lane: lane as Lane }
+  }
+
+  async #settleOne(hand: JobsInHand, token: Token, settlement: PlacedSettlement): Promise<SettleReceipt> {
     const row = hand.get(token.id)
     if (row === undefined || row.state !== stateNumber.running || row.token !== token.claim) {
       return this.#doubts.receiptFor(settlement, token, row)
@@ -102,7 +118,7 @@ function isPlain(settlement: Settlement): boolean {
 }
 
 function comesBack({ kind }: Settlement): boolean {
-  return kind === 'retry' || kind === 'snooze' || kind === 'wait'
+  return kind === 'retry' || kind === 'snooze' || kind === 'wait' || kind === 'again'
 }
 
 export function cancelledAt(now: number): JobChange {
@@ -110,7 +126,7 @@ export function cancelledAt(now: number): JobChange {
 }
 
 /** What a settlement makes of a job that nobody waits for, and that waits for nobody. */
-export function changeFor(row: JobRow, settlement: Settlement, now: number): JobChange {
+export function changeFor(row: JobRow, settlement: PlacedSettlement, now: number): JobChange {
   switch (settlement.kind) {
     case 'done':
       return { ...unleased, state: stateNumber.succeeded, finished_at: now, result: settlement.result }
@@ -132,11 +148,20 @@ export function changeFor(row: JobRow, settlement: Settlement, now: number): Job
     case 'snooze': {
       const { delayMs } = settlement
       const run_at = delayMs > 0 ? now + delayMs : row.run_at
-      return { ...unleased, state: stateAfter(delayMs), run_at, attempts: row.attempts - 1, begun: 0 }
+      return { ...unleased, state: stateAfter(run_at - now), run_at, attempts: row.attempts - 1, begun: 0 }
     }
     case 'wait':
-      return { ...unleased, state: stateNumber.ready, attempts: row.attempts - 1 }
+      return { ...unleased, state: stateAfter(row.run_at - now), attempts: row.attempts - 1 }
+    case 'again':
+      // One that was asked to stop ends as what it was.
+      return row.cancel === 1 ? {} : againAs(settlement.envelope, settlement.lane, now)
   }
+}
+
+function againAs({ group, identity, payload, signature, runAt }: Envelope, { lane }: Lane, now: number): JobChange {
+  const place = { lane, grp: group ?? '', state: stateAfter(runAt - now), run_at: runAt }
+  const afresh = { attempts: 0, rescues: 0, begun: 0, result: null, progress: null }
+  return { ...unleased, ...place, ...afresh, identity, payload, signature }
 }
 
 /** Renews leases, or notes that their handlers are about to be called. */

@@ -57,6 +57,7 @@ export interface ClaimedRow {
   readonly created_at: number
   readonly run_at: number
   readonly attempts: number
+  readonly number: number | null
 }
 
 export const claimedColumns = [
@@ -71,4 +72,5 @@ export const claimedColumns = [
   'created_at',
   'run_at',
   'attempts',
+  'number',
 ] as const satisfies readonly (keyof ClaimedRow)[]

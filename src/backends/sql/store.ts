@@ -7,6 +7,7 @@ import { Holding } from './holding.ts'
 import type { Lanes } from './lanes.ts'
 import { Looking } from './looking.ts'
 import type { Mending } from './mending.ts'
+import { sqlNumbers } from './numbers.ts'
 import type { Rates } from './rates.ts'
 import { Removing } from './removing.ts'
 import { Replaying } from './replaying.ts'
@@ -53,6 +54,7 @@ export function sqlStore(parts: StoreParts): JobStore {
     list: (filter) => looking.list(filter),
     counts: () => looking.jobCounts(),
     leases: (owners) => looking.leases(owners),
+    leasesOf: (ids) => looking.leasesOf(ids),
     cancel: (id) => waking(changing.cancel(id, clock.now())),
     reschedule: (id, runAt) => waking(changing.reschedule(id, runAt, clock.now())),
     amend: (amendments) => waking(amending.amend(amendments, clock.now())),
@@ -77,5 +79,6 @@ export function sqlStore(parts: StoreParts): JobStore {
       leave: (owner) => workers.leave(owner),
       list: () => workers.list(clock.now()),
     },
+    numbers: sqlNumbers(database),
   }
 }

@@ -23,7 +23,12 @@ export const isRunning = 'state + 0 = 3'
  */
 export type ColumnType = 'id' | 'name' | 'text' | 'int' | 'big' | 'flag' | 'serial'
 
-interface Column {
+/** A table, column or index that is not in the first schema says since which version it is there. */
+interface Dated {
+  readonly since?: number
+}
+
+interface Column extends Dated {
   readonly type: ColumnType
   readonly nullable?: boolean
   readonly fallback?: string | number
@@ -33,11 +38,11 @@ function column(type: ColumnType, fallback?: string | number): Column {
   return fallback === undefined ? { type } : { type, fallback }
 }
 
-function nullable(type: ColumnType): Column {
-  return { type, nullable: true }
+function nullable(type: ColumnType, since?: number): Column {
+  return since === undefined ? { type, nullable: true } : { type, nullable: true, since }
 }
 
-export interface Table {
+export interface Table extends Dated {
   readonly columns: Readonly<Record<string, Column>>
   readonly primary: readonly string[]
 }
@@ -57,6 +62,7 @@ export interface Table {
  * `waiting`, and outlives its target. `target_name` is what was waited for where that is no id; `child_key` is a digest of the
  * `child_name` that a parent has for its child. `doom` and `ending` are what will become of a job that runs, or is done. One
  * that `stands_in` for others is skipped where none of them has failed.
+ * `numbers`: the next number that a job may be called by.
  * `mutexes`: rows to be locked by whoever must be alone in what it does.
  */
 export const tables = {
@@ -89,6 +95,7 @@ export const tables = {
       reason: nullable('text'),
       errors: nullable('text'),
       linked: column('flag', 0),
+      number: nullable('big', 2),
     },
     primary: ['id'],
   },
@@ -214,13 +221,14 @@ export const tables = {
     },
     primary: ['schedule', 'at'],
   },
+  numbers: { columns: { one: column('int'), next: column('big') }, primary: ['one'], since: 2 },
 } as const satisfies Readonly<Record<string, Table>>
 
 export type TableName = keyof typeof tables
 export type ColumnName<Name extends TableName> = keyof (typeof tables)[Name]['columns'] & string
 
 /** An index. `where` narrows it to the rows that are looked for, on engines that have such indexes. */
-export interface Index {
+export interface Index extends Dated {
   readonly name: string
   readonly table: TableName
   readonly columns: readonly string[]
@@ -240,6 +248,7 @@ export const indexes: readonly Index[] = [
   { name: 'jobs_cancelling', table: 'jobs', columns: ['owner'], where: 'cancel = 1', isOfStates: true },
   { name: 'jobs_recurring', table: 'jobs', columns: ['schedule', 'run_at'], where: 'schedule IS NOT NULL' },
   { name: 'jobs_unique', table: 'jobs', columns: ['held_key'], where: 'held_key IS NOT NULL', unique: true },
+  { name: 'jobs_number', table: 'jobs', columns: ['number'], where: 'number IS NOT NULL', unique: true, since: 2 },
   { name: 'groups_turns', table: 'groups', columns: ['lane', 'held_until', 'turn'] },
   { name: 'groups_held', table: 'groups', columns: ['held_until'], where: 'held_until > 0' },
   { name: 'rates_expiry', table: 'rates', columns: ['expires_at'] },
@@ -256,3 +265,19 @@ export const indexes: readonly Index[] = [
   { name: 'occurrences_job', table: 'occurrences', columns: ['job_id'] },
   { name: 'occurrences_unended', table: 'occurrences', columns: ['schedule', 'outcome', 'at'], where: 'outcome IS NULL' },
 ]
+
+export type NamedTable = readonly [name: TableName, table: Table]
+
+/** As they were in the first version of the schema. */
+export const firstTables: readonly NamedTable[] = Object.entries(tables as Readonly<Record<string, Table>>)
+  .filter(([, table]) => isFirst(table))
+  .map(([name, table]) => {
+    const columns = Object.fromEntries(Object.entries(table.columns).filter(([, column]) => isFirst(column)))
+    return [name as TableName, { ...table, columns }]
+  })
+
+export const firstIndexes: readonly Index[] = indexes.filter(isFirst)
+
+function isFirst({ since }: Dated): boolean {
+  return since === undefined
+}

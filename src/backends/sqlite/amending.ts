@@ -11,6 +11,7 @@ export interface FlatAmendments {
   readonly ids: readonly string[]
   readonly expected: readonly (string | null)[]
   readonly envelopes: FlatEnvelopes
+  readonly inAnyState: readonly boolean[]
 }
 
 export function flattenAmendments(amendments: readonly Amendment[]): FlatAmendments {
@@ -18,52 +19,63 @@ export function flattenAmendments(amendments: readonly Amendment[]): FlatAmendme
     ids: amendments.map(({ id }) => id),
     expected: amendments.map(({ expected }) => expected),
     envelopes: flatten(amendments.map(({ envelope }) => envelope)),
+    inAnyState: amendments.map(({ inAnyState }) => inAnyState === true),
   }
 }
 
-interface WaitingRow {
+interface FoundRow {
+  readonly seq: number
   readonly lane: number
   readonly state: number
   readonly schedule: string | null
   readonly isExpected: number
 }
 
-/** Gives waiting jobs another payload, time and place. */
+/** Gives waiting jobs another payload, time and place; others only where that is asked for. */
 export class Amending {
   readonly #lanes: Lanes
   readonly #addresses: Addresses
   readonly #find: SqliteStatement
   readonly #amend: SqliteStatement
+  readonly #mark: SqliteStatement
 
   constructor(connection: Connection, lanes: Lanes, addresses: Addresses) {
     this.#lanes = lanes
     this.#addresses = addresses
     this.#find = connection.prepare(
-      'SELECT lane, state, schedule, coalesce(payload = ?2, 1) AS isExpected FROM treadle_jobs WHERE seq = ?1',
+      'SELECT seq, lane, state, schedule, coalesce(payload = ?2, 1) AS isExpected FROM treadle_jobs WHERE seq = ?1',
     )
     this.#amend = connection.prepare(
       'UPDATE treadle_jobs SET lane = ?, state = ?, run_at = ?, identity = ?, payload = ?, signature = ? WHERE seq = ?',
     )
+    this.#mark = connection.prepare('UPDATE treadle_jobs SET linked = 1 WHERE seq = ? AND linked = 0')
   }
 
-  amend({ ids, expected, envelopes }: FlatAmendments, now: number): readonly AmendAnswer[] {
+  amend({ ids, expected, envelopes, inAnyState }: FlatAmendments, now: number): readonly AmendAnswer[] {
     return ids.map((id, index) => {
       const envelope = envelopes.slice(index * fieldCount, (index + 1) * fieldCount)
-      return this.#amendOne(id, expected[index] as string | null, envelope, now)
+      const found = this.#locate(id, expected[index] as string | null, inAnyState[index] as boolean)
+      return typeof found === 'string' ? found : this.#amendOne(found, envelope, now)
     })
   }
 
-  #amendOne(id: string, expected: string | null, envelope: FlatEnvelopes, now: number): AmendAnswer {
+  /** The row of a job that may be amended, or why it may not. */
+  #locate(id: string, expected: string | null, inAnyState: boolean): FoundRow | AmendAnswer {
     const seq = this.#addresses.find(id)
     if (seq === undefined) return 'missing'
-    const found = this.#find.get(seq, expected) as WaitingRow
-    if (found.state > stateNumber.running) return 'ended'
-    if (found.state === stateNumber.running) return 'claimed'
-    if (found.isExpected === 0) return 'changed'
+    const found = this.#find.get(seq, expected) as FoundRow
+    if (found.state > stateNumber.running && !inAnyState) return 'ended'
+    if (found.state === stateNumber.running && !inAnyState) return 'claimed'
+    return found.isExpected === 0 ? 'changed' : found
+  }
+
+  #amendOne(found: FoundRow, envelope: FlatEnvelopes, now: number): AmendAnswer {
     const [, , , , , identity, payload, signature, , runAt] = envelope as FlatEnvelope
     const lane = laneOf(this.#lanes, envelope, 0, found.schedule !== null)
-    const state = found.state === stateNumber.blocked ? found.state : runAt > now ? stateNumber.scheduled : stateNumber.ready
-    this.#amend.run(lane, state, runAt, identity, payload, signature, seq)
+    const state = found.state >= stateNumber.blocked ? found.state : runAt > now ? stateNumber.scheduled : stateNumber.ready
+    this.#amend.run(lane, state, runAt, identity, payload, signature, found.seq)
+    // Its token says another lane. The end of a linked job is counted where its row stands.
+    if (state === stateNumber.running && lane !== found.lane) this.#mark.run(found.seq)
     this.#lanes.add(found.lane, found.state, -1)
     this.#lanes.add(lane, state, 1)
     return 'amended'

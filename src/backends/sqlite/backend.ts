@@ -119,6 +119,7 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     list: async (filter) => (await access.call('list', [filter])).map(recordOf),
     counts: () => access.callInline('counts', []),
     leases: async (owners) => (await access.call('leases', [owners])).map(heldLeaseOf),
+    leasesOf: async (ids) => (await access.callInline('leasesOf', [ids])).map(heldLeaseOf),
     cancel: (id) => waking(access.callInline('cancel', [id, clock.now()])),
     reschedule: (id, runAt) => waking(access.callInline('reschedule', [id, runAt, clock.now()])),
     amend: (amendments) => waking(access.callInline('amend', [flattenAmendments(amendments), clock.now()])),
@@ -142,6 +143,11 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
       announce: (worker, ttlMs) => access.callInline('announceWorker', [worker, ttlMs, clock.now()]),
       leave: (owner) => access.callInline('workerLeaves', [owner]),
       list: () => access.callInline('listWorkers', [clock.now()]),
+    },
+    numbers: {
+      reserve: (count) => access.callInline('reserveNumbers', [count]),
+      assign: (ids) => access.callInline('assignNumbers', [ids]),
+      find: (numbers) => access.callInline('findNumbers', [numbers]),
     },
   }
 }
@@ -170,27 +176,30 @@ function scheduleStore(access: Access, clock: Clock, waking: <Answer>(work: Prom
 function leaseBatch(claimed: Claimed, expiresAt: number): LeaseBatch {
   const rows = JSON.parse(claimed.rows) as ClaimedRow[]
   const lanes = new Map(claimed.lanes.map((lane) => [lane.lane, lane]))
-  const leases = rows.map(([seq, laneNumber, id, identity, payload, signature, uniqueKey, until, createdAt, runAt, attempt]) => {
-    const lane = lanes.get(laneNumber)
-    if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `Job ${id} stands in a lane that does not exist`)
-    const { queue, job, priority } = lane
-    const envelope = {
-      id,
-      job,
-      queue,
-      priority,
-      singleInstance: lane.single === 1,
-      identity,
-      payload,
-      signature,
-      createdAt,
-      runAt,
-      uniqueKey: uniqueKey === null ? null : unscopedKey(uniqueKey),
-      uniqueUntil: readUntil(until),
-      group: lane.grouped === 1 ? lane.grp : null,
-      links: null,
-    } as const
-    return { token: writeToken(seq, laneNumber, claimed.claim), envelope, attempt, expiresAt }
-  })
+  const leases = rows.map(
+    ([seq, laneNumber, id, identity, payload, signature, uniqueKey, until, createdAt, runAt, attempt, number]) => {
+      const lane = lanes.get(laneNumber)
+      if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `Job ${id} stands in a lane that does not exist`)
+      const { queue, job, priority } = lane
+      const envelope = {
+        id,
+        number,
+        job,
+        queue,
+        priority,
+        singleInstance: lane.single === 1,
+        identity,
+        payload,
+        signature,
+        createdAt,
+        runAt,
+        uniqueKey: uniqueKey === null ? null : unscopedKey(uniqueKey),
+        uniqueUntil: readUntil(until),
+        group: lane.grouped === 1 ? lane.grp : null,
+        links: null,
+      } as const
+      return { token: writeToken(seq, laneNumber, claimed.claim), envelope, attempt, expiresAt }
+    },
+  )
   return { leases, nextAt: claimed.nextAt, cancelled: claimed.cancelled }
 }

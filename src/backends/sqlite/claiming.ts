@@ -37,7 +37,7 @@ export interface ClaimedRows {
   readonly nextTokenAt: number | null
 }
 
-/** seq, lane, id, identity, payload, signature, unique key, until when it is held, created at, run at, attempt. */
+/** seq, lane, id, identity, payload, signature, unique key, until when it is held, created at, run at, attempt, number. */
 export type ClaimedRow = readonly [
   number,
   number,
@@ -50,6 +50,7 @@ export type ClaimedRow = readonly [
   number,
   number,
   number,
+  number | null,
 ]
 
 /** Finds the best ready jobs and gives them to an owner. */
@@ -65,7 +66,7 @@ export class Claiming {
     this.#lanes = lanes
     this.#picking = new Picking(connection, lanes, rates)
     this.#fetch = connection.prepare(
-      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1)) AS rows
+      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number)) AS rows
        FROM json_each(?) AS picked CROSS JOIN treadle_jobs ON seq = picked.value`,
     )
     this.#take = connection.prepare(

@@ -134,6 +134,10 @@ export class Endings {
     return released
   }
 
+  noteReleased(): void {
+    this.#released = true
+  }
+
   /** After a rollback. */
   forget(): void {
     this.#untold.length = 0

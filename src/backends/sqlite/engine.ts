@@ -30,6 +30,7 @@ import type {
   TreeCounts,
 } from '../store.ts'
 import { Addresses } from './addresses.ts'
+import { Again } from './again.ts'
 import { Amending, type FlatAmendments } from './amending.ts'
 import { Changing } from './changing.ts'
 import { type ClaimedRows, Claiming, type FlatRequest, type Outlook } from './claiming.ts'
@@ -47,6 +48,7 @@ import { Locks } from './locks.ts'
 import { Looking } from './looking.ts'
 import { Mending } from './mending.ts'
 import { checkSchema, migrate } from './migrating.ts'
+import { Numbers } from './numbers.ts'
 import { type FlatOccurrences, Occurrences } from './occurrences.ts'
 import { Once } from './once.ts'
 import { OnceMarks } from './once-marks.ts'
@@ -99,6 +101,7 @@ export interface Engine {
   list(filter: JobFilter): readonly JobRow[]
   counts(): readonly JobCount[]
   leases(owners: readonly string[]): readonly HeldRow[]
+  leasesOf(ids: readonly string[]): readonly HeldRow[]
   cancel(id: string, now: number): Awaited<ReturnType<JobStore['cancel']>>
   reschedule(id: string, runAt: number, now: number): Awaited<ReturnType<JobStore['reschedule']>>
   amend(amendments: FlatAmendments, now: number): readonly AmendAnswer[]
@@ -129,6 +132,9 @@ export interface Engine {
   announceWorker(worker: WorkerPresence, ttlMs: number, now: number): void
   workerLeaves(owner: string): void
   listWorkers(now: number): readonly WorkerRecord[]
+  reserveNumbers(count: number): number
+  assignNumbers(ids: readonly string[]): readonly (number | null)[]
+  findNumbers(numbers: readonly number[]): readonly (string | null)[]
   /** How long a transaction waits for those of other processes. */
   setPatience(ms: number): void
   close(): void
@@ -169,7 +175,8 @@ function engineOn(connection: Connection): LocalEngine {
   const lanes = new Lanes(connection)
   const addresses = new Addresses(connection)
   const uniqueKeys = new UniqueKeys(connection)
-  const sending = new Sending(connection, lanes, addresses, uniqueKeys)
+  const numbers = new Numbers(connection, addresses)
+  const sending = new Sending(connection, { lanes, addresses, uniqueKeys, numbers })
   const rates = new Rates(connection)
   const claiming = new Claiming(connection, lanes, rates)
   const holding = new Holding(connection, { lanes, addresses, rates })
@@ -182,7 +189,8 @@ function engineOn(connection: Connection): LocalEngine {
   const mending = new Mending({ edges, waiters, endings })
   const linking = new Linking(connection, { addresses, sending, edges, waiters, endings })
   const linked = new LinkedSettling(connection, { lanes, endings, waiters, onceMarks })
-  const settling = new Settling(connection, { lanes, endings, linked, onceMarks })
+  const again = new Again(connection, lanes, endings)
+  const settling = new Settling(connection, { lanes, endings, linked, again, onceMarks })
   const rescuing = new Rescuing(connection, lanes, endings)
   const keeping = new Keeping(connection)
   const looking = new Looking(connection, lanes, addresses, trees)
@@ -276,6 +284,7 @@ function engineOn(connection: Connection): LocalEngine {
     list: (filter) => read(() => looking.list(filter)),
     counts: () => read(() => looking.counts()),
     leases: (owners) => read(() => looking.leases(owners)),
+    leasesOf: (ids) => read(() => looking.leasesOf(ids)),
     cancel: (id, now) => write(() => changing.cancel(id, now)),
     reschedule: (id, runAt, now) => write(() => changing.reschedule(id, runAt, now)),
     amend: (amendments, now) => write(() => within.amend(amendments, now)),
@@ -310,6 +319,9 @@ function engineOn(connection: Connection): LocalEngine {
     announceWorker: (worker, ttlMs, now) => writeSoon(() => workers.announce(worker, ttlMs, now)),
     workerLeaves: (owner) => writeSoon(() => workers.leave(owner)),
     listWorkers: (now) => read(() => workers.list(now)),
+    reserveNumbers: (count) => write(() => numbers.reserve(count)),
+    assignNumbers: (ids) => write(() => numbers.assign(ids)),
+    findNumbers: (wanted) => read(() => numbers.find(wanted)),
     setPatience: (ms) => connection.setBusyMs(ms),
     forget,
     close: () => connection.close(),

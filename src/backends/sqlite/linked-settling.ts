@@ -58,6 +58,7 @@ export class LinkedSettling {
         return 'applied'
       case 'retry':
       case 'snooze':
+      case 'again':
         return 'lost'
     }
   }

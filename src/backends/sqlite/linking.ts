@@ -33,11 +33,17 @@ interface LinkedEnvelope {
 export class Linking {
   readonly #parts: LinkingParts
   readonly #holds: SqliteStatement
+  readonly #parent: SqliteStatement
   readonly #target: SqliteStatement
 
   constructor(connection: Connection, parts: LinkingParts) {
     this.#parts = parts
-    this.#holds = connection.prepare('SELECT cancel FROM treadle_jobs WHERE seq = ? AND token = ? AND state = 3 AND id = ?')
+    this.#holds = connection.prepare('SELECT seq, cancel FROM treadle_jobs WHERE seq = ? AND token = ? AND state = 3 AND id = ?')
+    // One whose handler was called once is blocked by nothing but its children.
+    this.#parent = connection.prepare(
+      `SELECT seq, cancel FROM treadle_jobs
+       WHERE seq = ? AND (state = ${stateNumber.running} OR (state = ${stateNumber.blocked} AND started_at IS NOT NULL))`,
+    )
     this.#target = connection.prepare(
       'SELECT treadle_lanes.job, state FROM treadle_jobs JOIN treadle_lanes USING (lane) WHERE seq = ?',
     )
@@ -73,17 +79,28 @@ export class Linking {
   }
 
   /** Why a child is not stored, or undefined when it is to be. */
-  #refused({ id, token, key }: ParentLink, childId: string, firstWithKey: Map<string, string>): SendReceipt | undefined {
-    const parsed = readToken(token)
-    const held =
-      parsed === undefined ? undefined : (this.#holds.get(parsed.seq, parsed.claim, id) as { cancel: number } | undefined)
-    if (parsed === undefined || held === undefined) return { id: childId, stored: false, refused: 'lost' }
-    if (held.cancel === 1) return { id: childId, stored: false, refused: 'cancelled' }
-    const place = `${parsed.seq}.${key}`
-    const existing = this.#parts.edges.child(parsed.seq, key) ?? firstWithKey.get(place)
+  #refused(parent: ParentLink, childId: string, firstWithKey: Map<string, string>): SendReceipt | undefined {
+    const found = this.#parentOf(parent)
+    if (found === undefined) return { id: childId, stored: false, refused: 'lost' }
+    if (found.cancel === 1) return { id: childId, stored: false, refused: 'cancelled' }
+    const place = `${found.seq}.${parent.key}`
+    const existing = this.#parts.edges.child(found.seq, parent.key) ?? firstWithKey.get(place)
     if (existing !== undefined) return { id: existing, stored: false }
     firstWithKey.set(place, childId)
     return undefined
+  }
+
+  /** Undefined where it may have no children, or none by this token. */
+  #parentOf(parent: ParentLink): { readonly seq: number; readonly cancel: number } | undefined {
+    const seq = this.#seqOf(parent)
+    if (seq === undefined) return undefined
+    const claim = parent.token === null ? null : readToken(parent.token)?.claim
+    const found = claim == null ? this.#parent.get(seq) : this.#holds.get(seq, claim, parent.id)
+    return found as { seq: number; cancel: number } | undefined
+  }
+
+  #seqOf({ id, token }: ParentLink): number | undefined {
+    return token === null ? this.#parts.addresses.find(id) : readToken(token)?.seq
   }
 
   /**
@@ -115,12 +132,12 @@ export class Linking {
 
   /** A holder that is gone waits for nobody. */
   #isCircular(holder: number | undefined, parent: ParentLink): boolean {
-    return holder !== undefined && this.#parts.edges.waitsFor(holder, readToken(parent.token)?.seq as number)
+    return holder !== undefined && this.#parts.edges.waitsFor(holder, this.#seqOf(parent) as number)
   }
 
   #addChild(parent: ParentLink, id: string, root: string): readonly Edge[] {
     const { waiters } = this.#parts
-    const seq = readToken(parent.token)?.seq as number
+    const seq = this.#seqOf(parent) as number
     if (waiters.find(seq) === undefined) waiters.add(seq, { root, parent: null, longestWaitMs: parent.longestWaitMs })
     const waiter = waiters.find(seq) as Waiter
     waiters.expect(waiter, waiter.pending + 1)

@@ -7,6 +7,7 @@ import { writeToken } from './token.ts'
 /** A job's row, with its lane's fields. */
 export interface JobRow {
   readonly id: string
+  readonly number: number | null
   readonly job: string
   readonly queue: string
   readonly priority: number
@@ -39,6 +40,7 @@ export function recordOf(row: JobRow): JobRecord {
   const identity = parseIdentity(row.identity)
   return {
     id: row.id,
+    number: row.number,
     job: row.job,
     name: identity?.name ?? row.job,
     queue: row.queue,

@@ -25,10 +25,10 @@ export class Rescuing {
     this.#endings = endings
     const update = (changes: string) =>
       connection.prepare(`UPDATE treadle_jobs SET ${changes} WHERE seq = ? AND token = ? AND state = 3`)
-    const leased = 'SELECT seq, lane, attempts, rescues, cancel, begun, token, owner FROM treadle_jobs WHERE state = 3'
+    const leased = 'SELECT seq, lane, attempts, rescues, cancel, begun, run_at, token, owner FROM treadle_jobs WHERE state = 3'
     this.#expired = connection.prepare(`${leased} AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`)
     this.#heldBy = connection.prepare(`${leased} AND owner IN (SELECT value FROM json_each(?))`)
-    this.#rescue = update(`state = 0, attempts = attempts - 1, rescues = rescues + 1, ${free}`)
+    this.#rescue = update(`state = ?, attempts = attempts - 1, rescues = rescues + 1, ${free}`)
     this.#cancelExpired = update(`state = 6, finished_at = ?, rescues = rescues + 1, ${free}`)
     this.#giveUp = update(`state = 5, finished_at = ?, reason = ?, rescues = rescues + 1, errors = ${appended}, ${free}`)
   }
@@ -59,8 +59,10 @@ export class Rescuing {
         this.#abandon(token, 'poisoned', poisonError(row, now), now)
         report.poisoned++
       } else {
-        this.#rescue.run(token.seq, token.claim)
-        this.#lanes.move(row.lane, stateNumber.running, stateNumber.ready)
+        // One that was amended while it ran may not be due yet.
+        const state = row.run_at > now ? stateNumber.scheduled : stateNumber.ready
+        this.#rescue.run(state, token.seq, token.claim)
+        this.#lanes.move(row.lane, stateNumber.running, state)
         report.returned++
       }
     }
@@ -86,6 +88,7 @@ interface ExpiredRow {
   readonly rescues: number
   readonly cancel: number
   readonly begun: number
+  readonly run_at: number
   readonly token: string
   readonly owner: string
 }

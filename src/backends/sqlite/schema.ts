@@ -182,9 +182,20 @@ const first = `
   CREATE INDEX treadle_occurrences_unended ON treadle_occurrences (schedule, at) WHERE outcome IS NULL;
 `
 
+/** What other programs call jobs. Most jobs have no number, and cost nothing here. */
+const numbered = `
+  ALTER TABLE treadle_jobs ADD COLUMN number INTEGER;
+  CREATE UNIQUE INDEX treadle_jobs_number ON treadle_jobs (number) WHERE number IS NOT NULL;
+  CREATE TABLE treadle_numbers (next INTEGER NOT NULL);
+  INSERT INTO treadle_numbers VALUES (1);
+`
+
+const unnumbered = ['DROP TABLE treadle_numbers', 'DROP INDEX treadle_jobs_number', 'ALTER TABLE treadle_jobs DROP COLUMN number']
+
 const tables = [...first.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name)
 
 /** All versions of the schema, the first one first. What was released is never changed. */
 export const sqliteMigrations: readonly Migration[] = [
   { up: [first], down: tables.map((name) => `DROP TABLE ${name}`), compatibleFrom: 1 },
+  { up: [numbered], down: unnumbered, compatibleFrom: 1 },
 ]

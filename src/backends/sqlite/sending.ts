@@ -5,13 +5,14 @@ import type { Connection } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'
 import { isConflict } from './failure.ts'
 import type { Lanes } from './lanes.ts'
+import type { Numbers } from './numbers.ts'
 import { stateNumber, untilNumber } from './schema.ts'
 import { isLasting, type UniqueKeys, writeUntil } from './unique-keys.ts'
 
 /** Envelopes as one flat list of values: what crosses into the database's thread at the least cost. */
 export type FlatEnvelopes = readonly (string | number | boolean | null)[]
 
-export const fieldCount = 14
+export const fieldCount = 15
 /** Where an envelope's links stand, as JSON. */
 export const linksPlace = 13
 
@@ -32,9 +33,10 @@ export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
     uniqueUntil,
     group,
     links,
+    number,
   } of envelopes) {
     flat.push(id, job, queue, priority, singleInstance, identity, payload, signature, createdAt, runAt, uniqueKey)
-    flat.push(uniqueUntil, group, links === null ? null : JSON.stringify(links))
+    flat.push(uniqueUntil, group, links === null ? null : JSON.stringify(links), number)
   }
   return flat
 }
@@ -45,9 +47,17 @@ type Schedules = readonly string[] | null
 /** The job that an envelope found in its place. */
 export type Taken = readonly [index: number, receipt: SendReceipt]
 
-const columns = 'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, unique_until, schedule'
-const valueCount = 12
+const columns =
+  'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, unique_until, schedule, number'
+const valueCount = 13
 const rowsPerStatement = 50
+
+export interface SendingParts {
+  readonly lanes: Lanes
+  readonly addresses: Addresses
+  readonly uniqueKeys: UniqueKeys
+  readonly numbers: Numbers
+}
 
 /** Writes envelopes as rows. */
 export class Sending {
@@ -56,11 +66,13 @@ export class Sending {
   readonly #insertMany: SqliteStatement
   readonly #insertOne: SqliteStatement
   readonly #uniqueKeys: UniqueKeys
+  readonly #numbers: Numbers
 
-  constructor(connection: Connection, lanes: Lanes, addresses: Addresses, uniqueKeys: UniqueKeys) {
+  constructor(connection: Connection, { lanes, addresses, uniqueKeys, numbers }: SendingParts) {
     this.#lanes = lanes
     this.#addresses = addresses
     this.#uniqueKeys = uniqueKeys
+    this.#numbers = numbers
     const row = `(${new Array(valueCount).fill('?').join(', ')})`
     const rows = new Array(rowsPerStatement).fill(row).join(', ')
     this.#insertMany = connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${rows}`)
@@ -149,6 +161,8 @@ export class Sending {
     const id = values[1] as string
     for (let probe = 1; Number(this.#insertOne.run(...values).changes) === 0; probe++) {
       if (this.#addresses.find(id) !== undefined) return id
+      const namesake = this.#numbers.holder(values[12] as number | null)
+      if (namesake !== undefined) return namesake
       const holder = this.#uniqueKeys.livingHolder(values[9] as string | null)
       if (holder !== undefined) return holder
       values[0] = slotOf(id, probe)
@@ -175,6 +189,7 @@ export class Sending {
       uniqueKey === null ? null : scopedKey(job, uniqueKey),
       uniqueKey === null ? null : writeUntil(flat[at + 11] as UniqueUntil),
       schedule,
+      flat[at + 14] as number | null,
     )
   }
 }

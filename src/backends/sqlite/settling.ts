@@ -1,4 +1,5 @@
 import type { Settlement, SettleReceipt } from '../contract.ts'
+import type { Again } from './again.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Endings } from './endings.ts'
@@ -20,6 +21,7 @@ export interface SettlingParts {
   readonly lanes: Lanes
   readonly endings: Endings
   readonly linked: LinkedSettling
+  readonly again: Again
   readonly onceMarks: OnceMarks
 }
 
@@ -35,6 +37,7 @@ export class Settling {
   readonly #lanes: Lanes
   readonly #endings: Endings
   readonly #linked: LinkedSettling
+  readonly #again: Again
   readonly #onceMarks: OnceMarks
   readonly #end: SqliteStatement
   readonly #endAll: SqliteStatement
@@ -53,10 +56,11 @@ export class Settling {
   readonly #begin: SqliteStatement
   readonly #promote: SqliteStatement
 
-  constructor(connection: Connection, { lanes, endings, linked, onceMarks }: SettlingParts) {
+  constructor(connection: Connection, { lanes, endings, linked, again, onceMarks }: SettlingParts) {
     this.#lanes = lanes
     this.#endings = endings
     this.#linked = linked
+    this.#again = again
     this.#onceMarks = onceMarks
     const update = (changes: string, which = held) => connection.prepare(`UPDATE treadle_jobs SET ${changes} ${which}`)
     this.#end = update(`state = ?, finished_at = ?, result = ?, ${free}`, alone)
@@ -71,10 +75,10 @@ export class Settling {
     this.#endUnrun = update(`state = 7, finished_at = ?, reason = ?, result = ?, attempts = attempts - 1, ${free}`, alone)
     this.#delete = connection.prepare(`DELETE FROM treadle_jobs ${alone}`)
     this.#deleteEnded = connection.prepare('DELETE FROM treadle_jobs WHERE seq = ?')
-    this.#retry = update(`state = ?, run_at = ?, errors = ${appended}, token = NULL, lease_until = NULL`)
-    this.#snooze = update(
-      'state = ?, run_at = coalesce(?, run_at), attempts = attempts - 1, begun = 0, token = NULL, lease_until = NULL',
-    )
+    // A job that was amended while it ran may stand in another lane than its token says, and be due at another time.
+    const putBack = (changes: string) => update(`${changes}, token = NULL, lease_until = NULL`, `${held} RETURNING lane, state`)
+    this.#retry = putBack(`state = ?, run_at = ?, errors = ${appended}`)
+    this.#snooze = putBack('state = coalesce(?1, run_at) > ?2, run_at = coalesce(?1, run_at), attempts = attempts - 1, begun = 0')
     this.#endAsked = connection.prepare(
       'UPDATE treadle_jobs SET state = 6, finished_at = ?, cancel = 0 WHERE seq = ? AND cancel = 1',
     )
@@ -184,26 +188,28 @@ export class Settling {
           now,
         )
       case 'retry': {
-        const state = waiting(settlement.delayMs)
         const error = JSON.stringify(settlement.error)
-        return this.#putBack(token, state, this.#retry.run(state, now + settlement.delayMs, error, error, seq, claim), now)
+        const runAt = now + settlement.delayMs
+        return this.#putBack(seq, this.#retry.get(waiting(settlement.delayMs), runAt, error, error, seq, claim), now)
       }
       case 'snooze': {
-        const state = waiting(settlement.delayMs)
         const runAt = settlement.delayMs > 0 ? now + settlement.delayMs : null
-        return this.#putBack(token, state, this.#snooze.run(state, runAt, seq, claim), now)
+        return this.#putBack(seq, this.#snooze.get(runAt, now, seq, claim), now)
       }
       case 'wait':
         return null
+      case 'again':
+        return this.#again.settle(token, settlement.envelope, now)
     }
   }
 
   /** A job that was asked to stop does not come back. */
-  #putBack(token: Token, state: number, outcome: { readonly changes: number | bigint }, now: number): SettleReceipt | null {
-    if (!changed(outcome)) return null
-    const asked = changed(this.#endAsked.run(now, token.seq))
-    this.#lanes.move(token.lane, stateNumber.running, asked ? stateNumber.cancelled : state)
-    if (asked) this.#endings.ended(token.lane, token.seq, stateNumber.cancelled, now)
+  #putBack(seq: number, row: unknown, now: number): SettleReceipt | null {
+    if (row === undefined) return null
+    const { lane, state } = row as { lane: number; state: number }
+    const asked = changed(this.#endAsked.run(now, seq))
+    this.#lanes.move(lane, stateNumber.running, asked ? stateNumber.cancelled : state)
+    if (asked) this.#endings.ended(lane, seq, stateNumber.cancelled, now)
     return asked ? 'cancelled' : 'applied'
   }
 

@@ -15,6 +15,9 @@ import { Bench } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
 
+const latest = postgresMigrations.length
+const applied = postgresMigrations.map(({ compatibleFrom }, index) => ({ version: index + 1, compatible_from: compatibleFrom }))
+
 describe('the schema of a PostgreSQL database', () => {
   let database: FreshDatabase
   let admin: pg.Client
@@ -38,7 +41,7 @@ describe('the schema of a PostgreSQL database', () => {
     const first = await open()
     await first.sendOne()
     const before = await versions()
-    expect(before).toEqual([{ version: 1, compatible_from: 1, applied_at: expect.stringMatching(/^\d{13}$/) }])
+    expect(before).toEqual(applied.map((version) => ({ ...version, applied_at: expect.stringMatching(/^\d{13}$/) })))
     const second = await open()
     expect(await second.claimedIds()).toHaveLength(1)
     expect(await versions()).toEqual(before)
@@ -51,7 +54,7 @@ describe('the schema of a PostgreSQL database', () => {
     for (let round = 0; round < 5; round++) {
       const programs = await Promise.all([1, 2, 3, 4, 5, 6].map(() => open({ schema: `round_${round}` })))
       await Promise.all(programs.map((program) => program.sendOne()))
-      expect(await versions(`round_${round}`)).toHaveLength(1)
+      expect(await versions(`round_${round}`)).toHaveLength(latest)
       expect(await programs[0]?.claimedIds()).toHaveLength(6)
     }
   })
@@ -59,7 +62,7 @@ describe('the schema of a PostgreSQL database', () => {
   test('is refused where it is missing and may not be made, and nothing is made', async () => {
     const refused = open({ migrate: false })
     await expect(refused).rejects.toMatchObject({ code: 'SCHEMA_OUTDATED' })
-    await expect(refused).rejects.toThrow(/version 0, this Treadle needs 1. Run: npx treadle migrate/)
+    await expect(refused).rejects.toThrow(`version 0, this Treadle needs ${latest}. Run: npx treadle migrate`)
     expect(await namesOf('table')).toEqual([])
     expect((await admin.query("SELECT 1 FROM pg_namespace WHERE nspname = 'treadle'")).rowCount).toBe(0)
   })
@@ -81,33 +84,33 @@ describe('the schema of a PostgreSQL database', () => {
       const old = await open()
       await old.sendOne()
       await migratingWith(database.url, next).migrate()
-      expect(await versions()).toMatchObject([{ version: 1 }, { version: 2, compatible_from: 1 }])
+      expect(await versions()).toMatchObject([...applied, { version: latest + 1, compatible_from: 1 }])
       await old.sendOne()
       for (const migrate of [true, false]) {
         const opensLater = await open({ migrate })
         await opensLater.sendOne()
       }
       expect(await old.claimedIds()).toHaveLength(4)
-      await expect((await upkeep()).schema.migrate()).resolves.toMatchObject({ version: 2 })
+      await expect((await upkeep()).schema.migrate()).resolves.toMatchObject({ version: latest + 1 })
     })
 
     test('is refused where this one can not work with it, and left as it is', async () => {
-      const incompatible = { ...next, compatibleFrom: 2 }
+      const incompatible = { ...next, compatibleFrom: latest + 1 }
       await migratingWith(database.url, incompatible, { ...next, up: [], down: [] }).migrate()
       const refused = open()
       await expect(refused).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
-      await expect(refused).rejects.toThrow(/version 3.*knows up to 1. Update the package/)
+      await expect(refused).rejects.toThrow(new RegExp(`version ${latest + 2}.*knows up to ${latest}. Update the package`))
       await expect((await upkeep()).schema.migrate()).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
       await expect((await upkeep()).schema.migrate(0)).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
-      expect(await versions()).toHaveLength(3)
+      expect(await versions()).toHaveLength(latest + 2)
     })
 
     test('is made from what is there, and undone', async () => {
       await (await open()).sendOne()
       const migrating = migratingWith(database.url, next)
-      expect(await migrating.migrate()).toEqual({ version: 2, compatibleFrom: 1 })
+      expect(await migrating.migrate()).toEqual({ version: latest + 1, compatibleFrom: 1 })
       expect((await admin.query('SELECT colour FROM treadle.jobs')).rows).toEqual([{ colour: 'none' }])
-      expect(await migrating.migrate(1)).toEqual({ version: 1, compatibleFrom: 1 })
+      expect(await migrating.migrate(latest)).toEqual({ version: latest, compatibleFrom: 1 })
       await expect(admin.query('SELECT colour FROM treadle.jobs')).rejects.toThrow(/does not exist/)
       expect(await (await open({ migrate: false })).claimedIds()).toHaveLength(1)
     })
@@ -116,17 +119,29 @@ describe('the schema of a PostgreSQL database', () => {
       await (await open()).sendOne()
       const broken = migratingWith(database.url, { ...next, up: [...addColumn, 'SELECT 1 / 0'] })
       await expect(broken.migrate()).rejects.toThrow(/division by zero/)
-      expect(await versions()).toHaveLength(1)
+      expect(await versions()).toHaveLength(latest)
       await expect(admin.query('SELECT colour FROM treadle.jobs')).rejects.toThrow(/does not exist/)
     })
 
     test('that can not be undone says so, and nothing is changed', async () => {
       const migrating = migratingWith(database.url, { ...next, down: null })
       await migrating.migrate()
-      await expect(migrating.migrate(1)).rejects.toThrow(/Schema version 2 can not be undone without loss/)
-      await expect(migrating.migrate(3)).rejects.toThrow(/There is no schema version 3/)
-      expect(await versions()).toHaveLength(2)
+      await expect(migrating.migrate(latest)).rejects.toThrow(`Schema version ${latest + 1} can not be undone without loss`)
+      await expect(migrating.migrate(latest + 2)).rejects.toThrow(`There is no schema version ${latest + 2}`)
+      expect(await versions()).toHaveLength(latest + 1)
     })
+  })
+
+  test('of the first version is brought up to date with the jobs in it, and jobs without numbers stay without them', async () => {
+    const program = await open()
+    const id = await program.sendOne()
+    const { schema } = await upkeep()
+    expect(await schema.migrate(1)).toEqual({ version: 1, compatibleFrom: 1 })
+    await expect(admin.query('SELECT number FROM treadle.jobs')).rejects.toThrow(/does not exist/)
+    const next = await open()
+    expect(await next.store.numbers.assign([id])).toEqual([1])
+    expect(await next.claimedIds()).toEqual([id])
+    expect(await shapeOf()).toEqual(await freshShape())
   })
 
   describe('as a plan', () => {
@@ -151,7 +166,7 @@ describe('the schema of a PostgreSQL database', () => {
       await open()
       await expect(admin.query(plan)).rejects.toThrow(/already exists/)
       await admin.query('ROLLBACK')
-      expect(await versions()).toHaveLength(1)
+      expect(await versions()).toHaveLength(latest)
     })
 
     test('goes back as well', async () => {
@@ -226,6 +241,12 @@ describe('the schema of a PostgreSQL database', () => {
     const { rows } = await admin.query(`SELECT ${kind}name AS name FROM pg_${kind}${kind === 'index' ? 'es' : 's'}
       WHERE schemaname = 'treadle' ORDER BY name`)
     return rows.map(({ name }) => name)
+  }
+
+  async function freshShape() {
+    await admin.query('DROP SCHEMA treadle CASCADE')
+    await open()
+    return shapeOf()
   }
 
   async function shapeOf() {

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Finding } from '../../../src/backends/diagnosing.ts'
 import { openMysqlUpkeep } from '../../../src/backends/mysql/index.ts'
 import { openPostgresUpkeep } from '../../../src/backends/postgres/index.ts'
+import { postgresMigrations } from '../../../src/backends/postgres/migrations.ts'
 import { type Clock, systemClock } from '../../../src/core/clock.ts'
 import { mysqlUrl, type SqlEngine } from '../../services.ts'
 import { SqlGround } from '../sql-ground.ts'
 
+const latest = postgresMigrations.length
 const engines: readonly SqlEngine[] = mysqlUrl() === null ? ['postgres', 'mariadb'] : ['postgres', 'mariadb', 'mysql']
 
 describe.each(engines)('a look at a queue in %s', (engine) => {
@@ -26,7 +28,7 @@ describe.each(engines)('a look at a queue in %s', (engine) => {
     expect(findings.every(({ verdict, advice }) => (verdict === 'ok') === (advice === null))).toBe(true)
     const name = engine === 'postgres' ? /^PostgreSQL \d+/ : /^(MariaDB|MySQL) \d+/
     expect(of(findings, 'server').found).toMatch(name)
-    expect(of(findings, 'schema').found).toBe('version 1')
+    expect(of(findings, 'schema').found).toBe(`version ${latest}`)
     if (wrong.length > 0) expect(of(findings, 'durability').advice).toContain('power cut')
   })
 
@@ -44,13 +46,16 @@ describe.each(engines)('a look at a queue in %s', (engine) => {
   })
 
   test('finds a schema that is too old or too new, and tells whether that matters', async () => {
-    await ground.query('INSERT INTO {migrations} (version, compatible_from, applied_at) VALUES (2, 1, 0)')
-    expect(of(await diagnose(), 'schema')).toMatchObject({ verdict: 'warning', found: "version 2, newer than this Treadle's 1" })
-    await ground.query('UPDATE {migrations} SET compatible_from = 2 WHERE version = 2')
+    await ground.query(`INSERT INTO {migrations} (version, compatible_from, applied_at) VALUES (${latest + 1}, 1, 0)`)
+    expect(of(await diagnose(), 'schema')).toMatchObject({
+      verdict: 'warning',
+      found: `version ${latest + 1}, newer than this Treadle's ${latest}`,
+    })
+    await ground.query(`UPDATE {migrations} SET compatible_from = ${latest + 1} WHERE version = ${latest + 1}`)
     expect(of(await diagnose(), 'schema')).toMatchObject({ verdict: 'problem', advice: 'Update the package.' })
     await ground.query('DELETE FROM {migrations}')
     expect(of(await diagnose(), 'schema')).toMatchObject({ verdict: 'problem', advice: 'Run: npx treadle migrate' })
-    await ground.query('INSERT INTO {migrations} (version, compatible_from, applied_at) VALUES (1, 1, 0)')
+    await ground.query(`INSERT INTO {migrations} (version, compatible_from, applied_at) VALUES (${latest}, 1, 0)`)
   })
 
   test.each([

@@ -1,8 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { type Treadle, type TreadleOptions, treadle } from 'treadle'
+import { openSqliteUpkeep } from 'treadle/sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sqliteMigrations } from '../../../src/backends/sqlite/schema.ts'
 import { execute, faultsOf, query, rowsIn, scratchFolder } from '../../processes/database.ts'
 import { endPrograms, startProgram } from '../../processes/program.ts'
+
+const latest = sqliteMigrations.length
+const versions = sqliteMigrations.map((_, index) => ({ version: index + 1 }))
 
 describe('the schema of a SQLite file', () => {
   let folder: ReturnType<typeof scratchFolder>
@@ -20,7 +25,7 @@ describe('the schema of a SQLite file', () => {
     await using(async (jobs) => {
       await jobs.declare('count').dispatch(1)
     })
-    expect(query(path, 'SELECT version FROM treadle_schema')).toEqual([{ version: 1 }])
+    expect(query(path, 'SELECT version FROM treadle_schema')).toEqual(versions)
     expect(rowsIn(path)).toBe(1)
     expect(faultsOf(path)).toEqual([])
     expect(query(path, 'PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }])
@@ -50,7 +55,7 @@ describe('the schema of a SQLite file', () => {
     await Promise.all(programs.map((program) => program.success()))
     for (let round = 0; round < rounds; round++) {
       const file = folder.file(`${round}.db`)
-      expect(query(file, 'SELECT version FROM treadle_schema')).toEqual([{ version: 1 }])
+      expect(query(file, 'SELECT version FROM treadle_schema')).toEqual(versions)
       expect(rowsIn(file)).toBe(names.length)
       expect(faultsOf(file)).toEqual([])
       // All signed with the one key that is there: whoever came first made it.
@@ -77,9 +82,26 @@ describe('the schema of a SQLite file', () => {
 
   test('that is newer is good enough where it says that this version can work with it', async () => {
     await using((jobs) => jobs.declare('count').dispatch(1))
-    execute(path, 'INSERT INTO treadle_schema (version, compatible_from, applied_at) VALUES (2, 1, 0)')
+    execute(path, `INSERT INTO treadle_schema (version, compatible_from, applied_at) VALUES (${latest + 1}, 1, 0)`)
     await using((jobs) => jobs.declare('count').dispatch(2), { migrate: false })
     expect(rowsIn(path)).toBe(2)
+  })
+
+  test('of the first version is brought up to date with the jobs in it, and goes back', async () => {
+    const run = await using((jobs) => jobs.declare('count').dispatch(1))
+    const made = query(path, shape)
+    const { schema } = await openSqliteUpkeep(path)
+    expect(await schema.migrate(1)).toEqual({ version: 1, compatibleFrom: 1 })
+    expect(() => query(path, 'SELECT number FROM treadle_jobs')).toThrow(/no such column/)
+    const ran: unknown[] = []
+    await using(async (jobs) => {
+      jobs.define('count', (payload) => void ran.push(payload))
+      await jobs.run()
+      expect(await jobs.handle(run.id).state()).toBe('succeeded')
+    })
+    expect(ran).toEqual([1])
+    expect(query(path, shape)).toEqual(made)
+    expect(faultsOf(path)).toEqual([])
   })
 
   test('that is missing is refused with migrate: false, and nothing is made', async () => {
@@ -119,6 +141,8 @@ describe('the schema of a SQLite file', () => {
     const ours = query<{ name: string }>(path, "SELECT name FROM sqlite_schema WHERE tbl_name <> 'orders'")
     expect(ours.filter(({ name }) => !/^(sqlite_autoindex_)?treadle_|^sqlite_sequence$/.test(name))).toEqual([])
   })
+
+  const shape = "SELECT type, name, tbl_name FROM sqlite_schema WHERE name LIKE 'treadle%' ORDER BY name"
 
   /** As a backup makes it: whole, without a log beside it. */
   function copyOf(file: string): string {
