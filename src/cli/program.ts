@@ -9,6 +9,7 @@ import { addForget } from './commands/forget.ts'
 import { addHelp } from './commands/help.ts'
 import { addInit } from './commands/init.ts'
 import { addList } from './commands/list.ts'
+import { addManage } from './commands/manage.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addNext } from './commands/next.ts'
 import { addPause, addResume } from './commands/pause.ts'
@@ -52,6 +53,7 @@ const commands = [
   addWork,
   addRun,
   addDaemon,
+  addManage,
   addSend,
   addStatus,
   addWorkers,

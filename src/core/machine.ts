@@ -1,4 +1,4 @@
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 
 /** How busy the machine and this process were since the last look. */
 export interface MachineUse {
@@ -8,6 +8,15 @@ export interface MachineUse {
   readonly processCpu: number
   /** The memory that the system has given to this process. */
   readonly memoryBytes: number
+}
+
+/** How many processes of the machine wanted to run, on the average of the last minute. Always 0 on Windows. */
+export function loadAverage(): number {
+  return loadavg()[0] as number
+}
+
+export function coreCount(): number {
+  return Math.max(1, cpus().length)
 }
 
 /** Each call of the answer tells of the time since the one before. */

@@ -48,12 +48,17 @@ export const homes: readonly Home[] = [
   },
   {
     what: 'the process',
-    homes: ['core/environment.ts', 'core/machine.ts', 'worker/signals.ts', 'isolation/', 'cli/'],
+    homes: ['core/environment.ts', 'core/machine.ts', 'worker/signals.ts', 'isolation/', 'manager/module-entry.ts', 'cli/'],
     globals: ['process'],
     modules: ['node:process'],
   },
   { what: 'the machine', homes: ['core/environment.ts', 'core/machine.ts'], modules: ['node:os'] },
-  { what: 'the console', homes: ['core/logger.ts', 'cli/'], globals: ['console'], modules: ['node:console'] },
+  {
+    what: 'the console',
+    homes: ['core/logger.ts', 'manager/module-entry.ts', 'cli/'],
+    globals: ['console'],
+    modules: ['node:console'],
+  },
   {
     what: 'a SQLite driver',
     homes: ['backends/sqlite/'],

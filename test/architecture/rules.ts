@@ -2,7 +2,8 @@ import { basename, dirname } from 'node:path/posix'
 import ts from 'typescript'
 import type { Source } from './source.ts'
 
-/** Each layer imports from the layers before it, never from those after it; `cli` and `testing` lie side by side. */
+/** Each layer imports from the layers before it, never from those after it; `cli` and `testing` lie side by side, as do
+ * `manager`, which talks to a server over the network, and `server`. */
 export const layers = [
   'core',
   'client',
@@ -16,6 +17,7 @@ export const layers = [
   'worker',
   'app',
   'server',
+  'manager',
   'index.ts',
   'cli',
   'testing',
@@ -38,6 +40,7 @@ function layerOf(path: string): string {
 function mayImport(from: string, to: string): boolean {
   if (from === to) return true
   if (from === 'testing' && to === 'cli') return false
+  if (from === 'manager' && to === 'server') return false
   return layers.includes(to) && layers.indexOf(to) < layers.indexOf(from)
 }
 

@@ -23,6 +23,7 @@ const commands = [
   'migrate',
   'doctor',
   'daemon',
+  'manage',
   'next',
   'trigger',
   'forget',

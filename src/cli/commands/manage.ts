@@ -1,0 +1,106 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { systemClock } from '../../core/clock.ts'
+import type { ManagerEvent } from '../../manager/events.ts'
+import { manage } from '../../manager/manager.ts'
+import { examples } from '../examples.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { UsageError } from '../failure.ts'
+import { isManagerTrouble, managerEventLine } from '../output/manager.ts'
+import type { Output } from '../output/output.ts'
+import { withOutput } from '../session.ts'
+import { stopRequest } from '../signals.ts'
+import { duration, wholeNumber } from '../values.ts'
+
+interface ManageCommandOptions {
+  readonly name: string
+  readonly workers: string
+  readonly host?: string
+  readonly port?: number
+  readonly token?: string
+  readonly tls?: boolean
+  readonly maxLoad?: number
+  readonly maxJobs?: number
+  readonly timeLimit?: string
+  readonly versionFile?: string
+  readonly maxIterations?: number
+  readonly quiet?: boolean
+}
+
+export function addManage(program: Command): void {
+  program
+    .command('manage')
+    .summary('start a worker for each job of a job server')
+    .description(
+      'Asks a job server for jobs and starts, for each, the worker in a folder that is called as the job: a TypeScript or JavaScript module whose default export is called with the data and the job, or any program, which gets the job as JSON on its input. It begins no job while the load of the machine is too high.\n\nExit code 0 of a worker finishes the job, 75 has it tried again later, any other fails it. SIGTERM, Ctrl-C and a change of the version file let it end after the jobs that run; a second signal ends them and gives them back.',
+    )
+    .requiredOption('--name <pattern>', "which jobs, such as 'mail/*'; or names with commas between them")
+    .requiredOption('--workers <folder>', 'where the workers are')
+    .option('--host <host>', 'of the server (default: 127.0.0.1)')
+    .option('--port <port>', 'of the server (default: 8888)', wholeNumber(1, 65_535))
+    .option('--tls', 'connect with TLS')
+    .option('--token <token>', 'what the server wants to be shown; better given as TREADLE_TOKEN, where others can not see it')
+    .option('--max-load <n>', 'begin no job while the load average is not below this (default: the number of cores)', load)
+    .option('--max-jobs <n>', 'at most so many at once (default: 100)', wholeNumber(1, 10_000))
+    .option('--time-limit <duration>', 'how long a job may take (default: 10m)', duration)
+    .option('--version-file <file>', 'end when this file changes')
+    .option('--max-iterations <n>', 'end after asking for jobs so many times', wholeNumber(1))
+    .option('--quiet', 'print only trouble')
+    .addHelpText(
+      'after',
+      examples(
+        [`manage --name '*' --workers ./workers`, ''],
+        [`manage --name 'www-prod/*' --workers ./workers --max-load 5.0`, 'soak up what the machine has left'],
+        [`manage --name '*' --workers ./workers --version-file REVISION`, 'end at the next deployment'],
+        [`manage --name '*' --workers ./workers --json | tee manage.log`, 'one JSON object a line'],
+      ),
+    )
+    .action((options: ManageCommandOptions, command: Command) => withOutput(command, ({ out }) => run(options, out)))
+}
+
+/** Gives the exit code. */
+async function run({ quiet = false, ...options }: ManageCommandOptions, out: Output): Promise<number> {
+  const workers = resolve(options.workers)
+  if (!(await isFolder(workers))) throw new UsageError(`--workers: there is no folder ${workers}`)
+  const { TREADLE_TOKEN, ...env } = process.env as Record<string, string>
+  const token = options.token ?? TREADLE_TOKEN
+  const aborting = new AbortController()
+  let more = 0
+  const stop = stopRequest(
+    () => out.note('stopping: waiting for running jobs; once more ends them and gives them back'),
+    () => {
+      if (++more > 1) process.exit(exitCodes.interrupted)
+      aborting.abort()
+    },
+  )
+  await manage({
+    ...options,
+    workers,
+    env,
+    ...(token !== undefined && { token }),
+    signal: stop.signal,
+    abort: aborting.signal,
+    onEvent: (event) => {
+      if (!quiet || isManagerTrouble(event)) tell(event, out)
+    },
+  })
+  return more > 0 ? exitCodes.interrupted : exitCodes.ok
+}
+
+function tell(event: ManagerEvent, out: Output): void {
+  const at = new Date(systemClock.now()).toISOString()
+  out.line(out.json ? JSON.stringify({ ...event, at }) : managerEventLine(event, out.colours))
+}
+
+/** As systems print it. */
+function load(text: string): number {
+  const number = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
+  if (number > 0) return number
+  throw new InvalidArgumentError('It must be a load average above 0, such as 5.0.')
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() === true
+}

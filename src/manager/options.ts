@@ -1,0 +1,111 @@
+import type { ConnectionOptions } from 'node:tls'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { environmentVariable } from '../core/environment.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { coreCount, loadAverage } from '../core/machine.ts'
+import { unknownOptions } from '../core/options.ts'
+import type { ManagerEvent } from './events.ts'
+
+export interface ManagerOptions {
+  /** A pattern of names, such as `mail/*`, or several names with commas between them. */
+  readonly name: string
+  /** The folder with the workers, each called as the jobs that it does. */
+  readonly workers: string
+  /** Where the server is; 127.0.0.1 and 8888 by default. */
+  readonly host?: string
+  readonly port?: number
+  readonly tls?: boolean | ConnectionOptions
+  readonly token?: string
+  /** While the machine's load average is not below this, no job is begun. The number of cores by default. */
+  readonly maxLoad?: number
+  /** At most so many jobs at once, however small the load is; 100 by default. */
+  readonly maxJobs?: number
+  /** How long a job may take; 10 minutes by default. */
+  readonly timeLimit?: Duration
+  /** When this file changes, no more jobs are begun and the manager ends. */
+  readonly versionFile?: string
+  /** Ends after it has asked for jobs so many times. */
+  readonly maxIterations?: number
+  /** The environment of the workers; PATH, HOME, LANG, TZ and TMPDIR of the manager by default. */
+  readonly env?: Readonly<Record<string, string>>
+  /** No more jobs are begun; those that run are waited for. */
+  readonly signal?: AbortSignal
+  /** Those that run are ended and given back. */
+  readonly abort?: AbortSignal
+  readonly onEvent?: (event: ManagerEvent) => void
+  readonly clock?: Clock
+  readonly loadAverage?: () => number
+}
+
+export type ManagerConfig = Required<Omit<ManagerOptions, 'timeLimit' | 'tls' | 'token' | 'versionFile'>> & {
+  readonly timeLimitMs: number
+  readonly tls: boolean | ConnectionOptions
+  readonly token: string | undefined
+  readonly versionFile: string | undefined
+}
+
+// Written as a record, so that the compiler asks for an entry when an option is added.
+const optionNames: Readonly<Record<keyof ManagerOptions, true>> = {
+  name: true,
+  workers: true,
+  host: true,
+  port: true,
+  tls: true,
+  token: true,
+  maxLoad: true,
+  maxJobs: true,
+  timeLimit: true,
+  versionFile: true,
+  maxIterations: true,
+  env: true,
+  signal: true,
+  abort: true,
+  onEvent: true,
+  clock: true,
+  loadAverage: true,
+}
+
+const never = new AbortController().signal
+
+/** Complete and checked; all problems are told at once. */
+export function managerConfig(options: ManagerOptions): ManagerConfig {
+  const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
+  const { timeLimit = '10m', tls = false, token, versionFile, ...rest } = options
+  const config = { ...defaults(), ...rest, tls, token, versionFile, timeLimitMs: 0 }
+  try {
+    config.timeLimitMs = parseDuration(timeLimit, 'timeLimit')
+    if (config.timeLimitMs < 1) problems.push('timeLimit must be more than nothing')
+  } catch (thrown) {
+    problems.push(messageOf(thrown))
+  }
+  if (!(typeof config.name === 'string' && config.name !== '')) problems.push("name must be a pattern of names, such as 'mail/*'")
+  if (!(typeof config.workers === 'string' && config.workers !== '')) problems.push('workers must be the path of a folder')
+  if (!(config.maxLoad > 0)) problems.push(`maxLoad must be a number above 0, got ${String(config.maxLoad)}`)
+  if (!(Number.isInteger(config.maxJobs) && config.maxJobs >= 1 && config.maxJobs <= 10_000))
+    problems.push(`maxJobs must be a whole number from 1 to 10000, got ${String(config.maxJobs)}`)
+  if (!(config.maxIterations >= 1)) problems.push(`maxIterations must be at least 1, got ${String(config.maxIterations)}`)
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The worker manager: ${problems.join('; ')}`)
+  return Object.freeze(config)
+}
+
+function defaults() {
+  return {
+    host: '127.0.0.1',
+    port: 8888,
+    maxLoad: coreCount(),
+    maxJobs: 100,
+    maxIterations: Number.POSITIVE_INFINITY,
+    env: inheritedEnvironment(),
+    signal: never,
+    abort: never,
+    onEvent: () => {},
+    clock: systemClock,
+    loadAverage,
+  }
+}
+
+function inheritedEnvironment(): Readonly<Record<string, string>> {
+  const known = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'].map((name) => [name, environmentVariable(name)] as const)
+  return Object.fromEntries(known.filter((entry): entry is readonly [string, string] => entry[1] !== undefined))
+}

@@ -1,0 +1,56 @@
+import type { BedrockClient } from '../client/bedrock-client.ts'
+import type { BedrockJob } from '../client/bedrock-job.ts'
+import { type Clock, pause } from '../core/clock.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import type { JsonObject, WorkerEnd } from './run-worker.ts'
+
+const firstPauseMs = 1_000
+const longestPauseMs = 30_000
+
+export interface ReportingContext {
+  readonly client: BedrockClient
+  readonly clock: Clock
+  /** Nobody waits any more: one try has to do. */
+  readonly abort: AbortSignal
+  readonly onTrouble: (error: string) => void
+}
+
+/**
+ * Tells the server how a job has ended, again and again while the server can not be reached: the work is done and must not be
+ * done twice. False where the server does not want to hear it, as when somebody else has ended the job.
+ */
+export async function report(job: BedrockJob, end: WorkerEnd, context: ReportingContext): Promise<boolean> {
+  const { client, clock, abort, onTrouble } = context
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      await tell(job, end, client)
+      return true
+    } catch (thrown) {
+      onTrouble(`The end of job ${job.jobID} could not be told: ${messageOf(thrown)}`)
+      const isUnreachable = thrown instanceof TreadleError && thrown.code === 'SERVER_UNREACHABLE'
+      if (!isUnreachable || abort.aborted) return false
+      await pause(clock, pauseMs, abort)
+    }
+  }
+}
+
+function tell({ jobID, data }: BedrockJob, end: WorkerEnd, client: BedrockClient): Promise<void> {
+  switch (end.kind) {
+    case 'finished':
+      return client.finishJob(jobID, withData(end.data))
+    case 'retried':
+      return client.retryJob(jobID, { delay: end.delaySeconds, ...withData(end.data) })
+    case 'returned':
+      return client.retryJob(jobID, { delay: 0 })
+    case 'failed':
+      return client.failJob(jobID, { data: { ...objectOf(data), error: end.error } })
+  }
+}
+
+function withData(data: JsonObject | undefined): { readonly data?: JsonObject } {
+  return data === undefined ? {} : { data }
+}
+
+function objectOf(data: unknown): JsonObject {
+  return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as JsonObject) : {}
+}

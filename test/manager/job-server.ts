@@ -1,0 +1,84 @@
+import type { BedrockPeer } from '../../src/server/bedrock/peer.ts'
+import type { BedrockReply } from '../../src/server/bedrock/reply.ts'
+import type { BedrockRequest } from '../../src/server/bedrock/request.ts'
+import { glob } from '../../src/server/service/glob.ts'
+import { type Ground, listening } from '../server/bedrock/wire.ts'
+import { until } from '../world.ts'
+
+export interface EndedJob {
+  readonly how: string
+  readonly data: unknown
+  readonly delay: string | undefined
+}
+
+interface StoredJob {
+  readonly jobID: number
+  readonly name: string
+  readonly data: unknown
+}
+
+/** Just enough of a job server to hand out jobs and hear how they ended. */
+export class JobServer {
+  readonly ended = new Map<number, EndedJob>()
+  /** What is answered to the next ends instead. */
+  readonly refusals: BedrockReply[] = []
+  readonly asked: string[] = []
+  /** What those who asked have shown. */
+  readonly tokens = new Set<string | undefined>()
+  #ground: Ground | undefined
+  #waiting: StoredJob[] = []
+  #wake = () => {}
+  #last = 0
+
+  static async start(): Promise<JobServer> {
+    const server = new JobServer()
+    server.#ground = await listening({ answer: (request, peer) => server.#answer(request, peer) })
+    return server
+  }
+
+  get port(): number {
+    return this.#ground?.listener.address.port as number
+  }
+
+  add(name: string, data: unknown = {}): number {
+    this.#waiting.push({ jobID: ++this.#last, name, data })
+    this.#wake()
+    return this.#last
+  }
+
+  get isAsked(): boolean {
+    return this.asked.length > 0
+  }
+
+  async endOf(jobID: number): Promise<EndedJob> {
+    await until(() => this.ended.has(jobID))
+    return this.ended.get(jobID) as EndedJob
+  }
+
+  async #answer({ verb, headers }: BedrockRequest, peer: BedrockPeer): Promise<BedrockReply> {
+    this.tokens.add(headers.get('token'))
+    if (verb === 'getjobs') return this.#handOut(headers, peer)
+    const refusal = this.refusals.shift()
+    if (refusal !== undefined) return refusal
+    const data = headers.get('data')
+    const end = { how: verb, data: data === undefined ? undefined : JSON.parse(data), delay: headers.get('delay') }
+    this.ended.set(Number(headers.get('jobid')), end)
+    return { code: 200, text: 'OK' }
+  }
+
+  async #handOut(headers: ReadonlyMap<string, string>, peer: BedrockPeer): Promise<BedrockReply> {
+    const fits = glob(headers.get('name') ?? '')
+    this.asked.push(headers.get('numresults') ?? '')
+    for (;;) {
+      const found = this.#waiting.filter(({ name }) => fits(name)).slice(0, Number(headers.get('numresults')))
+      this.#waiting = this.#waiting.filter((job) => !found.includes(job))
+      const undelivered = () => void this.#waiting.push(...found)
+      if (found.length > 0) return { code: 200, text: 'OK', body: JSON.stringify({ jobs: found }), undelivered }
+      if (headers.get('connection') !== 'wait' || peer.closing.aborted) return { code: 404, text: 'No job found' }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+        peer.closing.addEventListener('abort', () => resolve())
+      })
+    }
+  }
+}

@@ -1,0 +1,260 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { environmentVariable } from '../../src/core/environment.ts'
+import type { ManagerEvent } from '../../src/manager/events.ts'
+import { manage } from '../../src/manager/manager.ts'
+import type { ManagerOptions } from '../../src/manager/options.ts'
+import { until } from '../world.ts'
+import { JobServer } from './job-server.ts'
+
+/** A manager of programs in a folder, on the real clock: it deals with real processes. */
+async function managing(programs: Readonly<Record<string, string>>, options: Partial<ManagerOptions> = {}) {
+  const server = await JobServer.start()
+  const folder = workersFolder(programs)
+  const events: ManagerEvent[] = []
+  const [stopping, aborting] = [new AbortController(), new AbortController()]
+  const ended = manage({
+    name: '*',
+    workers: folder,
+    port: server.port,
+    loadAverage: () => 0,
+    signal: stopping.signal,
+    abort: aborting.signal,
+    onEvent: (event) => void events.push(event),
+    ...options,
+  })
+  onTestFinished(async () => {
+    stopping.abort()
+    aborting.abort()
+    await ended
+  })
+  const happened = (name: ManagerEvent['event']) => events.filter(({ event }) => event === name).length
+  return { server, folder, events, happened, ended, stop: () => stopping.abort(), abort: () => aborting.abort() }
+}
+
+/** Each program is a script of the shell. */
+function workersFolder(programs: Readonly<Record<string, string>>): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'treadle-workers-')))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  for (const [name, script] of Object.entries(programs)) {
+    const path = join(folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, `#!/bin/sh\n${script}\n`)
+    chmodSync(path, 0o755)
+  }
+  return folder
+}
+
+describe('a worker that is a program', () => {
+  test('gets the job, and what it says last becomes the data', async () => {
+    const { server } = await managing({
+      Echo: `read -r job; echo noise; printf '{"id":%s,"name":"%s","job":%s}' "$1" "$2" "$job"`,
+    })
+    const jobID = server.add('Echo', { text: 'é "x"' })
+    expect(await server.endOf(jobID)).toEqual({
+      how: 'finishjob',
+      data: { id: jobID, name: 'Echo', job: { jobID, name: 'Echo', data: { text: 'é "x"' } } },
+      delay: undefined,
+    })
+  })
+
+  test.each([
+    ['exit 0', { how: 'finishjob', data: undefined, delay: undefined }],
+    ['echo "all is well"', { how: 'finishjob', data: undefined, delay: undefined }],
+    ['echo "[1]"', { how: 'finishjob', data: undefined, delay: undefined }],
+    ['exit 75', { how: 'retryjob', data: undefined, delay: '60' }],
+    ['echo \'{"delay":2.5,"data":{"a":1}}\'; exit 75', { how: 'retryjob', data: { a: 1 }, delay: '3' }],
+    ['echo \'{"delay":-1,"data":[]}\'; exit 75', { how: 'retryjob', data: undefined, delay: '60' }],
+    ['echo "no disk" >&2; exit 3', { how: 'failjob', data: { n: 1, error: 'its worker exited with code 3: no disk' } }],
+    ['kill -9 $$', { how: 'failjob', data: { n: 1, error: 'its worker was ended by SIGKILL' } }],
+  ])('%s', async (script, end) => {
+    const { server } = await managing({ Job: script })
+    expect(await server.endOf(server.add('Job', { n: 1 }))).toMatchObject(end)
+  })
+
+  test('sees the environment that it is given, and PATH without one', async () => {
+    const script = 'echo "{\\"path\\":\\"$PATH\\",\\"secret\\":\\"$SECRET\\"}"'
+    const usual = await managing({ Job: script })
+    expect((await usual.server.endOf(usual.server.add('Job'))).data).toEqual({ path: environmentVariable('PATH'), secret: '' })
+    const given = await managing({ Job: script }, { env: { SECRET: 's', PATH: '/bin' } })
+    expect((await given.server.endOf(given.server.add('Job'))).data).toEqual({ path: '/bin', secret: 's' })
+  })
+
+  test('is ended with all that it started when its time is up', async () => {
+    const script = 'sleep 600 & echo $! > "$(dirname "$0")/pid"; wait'
+    const { server, folder } = await managing({ Slow: script }, { timeLimit: 500 })
+    const end = await server.endOf(server.add('Slow'))
+    expect(end).toMatchObject({ how: 'failjob', data: { error: 'it took longer than 500ms and was ended' } })
+    const started = Number(readFileSync(join(folder, 'pid'), 'utf8'))
+    expect(() => process.kill(started, 0)).toThrow('ESRCH')
+  })
+})
+
+describe('the worker of a name', () => {
+  const say = (text: string) => `echo '{"worker":"${text}"}'`
+
+  test('lies in a folder of its own, or beside the others', async () => {
+    const { server } = await managing({ 'mail/Welcome': say('mail'), Welcome: say('plain') })
+    const data = async (name: string) => (await server.endOf(server.add(name))).data
+    expect(await data('mail/Welcome')).toEqual({ worker: 'mail' })
+    expect(await data('www-prod/Welcome')).toEqual({ worker: 'plain' })
+    expect(await data('Welcome')).toEqual({ worker: 'plain' })
+  })
+
+  test.each(['../outside', '..', '/bin/sh', 'a//b', '.hidden', 'mail/../Welcome', 'a\\b', 'nul\0', 'mail', 'C:x'])(
+    'is none for %j',
+    async (name) => {
+      const outer = workersFolder({ 'in/mail/Welcome': say('mail'), outside: say('outside'), 'in/.hidden': say('hidden') })
+      const { server } = await managing({}, { workers: join(outer, 'in') })
+      const end = await server.endOf(server.add(name, { n: 1 }))
+      expect(end).toMatchObject({ how: 'failjob', data: { n: 1, error: expect.any(String) } })
+    },
+  )
+
+  test('is none where there is no file, and the job says so', async () => {
+    const { server, folder } = await managing({})
+    const end = await server.endOf(server.add('Missing', { n: 1 }))
+    expect(end).toMatchObject({ how: 'failjob', data: { n: 1 } })
+    expect(end.data).toMatchObject({
+      error: `there is no worker for it: neither a module Missing.ts, .js, … nor a program Missing in ${folder}`,
+    })
+  })
+
+  test('is none where a link leads out of the folder', async () => {
+    const { server, folder } = await managing({})
+    symlinkSync('/bin/true', join(folder, 'Out'))
+    symlinkSync('/bin', join(folder, 'bin'))
+    for (const name of ['Out', 'bin/true']) {
+      expect((await server.endOf(server.add(name))).data).toMatchObject({
+        error: expect.stringContaining('leads out of the folder'),
+      })
+    }
+  })
+
+  test('is none where it may not be executed', async () => {
+    const { server, folder } = await managing({ Job: 'exit 0' })
+    chmodSync(join(folder, 'Job'), 0o644)
+    expect((await server.endOf(server.add('Job'))).data).toMatchObject({ error: expect.stringContaining('chmod +x') })
+  })
+})
+
+describe('resources', () => {
+  test('no job is asked for while the load is too high', async () => {
+    const load = { now: 5, looks: 0 }
+    const loadAverage = () => {
+      load.looks++
+      return load.now
+    }
+    const { server } = await managing({ Job: 'exit 0' }, { maxLoad: 5, loadAverage })
+    const jobID = server.add('Job')
+    await until(() => load.looks >= 3)
+    expect(server.isAsked).toBe(false)
+    load.now = 4.9
+    await server.endOf(jobID)
+  })
+
+  test('no more jobs run at once than are allowed', async () => {
+    const { server, events } = await managing({ Job: 'sleep 0.05' }, { maxJobs: 2 })
+    const jobs = Array.from({ length: 7 }, () => server.add('Job'))
+    for (const job of jobs) await server.endOf(job)
+    let [running, most] = [0, 0]
+    for (const { event } of events) {
+      if (event === 'job:started') running++
+      else if (event === 'job:finished') running--
+      most = Math.max(most, running)
+    }
+    expect(most).toBe(2)
+  })
+})
+
+describe('the end of a manager', () => {
+  test('waits for the jobs that run, and begins no other', async () => {
+    const { server, stop, ended, happened, folder } = await managing({
+      Job: 'while [ ! -e "$(dirname "$0")/go" ]; do sleep 0.02; done',
+    })
+    const first = server.add('Job')
+    await until(() => happened('job:started') === 1)
+    stop()
+    server.add('Job')
+    writeFileSync(join(folder, 'go'), '')
+    expect(await ended).toEqual({ finished: 1, retried: 0, failed: 0, returned: 0 })
+    expect([...server.ended.keys()]).toEqual([first])
+  })
+
+  test('by force ends the jobs that run and gives them back', async () => {
+    const { server, stop, abort, ended, happened } = await managing({ Job: 'sleep 600' })
+    const jobID = server.add('Job')
+    await until(() => happened('job:started') === 1)
+    stop()
+    abort()
+    expect(await ended).toMatchObject({ returned: 1 })
+    expect(server.ended.get(jobID)).toMatchObject({ how: 'retryjob', delay: '0' })
+  })
+
+  test('comes when the version file changes', async () => {
+    const folder = workersFolder({})
+    const versionFile = join(folder, 'REVISION')
+    writeFileSync(versionFile, '1')
+    const { server, ended, events } = await managing({ Job: 'exit 0' }, { versionFile })
+    await server.endOf(server.add('Job'))
+    writeFileSync(versionFile, 'another one')
+    expect(await ended).toMatchObject({ finished: 1 })
+    expect(events).toContainEqual({ event: 'manager:draining', why: `${versionFile} has changed`, running: 0 })
+  })
+
+  test('comes after so many turns', async () => {
+    const { server, ended } = await managing({ Job: 'exit 0' }, { maxIterations: 2 })
+    const first = server.add('Job')
+    await server.endOf(first)
+    server.add('Job')
+    expect(await ended).toMatchObject({ finished: 2 })
+    expect(server.asked).toHaveLength(2)
+  })
+})
+
+describe('trouble', () => {
+  test('a server that can not be reached is waited for, and told what was done meanwhile', async () => {
+    const { server, ended, stop, events, happened } = await managing({ Job: 'exit 0' })
+    // No reply of the protocol: as if another program listened there.
+    server.refusals.push({ code: 1, text: 'OK' })
+    const jobID = server.add('Job')
+    await server.endOf(jobID)
+    await until(() => happened('job:finished') === 1)
+    stop()
+    expect(await ended).toMatchObject({ finished: 1 })
+    expect(events).toContainEqual({
+      event: 'manager:trouble',
+      error: expect.stringContaining(`The end of job ${jobID} could not be told`),
+    })
+  })
+
+  test('a job that the server does not let end is left to it', async () => {
+    const { server, ended, stop, happened } = await managing({ Job: 'exit 0' })
+    server.refusals.push({ code: 405, text: 'Can only retry/finish RUNNING and RUNQUEUED jobs' })
+    server.add('Job')
+    await until(() => happened('manager:trouble') === 1)
+    stop()
+    expect(await ended).toMatchObject({ finished: 0 })
+  })
+
+  test('a server that is not there is asked again', async () => {
+    const { events, stop, ended, happened } = await managing({}, { port: 1 })
+    await until(() => happened('manager:trouble') >= 1)
+    stop()
+    await ended
+    expect(events).toContainEqual({ event: 'manager:trouble', error: expect.stringContaining('127.0.0.1:1 can not be reached') })
+  })
+
+  test.each([
+    [{ name: '' }, "name must be a pattern of names, such as 'mail/*'"],
+    [{ maxLoad: 0 }, 'maxLoad must be a number above 0, got 0'],
+    [{ maxJobs: 1.5 }, 'maxJobs must be a whole number from 1 to 10000, got 1.5'],
+    [{ timeLimit: 'soon' }, 'timeLimit must be'],
+    [{ maxlaod: 1 } as never, 'unknown option "maxlaod"'],
+  ])('%j is refused', async (options, message) => {
+    const attempt = manage({ name: '*', workers: '.', ...options })
+    await expect(attempt).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
+  })
+})
