@@ -1,6 +1,7 @@
 import type { QueueBackend, SendReceipt } from '../backends/contract.ts'
 import type { Steps } from '../core/answer.ts'
 import { Batcher } from '../core/batcher.ts'
+import { nextTurn } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import { idMaker } from '../core/id.ts'
 import type { JobDefinition } from '../definition/definition.ts'
@@ -24,8 +25,8 @@ import {
 } from './sealing.ts'
 
 const largestSend = 1_000
-/** Of a bulk dispatch, so many are written in one transaction while the next are being signed. */
-const largestBulkSend = 2_000
+/** Of a bulk dispatch, at most so many are written in one transaction while the next are being signed. */
+const largestBulkSend = 1_000
 
 /** A job of a workflow that is dispatched as a whole. */
 export interface PlacedJob {
@@ -95,6 +96,8 @@ export class Sending {
       // Signing the next part goes on while the last one is being written.
       receipts.push(await sending)
       sending = this.#backend.send(envelopes)
+      // It leaves only when the program lets go.
+      await nextTurn()
     }
     receipts.push(await sending)
     const all = receipts.flat()
