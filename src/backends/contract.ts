@@ -71,6 +71,8 @@ export type ChildRefusal = 'lost' | 'cancelled' | 'circular'
 export interface LeaseRequest extends ClaimRules {
   /** Only from these queues; null is all of them. Paused queues are left alone either way. */
   readonly queues: readonly string[] | null
+  /** Only those of this very priority, where one is given. */
+  readonly priority?: number | null
   readonly limit: number
   readonly leaseMs: number
   /** The worker that asks: shown to people, and the address of cancellations. */

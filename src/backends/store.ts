@@ -109,11 +109,18 @@ export interface JobRecord {
   /** Attempts that were started and not given back. */
   readonly attempts: number
   readonly maxRetries: number
+  /** After so much time an attempt has failed; null is no limit. */
+  readonly timeoutMs: number | null
+  readonly singleInstance: boolean
+  /** When it is to be done again after it has been done, in the repeat language; null where it is done once. */
+  readonly repeat: string | null
   /** How often its lease ran out because a worker died. */
   readonly rescues: number
   readonly uniqueKey: string | null
   readonly idempotencyKey: string | null
   readonly schedule: string | null
+  /** The instant that a scheduled run stands for. */
+  readonly occurrence: number | null
   readonly group: string | null
   /** The job that made it and waits for it. */
   readonly parent: string | null

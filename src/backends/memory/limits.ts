@@ -38,10 +38,12 @@ export class Limits {
   /** A claim that begins now. */
   begin(request: LeaseRequest, paused: ReadonlySet<string>, now: number): ClaimState {
     const queues = request.queues === null ? null : new Set(request.queues)
+    const wanted = request.priority ?? null
     return {
       jobs: this.#claimable.of(request.jobs),
       queueLimits: queueMap(request),
-      isOpen: ({ queue }) => (queues === null || queues.has(queue)) && !paused.has(queue),
+      isOpen: ({ queue, priority }) =>
+        (queues === null || queues.has(queue)) && (wanted === null || wanted === priority) && !paused.has(queue),
       alone: new Map(),
       now,
       nextTokenAt: null,

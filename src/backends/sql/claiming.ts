@@ -72,10 +72,12 @@ export class Claiming {
     if (request.limit === 0 || readyLanes.length === 0) return []
     const jobs = new Set(request.jobs.map(({ job }) => job))
     const queues = request.queues === null ? null : new Set(request.queues)
+    const wanted = request.priority ?? null
     const ageingMs = request.ageingMs ?? 0
     const lanes = await this.#parts.lanes.numbered(this.#parts.database, readyLanes)
     return lanes
       .filter(({ job, queue }) => jobs.has(job) && (queues === null || queues.has(queue)) && !pausedQueues.has(queue))
+      .filter(({ priority }) => wanted === null || wanted === priority)
       .map((of) => ({
         of,
         lane: of.lane,

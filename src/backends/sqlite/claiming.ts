@@ -104,7 +104,10 @@ export class Claiming {
     if (request.limit === 0) return []
     const limits = this.#limitsOf(request)
     const queues = request.queues === null ? null : new Set(request.queues)
-    return this.#lanes.ready().filter(({ job, queue }) => limits.has(job) && (queues === null || queues.has(queue)))
+    const wanted = request.priority ?? null
+    const isOpen = ({ job, queue, priority }: Lane) =>
+      limits.has(job) && (queues === null || queues.has(queue)) && (wanted === null || wanted === priority)
+    return this.#lanes.ready().filter(isOpen)
   }
 
   claim(request: FlatRequest, lanes: readonly Lane[], claim: string, now: number): ClaimedRows {

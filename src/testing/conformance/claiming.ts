@@ -22,6 +22,12 @@ export const claiming: Group = {
       assert.deepEqual(await bench.claimedIds({ queues: ['three', 'one'] }), [one, three])
       assert.deepEqual(await bench.claimedIds({ queues: null }), [two])
     },
+    'only the given priority is claimed, whatever else waits': async (bench) => {
+      const [low, high, normal] = await bench.send({ priority: 1 }, { priority: 20 }, { priority: 5 })
+      await bench.assertNothingClaimable({ priority: 10 })
+      assert.deepEqual(await bench.claimedIds({ priority: 5 }), [normal])
+      assert.deepEqual(await bench.claimedIds({ priority: null }), [high, low])
+    },
     'a claim takes at most as many as it asks for': async (bench) => {
       const ids = await bench.send({}, {}, {})
       assert.deepEqual(await bench.claimedIds({ limit: 0 }), [])

@@ -21,6 +21,10 @@ export const records: Group = {
         payload: '{"a": 1.50}',
         delayMs: 5_000,
         number: await bench.store.numbers.reserve(1),
+        timeoutMs: 45_000,
+        singleInstance: true,
+        repeat: 'FINISHED, +1 HOUR',
+        occurrence: 1_767_225_600_000,
       }
       const now = bench.clock.now()
       const record = await bench.record(await bench.sendOne(wanted))
@@ -39,10 +43,14 @@ export const records: Group = {
         meta: wanted.meta,
         attempts: 0,
         maxRetries: 7,
+        timeoutMs: 45_000,
+        singleInstance: true,
+        repeat: 'FINISHED, +1 HOUR',
         rescues: 0,
         uniqueKey: 'unique-1',
         idempotencyKey: 'once-1',
         schedule: null,
+        occurrence: 1_767_225_600_000,
         group: oddText,
         parent: null,
         root: null,
