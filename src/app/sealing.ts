@@ -72,6 +72,10 @@ export interface Plan {
   readonly idempotencyKey: string | undefined
   /** Undefined where the definition says it. */
   readonly group: string | null | undefined
+  /** When it is to be done again, in the repeat language. */
+  readonly repeat: string | null
+  /** What it is called where jobs are known by numbers. */
+  readonly number: number | null
   /** The jobs that it waits for. */
   readonly waitsFor: readonly WaitLink[]
   readonly longestWaitMs: number
@@ -120,6 +124,8 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     uniqueness,
     idempotencyKey: options.idempotencyKey,
     group: options.group,
+    repeat: null,
+    number: null,
     waitsFor,
     longestWaitMs,
   }
@@ -140,9 +146,9 @@ export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps, 
     idempotencyKey: payload.idempotencyKey,
     meta: plan.meta,
     occurrence: plan.occurrence,
-    repeat: null,
+    repeat: plan.repeat,
   }
-  const delivery = { ...deliveryOf(plan, payload, createdAt), links: linksOf(plan, identity.id, place) }
+  const delivery = { ...deliveryOf(plan, payload, createdAt), number: plan.number, links: linksOf(plan, identity.id, place) }
   return sealEnvelope(identity, payload.text, delivery, deps.keys)
 }
 

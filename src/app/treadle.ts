@@ -21,6 +21,7 @@ import { retentionOf } from './retention.ts'
 import type { RunHandleDeps } from './run-handle.ts'
 import { RunWaiters } from './run-waiters.ts'
 import { Schedules } from './schedules.ts'
+import { refuseUnserved, type ServedQueue } from './served-queue.ts'
 import { newSupervisor, type SuperviseOptions } from './supervising.ts'
 import { type Why, whyOf } from './why.ts'
 import { Workflows } from './workflows.ts'
@@ -103,6 +104,13 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     const { backend } = await this.#opening.use()
     if (backend.store !== undefined) return backend.store
     throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend can not look into its queue`)
+  }
+
+  /** What a server needs that lets other programs use this queue. */
+  async served(): Promise<ServedQueue> {
+    const { backend, keys, settings, sending } = await this.dispatcher.opened()
+    refuseUnserved(backend)
+    return { backend, keys, settings, registry: this.registry, newId: () => sending.newId() }
   }
 
   /** Looking after the database, also one whose schema this version can not work with; null where the queue is in none. */

@@ -22,6 +22,7 @@ interface Killer {
 /** One lease that is being run: what the worker's loops need in order to stop it. */
 export class ActiveRun {
   readonly lease: Lease
+  readonly startedAt: number
   /** What people call it: known once the envelope is open. */
   name: string
   /** The first reason counts. */
@@ -42,6 +43,7 @@ export class ActiveRun {
 
   constructor(lease: Lease, clock: Clock) {
     this.lease = lease
+    this.startedAt = clock.now()
     this.name = lease.envelope.job
     this.#clock = clock
   }

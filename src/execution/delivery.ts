@@ -1,14 +1,23 @@
 import type { OnceMark } from '../backends/contract.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
+import type { Identity } from '../envelope/envelope.ts'
 import { type ActiveRun, stopError } from './active-run.ts'
 import { refusedReturn } from './control.ts'
 import type { Outcome } from './outcome.ts'
+import { again, type RepeatingDeps } from './repeating.ts'
 import type { RunServices } from './run-context.ts'
 import { RunTransaction, type TransactionDeps } from './transaction.ts'
 
-export interface DeliveryDeps extends TransactionDeps {
+export interface DeliveryDeps extends TransactionDeps, RepeatingDeps {
   readonly services: RunServices
+}
+
+/** A run whose handler is about to be called. */
+export interface AdmittedRun {
+  readonly run: ActiveRun
+  readonly once: OnceMark | null
+  readonly identity: Identity
 }
 
 /** While the database does not answer, it is asked again after so long. */
@@ -17,8 +26,7 @@ const askAgainMs = 1_000
 /** Does what the job's delivery asks for before its handler is called. Gives what becomes of the job where that can not be done. */
 export async function prepareDelivery(
   definition: JobDefinition,
-  run: ActiveRun,
-  once: OnceMark | null,
+  { run, once, identity }: AdmittedRun,
   deps: DeliveryDeps,
 ): Promise<Outcome | null> {
   switch (definition.fields.delivery) {
@@ -33,7 +41,8 @@ export async function prepareDelivery(
         return stopError('lost', run.lease)
       }
       const isHeld = () => deps.services.extend(token)
-      run.transaction = new RunTransaction({ definition, token, attempt, once, isHeld, onLost }, deps)
+      const doneAgain = () => again(run, identity, deps)
+      run.transaction = new RunTransaction({ definition, token, attempt, once, again: doneAgain, isHeld, onLost }, deps)
       return null
     }
   }

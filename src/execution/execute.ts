@@ -9,11 +9,12 @@ import type { Identity } from '../envelope/envelope.ts'
 import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
 import { type AdmissionDeps, type Admitted, admit } from './admission.ts'
 import { SnoozeSignal, WaitSignal } from './control.ts'
-import { type DeliveryDeps, endForGood, prepareDelivery } from './delivery.ts'
+import { type AdmittedRun, type DeliveryDeps, endForGood, prepareDelivery } from './delivery.ts'
 import type { Isolates } from './isolates.ts'
 import { heldBack, type OccurrenceDeps, type ScheduledRun, skipOvertaken } from './occurrence.ts'
 import { heldByKey } from './once.ts'
 import { type Outcome, outcomeOfFailure } from './outcome.ts'
+import { again } from './repeating.ts'
 import { resultText } from './result.ts'
 import { RunContext, runLogger } from './run-context.ts'
 
@@ -90,11 +91,11 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
     if (keepsSlot(definition, identity, context.group)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
     const once: OnceMark | null =
       identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
-    const refused = fields.delivery === 'at-least-once' ? null : await prepareDelivery(definition, run, once, deps)
+    const refused = fields.delivery === 'at-least-once' ? null : await prepareDelivery(definition, { run, once, identity }, deps)
     if (refused !== null) return refused
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
     deps.services.started(run)
-    const outcome = await attempt(definition, context, run, once, deps)
+    const outcome = await attempt(definition, context, { run, once, identity }, deps)
     return run.isBegunForGood ? endForGood(outcome, identity) : outcome
   } finally {
     deadline?.cancel()
@@ -128,8 +129,7 @@ async function filteredBy(
 async function attempt(
   definition: JobDefinition,
   context: RunContext,
-  run: ActiveRun,
-  once: OnceMark | null,
+  { run, once, identity }: AdmittedRun,
   deps: ExecutionDeps,
 ): Promise<Outcome> {
   const { fields } = definition
@@ -141,7 +141,12 @@ async function attempt(
     const completed = run.transaction === null ? null : await run.transaction.ended()
     if (completed === null && run.stopReason === 'timeout') throw stopError('timeout', run.lease)
     const checked = completed === null && fields.output !== null ? await checkedResult(fields.output, result, fields.job) : result
-    outcome = completed?.outcome ?? { kind: 'done', result: resultText(checked, fields.job, deps), once }
+    outcome = completed?.outcome ?? {
+      kind: 'done',
+      result: resultText(checked, fields.job, deps),
+      once,
+      again: again(run, identity, deps),
+    }
   } catch (thrown) {
     outcome = (await run.transaction?.afterwards(thrown)) ?? (await failed(thrown, definition, context, run, deps))
   }

@@ -2,10 +2,12 @@ import type { AttemptError, DeadReason, OnceMark, Settlement } from '../backends
 import { messageOf, PermanentError } from '../core/errors.ts'
 import type { JobDefinition, Keep } from '../definition/definition.ts'
 import { retryDelayMs } from '../definition/retry.ts'
+import type { Envelope } from '../envelope/envelope.ts'
 
 /** How a run ended, and what must happen to its job. */
 export type Outcome =
-  | { readonly kind: 'done'; readonly result: string | null; readonly once: OnceMark | null }
+  /** With an envelope where it is to be done again. */
+  | { readonly kind: 'done'; readonly result: string | null; readonly once: OnceMark | null; readonly again: Envelope | null }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: unknown }
   | { readonly kind: 'snooze'; readonly delayMs: number; readonly why?: string }
   /** For its children: to be run again, or to end, when they have ended. */
@@ -46,6 +48,7 @@ function isRefused(error: unknown, retryIf: JobDefinition['fields']['retryIf']):
 export function settlementOf(outcome: Outcome, token: string, attempt: number, now: number, keep: Keep): Settlement | null {
   switch (outcome.kind) {
     case 'done': {
+      if (outcome.again !== null) return { token, kind: 'again', envelope: outcome.again }
       const settled = { token, kind: 'done', result: outcome.result, keep: keep.succeeded > 0 } as const
       return outcome.once === null ? settled : { ...settled, once: outcome.once }
     }

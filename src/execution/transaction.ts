@@ -6,6 +6,7 @@ import type { JobDefinition, Keep } from '../definition/definition.ts'
 import { validated } from '../definition/schema.ts'
 import type { WorkTransaction } from '../definition/sql-transaction.ts'
 import { isSynchronous } from '../definition/transactions/recognition.ts'
+import type { Envelope } from '../envelope/envelope.ts'
 import { type Outcome, settlementOf } from './outcome.ts'
 import { type ResultDeps, resultText } from './result.ts'
 
@@ -22,6 +23,8 @@ export interface CompletingRun {
   readonly token: string
   readonly attempt: number
   readonly once: OnceMark | null
+  /** How it is done again; null where it is done once. */
+  readonly again: () => Envelope | null
   /** Whether the lease is still held. */
   readonly isHeld: () => Promise<boolean>
   /** Called when the lease turns out to be another worker's; gives the reason. */
@@ -168,12 +171,12 @@ export class RunTransaction {
   }
 
   *#done(given: Answer<unknown>): Steps<Done> {
-    const { definition, token, attempt, once } = this.#run
+    const { definition, token, attempt, once, again } = this.#run
     const { clock, keepOf } = this.#deps
     const { job, output } = definition.fields
     const result = yield* wait(given)
     const checked = output === null ? result : yield* wait(validated(output, result, `result of "${job}"`, 'RESULT_INVALID'))
-    const outcome = { kind: 'done', result: resultText(checked, job, this.#deps), once } as const
+    const outcome = { kind: 'done', result: resultText(checked, job, this.#deps), once, again: again() } as const
     const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(job)) as Settlement
     return { outcome, result, settlement }
   }

@@ -185,7 +185,12 @@ describe('what is decided about a failure', () => {
     expect(settle({ kind: 'release' })).toEqual({ token: 't', kind: 'snooze', delayMs: 0 })
     expect(settle({ kind: 'cancelled' })).toEqual({ token: 't', kind: 'cancelled', keep: false })
     expect(settle({ kind: 'skipped', why: 'w' })).toEqual({ token: 't', kind: 'skipped', why: 'w', keep: true })
-    expect(settle({ kind: 'done', result: '1', once: null })).toEqual({ token: 't', kind: 'done', result: '1', keep: false })
+    expect(settle({ kind: 'done', result: '1', once: null, again: null })).toEqual({
+      token: 't',
+      kind: 'done',
+      result: '1',
+      keep: false,
+    })
     expect(settle({ kind: 'dead', reason: 'exhausted', error: 'no' })).toEqual({
       token: 't',
       kind: 'dead',
