@@ -17,6 +17,7 @@ import { addPrune } from './commands/prune.ts'
 import { addRetry } from './commands/retry.ts'
 import { addRun } from './commands/run.ts'
 import { addSend } from './commands/send.ts'
+import { addServe } from './commands/serve.ts'
 import { addShow } from './commands/show.ts'
 import { addStatus } from './commands/status.ts'
 import { addTree } from './commands/tree.ts'
@@ -53,6 +54,7 @@ const commands = [
   addWork,
   addRun,
   addDaemon,
+  addServe,
   addManage,
   addSend,
   addStatus,

@@ -39,11 +39,13 @@ export interface OpenOptions {
   readonly changes?: TreadleOptions
   /** What a command works on that must not make a file where there is none. A program that is set up already can not be given it. */
   readonly standIn?: () => QueueBackend
+  /** The command is of use without a config, too: then the database is the default one. */
+  readonly needsNoConfig?: true
 }
 
 /** Opens no database. */
 export async function openProject(options: ProjectOptions, folder: string, open: OpenOptions = {}): Promise<Project> {
-  const loaded = await findConfig(options, folder)
+  const loaded = await findConfig(options, folder, open)
   if (loaded !== null && 'instance' in loaded) return instanceProject(loaded, options, open)
   // The command line goes before the environment and that before the file; relative files begin where each of them stands.
   const outerUrl = options.url ?? environmentVariable('TREADLE_URL')
@@ -73,10 +75,10 @@ export function refuseMissing(file: string | null): void {
   )
 }
 
-async function findConfig(options: ProjectOptions, folder: string): Promise<LoadedConfig | null> {
+async function findConfig(options: ProjectOptions, folder: string, { needsNoConfig }: OpenOptions): Promise<LoadedConfig | null> {
   const path = options.config === undefined ? findConfigFile(folder) : resolve(folder, options.config)
   if (path !== null) return loadFrom(path)
-  if (options.url !== undefined || environmentVariable('TREADLE_URL') !== undefined) return null
+  if (needsNoConfig || options.url !== undefined || environmentVariable('TREADLE_URL') !== undefined) return null
   throw new TreadleError(
     'CONFIG_NOT_FOUND',
     `No treadle.config.ts was found in ${folder} or above it. Run "treadle init" to make one, or give --config FILE or --url URL.`,

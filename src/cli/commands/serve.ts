@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { messageOf } from '../../core/errors.ts'
+import { type JobServer, serve } from '../../server/serve.ts'
+import { type ServeOptions, serveConfig } from '../../server/serve-options.ts'
+import type { WorkOptions } from '../../worker/options.ts'
+import { examples } from '../examples.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { UsageError } from '../failure.ts'
+import { type ProjectSession, withJobs } from '../session.ts'
+import { duration, wholeNumber } from '../values.ts'
+import { watchSignals } from '../watched-signals.ts'
+import { log } from '../working.ts'
+
+interface ServeCommandOptions {
+  readonly host?: string
+  readonly port?: number
+  readonly httpPort?: number
+  readonly tcp: boolean
+  readonly http: boolean
+  readonly token?: string
+  readonly readToken?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly lease?: string
+  readonly work?: boolean
+  readonly grace?: string
+}
+
+export function addServe(program: Command): void {
+  program
+    .command('serve')
+    .summary('let programs in any language create and work jobs')
+    .description(
+      'Serves the queue to other programs until SIGTERM or Ctrl-C: the Bedrock protocol over TCP, which nc and the Bedrock clients speak, and an HTTP API with a description of itself at /openapi.json. Jobs that come over the wire and jobs of this project are the same jobs.\n\nIt listens on 127.0.0.1 alone; any other address needs a token. Tokens can also be given by TREADLE_TOKEN and TREADLE_READ_TOKEN, where other users of the machine do not see them.',
+    )
+    .option('--host <address>', 'where to listen (default: 127.0.0.1)')
+    .option('--port <port>', 'of the TCP protocol (default: 8888)', wholeNumber(0, 65_535))
+    .option('--http-port <port>', 'of the HTTP API (default: 8080)', wholeNumber(0, 65_535))
+    .option('--no-tcp', 'without the TCP protocol')
+    .option('--no-http', 'without the HTTP API')
+    .option('--token <token>', 'what clients must show')
+    .option('--read-token <token>', 'what clients may show that only look (HTTP)')
+    .option('--tls-cert <file>', 'a certificate (PEM): both ports speak TLS')
+    .option('--tls-key <file>', 'its key (PEM)')
+    .option('--lease <duration>', 'how long a TCP client may take for a job (default: 1h)', duration)
+    .option('--work', 'also run the jobs of this project and follow its schedules')
+    .option('--grace <duration>', 'with --work: how long to wait for running jobs at the end (default: 30s)', duration)
+    .addHelpText(
+      'after',
+      examples(
+        ['serve', ''],
+        ['serve --work', 'everything in one process'],
+        ['serve --port 0 --http-port 0 --json', 'any free ports, told as JSON'],
+        ['serve --host 0.0.0.0 --token "$TOKEN" --tls-cert cert.pem --tls-key key.pem', ''],
+      ),
+    )
+    .action(serveCommand)
+}
+
+function serveCommand(options: ServeCommandOptions, command: Command): Promise<void> {
+  const config = optionsOf(options)
+  serveConfig(config)
+  const worker = options.grace === undefined ? {} : { grace: options.grace }
+  if (options.grace !== undefined && options.work !== true) throw new UsageError('--grace needs --work')
+  const run = (session: ProjectSession) => keepServing(session, config, options.work === true ? worker : null)
+  return withJobs(command, run, { needsNoConfig: true })
+}
+
+function optionsOf(options: ServeCommandOptions): ServeOptions {
+  const { host, port, httpPort, lease, tlsCert, tlsKey } = options
+  const token = options.token ?? process.env.TREADLE_TOKEN
+  const readToken = options.readToken ?? process.env.TREADLE_READ_TOKEN
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new UsageError('--tls-cert and --tls-key go together')
+  return {
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+    ...(httpPort !== undefined && { httpPort }),
+    ...(!options.tcp && { port: null }),
+    ...(!options.http && { httpPort: null }),
+    ...(token && { token }),
+    ...(readToken && { readToken }),
+    ...(lease !== undefined && { lease }),
+    ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { cert: read(tlsCert), key: read(tlsKey) } }),
+  }
+}
+
+function read(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (thrown) {
+    throw new UsageError(`${file} can not be read: ${messageOf(thrown)}`)
+  }
+}
+
+/** Until it is told to stop. With a worker's options it works, too. */
+async function keepServing(session: ProjectSession, options: ServeOptions, work: WorkOptions | null): Promise<number> {
+  const { jobs, out, project } = session
+  const stop = watchSignals(out)
+  await jobs.open({ wait: stop.signal })
+  const server = await serve(jobs, options)
+  try {
+    tellStart(session, server, options, work !== null)
+    if (work === null) await aborted(stop.signal)
+    else {
+      log(jobs, out, false)
+      await jobs.work({ ...project.worker, ...work, signals: true, signal: stop.signal })
+    }
+  } finally {
+    await server.stop(stop.isAborted() ? { graceMs: 0 } : {})
+  }
+  out.line(out.json ? JSON.stringify({ event: 'server:stopped' }) : 'stopped')
+  return stop.isAborted() ? exitCodes.interrupted : exitCodes.ok
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function tellStart({ project, out }: ProjectSession, server: JobServer, { tls, token }: ServeOptions, works: boolean): void {
+  const { address, httpAddress } = server
+  if (out.json) {
+    out.line(JSON.stringify({ event: 'server:started', url: project.url, tcp: address, http: httpAddress, works }))
+    return
+  }
+  const scheme = tls === undefined ? 'http' : 'https'
+  const lines = [
+    `serving ${project.url}`,
+    ...(address === null ? [] : [`  tcp    ${address.host}:${address.port}${tls === undefined ? '' : ' (TLS)'}`]),
+    ...(httpAddress === null ? [] : [`  http   ${scheme}://${httpAddress.host}:${httpAddress.port}/`]),
+    `  token  ${token === undefined ? 'none: only programs on this machine are answered' : 'required'}`,
+    `  works  ${works ? 'yes, and follows schedules' : 'no: start a worker with treadle work, or serve --work'}`,
+  ]
+  out.line(lines.join('\n'))
+}

@@ -1,0 +1,86 @@
+import { stopwatch } from '../../../core/clock.ts'
+import { hostName } from '../../../core/environment.ts'
+import { messageOf, TreadleError } from '../../../core/errors.ts'
+import { has } from '../parameters.ts'
+import type { BedrockAnswer, BedrockPeer } from '../peer.ts'
+import { query } from '../query/query.ts'
+import { Refusal } from '../refusal.ts'
+import type { BedrockReply } from '../reply.ts'
+import type { BedrockRequest } from '../request.ts'
+import type { WireQueue } from '../rules/wire-queue.ts'
+import { cancelJob, deleteJob, queryJob, requeueJobs, updateJob } from './change-job.ts'
+import type { Command } from './command.ts'
+import { clearCrashedBedrockJobs, crashBedrockJob } from './crash-list.ts'
+import { createJob, createJobs } from './create-job.ts'
+import { failJob, finishJob, retryJob } from './end-job.ts'
+import { getJob, getJobs } from './get-job.ts'
+import { health, ping, status } from './server-status.ts'
+
+/** All that clients may ask for. */
+export const commands: ReadonlyMap<string, Command> = new Map([
+  ['createjob', createJob],
+  ['createjobs', createJobs],
+  ['getjob', getJob],
+  ['getjobs', getJobs],
+  ['queryjob', queryJob],
+  ['updatejob', updateJob],
+  ['finishjob', finishJob],
+  ['retryjob', retryJob],
+  ['failjob', failJob],
+  ['canceljob', cancelJob],
+  ['deletejob', deleteJob],
+  ['requeuejobs', requeueJobs],
+  ['crashbedrockjob', crashBedrockJob],
+  ['clearcrashedbedrockjobs', clearCrashedBedrockJobs],
+  ['query', query],
+  ['query:', query],
+  ['ping', ping],
+  ['status', status],
+  ['get', health],
+])
+
+/** Of these the client wants to know when they were written. */
+const looks = new Set(['queryjob', 'query', 'query:', 'ping', 'status', 'get'])
+
+/** Carries out whatever a client asks for. */
+export function answerOn(jobs: WireQueue): BedrockAnswer {
+  return async (request, peer) => {
+    const elapsedMs = stopwatch()
+    const reply = await carriedOut(request, peer, jobs)
+    if (reply.http === true || isBrief(request)) return reply
+    return { ...reply, headers: { ...reply.headers, ...headersOf(request, elapsedMs(), jobs) } }
+  }
+}
+
+async function carriedOut(request: BedrockRequest, peer: BedrockPeer, jobs: WireQueue): Promise<BedrockReply> {
+  const command = commands.get(request.verb)
+  if (command === undefined) return { code: 430, text: 'Unrecognized command' }
+  try {
+    const reply = await command(request, { jobs, peer, isBrief: isBrief(request) })
+    if (!looks.has(request.verb)) jobs.commits.add()
+    return reply
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return { code: thrown.code, text: thrown.message }
+    if (!(thrown instanceof TreadleError)) throw thrown
+    jobs.deps.queue.settings.logger.error(`${request.verb} failed: ${messageOf(thrown)}`)
+    return { code: 502, text: thrown.message }
+  }
+}
+
+/**
+ * A request that a person types is answered as the documentation shows it. Libraries always say how long their requests are, or
+ * how they are to be written, and know what to do with more. `verbose` says it outright.
+ */
+function isBrief(request: BedrockRequest): boolean {
+  const verbose = request.headers.get('verbose')
+  if (verbose !== undefined) return verbose !== 'true'
+  return !has(request, 'writeConsistency') && !has(request, 'Content-Length')
+}
+
+function headersOf({ verb }: BedrockRequest, ms: number, jobs: WireQueue): Readonly<Record<string, string>> {
+  const micros = String(Math.max(1, Math.round(ms * 1_000)))
+  const common = { nodeName: hostName(), totalTime: micros }
+  if (verb === 'ping' || verb === 'status') return common
+  const written = looks.has(verb) ? { peekTime: micros } : { processTime: micros }
+  return { ...common, ...written, commitCount: String(jobs.commits.count) }
+}

@@ -1,0 +1,135 @@
+import { isNumberedOn, jobNumberOf, rawTextOf, requiredText, textOf } from '../parameters.ts'
+import { Refusal } from '../refusal.ts'
+import type { BedrockRequest } from '../request.ts'
+import { asMock, isMock, jsonOf, notMock, retryCountOf, withMembers } from '../rules/job-data.ts'
+import { isMockKey, mockKey } from '../rules/mock-jobs.ts'
+import { leadingInteger, priorityOf } from '../rules/priorities.ts'
+import { isBasedOn, nextRunOf, repeatOf } from '../rules/repeats.ts'
+import { isPending, isRunning, type WireJob } from '../rules/wire-job.ts'
+import type { JobChanges, WireQueue } from '../rules/wire-queue.ts'
+import { parseWireTime } from '../rules/wire-times.ts'
+import { wireObject } from '../wire-values.ts'
+import { type Command, ok, okWith } from './command.ts'
+import { lookedAtFields } from './job-fields.ts'
+
+export const queryJob: Command = async (request, { jobs, isBrief }) => {
+  const number = jobNumberOf(request)
+  return okWith(wireObject(lookedAtFields(number, await jobs.find(number), isBrief)))
+}
+
+const largestData = 1024 * 1024
+
+export const updateJob: Command = async (request, { jobs }) => {
+  const number = jobNumberOf(request)
+  const data = requiredText(request, 'data', largestData)
+  const repeat = repeatOf(textOf(request, 'repeat'))
+  const priority = rawTextOf(request, 'jobPriority')
+  const job = await jobs.find(number)
+  const runAt = updatedTime(request, repeat, job, jobs)
+  const changes: JobChanges = {
+    data: updatedData(data, job),
+    ...(priority !== undefined && { priority: priorityOf(priority) }),
+    ...(repeat !== null && { repeat }),
+    ...(isNumberedOn(request, 'shouldClearRepeat') && { repeat: null }),
+    ...(runAt !== null && (job.meta.heldUntil === null ? { runAt } : { meta: { heldUntil: runAt } })),
+  }
+  await jobs.amend(job, changes)
+  await renew(number, job, jobs)
+  return ok
+}
+
+/** What is no JSON is an empty object; whether the job is for a test does not change. */
+function updatedData(text: string, { data }: WireJob): string {
+  const value = jsonOf(text)
+  const written = value === undefined ? '{}' : JSON.stringify(value)
+  return isMock(data) ? asMock(written) : notMock(written)
+}
+
+function updatedTime(request: BedrockRequest, repeat: string | null, job: WireJob, jobs: WireQueue): number | null {
+  const nextRun = textOf(request, 'nextRun')
+  if (nextRun !== undefined) return parseWireTime(nextRun, 'nextRun')
+  if (repeat === null) return null
+  if (job.lastRun === null && isBasedOn(repeat, 'STARTED')) throw new Refusal(400, 'Unique Constraints Violation')
+  const run = { scheduledAt: job.record.runAt, startedAt: job.lastRun ?? jobs.now, finishedAt: jobs.now }
+  return nextRunOf(repeat, run, jobs.deps.catchUp)
+}
+
+/** Who reports on its job is alive, and has it for as long again. */
+async function renew(number: number, { record, meta }: WireJob, jobs: WireQueue): Promise<void> {
+  const { backend } = jobs.deps.queue
+  const held = jobs.handedOut.get(number)
+  const token = held?.lease.token ?? (record.owner === jobs.deps.owner ? await tokenOf(record.id, jobs) : undefined)
+  if (record.state === 'running' && token !== undefined && meta.retryAfter === '')
+    await backend.extend([token], jobs.deps.leaseMs)
+}
+
+async function tokenOf(id: string, jobs: WireQueue): Promise<string | undefined> {
+  return (await jobs.deps.queue.backend.store.leasesOf([id]))[0]?.token
+}
+
+/** Only for children: a parent goes on without them. */
+export const cancelJob: Command = async (request, { jobs }) => {
+  const number = jobNumberOf(request)
+  const job = await jobs.find(number)
+  const { backend } = jobs.deps.queue
+  if ((await jobs.children(job.record.id)).length > 0) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job with children')
+  if (job.record.parent === null) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job without a parent')
+  if (job.state === 'QUEUED') await backend.store.cancel(job.record.id)
+  if (job.state === 'RUNQUEUED') {
+    const token = await jobs.tokenOf(job)
+    if (token !== null) await jobs.settle({ token, kind: 'cancelled', keep: true })
+  }
+  jobs.handedOut.remove(number)
+  return ok
+}
+
+export const deleteJob: Command = async (request, { jobs }) => {
+  const number = jobNumberOf(request)
+  const job = await jobs.find(number)
+  if (job.state === 'RUNNING') throw new Refusal(405, "Can't delete a RUNNING job")
+  if (job.state === 'PAUSED') throw new Refusal(405, "Can't delete a parent jobs with children running")
+  const token = job.state === 'RUNQUEUED' ? await jobs.tokenOf(job) : null
+  if (token !== null) await jobs.settle({ token, kind: 'cancelled', keep: false })
+  await jobs.erase([job])
+  jobs.handedOut.remove(number)
+  return ok
+}
+
+export const requeueJobs: Command = async (request, { jobs }) => {
+  const numbers = (textOf(request, 'jobIDs') ?? '').split(',').map(leadingInteger)
+  const name = textOf(request, 'name')
+  const decrements = isRequeueDecremented(request)
+  for (const number of new Set(numbers)) {
+    const job = number > 0 ? await jobs.look(number) : null
+    if (job !== null) await requeue(job, name, decrements, jobs)
+    if (job !== null) jobs.handedOut.remove(number)
+  }
+  if (name !== undefined) jobs.deps.names.touch(name)
+  return ok
+}
+
+function isRequeueDecremented(request: BedrockRequest): boolean {
+  return textOf(request, 'decrementFailures') === 'true' || isNumberedOn(request, 'decrementFailures')
+}
+
+/** It waits as if it had just been made, from whatever state. */
+async function requeue(job: WireJob, name: string | undefined, decrements: boolean, jobs: WireQueue): Promise<void> {
+  const { record, data } = job
+  const { store } = jobs.deps.queue.backend
+  const count = retryCountOf(data)
+  const changes: JobChanges = {
+    runAt: record.createdAt,
+    meta: { heldUntil: null, lastRun: job.lastRun },
+    ...(decrements && count > 0 && { data: withMembers(data, { retryAfterCount: count - 1 }) }),
+    ...(name !== undefined && { job: isMockKey(record.job) ? mockKey(name) : name }),
+  }
+  const token = isRunning(job) ? await jobs.tokenOf(job) : null
+  if (token !== null) {
+    await jobs.settle({ token, kind: 'again', envelope: jobs.sealed(record, changes) })
+    return
+  }
+  await jobs.amend(job, changes)
+  if (isPending(job)) return
+  await store.retry([record.id])
+  await store.reschedule(record.id, record.createdAt)
+}

@@ -1,0 +1,88 @@
+import type { DeadReason } from '../../../backends/contract.ts'
+import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../parameters.ts'
+import { Refusal } from '../refusal.ts'
+import type { BedrockRequest } from '../request.ts'
+import { finish, openEnding, putBack, refuseData, repeatedAt, settled } from '../rules/ending-jobs.ts'
+import { jsonOf, objectOf } from '../rules/job-data.ts'
+import { isMockKey, mockKey } from '../rules/mock-jobs.ts'
+import { priorityOf } from '../rules/priorities.ts'
+import { isRunning } from '../rules/wire-job.ts'
+import type { WireQueue } from '../rules/wire-queue.ts'
+import { parseWireTime } from '../rules/wire-times.ts'
+import { type Command, ok } from './command.ts'
+
+export const finishJob: Command = async (request, { jobs }) => {
+  const number = jobNumberOf(request)
+  const data = textOf(request, 'data')
+  if (!(await finishPlainly(number, data, jobs))) {
+    const ending = await openEnding(number, data, jobs)
+    await finish(ending, isSwitchedOn(request, 'ignoreRepeat'), jobs)
+  }
+  jobs.handedOut.remove(number)
+  return ok
+}
+
+/** A job that nothing hangs on and that was handed out here is ended by one call; false where more is to be looked at. */
+async function finishPlainly(number: number, data: string | undefined, jobs: WireQueue): Promise<boolean> {
+  const held = jobs.handedOut.get(number)
+  if (held === undefined || !held.isPlain) return false
+  refuseData(data, false)
+  const { keep } = jobs.deps.queue.settings
+  const { token } = held.lease
+  const receipt = await jobs.settle({ token, kind: 'done', result: data ?? null, keep: keep.succeeded > 0 })
+  return receipt !== 'lost'
+}
+
+export const retryJob: Command = async (request, { jobs }) => {
+  const number = jobNumberOf(request)
+  const ending = await openEnding(number, textOf(request, 'data'), jobs)
+  const repeated = isSwitchedOn(request, 'ignoreRepeat') ? null : repeatedAt(ending.job, jobs)
+  const name = textOf(request, 'name')
+  const priority = rawTextOf(request, 'jobPriority')
+  const { job } = ending.job.record
+  await putBack(
+    ending,
+    {
+      runAt: repeated ?? retriedAt(request, jobs),
+      ...(name !== undefined && { job: isMockKey(job) ? mockKey(name) : name }),
+      ...(priority !== undefined && { priority: priorityOf(priority) }),
+    },
+    jobs,
+  )
+  if (name !== undefined) jobs.deps.names.touch(name)
+  jobs.handedOut.remove(number)
+  return ok
+}
+
+function retriedAt(request: BedrockRequest, jobs: WireQueue): number {
+  const nextRun = textOf(request, 'nextRun')
+  if (nextRun !== undefined) return parseWireTime(nextRun, 'nextRun')
+  const delay = textOf(request, 'delay') ?? '0'
+  if (delay.startsWith('-')) throw new Refusal(402, 'Must specify a non-negative delay when retrying')
+  if (!/^\d{1,8}$/.test(delay)) throw new Refusal(402, 'Malformed delay')
+  return jobs.now + Number(delay) * 1_000
+}
+
+export const failJob: Command = async (request, { jobs }) => {
+  const number = jobNumberOf(request)
+  const job = await jobs.find(number)
+  const token = isRunning(job) ? await jobs.tokenOf(job) : null
+  if (token === null) throw new Refusal(405, onlyRunning)
+  const data = textOf(request, 'data')
+  if (data !== undefined && jsonOf(data) === undefined) throw new Refusal(402, 'Malformed data')
+  if (data !== undefined) await jobs.amend(job, { data })
+  const error = { attempt: job.record.attempts, at: jobs.now, message: messageIn(data) }
+  const reason: DeadReason = 'permanent'
+  await settled({ token, kind: 'dead', reason, error, keep: true }, jobs, onlyRunning)
+  jobs.handedOut.remove(number)
+  return ok
+}
+
+const onlyRunning = 'Can only fail RUNNING or RUNQUEUED jobs'
+
+/** Clients that say why put it into the data. */
+function messageIn(data: string | undefined): string {
+  const { error, message, exceptionMessage } = objectOf(data ?? '{}') ?? {}
+  const said = [error, message, exceptionMessage].find((value) => typeof value === 'string' && value !== '')
+  return (said as string | undefined) ?? 'Its worker has failed it'
+}

@@ -1,0 +1,68 @@
+import type { Handed } from '../rules/handing-out.ts'
+import { wireNameOf } from '../rules/mock-jobs.ts'
+import { wirePriorityOf } from '../rules/priorities.ts'
+import type { WireJob } from '../rules/wire-job.ts'
+import type { WireQueue } from '../rules/wire-queue.ts'
+import { exactWireTime, wireTime } from '../rules/wire-times.ts'
+import { RawJson, type WireFields } from '../wire-values.ts'
+
+/** A job for the client that has it now: as it was before it was handed out. */
+export async function handedFields(handed: Handed, jobs: WireQueue, isBrief: boolean): Promise<WireFields> {
+  const { number, lease, identity, meta } = handed
+  const { envelope } = lease
+  const brief = { data: new RawJson(envelope.payload), jobID: number, name: wireNameOf(identity.job) }
+  const rest = {
+    created: wireTime(envelope.createdAt),
+    lastRun: meta.lastRun === null ? null : wireTime(meta.lastRun),
+    nextRun: exactWireTime(envelope.runAt),
+    priority: wirePriorityOf(identity.priority),
+    repeat: identity.repeat,
+    retryAfter: meta.retryAfter,
+  }
+  const family = { ...(await parentFields(handed, jobs)), ...(await childrenFields(handed, jobs)) }
+  return isBrief ? { ...brief, ...family } : { ...brief, ...rest, ...family }
+}
+
+async function parentFields({ meta }: Handed, jobs: WireQueue): Promise<WireFields> {
+  if (meta.parent === null) return {}
+  const parent = await jobs.byId(meta.parent)
+  const number = parent === null ? null : (parent.record.number ?? (await jobs.deps.numbers.of(parent.record.id)))
+  if (parent === null || number === null) return {}
+  return { parentJobID: number, parentData: new RawJson(parent.data) }
+}
+
+async function childrenFields({ meta, identity }: Handed, jobs: WireQueue): Promise<WireFields> {
+  if (!meta.hasWaited) return {}
+  const children = await jobs.children(identity.id)
+  const inState = (state: WireJob['state']) => children.filter((child) => child.state === state).map(childFields)
+  const [finished, cancelled, failed] = [inState('FINISHED'), inState('CANCELLED'), inState('FAILED')]
+  return {
+    ...(finished.length + cancelled.length > 0 && { finishedChildJobs: finished, cancelledChildJobs: cancelled }),
+    ...(failed.length > 0 && { failedChildJobs: failed }),
+  }
+}
+
+function childFields({ record, data }: WireJob): WireFields {
+  return { jobID: record.number, data: new RawJson(data) }
+}
+
+/** A job for whoever looks at it. */
+export function lookedAtFields(number: number, job: WireJob, isBrief: boolean): WireFields {
+  const { record, state, meta, priority, lastRun, data } = job
+  const brief = {
+    created: wireTime(record.createdAt),
+    data: new RawJson(data),
+    jobID: number,
+    lastRun: lastRun === null ? null : wireTime(lastRun),
+    name: wireNameOf(record.job),
+    nextRun: isBrief ? wireTime(shownRunAt(job)) : exactWireTime(shownRunAt(job)),
+    repeat: record.repeat,
+    state,
+  }
+  return isBrief ? brief : { ...brief, priority, retryAfter: meta.retryAfter }
+}
+
+/** A child that is kept back does not run at the end of time. */
+export function shownRunAt({ record, meta }: WireJob): number {
+  return meta.heldUntil ?? record.runAt
+}

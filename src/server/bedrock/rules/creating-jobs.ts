@@ -1,0 +1,158 @@
+import { TreadleError } from '../../../core/errors.ts'
+import type { DispatchOptions } from '../../../definition/dispatch.ts'
+import type { Envelope } from '../../../envelope/envelope.ts'
+import { Refusal } from '../refusal.ts'
+import { asMock, isMock, isSameData, merged, newData, notMock } from './job-data.ts'
+import { mockKey } from './mock-jobs.ts'
+import { defaultWirePriority, priorityOf } from './priorities.ts'
+import { repeatOf, retryAfterOf } from './repeats.ts'
+import { isRunning, type WireJob, wireJobOf } from './wire-job.ts'
+import { plainWireMeta, withWireMeta } from './wire-meta.ts'
+import type { WireQueue } from './wire-queue.ts'
+import { parseWireTime } from './wire-times.ts'
+
+/** What a client says of a new job, in texts. */
+export interface Wish {
+  readonly name: string
+  readonly data?: string | undefined
+  readonly firstRun?: string | undefined
+  readonly repeat?: string | undefined
+  readonly priority?: string | undefined
+  readonly unique?: string | undefined
+  readonly overwrite?: string | undefined
+  readonly parent: number | null
+  readonly retryAfter?: string | undefined
+  readonly isMock: boolean
+}
+
+/** A wish that was understood, and can be stored or is there already. */
+export type Plan = { readonly existing: number } | NewPlan
+
+export interface NewPlan {
+  readonly number: number
+  readonly envelope: Envelope
+}
+
+/** A child is never later than this: until its parent waits for it, it does not run. */
+const endOfTime = Date.UTC(9999, 11, 31)
+
+interface Terms {
+  readonly data: string
+  readonly repeat: string | null
+  readonly priority: number
+  readonly retryAfter: string
+  readonly runAt: number | null
+  readonly isMock: boolean
+  readonly parent: WireJob | null
+}
+
+/** Looks at everything that could be wrong, and at what is there already, and stores nothing new. */
+export async function planJob(wish: Wish, jobs: WireQueue): Promise<Plan> {
+  const terms = await termsOf(wish, jobs)
+  if (wish.unique === 'true') {
+    const existing = await takenUp(wish, terms, jobs)
+    if (existing !== null) return { existing }
+  }
+  const number = await jobs.deps.numbers.next()
+  // Its parent's end is no longer a plain one.
+  const held = wish.parent === null ? undefined : jobs.handedOut.get(wish.parent)
+  if (held !== undefined) held.isPlain = false
+  return { number, envelope: await sealed(wish, terms, number, jobs) }
+}
+
+async function termsOf(wish: Wish, jobs: WireQueue): Promise<Terms> {
+  const priority = priorityOf(wish.priority ?? String(defaultWirePriority))
+  const data = newData(wish.data)
+  const retryAfter = retryAfterOf(wish.retryAfter)
+  const parent = wish.parent === null ? null : await parentOf(wish.parent, jobs)
+  const repeat = repeatOf(wish.repeat)
+  const mock = parent === null ? wish.isMock || isMock(data) : isMock(parent.data)
+  const runAt = wish.firstRun === undefined ? null : parseWireTime(wish.firstRun, 'firstRun')
+  const flagged = mock ? asMock(data) : notMock(data)
+  return { data: flagged, repeat: mock ? null : repeat, priority, retryAfter, runAt, isMock: mock, parent }
+}
+
+async function parentOf(number: number, jobs: WireQueue): Promise<WireJob> {
+  const parent = await jobs.look(number)
+  if (parent === null) throw new Refusal(404, 'parentJobID does not exist')
+  if (!isRunning(parent) && parent.state !== 'PAUSED') throw new Refusal(405, parentNotRunning)
+  if (parent.record.parent !== null) throw new Refusal(405, 'Cannot create grandchildren')
+  return parent
+}
+
+export const parentNotRunning = 'Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
+
+/** The job of the same name that is there already, changed as the client wishes; null where there is none. */
+async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue): Promise<number | null> {
+  const existing = await sameNamed(terms.isMock ? mockKey(wish.name) : wish.name, jobs)
+  if (existing === null) return null
+  const { record } = existing
+  const parent = terms.parent?.record.id ?? null
+  if (record.parent !== null && record.parent !== parent)
+    throw new Refusal(404, 'Trying to create a child that already exists, but it is tied to a different parent')
+  const number = record.number ?? (await jobs.deps.numbers.of(record.id))
+  if (number === null) return null
+  const mayOverwrite = wish.overwrite === undefined || wish.overwrite === '' || wish.overwrite === 'true'
+  if (!isSameData(record.payload, terms.data) && mayOverwrite) {
+    const { repeat, priority } = terms
+    await jobs.amend(existing, { data: merged(record.payload, terms.data), repeat, priority })
+  }
+  return number
+}
+
+const searchedStates = ['ready', 'scheduled', 'running', 'blocked', 'dead', 'succeeded', 'cancelled'] as const
+/** Of jobs that have ended only some are still known to the protocol. */
+const searchedJobs = 100
+
+async function sameNamed(job: string, { deps }: WireQueue): Promise<WireJob | null> {
+  const { store } = deps.queue.backend
+  for (const state of searchedStates) {
+    for (const record of await store.list({ job, state, limit: searchedJobs })) {
+      const found = wireJobOf(record)
+      if (found !== null) return found
+    }
+  }
+  return null
+}
+
+async function sealed(wish: Wish, terms: Terms, number: number, jobs: WireQueue): Promise<Envelope> {
+  const { parent, retryAfter, repeat, data, priority } = terms
+  const isHeld = parent !== null && isRunning(parent)
+  const runAt = terms.runAt ?? jobs.now
+  const meta = withWireMeta(
+    {},
+    { ...plainWireMeta, retryAfter, heldUntil: isHeld ? runAt : null, parent: parent?.record.id ?? null },
+  )
+  const isPlainMeta = Object.keys(meta).length === 0
+  const at = isHeld ? endOfTime : terms.runAt
+  const options: DispatchOptions = {
+    priority,
+    ...(at !== null && { at: new Date(at) }),
+    ...(!isPlainMeta && { meta }),
+    ...(wish.unique === 'true' && { unique: 'wire' }),
+  }
+  try {
+    return await jobs.deps.creating.seal({
+      job: terms.isMock ? mockKey(wish.name) : wish.name,
+      payload: data,
+      options,
+      repeat,
+      number,
+      ...(parent !== null && { parent: linkTo(parent, number, jobs) }),
+    })
+  } catch (thrown) {
+    if (thrown instanceof TreadleError) throw new Refusal(402, refusalText(thrown))
+    throw thrown
+  }
+}
+
+function linkTo({ record }: WireJob, number: number, { deps }: WireQueue) {
+  const { longestWaitMs } = deps.creating.definitionOf(record.job).fields
+  const link = { id: record.id, token: null, key: `job ${number}`, onFailure: 'ignore', longestWaitMs } as const
+  return { root: record.root ?? record.id, link }
+}
+
+function refusalText({ code, message }: TreadleError): string {
+  if (code === 'DEFINITION_INVALID') return 'Malformed name'
+  return message
+}

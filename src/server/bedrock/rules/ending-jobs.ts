@@ -1,0 +1,103 @@
+import type { Settlement } from '../../../backends/contract.ts'
+import { Refusal } from '../refusal.ts'
+import { isMock, jsonOf, objectOf, originalNextRunOf, withMembers } from './job-data.ts'
+import { isBasedOn, nextRunOf } from './repeats.ts'
+import { isPending, isRunning, type WireJob } from './wire-job.ts'
+import type { JobChanges, WireQueue } from './wire-queue.ts'
+import { parseWireTime } from './wire-times.ts'
+
+/** A job that somebody has worked on, and that may be ended. */
+export interface Ending {
+  readonly job: WireJob
+  /** Null where nobody has it: a job for tests may be ended at any time. */
+  readonly token: string | null
+  /** What it is left with. */
+  readonly data: string
+}
+
+/** Refuses what can not be finished or tried again now. */
+export async function openEnding(number: number, given: string | undefined, jobs: WireQueue): Promise<Ending> {
+  const job = await jobs.find(number)
+  const mock = isMock(job.data)
+  if (!isRunning(job) && !mock) throw new Refusal(405, onlyRunning)
+  if (job.record.parent !== null) {
+    const parent = await jobs.byId(job.record.parent)
+    if (parent !== null && parent.state !== 'PAUSED')
+      throw new Refusal(405, 'Can only retry/finish child job when parent is PAUSED')
+  }
+  refuseData(given, mock)
+  const token = isRunning(job) ? await jobs.tokenOf(job) : null
+  if (token === null && !mock) throw new Refusal(405, onlyRunning)
+  return { job, token, data: tidied(given ?? job.data) }
+}
+
+/** Written anew only where there is something to take away. */
+function tidied(text: string): string {
+  const object = objectOf(text)
+  const counts = object !== null && ('retryAfterCount' in object || 'originalNextRun' in object)
+  return counts ? withMembers(text, { retryAfterCount: undefined, originalNextRun: undefined }) : text
+}
+
+export function refuseData(given: string | undefined, mock: boolean): void {
+  if (given === undefined) return
+  if (jsonOf(given) === undefined) throw new Refusal(502, 'Failed to update job retryAfterCount')
+  if (Object.hasOwn(objectOf(given) ?? {}, 'mockRequest') !== mock) throw new Refusal(500, 'Mock Mismatch')
+}
+
+/** When a job that repeats runs next, if it ends now. */
+export function repeatedAt({ record, data, meta }: WireJob, jobs: WireQueue): number | null {
+  const { repeat, startedAt, runAt } = record
+  if (repeat === null) return null
+  const original = meta.retryAfter !== '' && isBasedOn(repeat, 'SCHEDULED') ? originalNextRunOf(data) : null
+  const scheduledAt = original === null ? runAt : parseWireTime(original, 'repeat')
+  return nextRunOf(repeat, { scheduledAt, startedAt: startedAt ?? jobs.now, finishedAt: jobs.now }, jobs.deps.catchUp)
+}
+
+/** It waits again, as a job that nobody has had yet. */
+export async function putBack({ job, token, data }: Ending, changes: JobChanges, jobs: WireQueue): Promise<void> {
+  const { record } = job
+  const meta = { lastRun: record.startedAt, hasWaited: false, heldUntil: null }
+  const all = { data, ...changes, meta }
+  if (token === null) return jobs.amend(job, all)
+  await settled({ token, kind: 'again', envelope: jobs.sealed(record, all) }, jobs)
+}
+
+/** Everything that it was to do is done. */
+export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQueue): Promise<void> {
+  const { job, token, data } = ending
+  const children = await jobs.children(job.record.id)
+  await jobs.erase(children.filter(({ state }) => state === 'FINISHED' || state === 'CANCELLED'))
+  const pending = children.filter(isPending)
+  if (pending.length > 0 && token !== null) return waitFor(pending, { job, token, data }, jobs)
+  const isToGo = ignoresRepeat || objectOf(data)?.delete === true
+  const next = isToGo ? null : repeatedAt(job, jobs)
+  if (next !== null) return putBack(ending, { runAt: next }, jobs)
+  if (token === null) return jobs.erase([job])
+  const { keep } = jobs.deps.queue.settings
+  await settled({ token, kind: 'done', result: data, keep: keep.succeeded > 0 || job.record.parent !== null }, jobs)
+}
+
+/** Its children may begin now, and it is handed out again when they have ended. */
+async function waitFor(
+  children: readonly WireJob[],
+  { job, token, data }: Ending & { token: string },
+  jobs: WireQueue,
+): Promise<void> {
+  await jobs.amend(job, {
+    data,
+    runAt: job.record.startedAt ?? jobs.now,
+    meta: { hasWaited: true, lastRun: job.record.startedAt },
+  })
+  for (const child of children) {
+    const { heldUntil } = child.meta
+    if (heldUntil !== null) await jobs.amend(child, { runAt: heldUntil, meta: { heldUntil: null } })
+  }
+  await settled({ token, kind: 'wait' }, jobs)
+}
+
+/** Whoever was slower than the lease's time has lost the job to somebody else. */
+export async function settled(settlement: Settlement, jobs: WireQueue, refusal = onlyRunning): Promise<void> {
+  if ((await jobs.settle(settlement)) === 'lost') throw new Refusal(405, refusal)
+}
+
+const onlyRunning = 'Can only retry/finish RUNNING and RUNQUEUED jobs'

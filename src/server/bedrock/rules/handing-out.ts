@@ -1,0 +1,116 @@
+import type { Lease } from '../../../backends/contract.ts'
+import { messageOf } from '../../../core/errors.ts'
+import { type Identity, openEnvelope } from '../../../envelope/envelope.ts'
+import { reseal } from '../../../envelope/reseal.ts'
+import { objectOf, retryCountOf, withMembers } from './job-data.ts'
+import { isMockKey, wireNameOf } from './mock-jobs.ts'
+import { isBasedOn, nextRunOf, retryTime } from './repeats.ts'
+import { type WireMeta, wireMetaOf, withWireMeta } from './wire-meta.ts'
+import type { WireQueue } from './wire-queue.ts'
+import { wireTime } from './wire-times.ts'
+
+/** A job that is being given to a client, as it was before that. */
+export interface Handed {
+  readonly number: number
+  readonly lease: Lease
+  readonly identity: Identity
+  readonly meta: WireMeta
+  /** As it is while the client has it: another one where the job says when it is to be tried again. */
+  readonly runAt: number
+}
+
+/** A job that was handed out so often and never finished is not handed out again. */
+const mostRetries = 10
+
+/** Makes leases known by number. A job that must not be handed out is ended in place of that, and left out. */
+export async function handOut(leases: readonly Lease[], jobs: WireQueue): Promise<readonly Handed[]> {
+  const handed: Handed[] = []
+  for (const lease of leases) {
+    const one = await handOutOne(lease, jobs)
+    if (one !== null) handed.push(one)
+  }
+  return handed
+}
+
+async function handOutOne(lease: Lease, jobs: WireQueue): Promise<Handed | null> {
+  const identity = await opened(lease, jobs)
+  if (identity === null) return null
+  const { envelope } = lease
+  const number = envelope.number ?? (await jobs.deps.numbers.of(envelope.id))
+  if (number === null) return null
+  const meta = wireMetaOf(identity.meta)
+  if (jobs.crashing.has(wireNameOf(identity.job))) {
+    await giveUp(lease, 'Jobs of its name were said to crash their workers (CrashBedrockJob)', jobs)
+    return null
+  }
+  if (retryCountOf(envelope.payload) >= mostRetries) {
+    await giveUp(lease, `It was handed out ${mostRetries} times and never finished`, jobs)
+    return null
+  }
+  const handed = { number, lease, identity, meta, runAt: envelope.runAt }
+  jobs.deps.numbers.note(number, envelope.id)
+  jobs.handedOut.add(number, { lease, identity, isPlain: isPlain(handed) })
+  return meta.retryAfter === '' ? handed : tryAgainLater(handed, jobs)
+}
+
+/** A forged envelope is never handed out. */
+async function opened(lease: Lease, jobs: WireQueue): Promise<Identity | null> {
+  try {
+    return openEnvelope(lease.envelope, jobs.deps.queue.keys).identity
+  } catch (thrown) {
+    await jobs.settle({ token: lease.token, kind: 'dead', reason: 'rejected', error: errorOf(lease, thrown, jobs), keep: true })
+    return null
+  }
+}
+
+function giveUp({ token, ...lease }: Lease, why: string, jobs: WireQueue): Promise<unknown> {
+  const error = errorOf({ token, ...lease }, new Error(why), jobs)
+  return jobs.settle({ token, kind: 'dead', reason: 'exhausted', error, keep: true })
+}
+
+function errorOf({ attempt }: Lease, thrown: unknown, jobs: WireQueue) {
+  return { attempt, at: jobs.now, message: messageOf(thrown) }
+}
+
+function isPlain({ identity, meta, lease }: Handed): boolean {
+  if (identity.repeat !== null || meta.parent !== null || meta.hasWaited || meta.retryAfter !== '') return false
+  return lease.attempt === 1 && !isMockKey(identity.job)
+}
+
+/** Its lease ends when its client says that it is to be tried again. How often that was is counted in its data. */
+async function tryAgainLater(handed: Handed, jobs: WireQueue): Promise<Handed> {
+  const { lease, identity, meta } = handed
+  const { queue, catchUp } = jobs.deps
+  const { envelope, token } = lease
+  const now = jobs.now
+  const run = { scheduledAt: envelope.runAt, startedAt: now, finishedAt: now }
+  const later = retryTime(meta.retryAfter, now)
+  const runAt = identity.repeat === null ? later : Math.min(later, Math.max(now, nextRunOf(identity.repeat, run, catchUp)))
+  const counted = isCounted(identity) ? countedData(envelope.payload, identity, envelope.runAt) : envelope.payload
+  const written = { ...identity, meta: withWireMeta(identity.meta, { ...meta, lastRun: now }) }
+  const amended = reseal(envelope, { identity: written, payload: counted, runAt }, queue.keys)
+  await queue.backend.store.amend([{ id: envelope.id, expected: null, envelope: amended, inAnyState: true }])
+  await queue.backend.extend([token], Math.max(1, runAt - now))
+  return { ...handed, runAt }
+}
+
+/** Jobs that people look after themselves are tried for as long as they like. */
+function isCounted({ job }: Identity): boolean {
+  return !job.startsWith('manual')
+}
+
+function countedData(payload: string, { repeat }: Identity, runAt: number): string {
+  const isFirst = objectOf(payload)?.originalNextRun === undefined
+  const original = repeat !== null && isBasedOn(repeat, 'SCHEDULED') && isFirst ? { originalNextRun: wireTime(runAt) } : {}
+  return withMembers(payload, { retryAfterCount: retryCountOf(payload) + 1, ...original })
+}
+
+/** The client is gone: its jobs wait again where they were, as if nobody had asked for them. */
+export async function takeBack(handed: readonly Handed[], jobs: WireQueue): Promise<void> {
+  await Promise.all(
+    handed.map(async ({ number, lease }) => {
+      jobs.handedOut.remove(number)
+      await jobs.settle({ token: lease.token, kind: 'again', envelope: lease.envelope })
+    }),
+  )
+}

@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Refusal } from '../refusal.ts'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** The data of a new job must be an object; nothing is an empty one. */
+export function newData(text: string | undefined): string {
+  if (text === undefined) return '{}'
+  if (objectOf(text) === null) throw new Refusal(402, 'Data is not a valid JSON Object')
+  return text
+}
+
+/** The object that a text is, or null. */
+export function objectOf(text: string): JsonObject | null {
+  const value = jsonOf(text)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as JsonObject) : null
+}
+
+/** Undefined where it is no JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function isSameData(a: string, b: string): boolean {
+  return a === b || isDeepStrictEqual(jsonOf(a), jsonOf(b))
+}
+
+const maxDepth = 100
+
+/** RFC 7396: members of the patch take the place of those that are there, and a null takes them away. */
+export function merged(text: string, patch: string): string {
+  return JSON.stringify(merge(jsonOf(text), jsonOf(patch), 0))
+}
+
+function merge(target: unknown, patch: unknown, depth: number): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch) || depth > maxDepth) return patch
+  const isObject = typeof target === 'object' && target !== null && !Array.isArray(target)
+  const members = new Map(isObject ? Object.entries(target) : [])
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) members.delete(key)
+    else members.set(key, merge(members.get(key), value, depth + 1))
+  }
+  return Object.fromEntries(members)
+}
+
+/** Whether the data says that the job is for a test. */
+export function isMock(text: string): boolean {
+  const flag = objectOf(text)?.mockRequest
+  return flag !== undefined && flag !== null && flag !== false
+}
+
+export function asMock(text: string): string {
+  return withMembers(text, { mockRequest: true })
+}
+
+export function notMock(text: string): string {
+  return isMock(text) ? withMembers(text, { mockRequest: undefined }) : text
+}
+
+/** Writes the text anew; a member that is undefined is taken away. What is no object is left alone. */
+export function withMembers(text: string, members: JsonObject): string {
+  const object = objectOf(text)
+  return object === null ? text : JSON.stringify({ ...object, ...members })
+}
+
+/** How often a job with a `retryAfter` was handed out and not finished. */
+export function retryCountOf(text: string): number {
+  const count = objectOf(text)?.retryAfterCount
+  return typeof count === 'number' && count > 0 ? count : 0
+}
+
+/** When it was to run before it was first handed out, where its `retryAfter` has moved that. */
+export function originalNextRunOf(text: string): string | null {
+  const original = objectOf(text)?.originalNextRun
+  return typeof original === 'string' ? original : null
+}

@@ -1,0 +1,24 @@
+/** Whoever has a name does its work alone; the others wait for their turn. */
+export class NameLocks {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  alone<Answer>(name: string, work: () => Promise<Answer>): Promise<Answer> {
+    const before = this.#last.get(name) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    const ended = mine.then(
+      () => {},
+      () => {},
+    )
+    this.#last.set(name, ended)
+    void ended.then(() => {
+      if (this.#last.get(name) === ended) this.#last.delete(name)
+    })
+    return mine
+  }
+
+  /** Takes several names, in one order for all, so that nobody waits for somebody who waits for him. */
+  allAlone<Answer>(names: readonly string[], work: () => Promise<Answer>): Promise<Answer> {
+    const [first, ...others] = [...new Set(names)].sort()
+    return first === undefined ? work() : this.alone(first, () => this.allAlone(others, work))
+  }
+}

@@ -1,0 +1,62 @@
+import type { JobRecord } from '../../../backends/store.ts'
+import { wirePriorityOf } from './priorities.ts'
+import { type WireMeta, wireMetaOf } from './wire-meta.ts'
+
+export type WireState = 'QUEUED' | 'RUNNING' | 'RUNQUEUED' | 'PAUSED' | 'FINISHED' | 'FAILED' | 'CANCELLED'
+
+/** The state that the protocol has for a job, or null where it knows no such job: what is done and has no parent is gone. */
+export function wireStateOf(record: JobRecord): WireState | null {
+  const meta = wireMetaOf(record.meta)
+  switch (record.state) {
+    case 'ready':
+    case 'scheduled':
+      return meta.heldUntil === null ? 'QUEUED' : 'PAUSED'
+    case 'blocked':
+      return 'PAUSED'
+    case 'running':
+      return meta.retryAfter === '' ? 'RUNNING' : 'RUNQUEUED'
+    case 'succeeded':
+      return record.parent === null ? null : 'FINISHED'
+    case 'dead':
+      return 'FAILED'
+    case 'cancelled':
+      return 'CANCELLED'
+    case 'skipped':
+      return record.parent === null ? null : 'CANCELLED'
+  }
+}
+
+/** A job as the protocol shows it. */
+export interface WireJob {
+  readonly record: JobRecord
+  readonly state: WireState
+  readonly meta: WireMeta
+  readonly priority: number
+  /** When it was last handed out, or null. */
+  readonly lastRun: number | null
+  /** What a child has left behind is what it was finished with. */
+  readonly data: string
+}
+
+export function wireJobOf(record: JobRecord): WireJob | null {
+  const state = wireStateOf(record)
+  if (state === null) return null
+  const meta = wireMetaOf(record.meta)
+  return {
+    record,
+    state,
+    meta,
+    priority: wirePriorityOf(record.priority),
+    lastRun: record.startedAt ?? meta.lastRun,
+    data: state === 'FINISHED' ? (record.result ?? record.payload) : record.payload,
+  }
+}
+
+export function isRunning({ state }: WireJob): boolean {
+  return state === 'RUNNING' || state === 'RUNQUEUED'
+}
+
+/** It has still to be done before its parent goes on. */
+export function isPending({ state }: WireJob): boolean {
+  return state === 'QUEUED' || state === 'PAUSED' || state === 'RUNNING' || state === 'RUNQUEUED'
+}

@@ -1,0 +1,144 @@
+import type { ServedQueue } from '../../../app/served-queue.ts'
+import type { Settlement, SettleReceipt } from '../../../backends/contract.ts'
+import type { JobRecord } from '../../../backends/store.ts'
+import { Batcher } from '../../../core/batcher.ts'
+import type { Envelope } from '../../../envelope/envelope.ts'
+import { reseal } from '../../../envelope/reseal.ts'
+import type { CatchUpLimits } from '../../../scheduling/repeating/catch-up.ts'
+import type { Claims } from '../../service/claims.ts'
+import type { Creating } from '../../service/creating.ts'
+import type { JobNames } from '../../service/job-names.ts'
+import type { JobNumbers } from '../../service/job-numbers.ts'
+import { Refusal } from '../refusal.ts'
+import { Commits } from './commits.ts'
+import { CrashList } from './crash-list.ts'
+import { HandedOutJobs } from './handed-out.ts'
+import { NameLocks } from './name-locks.ts'
+import { type WireJob, wireJobOf } from './wire-job.ts'
+import { type WireMeta, wireMetaOf, withWireMeta } from './wire-meta.ts'
+
+export interface WireQueueDeps {
+  readonly queue: ServedQueue
+  readonly creating: Creating
+  readonly claims: Claims
+  readonly names: JobNames
+  readonly numbers: JobNumbers
+  /** Who claims, for people. */
+  readonly owner: string
+  /** How long a client may take for a job that has no `retryAfter`. */
+  readonly leaseMs: number
+  readonly catchUp: CatchUpLimits
+}
+
+/** What is to be different about a job. */
+export interface JobChanges {
+  readonly job?: string
+  readonly data?: string
+  readonly repeat?: string | null
+  readonly priority?: number
+  readonly runAt?: number
+  readonly meta?: Partial<WireMeta>
+}
+
+const largestSettle = 1_000
+
+/** The queue as the protocol sees it: jobs by number, changed as a whole. */
+export class WireQueue {
+  readonly deps: WireQueueDeps
+  readonly handedOut: HandedOutJobs
+  /** Jobs that are to be there once are made one after the other. */
+  readonly uniques = new NameLocks()
+  readonly crashing = new CrashList()
+  readonly commits: Commits
+  readonly #settles: Batcher<Settlement, SettleReceipt>
+
+  constructor(deps: WireQueueDeps) {
+    const { backend, settings } = deps.queue
+    this.deps = deps
+    this.commits = new Commits(settings.clock)
+    this.handedOut = new HandedOutJobs(settings.clock)
+    this.#settles = new Batcher((settlements: readonly Settlement[]) => backend.settle(settlements), largestSettle)
+  }
+
+  get now(): number {
+    return this.deps.queue.settings.clock.now()
+  }
+
+  async find(number: number): Promise<WireJob> {
+    const job = await this.look(number)
+    if (job === null) throw new Refusal(404, 'No job with this jobID')
+    return job
+  }
+
+  /** Null where the protocol knows no such job. */
+  async look(number: number): Promise<WireJob | null> {
+    const id = await this.deps.numbers.idOf(number)
+    return id === null ? null : this.byId(id)
+  }
+
+  async byId(id: string): Promise<WireJob | null> {
+    const record = await this.deps.queue.backend.store.get(id)
+    return record === null ? null : wireJobOf(record)
+  }
+
+  /** What was made for a job and is still there. */
+  async children(id: string): Promise<readonly WireJob[]> {
+    const links = await this.deps.queue.backend.store.links(id)
+    const children = links.filter(({ kind }) => kind === 'child')
+    const found = await Promise.all(children.map((link) => this.byId(link.id)))
+    return found.filter((child) => child !== null)
+  }
+
+  /** The envelope of a job as it is from now on. */
+  sealed(record: JobRecord, changes: JobChanges): Envelope {
+    const { job = record.job, priority = record.priority, repeat = record.repeat } = changes
+    const { id, name, queue, maxRetries, timeoutMs, singleInstance, idempotencyKey, occurrence } = record
+    const meta = withWireMeta(record.meta, { ...wireMetaOf(record.meta), ...changes.meta })
+    const called = name === record.job ? job : name
+    const identity = { id, job, name: called, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey }
+    return reseal(
+      record,
+      {
+        identity: { ...identity, meta, occurrence, repeat },
+        payload: changes.data ?? record.payload,
+        runAt: changes.runAt ?? record.runAt,
+      },
+      this.deps.queue.keys,
+    )
+  }
+
+  /** In whatever state it is. */
+  async amend({ record }: WireJob, changes: JobChanges): Promise<void> {
+    const amendment = { id: record.id, expected: null, envelope: this.sealed(record, changes), inAnyState: true } as const
+    const [answer] = await this.deps.queue.backend.store.amend([amendment])
+    if (answer === 'missing') throw new Refusal(404, 'No job with this jobID')
+  }
+
+  /** The lease under which a job runs now, whoever has it; null where it does not run any more. */
+  async tokenOf({ record }: WireJob): Promise<string | null> {
+    const [held] = await this.deps.queue.backend.store.leasesOf([record.id])
+    return held?.token ?? null
+  }
+
+  settle(settlement: Settlement): Promise<SettleReceipt> {
+    return this.#settles.add(settlement)
+  }
+
+  /** Takes jobs that have ended, or wait, out of the queue for good. */
+  async erase(jobs: readonly WireJob[]): Promise<void> {
+    const { store } = this.deps.queue.backend
+    for (const { record } of jobs) {
+      if (record.state === 'ready' || record.state === 'scheduled') await store.cancel(record.id)
+    }
+    const ids = jobs.map(({ record }) => record.id)
+    for (const state of ['succeeded', 'cancelled', 'skipped', 'dead'] as const) {
+      if (ids.length > 0) await store.remove({ state, ids, limit: ids.length })
+    }
+  }
+
+  /** Resolves when everything that was begun is written. */
+  async idle(): Promise<void> {
+    await this.deps.creating.idle()
+    await this.#settles.idle()
+  }
+}

@@ -1,0 +1,2 @@
+export { type Address, type JobServer, serve } from './serve.ts'
+export type { ServeOptions } from './serve-options.ts'

@@ -1,0 +1,98 @@
+import type { TlsOptions } from 'node:tls'
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { unknownOptions } from '../core/options.ts'
+import type { CatchUpLimits } from '../scheduling/repeating/catch-up.ts'
+
+export interface ServeOptions {
+  /** Where it listens; 127.0.0.1 by default. Any other address needs a token. */
+  readonly host?: string
+  /** Of the TCP protocol, 8888 by default; 0 is any free one, null is none. */
+  readonly port?: number | null
+  /** Of the HTTP API, 8080 by default; 0 is any free one, null is none. */
+  readonly httpPort?: number | null
+  /** What clients must show. */
+  readonly token?: string
+  /** What clients may show that only look. */
+  readonly readToken?: string
+  readonly tls?: Pick<TlsOptions, 'cert' | 'key' | 'ca' | 'passphrase' | 'requestCert' | 'rejectUnauthorized' | 'minVersion'>
+  /** How long a client of the TCP protocol may take for a job that does not say so itself; 1h by default. */
+  readonly lease?: Duration
+  /** Which missed times of a `SCHEDULED` repeat are made up for; 100 of the last day by default. */
+  readonly catchUp?: { readonly within?: Duration; readonly cap?: number }
+  /** After so many lost leases a job is dead; 10 by default. */
+  readonly maxRescues?: number
+}
+
+export interface ServeConfig {
+  readonly host: string
+  readonly port: number | null
+  readonly httpPort: number | null
+  readonly token: string | undefined
+  readonly readToken: string | undefined
+  readonly tls: ServeOptions['tls']
+  readonly leaseMs: number
+  readonly catchUp: CatchUpLimits
+  readonly maxRescues: number
+}
+
+// Written as a record, so that the compiler asks for an entry when an option is added.
+const optionNames: Readonly<Record<keyof ServeOptions, true>> = {
+  host: true,
+  port: true,
+  httpPort: true,
+  token: true,
+  readToken: true,
+  tls: true,
+  lease: true,
+  catchUp: true,
+  maxRescues: true,
+}
+
+const dayMs = 86_400_000
+const shortestToken = 8
+
+/** Complete and checked; all problems are told at once. */
+export function serveConfig(options: ServeOptions): ServeConfig {
+  if (typeof options !== 'object' || options === null)
+    throw new TreadleError('CONFIG_INVALID', `The server's options must be an object, got ${String(options)}`)
+  const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
+  const { host = '127.0.0.1', port = 8888, httpPort = 8080, token, readToken, tls, maxRescues = 10, catchUp = {} } = options
+  const duration = (value: Duration, what: string): number => {
+    try {
+      return parseDuration(value, what)
+    } catch (thrown) {
+      problems.push(messageOf(thrown))
+      return 0
+    }
+  }
+  const leaseMs = duration(options.lease ?? '1h', 'lease')
+  const withinMs = duration(catchUp.within ?? dayMs, 'catchUp.within')
+  const { cap = 100 } = catchUp
+  if (typeof host !== 'string' || host === '') problems.push(`host must be an address or a name, got ${JSON.stringify(host)}`)
+  if (!isPort(port)) problems.push(`port must be a whole number from 0 to 65535, or null, got ${String(port)}`)
+  if (!isPort(httpPort)) problems.push(`httpPort must be a whole number from 0 to 65535, or null, got ${String(httpPort)}`)
+  if (port === null && httpPort === null) problems.push('port and httpPort are both null: there is nothing to listen on')
+  if (leaseMs < 1_000 || leaseMs > 31 * dayMs) problems.push(`lease must be from 1s to 31d, got ${leaseMs} ms`)
+  if (!isCount(cap, 1, 10_000)) problems.push(`catchUp.cap must be a whole number from 1 to 10000, got ${String(cap)}`)
+  if (!isCount(maxRescues, 0, 1_000)) problems.push(`maxRescues must be a whole number from 0 to 1000, got ${String(maxRescues)}`)
+  for (const [name, value] of Object.entries({ token, readToken })) {
+    if (value !== undefined && (typeof value !== 'string' || value.length < shortestToken))
+      problems.push(`${name} must be a text of at least ${shortestToken} characters`)
+  }
+  if (token === undefined && !isLoopback(host)) problems.push(`a server on ${host} can be reached by others, so it needs a token`)
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The server's options are invalid: ${problems.join('; ')}`)
+  return Object.freeze({ host, port, httpPort, token, readToken, tls, leaseMs, catchUp: { withinMs, cap }, maxRescues })
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
+}
+
+function isPort(value: unknown): boolean {
+  return value === null || isCount(value, 0, 65_535)
+}
+
+function isCount(value: unknown, least: number, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
+}

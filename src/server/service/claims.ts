@@ -1,0 +1,217 @@
+import type { ServedQueue } from '../../app/served-queue.ts'
+import type { Lease, LeaseRequest, Watch } from '../../backends/contract.ts'
+import { type Clock, pause, type Timer } from '../../core/clock.ts'
+import { messageOf } from '../../core/errors.ts'
+import { Looks } from '../../worker/looks.ts'
+import type { ClaimLimits } from './claim-limits.ts'
+import type { JobNames } from './job-names.ts'
+import { type Demand, lineKey, type Waiter, WaitingLine } from './waiting-line.ts'
+
+export interface ClaimRequest extends Demand {
+  readonly limit: number
+  /** How long to wait when nothing is there; 0 is not at all, null for as long as it takes. */
+  readonly waitMs: number | null
+  /** Ends the wait with nothing. */
+  readonly signal: AbortSignal
+}
+
+export interface ClaimsDeps {
+  readonly queue: ServedQueue
+  readonly names: JobNames
+  readonly limits: ClaimLimits
+  /** After so many lost leases a job is put aside. */
+  readonly maxRescues: number
+}
+
+const largestClaim = 1_000
+const pollMs = 1_000
+/** Leases that ran out are found by whoever claims; where nobody claims, those who wait look for them so often. */
+const reapEveryMs = 5_000
+const pauseAfterFailureMs = 1_000
+
+/**
+ * Claims jobs for other programs, which may wait for them. Those who ask for the same are served by one claim, and all are served
+ * in the order in which they came. While nothing happens, all who wait together cost one look at the counters now and then.
+ */
+export class Claims {
+  readonly #deps: ClaimsDeps
+  readonly #clock: Clock
+  readonly #lines = new Map<string, WaitingLine>()
+  readonly #looks: Looks
+  readonly #watch: Watch
+  readonly #stopping = new AbortController()
+  #places = 0
+  /** Everything that was stored before this waiter came is known. */
+  #knownPlace = 0
+  #isStale = false
+  #reapAt = 0
+  #looping: Promise<void> | undefined
+  #timer: Timer | undefined
+
+  constructor(deps: ClaimsDeps) {
+    const { backend, settings } = deps.queue
+    this.#deps = deps
+    this.#clock = settings.clock
+    this.#watch = backend.watch(() => this.wake())
+    this.#looks = new Looks(pollMs, () => this.#watch.isPush)
+  }
+
+  /** At most `limit` leases; none where nothing was there in time, or the signal aborted. */
+  take({ limit, waitMs, signal, ...demand }: ClaimRequest): Promise<readonly Lease[]> {
+    if (signal.aborted || this.#stopping.signal.aborted) return Promise.resolve([])
+    const line = this.#lineOf(demand)
+    return new Promise((resolve) => {
+      const end = () => {
+        line.remove(waiter)
+        give([])
+      }
+      const give = (leases: readonly Lease[]) => {
+        timer?.cancel()
+        signal.removeEventListener('abort', end)
+        resolve(leases)
+      }
+      const waiter: Waiter = { place: ++this.#places, limit, isPatient: waitMs !== 0, give }
+      const timer = waitMs === null || waitMs === 0 ? undefined : this.#clock.timer(waitMs, end)
+      signal.addEventListener('abort', end)
+      line.add(waiter)
+      this.#look()
+    })
+  }
+
+  /** Something may have become ready. */
+  wake(): void {
+    this.#isStale = true
+    if (this.#lines.size > 0) this.#look()
+  }
+
+  /** All who wait go with nothing, and nobody waits any more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#watch.close()
+    this.#timer?.cancel()
+    await this.#looping
+    for (const line of this.#lines.values()) line.close()
+    this.#lines.clear()
+  }
+
+  #lineOf(demand: Demand): WaitingLine {
+    const key = lineKey(demand)
+    let line = this.#lines.get(key)
+    if (line === undefined) {
+      line = new WaitingLine(demand)
+      this.#lines.set(key, line)
+    }
+    return line
+  }
+
+  #look(): void {
+    if (!this.#stopping.signal.aborted) this.#looping ??= this.#loop()
+  }
+
+  async #loop(): Promise<void> {
+    this.#timer?.cancel()
+    // Who asks before the caller's own next await is served by the first claim.
+    await undefined
+    let hasFound = false
+    while (!this.#stopping.signal.aborted) {
+      try {
+        const line = this.#nextLine()
+        if (line !== undefined) hasFound = (await this.#serve(line)) || hasFound
+        else if (this.#isStale && this.#lines.size > 0) await this.#refresh()
+        else break
+      } catch (thrown) {
+        this.#deps.queue.settings.logger.error(`Jobs could not be claimed: ${messageOf(thrown)}`)
+        this.#isStale = true
+        await pause(this.#clock, pauseAfterFailureMs, this.#stopping.signal)
+      }
+    }
+    this.#looping = undefined
+    this.#sleep(hasFound)
+  }
+
+  /** The line with hope whose first waiter came first. */
+  #nextLine(): WaitingLine | undefined {
+    let first: WaitingLine | undefined
+    for (const [key, line] of this.#lines) {
+      if (line.isEmpty) this.#lines.delete(key)
+      else if (line.isHopeful && (first === undefined || line.head < first.head)) first = line
+    }
+    return first
+  }
+
+  /** True when a job was found. */
+  async #serve(line: WaitingLine): Promise<boolean> {
+    const { queue, names } = this.#deps
+    const upTo = this.#nextHead(line)
+    const wanted = Math.min(line.wantedBefore(upTo), largestClaim)
+    const place = Math.min(this.#places, upTo)
+    line.isHopeful = false
+    line.tick = names.tick
+    const request = this.#request(line.demand, wanted)
+    const batch = request.jobs.length === 0 ? nothing : await queue.backend.lease(request)
+    const left = line.serve(batch.leases)
+    if (left.length > 0) await queue.backend.settle(left.map(({ token }) => ({ token, kind: 'snooze', delayMs: 0 })))
+    line.nextAt = batch.nextAt
+    if (batch.leases.length >= wanted) {
+      line.isHopeful = true
+      return true
+    }
+    if (line.demand.names === null && this.#knownPlace < place) await this.#learn(line)
+    if (!line.isHopeful) line.disappoint(place)
+    return batch.leases.length > 0
+  }
+
+  /** Nobody is sent away because a name was not known yet. */
+  async #learn(line: WaitingLine): Promise<void> {
+    const { version } = this.#deps.names
+    await this.#refresh()
+    if (this.#deps.names.version !== version) line.isHopeful = true
+  }
+
+  /** Where the first waiter of another line stands that hopes too. */
+  #nextHead(served: WaitingLine): number {
+    let head = Number.POSITIVE_INFINITY
+    for (const line of this.#lines.values()) {
+      if (line !== served && line.isHopeful && line.head > served.head) head = Math.min(head, line.head)
+    }
+    return head
+  }
+
+  #request(demand: Demand, limit: number): LeaseRequest {
+    const { queue, names, limits, maxRescues } = this.#deps
+    const { queues, priority, leaseMs, owner } = demand
+    const jobs = limits.of(demand.pattern, names.version, () => names.matching(demand))
+    return { jobs, queues, priority, limit, leaseMs, owner, maxRescues, queueLimits: queue.settings.queueLimits }
+  }
+
+  async #refresh(): Promise<void> {
+    const { queue, names, maxRescues } = this.#deps
+    const places = this.#places
+    this.#isStale = false
+    if (this.#clock.now() >= this.#reapAt) {
+      this.#reapAt = this.#clock.now() + reapEveryMs
+      await queue.backend.reap(maxRescues)
+    }
+    await names.refresh()
+    this.#knownPlace = places
+    for (const line of this.#lines.values()) {
+      if (!line.isHopeful && names.isPromising(names.matching(line.demand), line.tick)) line.isHopeful = true
+    }
+  }
+
+  /** Until something falls due, or it is time to look whether something happened that nobody told. */
+  #sleep(hasFound: boolean): void {
+    if (this.#lines.size === 0 || this.#stopping.signal.aborted) return
+    const now = this.#clock.now()
+    let ms = this.#looks.pauseMs(hasFound)
+    for (const { nextAt } of this.#lines.values()) if (nextAt !== null) ms = Math.min(ms, Math.max(1, nextAt - now))
+    this.#timer = this.#clock.timer(ms, () => {
+      this.#isStale = true
+      const at = this.#clock.now()
+      for (const line of this.#lines.values()) if (line.nextAt !== null && line.nextAt <= at) line.isHopeful = true
+      this.#look()
+    })
+  }
+}
+
+const nothing = { leases: [], nextAt: null, cancelled: [] } as const

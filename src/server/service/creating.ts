@@ -1,0 +1,82 @@
+import { type Plan, planDispatch, sealJob, type WrittenPayload, writePayload } from '../../app/sealing.ts'
+import type { ServedQueue } from '../../app/served-queue.ts'
+import type { SendReceipt } from '../../backends/contract.ts'
+import { Batcher } from '../../core/batcher.ts'
+import { definitionDefaults, JobDefinition } from '../../definition/definition.ts'
+import type { DispatchOptions } from '../../definition/dispatch.ts'
+import type { Envelope, ParentLink } from '../../envelope/envelope.ts'
+
+/** A job that another program makes. This one need not know it. */
+export interface NewJob {
+  readonly job: string
+  /** A JSON text, which is stored as it is. */
+  readonly payload: string
+  readonly options?: DispatchOptions
+  readonly repeat?: string | null
+  readonly number?: number | null
+  readonly parent?: { readonly root: string; readonly link: ParentLink }
+}
+
+const largestSend = 1_000
+/** Of names that were only ever seen on the wire. */
+const mostBareDefinitions = 10_000
+
+/** Seals and stores jobs for other programs. What this program has defined goes by its definition, everything else by the defaults. */
+export class Creating {
+  readonly #queue: ServedQueue
+  readonly #bare = new Map<string, JobDefinition>()
+  readonly #sends: Batcher<Envelope, SendReceipt>
+
+  constructor(queue: ServedQueue) {
+    this.#queue = queue
+    this.#sends = new Batcher((envelopes: readonly Envelope[]) => queue.backend.send(envelopes), largestSend)
+  }
+
+  definitionOf(job: string): JobDefinition {
+    return this.#queue.registry.find(job) ?? this.#bareDefinition(job)
+  }
+
+  /** Checked as a dispatch of the program's own would be: throws what that would throw. */
+  async seal(given: NewJob): Promise<Envelope> {
+    const { settings, keys, newId } = this.#queue
+    const { clock } = settings
+    const { repeat = null, number = null, parent } = given
+    const definition = this.definitionOf(given.job)
+    const plan: Plan = { ...planDispatch(definition, given.options ?? {}, clock.now()), repeat, number }
+    const written = await this.#write(plan, given.payload)
+    const sealing = { now: () => clock.now(), newId, keys }
+    if (parent === undefined) return sealJob(plan, written, sealing)
+    return sealJob(plan, written, sealing, { root: parent.root, parent: parent.link, waitsFor: [] })
+  }
+
+  /** Together with whatever else is being sent at this moment. */
+  send(envelope: Envelope): Promise<SendReceipt> {
+    return this.#sends.add(envelope)
+  }
+
+  /** All of them or none. */
+  sendAll(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
+    return this.#queue.backend.send(envelopes)
+  }
+
+  /** Resolves when everything that was given to `send` is stored. */
+  idle(): Promise<void> {
+    return this.#sends.idle()
+  }
+
+  /** The text travels as it came, whatever its spaces and its large numbers are. */
+  async #write(plan: Plan, text: string): Promise<WrittenPayload> {
+    const { maxPayloadBytes } = this.#queue.settings
+    const written = await writePayload(plan, JSON.parse(text), maxPayloadBytes)
+    return { ...written, text }
+  }
+
+  #bareDefinition(job: string): JobDefinition {
+    const known = this.#bare.get(job)
+    if (known !== undefined) return known
+    const definition = new JobDefinition({ ...definitionDefaults, job, name: job, handler: null })
+    if (this.#bare.size >= mostBareDefinitions) this.#bare.clear()
+    this.#bare.set(job, definition)
+    return definition
+  }
+}

@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest'
+import { served } from '../served.ts'
+
+describe('UpdateJob', () => {
+  test('changes a job that waits, runs or has failed', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'a' })
+    const update = async (step: string) => {
+      expect((await ask('UpdateJob', { jobID: 1, data: { step }, jobPriority: 850 })).status).toBe('200 OK')
+      expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ data: { step }, priority: 850 })
+    }
+    await update('waits')
+    await ask('GetJob', { name: 'a' })
+    await update('runs')
+    await ask('FailJob', { jobID: 1 })
+    await update('failed')
+    expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('FAILED')
+  })
+
+  test('gives the worker that reports its job for as long again', async () => {
+    const { ask, clock } = await served({ lease: '60s' })
+    await ask('CreateJob', { name: 'a' })
+    await ask('GetJob', { name: 'a' })
+    await clock.advance(50_000)
+    await ask('UpdateJob', { jobID: 1, data: { progress: 50 } })
+    await clock.advance(50_000)
+    expect((await ask('GetJob', { name: 'a' })).status).toBe('404 No job found')
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+  })
+
+  test.each([
+    [{ repeat: 'FINISHED, +1 HOUR' }, { repeat: 'FINISHED, +1 HOUR', nextRun: '2026-01-01 01:00:00' }],
+    [{ repeat: 'SCHEDULED, +1 DAY' }, { nextRun: '2026-01-02 00:00:00' }],
+    [
+      { repeat: 'FINISHED, +1 HOUR', nextRun: '2026-05-01' },
+      { nextRun: '2026-05-01 00:00:00', repeat: 'FINISHED, +1 HOUR' },
+    ],
+    [{ nextRun: '2026-05-01 10:00:00' }, { nextRun: '2026-05-01 10:00:00' }],
+    [{ shouldClearRepeat: 1 }, { repeat: '' }],
+    [{ shouldClearRepeat: true }, { repeat: 'FINISHED, +2 HOURS' }],
+    [{ repeat: '' }, { repeat: 'FINISHED, +2 HOURS' }],
+  ])('with %j leads to %j', async (headers, found) => {
+    const { ask } = await served({ at: Date.UTC(2026, 0, 1) })
+    await ask('CreateJob', { name: 'a', repeat: 'FINISHED, +2 HOURS' })
+    expect((await ask('UpdateJob', { jobID: 1, data: { a: 1 }, ...headers })).status).toBe('200 OK')
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject(found)
+  })
+
+  test.each([
+    [{}, '402 Missing data'],
+    [{ data: `"${'x'.repeat(1024 * 1024)}"` }, '402 Malformed data'],
+    [{ data: '{}', repeat: 'never' }, '402 Malformed repeat'],
+    [{ data: '{}', jobPriority: 1 }, '402 Invalid priority value'],
+    [{ data: '{}', repeat: 'STARTED, +1 DAY' }, '400 Unique Constraints Violation'],
+    [{ data: '{}', nextRun: 'x' }, '402 Malformed nextRun'],
+  ])('is answered as it should be (%#)', async (headers, status) => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'a' })
+    expect((await ask('UpdateJob', { jobID: 1, ...headers })).status).toBe(status)
+  })
+
+  test('what is no JSON is an empty object, and everything else is written anew', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'a', data: { a: 1 } })
+    await ask('UpdateJob', { jobID: 1, data: 'x' })
+    expect((await ask('QueryJob', { jobID: 1 })).json.data).toEqual({})
+    await ask('UpdateJob', { jobID: 1, data: '[1,  2]' })
+    expect((await ask('QueryJob', { jobID: 1 })).body).toContain('"data":[1,2]')
+  })
+})
+
+describe('DeleteJob', () => {
+  test('leaves nothing of a job that waits or has failed', async () => {
+    const { ask, backend } = await served()
+    await ask('CreateJob', { name: 'a' })
+    await ask('CreateJob', { name: 'a' })
+    await ask('GetJob', { name: 'a' })
+    await ask('FailJob', { jobID: 1 })
+    for (const jobID of [1, 2]) {
+      expect((await ask('DeleteJob', { jobID })).status).toBe('200 OK')
+      expect((await ask('QueryJob', { jobID })).status).toBe('404 No job with this jobID')
+    }
+    expect(await backend.store.list({ limit: 10 })).toEqual([])
+  })
+
+  test('refuses a job that runs, but not one that would be handed out again', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'a' })
+    await ask('CreateJob', { name: 'b', retryAfter: '+1 HOUR' })
+    await ask('GetJobs', { name: '*', numResults: 2 })
+    expect((await ask('DeleteJob', { jobID: 1 })).status).toBe("405 Can't delete a RUNNING job")
+    expect((await ask('DeleteJob', { jobID: 2 })).status).toBe('200 OK')
+  })
+})
+
+describe('RequeueJobs', () => {
+  test('lets jobs wait as if they had just been made, whatever became of them', async () => {
+    const { ask, clock } = await served({ at: Date.UTC(2026, 0, 1) })
+    for (const name of ['runs', 'failed', 'waits']) await ask('CreateJob', { name, firstRun: '2026-01-01' })
+    await ask('UpdateJob', { jobID: 3, data: {}, nextRun: '2027-01-01' })
+    await ask('UpdateJob', { jobID: 3, data: '{}', nextRun: '2027-01-01' })
+    await ask('GetJob', { name: 'runs' })
+    await ask('GetJob', { name: 'failed' })
+    await ask('FailJob', { jobID: 2 })
+    await clock.advance(60_000)
+    expect((await ask('RequeueJobs', { jobIDs: '1, 2,3,junk,99' })).status).toBe('200 OK')
+    for (const jobID of [1, 2, 3]) {
+      const { json } = await ask('QueryJob', { jobID })
+      expect([jobID, json.state, json.nextRun]).toEqual([jobID, 'QUEUED', '2026-01-01 00:00:00'])
+    }
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('405 Can only retry/finish RUNNING and RUNQUEUED jobs')
+  })
+
+  test('may rename them, and count a failure back', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'a', data: { retryAfterCount: 3 } })
+    await ask('RequeueJobs', { jobIDs: 1, name: 'b', decrementFailures: true })
+    expect((await ask('GetJob', { name: 'b' })).json).toMatchObject({ jobID: 1, data: { retryAfterCount: 2 } })
+  })
+
+  test('of none is fine', async () => {
+    expect(await (await served()).status('RequeueJobs')).toBe('200 OK')
+  })
+})
+
+describe('a parent', () => {
+  async function family() {
+    const server = await served({ at: Date.UTC(2026, 0, 1) })
+    const { ask } = server
+    await ask('CreateJob', { name: 'parent', data: { p: 1 } })
+    await ask('GetJob', { name: 'parent' })
+    await ask('CreateJob', { name: 'child', parentJobID: 1, data: { n: 1 } })
+    await ask('CreateJob', { name: 'child', parentJobID: 1, data: { n: 2 } })
+    const states = async () => {
+      const found: string[] = []
+      for (const jobID of [1, 2, 3]) {
+        const { status, json } = await ask('QueryJob', { jobID })
+        found.push(status === '200 OK' ? json.state : 'gone')
+      }
+      return found
+    }
+    return { ...server, states }
+  }
+
+  test('waits for its children, and goes on with what they left behind', async () => {
+    const { ask, states } = await family()
+    expect(await states()).toEqual(['RUNNING', 'PAUSED', 'PAUSED'])
+    expect((await ask('GetJob', { name: 'child' })).status).toBe('404 No job found')
+    expect((await ask('FinishJob', { jobID: 1, data: { p: 2 } })).status).toBe('200 OK')
+    expect(await states()).toEqual(['PAUSED', 'QUEUED', 'QUEUED'])
+
+    expect((await ask('GetJob', { name: 'child' })).json).toMatchObject({ jobID: 2, parentJobID: 1, parentData: { p: 2 } })
+    await ask('FinishJob', { jobID: 2, data: { n: 1, done: true } })
+    expect(await states()).toEqual(['PAUSED', 'FINISHED', 'QUEUED'])
+    expect((await ask('CancelJob', { jobID: 3 })).status).toBe('200 OK')
+    expect(await states()).toEqual(['QUEUED', 'FINISHED', 'CANCELLED'])
+
+    expect((await ask('GetJob', { name: 'parent' })).json).toMatchObject({
+      jobID: 1,
+      data: { p: 2 },
+      finishedChildJobs: [{ jobID: 2, data: { n: 1, done: true } }],
+      cancelledChildJobs: [{ jobID: 3, data: { n: 2 } }],
+    })
+    await ask('FinishJob', { jobID: 1 })
+    expect(await states()).toEqual(['gone', 'gone', 'gone'])
+  })
+
+  test('is not left waiting for ever by a child that fails', async () => {
+    const { ask, states } = await family()
+    await ask('FinishJob', { jobID: 1 })
+    await ask('GetJobs', { name: 'child', numResults: 2 })
+    await ask('FailJob', { jobID: 2 })
+    expect(await states()).toEqual(['PAUSED', 'FAILED', 'RUNNING'])
+    await ask('FinishJob', { jobID: 3 })
+    expect(await states()).toEqual(['QUEUED', 'FAILED', 'FINISHED'])
+    expect((await ask('GetJob', { name: 'parent' })).json.failedChildJobs).toEqual([{ jobID: 2, data: { n: 1 } }])
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+  })
+
+  test('may get more children while it waits for others', async () => {
+    const { ask } = await family()
+    await ask('FinishJob', { jobID: 1 })
+    await ask('CreateJob', { name: 'late', parentJobID: 1 })
+    expect((await ask('QueryJob', { jobID: 4 })).json.state).toBe('QUEUED')
+    for (const name of ['child', 'child', 'late']) {
+      const { json } = await ask('GetJob', { name })
+      expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('PAUSED')
+      await ask('FinishJob', { jobID: json.jobID })
+    }
+    expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('QUEUED')
+  })
+
+  test('what can not be is refused', async () => {
+    const { ask } = await family()
+    const status = async (verb: string, headers: object) => (await ask(verb, headers as never)).status
+    expect(await status('CreateJob', { name: 'x', parentJobID: 2 })).toBe('405 Cannot create grandchildren')
+    await ask('CreateJob', { name: 'waits' })
+    expect(await status('CreateJob', { name: 'x', parentJobID: 4 })).toBe(
+      '405 Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED',
+    )
+    expect(await status('CancelJob', { jobID: 1 })).toBe('404 Invalid jobID - Cannot cancel a job with children')
+    expect(await status('CancelJob', { jobID: 4 })).toBe('404 Invalid jobID - Cannot cancel a job without a parent')
+    expect(await status('DeleteJob', { jobID: 2 })).toBe("405 Can't delete a parent jobs with children running")
+    await ask('FinishJob', { jobID: 1 })
+    expect(await status('DeleteJob', { jobID: 1 })).toBe("405 Can't delete a parent jobs with children running")
+    await ask('GetJob', { name: 'child' })
+    expect(await status('CancelJob', { jobID: 2 })).toBe('200 OK')
+    expect((await ask('QueryJob', { jobID: 2 })).json.state).toBe('RUNNING')
+    expect(await status('CreateJob', { name: 'child', unique: true, data: { n: 9 } })).toBe(
+      '404 Trying to create a child that already exists, but it is tied to a different parent',
+    )
+  })
+})

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest'
+import { served } from '../served.ts'
+
+describe('CreateJob', () => {
+  test('numbers jobs from 1 on and stores their data as it came', async () => {
+    const { ask, backend } = await served()
+    const data = '{ "b": 12345678901234567890,  "a":[1.50] }'
+    expect((await ask('CreateJob', { name: 'a', data })).body).toBe('{"jobID":1}')
+    expect((await ask('CreateJob', { name: 'a' })).body).toBe('{"jobID":2}')
+    const [id] = await backend.store.numbers.find([1])
+    expect((await backend.store.get(id as string))?.payload).toBe(data)
+    expect((await ask('GetJob', { name: 'a' })).body).toContain(`"data":${data},`)
+  })
+
+  test.each([
+    [{}, '402 Missing name'],
+    [{ name: '' }, '402 Missing name'],
+    [{ name: 'x'.repeat(256) }, '402 Malformed name'],
+    [{ name: 'a', jobPriority: 1 }, '402 Invalid priority value'],
+    [{ name: 'a', jobPriority: '1e3' }, '402 Invalid priority value'],
+    [{ name: 'a', jobPriority: 'x' }, '200 OK'],
+    [{ name: 'a', jobPriority: '500.5' }, '200 OK'],
+    [{ name: 'a', priority: 7 }, '402 Invalid priority value'],
+    [{ name: 'a', data: '' }, '402 Data is not a valid JSON Object'],
+    [{ name: 'a', data: '[]' }, '402 Data is not a valid JSON Object'],
+    [{ name: 'a', data: '1' }, '402 Data is not a valid JSON Object'],
+    [{ name: 'a', data: '{"a":' }, '402 Data is not a valid JSON Object'],
+    [{ name: 'a', data: '{"a":1' }, '402 Data is not a valid JSON Object'],
+    [{ name: 'a', data: '{}' }, '200 OK'],
+    [{ name: 'a', retryAfter: '1 HOUR' }, '402 Malformed retryAfter'],
+    [{ name: 'a', retryAfter: 'START OF HOUR' }, '402 Malformed retryAfter'],
+    [{ name: 'a', retryAfter: '+1  HOUR' }, '402 Malformed retryAfter'],
+    [{ name: 'a', retryAfter: '+1 hour' }, '200 OK'],
+    [{ name: 'a', repeat: 'FINISHED' }, '402 Malformed repeat'],
+    [{ name: 'a', repeat: '+1 DAY' }, '402 Malformed repeat'],
+    [{ name: 'a', repeat: 'FINISHED, 1 DAY' }, '402 Malformed repeat'],
+    [{ name: 'a', repeat: 'FINISHED,,+1 DAY,' }, '200 OK'],
+    [{ name: 'a', repeat: '' }, '200 OK'],
+    [{ name: 'a', firstRun: 'tomorrow' }, '402 Malformed firstRun'],
+    [{ name: 'a', firstRun: '2026-02-30' }, '402 Malformed firstRun'],
+    [{ name: 'a', firstRun: '2026-03-01' }, '200 OK'],
+    [{ name: 'a', parentJobID: 99 }, '404 parentJobID does not exist'],
+    [{ name: 'a', parentJobID: 'junk' }, '200 OK'],
+    [{ name: 'a', parentJobID: 0 }, '200 OK'],
+  ])('%j is answered with %s', async (headers, status) => {
+    expect(await (await served()).status('CreateJob', headers)).toBe(status)
+  })
+
+  test('a first run lies in the future until its time has come', async () => {
+    const { ask, clock } = await served({ at: Date.UTC(2026, 0, 1) })
+    await ask('CreateJob', { name: 'later', firstRun: '2026-01-01 00:01:00' })
+    expect((await ask('GetJob', { name: '*' })).status).toBe('404 No job found')
+    await clock.advance(60_000)
+    expect((await ask('GetJob', { name: '*' })).json).toMatchObject({ jobID: 1, nextRun: '2026-01-01 00:01:00' })
+  })
+
+  test('jobs of the same name are jobs of their own', async () => {
+    const { ask } = await served()
+    const made = [await ask('CreateJob', { name: 'a' }), await ask('CreateJob', { name: 'a', unique: 'TRUE' })]
+    expect(made.map(({ json }) => json.jobID)).toEqual([1, 2])
+  })
+
+  test('a signed envelope is what is stored, so that no worker can be given another', async () => {
+    const { ask, backend } = await served({ program: { signingKey: 'a key for this test alone' } })
+    await ask('CreateJob', { name: 'a' })
+    const { leases } = await backend.lease({
+      jobs: [{ job: 'a', concurrency: null }],
+      queues: null,
+      limit: 1,
+      leaseMs: 1_000,
+      owner: 'me',
+      maxRescues: 1,
+    })
+    expect(leases[0]?.envelope.signature).toMatch(/./)
+  })
+})
+
+describe('a unique job', () => {
+  test('is there once, and twenty who ask at the same time get the same number', async () => {
+    const { client } = await served()
+    const clients = await Promise.all(Array.from({ length: 20 }, () => client()))
+    const replies = await Promise.all(clients.map((each) => each.ask('CreateJob', { name: 'one', unique: true })))
+    expect(new Set(replies.map(({ json }) => json.jobID)).size).toBe(1)
+  })
+
+  test('is found also where it was not made to be unique, while it runs and when it has failed', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'one' })
+    expect((await ask('CreateJob', { name: 'one', unique: true })).json.jobID).toBe(1)
+    await ask('GetJob', { name: 'one' })
+    expect((await ask('CreateJob', { name: 'one', unique: true })).json.jobID).toBe(1)
+    await ask('FailJob', { jobID: 1 })
+    expect((await ask('CreateJob', { name: 'one', unique: true })).json.jobID).toBe(1)
+  })
+
+  test('that was finished is gone, and made anew', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'one', unique: true })
+    await ask('GetJob', { name: 'one' })
+    await ask('FinishJob', { jobID: 1 })
+    expect((await ask('CreateJob', { name: 'one', unique: true })).json.jobID).toBe(2)
+  })
+
+  test('takes on other data as a patch, with the repeat and the priority of the request', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'one', data: { a: 1, b: 2, c: { d: 1 } }, repeat: 'FINISHED, +1 DAY', jobPriority: 850 })
+    await ask('CreateJob', { name: 'one', unique: true, data: { b: null, c: { e: 2 } } })
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({
+      data: { a: 1, c: { d: 1, e: 2 } },
+      repeat: '',
+      priority: 500,
+    })
+  })
+
+  test('keeps its data where that is not to be overwritten', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'one', data: { a: 1 }, repeat: 'FINISHED, +1 DAY' })
+    expect((await ask('CreateJob', { name: 'one', unique: true, overwrite: false, data: { a: 2 } })).json.jobID).toBe(1)
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ data: { a: 1 }, repeat: 'FINISHED, +1 DAY' })
+  })
+
+  test('with the same data is left alone, whatever else the request says', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'one', data: { a: 1, b: 2 }, repeat: 'FINISHED, +1 DAY' })
+    await ask('CreateJob', { name: 'one', unique: true, data: '{"b":2, "a":1}' })
+    expect((await ask('QueryJob', { jobID: 1 })).json.repeat).toBe('FINISHED, +1 DAY')
+  })
+})
+
+describe('CreateJobs', () => {
+  test('makes all of them, in their order', async () => {
+    const { ask } = await served()
+    const jobs = [
+      { name: 'a', data: { x: 1 } },
+      { name: 'b', jobPriority: 1000 },
+      { name: 'c', repeat: 'hourly' },
+    ]
+    expect((await ask('CreateJobs', { jobs })).body).toBe('{"jobIDs":[1,2,3]}')
+    expect((await ask('QueryJob', { jobID: 3 })).json).toMatchObject({ name: 'c', repeat: 'HOURLY' })
+    expect((await ask('GetJobs', { name: '*', numResults: 5 })).json.jobs.map((job: { name: string }) => job.name)).toEqual([
+      'b',
+      'a',
+      'c',
+    ])
+  })
+
+  test.each([
+    [{}, '401 Invalid JSON'],
+    [{ jobs: '[]' }, '401 Invalid JSON'],
+    [{ jobs: '{}' }, '401 Invalid JSON'],
+    [{ jobs: '[1]' }, '401 Invalid JSON'],
+    [{ jobs: '[{}]' }, '401 Invalid JSON'],
+    [{ jobs: '[{"data":{}}]' }, '402 Missing name'],
+    [{ jobs: '[{"name":"a"},{"name":"b","jobPriority":3}]' }, '402 Invalid priority value'],
+  ])('%j is answered with %s, and makes none', async (headers, status) => {
+    const { ask } = await served()
+    expect((await ask('CreateJobs', headers)).status).toBe(status)
+    expect((await ask('GetJob', { name: '*' })).status).toBe('404 No job found')
+  })
+})

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { served } from './served.ts'
+
+test('a job that came over the wire is run by a worker of the program', async () => {
+  const { jobs, ask, backend } = await served({ program: { signingKey: 'a key for this test alone' } })
+  const seen: unknown[] = []
+  jobs.define('mail', async (payload: { to: string }) => {
+    seen.push(payload)
+    return { sent: true }
+  })
+  await ask('CreateJob', { name: 'mail', data: { to: 'ada' } })
+  await jobs.run()
+  expect(seen).toEqual([{ to: 'ada' }])
+  expect((await ask('QueryJob', { jobID: 1 })).status).toBe('404 No job with this jobID')
+  const [id] = await backend.store.numbers.find([1])
+  expect(await backend.store.get(id as string)).toMatchObject({ state: 'succeeded', result: '{"sent":true}' })
+})
+
+test('a job that repeats comes back whoever has done it', async () => {
+  const { jobs, ask, clock } = await served({ at: Date.UTC(2026, 0, 1) })
+  let runs = 0
+  jobs.define('report', async () => void runs++)
+  await ask('CreateJob', { name: 'report', repeat: 'SCHEDULED, +1 HOUR', data: { round: 0 } })
+  for (const next of ['01', '02', '03']) {
+    await jobs.run()
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'QUEUED', nextRun: `2026-01-01 ${next}:00:00` })
+    await clock.advance(3_600_000)
+  }
+  expect(runs).toBe(3)
+  await ask('GetJob', { name: 'report' })
+  await ask('FinishJob', { jobID: 1, data: { round: 1 } })
+  expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ nextRun: '2026-01-01 04:00:00', data: { round: 1 } })
+})
+
+test('a job that repeats has all its attempts again after a run that took several', async () => {
+  const { jobs, ask, clock } = await served()
+  let runs = 0
+  jobs
+    .define('shaky', async () => {
+      if (++runs % 2 === 1) throw new Error('not yet')
+    })
+    .retries(1)
+  await ask('CreateJob', { name: 'shaky', repeat: 'FINISHED, +1 DAY' })
+  for (let round = 1; round <= 3; round++) {
+    await jobs.run()
+    await clock.advance(3_600_000)
+    await jobs.run()
+    expect([round, (await ask('QueryJob', { jobID: 1 })).json.state]).toEqual([round, 'QUEUED'])
+    await clock.advance(2 * 86_400_000)
+  }
+  expect(runs).toBe(6)
+})
+
+test('the options of a definition hold for what comes over the wire, too', async () => {
+  const { jobs, ask, backend } = await served()
+  jobs
+    .define('slow', async () => {})
+    .queue('night')
+    .retries(4)
+    .timeout('30s')
+    .concurrency(1)
+  for (let count = 0; count < 2; count++) await ask('CreateJob', { name: 'slow' })
+  const [id] = await backend.store.numbers.find([1])
+  expect(await backend.store.get(id as string)).toMatchObject({ queue: 'night', maxRetries: 4, timeoutMs: 30_000 })
+  expect((await ask('GetJob', { name: 'slow' })).status).toBe('200 OK')
+  expect((await ask('GetJob', { name: 'slow' })).status).toBe('404 No job found')
+})
