@@ -13,7 +13,15 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const folder = mkdtempSync(join(tmpdir(), 'treadle-package-'))
 const project = join(folder, 'project')
-const entries = ['treadle', 'treadle/testing', 'treadle/sqlite', 'treadle/memory', 'treadle/transactions']
+const entries = [
+  'treadle',
+  'treadle/testing',
+  'treadle/sqlite',
+  'treadle/postgres',
+  'treadle/mysql',
+  'treadle/memory',
+  'treadle/transactions',
+]
 
 /** Files that nothing imports: threads and processes begin there. */
 const ownThreads = ['dist/backends/sqlite/thread.js', 'dist/app/isolate-entry.js', 'dist/isolation/parent-watch-thread.js']
@@ -80,6 +88,19 @@ describe('a program that installed it', () => {
     const script = `import('treadle').then((module) => console.log(module.TreadleError === require('treadle').TreadleError))`
     const loaded = node(['--input-type=commonjs', '-e', script])
     expect(loaded, loaded.output).toMatchObject({ status: 0, output: expect.stringMatching(/^true$/m) })
+  })
+
+  test.each([
+    ['postgres', 'pg'],
+    ['mysql', 'mysql2'],
+    ['mariadb', 'mysql2'],
+  ])('is told which package a %s:// URL needs', (scheme, driver) => {
+    const script = `const { treadle } = await import('treadle')
+      await treadle('${scheme}://127.0.0.1:1/app', { unsigned: true }).open().catch(({ code, message }) => console.log(code, message))`
+    const opened = node(['--input-type=module', '-e', script])
+    expect(opened.output).toMatch(
+      new RegExp(`^DRIVER_MISSING .* needs the package "${driver}". Run: npm install ${driver} `, 'm'),
+    )
   })
 
   test('can not reach past the exports', () => {
