@@ -6,6 +6,7 @@
  *   stop-after="TEXT"   it works until it is told to stop: Ctrl-C once it has printed this, and it must end well
  *   exit=N              it ends with this code in place of 0
  *   throws=CODE         it throws a TreadleError with this code
+ *   database=ENGINE     it finds a database of a server as DATABASE_URL: postgres, mariadb or mysql
  *   no-run="REASON"     it is only checked for its types
  *
  * A fence ```text output holds what the block before it prints: its lines in this order, `…` for what varies, others may stand

@@ -1,12 +1,17 @@
-import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
+import { messageOf } from '../../src/core/errors.ts'
 import { type Block, matchesLoosely } from './blocks.ts'
+import { type Executed, execute } from './executing.ts'
+import { PageDatabases } from './page-databases.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What examples may import, beside Treadle. */
+const installed = ['zod', '@types/node', 'pg', '@types/pg', 'mysql2', 'drizzle-orm']
 
 /** What was wrong with each example; an example that is sound has no entry. */
 export type Problems = ReadonlyMap<Block, string>
@@ -14,11 +19,12 @@ export type Problems = ReadonlyMap<Block, string>
 /** A folder with the built package installed, and in it a project for each page. */
 export class DocsProject {
   readonly #folder = mkdtempSync(join(tmpdir(), 'treadle-docs-'))
+  readonly #databases = new PageDatabases()
   readonly #problems = new Map<Block, string>()
 
   constructor() {
     writeFileSync(join(this.#folder, 'package.json'), '{ "type": "module" }')
-    for (const name of ['zod', '@types/node']) this.#install(name, join(root, 'node_modules', name))
+    for (const name of installed) this.#install(name, join(root, 'node_modules', name))
     this.#install('treadle', root)
     mkdirSync(join(this.#folder, 'bin'))
     const launcher = `#!/bin/sh\n[ "$1" = treadle ] || exec echo "only npx treadle is run here"\nshift\nexec "${process.execPath}" "${root}dist/cli/main.js" "$@"\n`
@@ -34,6 +40,7 @@ export class DocsProject {
       for (let page = waiting.shift(); page !== undefined; page = waiting.shift()) await this.#runPage(page)
     }
     await Promise.all([lane(), lane()])
+    await this.#databases[Symbol.asyncDispose]()
     return this.#problems
   }
 
@@ -96,7 +103,8 @@ export class DocsProject {
   }
 
   async #runPrograms(blocks: readonly Block[]): Promise<void> {
-    const args = [join(this.#folder, 'runner.mjs'), ...blocks.map((block) => this.#compiledFileOf(block))]
+    const programs = blocks.map(async (block) => ({ file: this.#compiledFileOf(block), env: await this.#environmentOf(block) }))
+    const args = [join(this.#folder, 'runner.mjs'), JSON.stringify(await Promise.all(programs))]
     const { stdout, stderr, exit } = await this.#execute(process.execPath, args, blocks[0] as Block)
     const outputs = stdout.split(mark).slice(1)
     for (const [index, block] of blocks.entries()) {
@@ -119,7 +127,8 @@ export class DocsProject {
     const script = `exec 2>&1\n${untilStopped ? 'exec ' : ''}${block.code}`
     const [command, args] =
       block.language === 'sh' ? ['bash', ['-euo', 'pipefail', '-c', script]] : [process.execPath, [this.#compiledFileOf(block)]]
-    const { stdout, stderr, exit } = await this.#execute(command as string, args as string[], block)
+    const env = await this.#environmentOf(block)
+    const { stdout, stderr, exit } = await this.#execute(command as string, args as string[], block, env)
     if (exit !== Number(block.settings.exit ?? 0)) this.#report(block, `it ends with ${exit}\n${stdout}${stderr}`)
     else this.#compare(block, `${stdout}\n${stderr}`)
   }
@@ -135,10 +144,24 @@ export class DocsProject {
     if (!this.#problems.has(block)) this.#problems.set(block, problem)
   }
 
-  #execute(command: string, args: readonly string[], block: Block): Promise<Executed> {
+  async #environmentOf(block: Block): Promise<Readonly<Record<string, string>>> {
+    try {
+      return await this.#databases.environmentOf(block)
+    } catch (thrown) {
+      this.#report(block, messageOf(thrown))
+      return {}
+    }
+  }
+
+  #execute(
+    command: string,
+    args: readonly string[],
+    block: Block,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Executed> {
     const { NODE_ENV: _, TREADLE_URL: __, TREADLE_SIGNING_KEY: ___, FORCE_COLOR: ____, ...inherited } = process.env
     const path = [join(this.#folder, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter)
-    const env = { ...inherited, NO_COLOR: '1', PATH: path }
+    const env = { ...inherited, NO_COLOR: '1', PATH: path, ...more }
     return execute(command, args, { cwd: this.#pageFolder(block), env }, block.settings['stop-after'])
   }
 }
@@ -149,48 +172,6 @@ interface Ending {
   readonly code: string | null
 }
 
-interface Executed {
-  readonly stdout: string
-  readonly stderr: string
-  /** The exit code, or the signal that ended it. */
-  readonly exit: number | string | null
-}
-
-const patienceMs = 30_000
-
-function execute(
-  command: string,
-  args: readonly string[],
-  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
-  stopAfter: string | undefined,
-): Promise<Executed> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-    const patience = setTimeout(() => child.kill('SIGKILL'), patienceMs)
-    let stdout = ''
-    let stderr = ''
-    let stopped = false
-    const look = () => {
-      if (stopAfter === undefined || stopped || !`${stdout}${stderr}`.includes(stopAfter)) return
-      stopped = true
-      child.kill('SIGINT')
-    }
-    child.stdout.on('data', (chunk) => {
-      stdout += chunk
-      look()
-    })
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk
-      look()
-    })
-    child.on('error', reject)
-    child.on('close', (code, signal) => {
-      clearTimeout(patience)
-      resolve({ stdout, stderr, exit: signal ?? code })
-    })
-  })
-}
-
 function sharesProcess({ language, settings }: Block): boolean {
   return language !== 'sh' && !['alone', 'exit', 'stop-after'].some((name) => name in settings)
 }
@@ -199,9 +180,10 @@ const mark = '\u0001begin\n'
 const endMark = '\u0001end\n'
 
 const runner = `
-for (const file of process.argv.slice(2)) {
+for (const { file, env } of JSON.parse(process.argv[2])) {
   process.stdout.write(${JSON.stringify(mark)})
   let ending = { error: null, code: null }
+  Object.assign(process.env, env)
   try {
     await import(file)
   } catch (thrown) {
