@@ -21,6 +21,8 @@ const entries = [
   'treadle/mysql',
   'treadle/memory',
   'treadle/transactions',
+  'treadle/client',
+  'treadle/server',
 ]
 
 /** Files that nothing imports: threads and processes begin there. */

@@ -27,6 +27,7 @@ export const errorCodes = [
   'JOB_UNKNOWN',
   'KEY_CONTENDED',
   'KEY_INVALID',
+  'LEASE_LOST',
   'LISTEN_FAILED',
   'PAYLOAD_INVALID',
   'PAYLOAD_NOT_JSON',

@@ -78,7 +78,7 @@ export const homes: readonly Home[] = [
     homes: ['handlers/', 'isolation/', 'server/bedrock/query/', 'cli/'],
     modules: ['node:child_process'],
   },
-  { what: 'outgoing requests', homes: ['handlers/'], globals: ['fetch'], modules: ['undici', 'ipaddr.js'] },
+  { what: 'outgoing requests', homes: ['handlers/', 'client/'], globals: ['fetch'], modules: ['undici', 'ipaddr.js'] },
   { what: 'another cron library', homes: ['the tests and the benchmark'], modules: ['croner', 'cron-parser'] },
   { what: 'the terminal', homes: ['cli/'], modules: ['commander', 'cli-table3', 'picocolors'] },
   { what: 'loading of TypeScript files', homes: ['cli/', 'app/'], modules: ['jiti'] },

@@ -1,0 +1,36 @@
+import { groupName, jobName, pageBefore, pageLimit, queueName } from './job-shapes.ts'
+import { duration, flag, input, integer, object, type ValueOf } from './shape.ts'
+
+export const deadFilter = input({}, { queue: queueName, job: jobName, group: groupName, limit: pageLimit, before: pageBefore })
+export type DeadFilter = ValueOf<typeof deadFilter>
+
+const all = flag({ description: 'Must be true where nothing else says which: all of them.' })
+const limit = integer({ description: 'At most so many in this call.', minimum: 1, maximum: 10_000, default: 1_000 })
+
+export const replayRequest = input({}, { queue: queueName, job: jobName, all, limit })
+export type ReplayRequest = ValueOf<typeof replayRequest>
+
+export const replayed = object({
+  replayed: integer({ description: 'So many are back in the queue.' }),
+  conflicts: integer({ description: 'So many were left alone: another job has their unique key.' }),
+  more: flag({ description: 'There may be more of them: call again.' }),
+})
+export type Replayed = ValueOf<typeof replayed>
+
+export const purgeRequest = input(
+  {},
+  {
+    queue: queueName,
+    job: jobName,
+    olderThan: duration({ description: 'Only those that died longer ago than this.' }),
+    all,
+    limit,
+  },
+)
+export type PurgeRequest = ValueOf<typeof purgeRequest>
+
+export const purged = object({
+  deleted: integer(),
+  more: flag({ description: 'There may be more of them: call again.' }),
+})
+export type Purged = ValueOf<typeof purged>

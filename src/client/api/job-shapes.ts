@@ -1,0 +1,178 @@
+import {
+  anything,
+  duration,
+  flag,
+  input,
+  instant,
+  integer,
+  list,
+  nullable,
+  object,
+  record,
+  text,
+  type ValueOf,
+  words,
+} from './shape.ts'
+
+export const jobId = text({ description: 'The id of a job.', minLength: 1, maxLength: 64 })
+export const jobName = text({ description: 'The key of the definition that handles the job.', minLength: 1, maxLength: 191 })
+export const queueName = text({
+  description: 'A queue: letters, digits, or any of `. _ : / -`.',
+  maxLength: 64,
+  pattern: '^[\\p{L}\\p{N}._:/-]+$',
+})
+export const groupName = text({ description: 'Whose job it is (a customer’s, say).', minLength: 1, maxLength: 512 })
+
+const states = ['ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
+export const jobState = words(states, { description: 'Where the job stands.' })
+export type JobState = ValueOf<typeof jobState>
+
+export const counts = object(
+  Object.fromEntries(states.map((state) => [state, integer({ minimum: 0 })])) as Record<JobState, ReturnType<typeof integer>>,
+)
+
+const priority = integer({ description: 'Higher is sooner; 5 where nothing is said.', minimum: -32_768, maximum: 32_767 })
+const payload = anything({ description: 'What the handler is given: any JSON value.' })
+const meta = record(anything(), { description: 'What travels beside the payload, at most 16 KiB.' })
+
+const unique = input(
+  { key: text({ description: 'While a job of the same name holds it, no second one is stored.', minLength: 1, maxLength: 512 }) },
+  {
+    until: {
+      anyOf: [words(['started', 'ended', 'ever']), duration()],
+      description:
+        'How long the key is held: until a worker has the job, until it has ended (the default), for ever, or for so long.',
+    } as ReturnType<typeof duration>,
+  },
+)
+
+const mostRetries = 1_000
+
+/** A job that is to be made. */
+export const newJob = input(
+  { job: jobName },
+  {
+    payload,
+    queue: queueName,
+    priority,
+    delay: duration({ description: 'How long to wait before it may run.' }),
+    at: instant({ description: 'Not to be run before this instant; in place of `delay`.' }),
+    unique,
+    maxRetries: integer({
+      description: 'How often it is tried again; 0 where nothing is said.',
+      minimum: 0,
+      maximum: mostRetries,
+    }),
+    timeout: nullable(duration({ description: 'How long one attempt may take. Remote workers are told; they must keep to it.' })),
+    group: groupName,
+    repeat: text({
+      description: 'When it is to be done again after it has been done, such as `FINISHED, +1 HOUR`.',
+      minLength: 1,
+      maxLength: 500,
+    }),
+    meta,
+  },
+)
+export type NewJob = ValueOf<typeof newJob>
+
+export const newJobs = input({ jobs: list(newJob, { minItems: 1, description: 'All of them are stored, or none.' }) })
+export type NewJobs = ValueOf<typeof newJobs>
+
+export const created = object({
+  id: jobId,
+  created: flag({
+    description: 'False where the job was there already: its unique key, or the `Idempotency-Key`, had been used.',
+  }),
+})
+export type Created = ValueOf<typeof created>
+
+export const createdMany = object({ jobs: list(created, { description: 'In the order of the request.' }) })
+
+export const attemptError = object({ attempt: integer(), at: instant(), message: text() }, { code: text(), stack: text() })
+
+const common = {
+  id: jobId,
+  job: jobName,
+  name: text({ description: 'What people read; the key of the job unless its definition names it.' }),
+  queue: queueName,
+  state: jobState,
+  priority,
+  attempts: integer({ description: 'Attempts that were started and not given back.' }),
+  maxRetries: integer(),
+  group: nullable(text()),
+  uniqueKey: nullable(text()),
+  schedule: nullable(text({ description: 'The schedule that it is a run of.' })),
+  parent: nullable(text({ description: 'The job that made it and waits for it.' })),
+  root: nullable(text({ description: 'What all jobs of its workflow have in common.' })),
+  reason: nullable(text({ description: 'Why it is dead, or why it was skipped.' })),
+  createdAt: instant(),
+  runAt: instant(),
+  startedAt: nullable(instant()),
+  finishedAt: nullable(instant()),
+  owner: nullable(text({ description: 'The worker that has it.' })),
+  leaseExpiresAt: nullable(instant()),
+  cancelRequested: flag(),
+}
+
+/** A job in a list: without what may be large. */
+export const jobSummary = object({ ...common, lastError: nullable(text({ description: 'The message of its last failure.' })) })
+export type JobSummary = ValueOf<typeof jobSummary>
+
+export const job = object({
+  ...common,
+  payload,
+  result: anything({ description: 'What its handler gave; null where there is nothing.' }),
+  progress: anything(),
+  meta,
+  timeoutMs: nullable(integer({ description: 'How long one attempt may take.' })),
+  repeat: nullable(text({ description: 'When it is to be done again after it has been done.' })),
+  number: nullable(integer({ description: 'What it is called where jobs are known by numbers.' })),
+  rescues: integer({ description: 'How often its lease ran out because a worker died.' }),
+  idempotencyKey: nullable(text()),
+  errors: list(attemptError, { description: 'The failures of its attempts, the oldest first.' }),
+})
+export type Job = ValueOf<typeof job>
+
+export const jobPage = object({
+  jobs: list(jobSummary, { description: 'The newest first.' }),
+  next: nullable(text({ description: 'The address of the next page; null where this is the last.' })),
+})
+export type JobPage = ValueOf<typeof jobPage>
+
+export const pageLimit = integer({ description: 'At most so many.', minimum: 1, maximum: 500, default: 50 })
+export const pageBefore = text({ description: 'Only jobs older than the one with this id.', minLength: 1, maxLength: 64 })
+
+export const jobFilter = input(
+  {},
+  { state: jobState, queue: queueName, job: jobName, group: groupName, limit: pageLimit, before: pageBefore },
+)
+export type JobFilter = ValueOf<typeof jobFilter>
+
+/** What may be changed of a job that waits. */
+export const jobChange = input(
+  {},
+  { runAt: instant({ description: 'Not to be run before this instant.' }), priority, payload },
+  { description: 'At least one of them.' },
+)
+export type JobChange = ValueOf<typeof jobChange>
+
+export const cancellation = object({
+  id: jobId,
+  outcome: words(['cancelled', 'requested'], {
+    description: '`cancelled`: it waited, and has ended. `requested`: it runs, and its worker was asked to stop.',
+  }),
+})
+
+export const why = object({
+  id: jobId,
+  job: jobName,
+  state: jobState,
+  reasons: list(
+    object({
+      rule: text({ description: 'A word for programs: `paused`, `no-worker`, `future`, …' }),
+      message: text({ description: 'The same for people.' }),
+      until: nullable(instant({ description: 'When it ends by itself, where that is known.' })),
+    }),
+  ),
+})
+export type Why = ValueOf<typeof why>

@@ -1,0 +1,190 @@
+import { deadFilter, purged, purgeRequest, replayed, replayRequest } from './dead-shapes.ts'
+import { jobOperations } from './job-operations.ts'
+import { created, job, jobId, jobPage, queueName } from './job-shapes.ts'
+import { leaseOperations } from './lease-operations.ts'
+import type { Operation } from './operation.ts'
+import { queueStatus, queues, stats, workers } from './queue-shapes.ts'
+import { nextRuns, nextRunsQuery, scheduleName, scheduleStatus, schedules } from './schedule-shapes.ts'
+import { anything, literal, object, record } from './shape.ts'
+
+const queueOperations = {
+  listQueues: {
+    method: 'GET',
+    path: '/queues',
+    tag: 'queues',
+    summary: 'List the queues and how many jobs they hold',
+    answers: { 200: { description: 'All queues that hold or held jobs, or are paused.', body: queues } },
+    problems: [],
+  },
+  pauseQueue: {
+    method: 'POST',
+    path: '/queues/{queue}/pause',
+    tag: 'queues',
+    summary: 'Hand out no more jobs of a queue',
+    description: 'What runs goes on.',
+    parameters: { queue: queueName },
+    answers: { 200: { description: 'The queue is paused.', body: queueStatus } },
+    problems: ['invalid-request'],
+  },
+  resumeQueue: {
+    method: 'POST',
+    path: '/queues/{queue}/resume',
+    tag: 'queues',
+    summary: 'Hand out the jobs of a queue again',
+    parameters: { queue: queueName },
+    answers: { 200: { description: 'The queue is not paused.', body: queueStatus } },
+    problems: ['invalid-request'],
+  },
+  stats: {
+    method: 'GET',
+    path: '/stats',
+    tag: 'queues',
+    summary: 'Count everything',
+    answers: { 200: { description: 'From kept counters.', body: stats } },
+    problems: [],
+  },
+  listWorkers: {
+    method: 'GET',
+    path: '/workers',
+    tag: 'workers',
+    summary: 'List the workers that live',
+    description: 'Workers on the database itself. Remote ones are seen by the `owner` of the jobs that they have.',
+    answers: { 200: { description: 'In the order in which they started.', body: workers } },
+    problems: [],
+  },
+} as const satisfies Record<string, Operation>
+
+const named = { name: scheduleName }
+
+const scheduleOperations = {
+  listSchedules: {
+    method: 'GET',
+    path: '/schedules',
+    tag: 'schedules',
+    summary: 'List the schedules',
+    answers: { 200: { description: 'All that schedulers have registered.', body: schedules } },
+    problems: [],
+  },
+  pauseSchedule: {
+    method: 'POST',
+    path: '/schedules/{name}/pause',
+    tag: 'schedules',
+    summary: 'Stop a schedule',
+    description: 'What runs goes on.',
+    parameters: named,
+    answers: { 200: { description: 'The schedule is paused.', body: scheduleStatus } },
+    problems: ['schedule-not-found'],
+  },
+  resumeSchedule: {
+    method: 'POST',
+    path: '/schedules/{name}/resume',
+    tag: 'schedules',
+    summary: 'Go on with a schedule',
+    description: 'Runs that fell into the pause are not made up for.',
+    parameters: named,
+    answers: { 200: { description: 'The schedule is followed.', body: scheduleStatus } },
+    problems: ['schedule-not-found'],
+  },
+  triggerSchedule: {
+    method: 'POST',
+    path: '/schedules/{name}/trigger',
+    tag: 'schedules',
+    summary: 'Run the job of a schedule now',
+    description: 'The schedule itself goes on as it was. Its job must be defined in the server.',
+    parameters: named,
+    answers: { 201: { description: 'The job was made.', body: created } },
+    problems: ['schedule-not-found'],
+  },
+  nextRuns: {
+    method: 'GET',
+    path: '/schedules/{name}/next',
+    tag: 'schedules',
+    summary: 'Ask when a schedule runs next',
+    description: 'Its job must be defined in the server.',
+    parameters: named,
+    query: nextRunsQuery,
+    answers: { 200: { description: 'The next runs.', body: nextRuns } },
+    problems: ['invalid-request', 'schedule-not-found'],
+  },
+} as const satisfies Record<string, Operation>
+
+const deadOperations = {
+  listDead: {
+    method: 'GET',
+    path: '/dead',
+    tag: 'dead jobs',
+    summary: 'List dead jobs, the newest first',
+    query: deadFilter,
+    answers: { 200: { description: 'A page of jobs.', body: jobPage } },
+    problems: ['invalid-request', 'job-not-found'],
+  },
+  replayDeadJob: {
+    method: 'POST',
+    path: '/dead/{id}/replay',
+    tag: 'dead jobs',
+    summary: 'Put a dead job back into the queue',
+    parameters: { id: jobId },
+    answers: { 200: { description: 'The job as it is now.', body: job } },
+    problems: ['job-not-found', 'job-not-ended', 'unique-key-taken'],
+  },
+  replayDead: {
+    method: 'POST',
+    path: '/dead/replay',
+    tag: 'dead jobs',
+    summary: 'Put many dead jobs back into the queue',
+    body: replayRequest,
+    answers: { 200: { description: 'How many.', body: replayed } },
+    problems: ['invalid-request'],
+  },
+  purgeDead: {
+    method: 'POST',
+    path: '/dead/purge',
+    tag: 'dead jobs',
+    summary: 'Delete dead jobs for ever',
+    body: purgeRequest,
+    answers: { 200: { description: 'How many.', body: purged } },
+    problems: ['invalid-request'],
+  },
+} as const satisfies Record<string, Operation>
+
+const serverOperations = {
+  health: {
+    method: 'GET',
+    path: '/health',
+    tag: 'server',
+    summary: 'Ask whether the server lives',
+    answers: { 200: { description: 'It does.', body: object({ status: literal('alive') }) } },
+    problems: [],
+    open: true,
+  },
+  ready: {
+    method: 'GET',
+    path: '/ready',
+    tag: 'server',
+    summary: 'Ask whether the server can work',
+    answers: { 200: { description: 'The backend answers.', body: object({ status: literal('ready') }) } },
+    problems: [],
+    open: true,
+  },
+  openApi: {
+    method: 'GET',
+    path: '/openapi.json',
+    tag: 'server',
+    summary: 'Describe this API',
+    answers: { 200: { description: 'This document.', body: record(anything()) } },
+    problems: [],
+  },
+} as const satisfies Record<string, Operation>
+
+/** Everything that the API can do. */
+export const operations = {
+  ...jobOperations,
+  ...leaseOperations,
+  ...queueOperations,
+  ...scheduleOperations,
+  ...deadOperations,
+  ...serverOperations,
+}
+
+export type Operations = typeof operations
+export type OperationName = keyof Operations

@@ -1,0 +1,57 @@
+import { integer, list, object, text, type ValueOf } from './shape.ts'
+
+/** What the server answers with when it does not do what it was asked for (RFC 9457). */
+export const problem = object(
+  {
+    type: text({ description: 'Which kind of problem: one of a fixed list of URNs that never change their meaning.' }),
+    title: text({ description: 'The kind in words.' }),
+    status: integer({ description: 'The status of the answer.' }),
+    detail: text({ description: 'What is wrong this time, and what to do.' }),
+  },
+  {
+    code: text({ description: 'The code of the error, where the library raised one.' }),
+    errors: list(
+      object({
+        pointer: text({ description: 'Where: a JSON pointer into the body, `query:NAME`, `path:NAME` or `header:NAME`.' }),
+        detail: text(),
+      }),
+      { description: 'Everything that is wrong with the request, at once.' },
+    ),
+  },
+)
+export type Problem = ValueOf<typeof problem>
+
+interface Kind {
+  readonly status: number
+  readonly title: string
+}
+
+/** Every kind of problem. */
+export const problemKinds = {
+  'invalid-request': { status: 400, title: 'The request is not what the API describes' },
+  'malformed-json': { status: 400, title: 'The body is not JSON' },
+  unauthorized: { status: 401, title: 'A token is needed' },
+  forbidden: { status: 403, title: 'This is not allowed' },
+  'not-found': { status: 404, title: 'There is nothing at this address' },
+  'job-not-found': { status: 404, title: 'There is no such job' },
+  'schedule-not-found': { status: 404, title: 'There is no such schedule' },
+  'method-not-allowed': { status: 405, title: 'This address does not know the method' },
+  'job-not-waiting': { status: 409, title: 'The job does not wait any more' },
+  'job-not-ended': { status: 409, title: 'The job has not ended' },
+  'job-ended': { status: 409, title: 'The job has ended' },
+  'unique-key-taken': { status: 409, title: 'Another job has its unique key' },
+  'lease-lost': { status: 409, title: 'The lease is no longer held' },
+  'body-too-large': { status: 413, title: 'The body is too large' },
+  'not-json': { status: 415, title: 'Only JSON is read' },
+  'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used with another body' },
+  'too-many-waiting': { status: 429, title: 'Too many requests wait for work' },
+  'internal-error': { status: 500, title: 'The server failed' },
+  'capability-missing': { status: 501, title: 'The backend can not do this' },
+  unavailable: { status: 503, title: 'The server can not answer now' },
+} as const satisfies Record<string, Kind>
+
+export type ProblemKind = keyof typeof problemKinds
+
+export function problemType(kind: ProblemKind): string {
+  return `urn:treadle:problem:${kind}`
+}

@@ -1,0 +1,123 @@
+import { type Clock, systemClock } from '../core/clock.ts'
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { refuseUnknownOptions } from '../core/options.ts'
+import { type BodyOf, type Operation, type ParametersOf, prefix, type QueryOf, type ResultOf } from './api/operation.ts'
+import { type OperationName, type Operations, operations } from './api/operations.ts'
+import type { Problem } from './api/problem.ts'
+import { ServerProblem } from './server-problem.ts'
+
+export interface ClientOptions {
+  /** Where the server is, such as `http://127.0.0.1:8889`. */
+  readonly url: string
+  readonly token?: string
+  /** How long to wait for an answer; 30 s by default. A request for work may take as much longer as it waits for work. */
+  readonly timeout?: Duration
+  readonly fetch?: typeof fetch
+  readonly clock?: Clock
+}
+
+/** What may be said of every call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
+export interface CallInput<Asked extends Operation> extends CallOptions {
+  readonly params?: ParametersOf<Asked>
+  readonly query?: QueryOf<Asked>
+  readonly body?: BodyOf<Asked>
+  readonly headers?: Readonly<Record<string, string>>
+  /** So much longer than others it may take. */
+  readonly patienceMs?: number
+}
+
+const defaultTimeout = '30s'
+
+/** Calls the operations of a server. */
+export class Calls {
+  readonly clock: Clock
+  readonly #base: string
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #timeoutMs: number
+  readonly #fetch: typeof fetch
+
+  constructor(options: ClientOptions) {
+    refuseUnknownOptions(options, ['url', 'token', 'timeout', 'fetch', 'clock'], 'The client of a job server')
+    const { url, token, timeout = defaultTimeout, clock = systemClock } = options
+    if (!URL.canParse(url) || !/^https?:/.test(url)) {
+      throw new TreadleError('CONFIG_INVALID', `The client of a job server: url must be one of http or https, got ${String(url)}`)
+    }
+    this.clock = clock
+    this.#base = `${url.replace(/\/+$/, '')}${prefix}`
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    this.#timeoutMs = parseDuration(timeout, 'timeout')
+    this.#fetch = options.fetch ?? fetch
+  }
+
+  async call<Name extends OperationName>(
+    name: Name,
+    input: CallInput<Operations[Name]> = {},
+  ): Promise<ResultOf<Operations[Name]>> {
+    const { method, path } = operations[name]
+    const { params = {}, query = {}, body, headers, signal, patienceMs = 0 } = input as CallInput<Operation>
+    const address = `${this.#base}${filled(path, params)}${queryText(query)}`
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const init = {
+      method,
+      headers: { ...this.#headers, ...headers, ...(text !== undefined && { 'content-type': 'application/json' }) },
+      ...(text !== undefined && { body: text }),
+    }
+    return (await this.#ask(address, init, signal, this.#timeoutMs + patienceMs)) as ResultOf<Operations[Name]>
+  }
+
+  /** Until all of the answer is there. */
+  async #ask(address: string, init: RequestInit, signal: AbortSignal | undefined, timeoutMs: number): Promise<unknown> {
+    signal?.throwIfAborted()
+    const late = new AbortController()
+    const timer = this.clock.timer(timeoutMs, () => late.abort(), { unref: true })
+    try {
+      const ended = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
+      const response = await this.#fetch(address, { ...init, signal: ended })
+      return answerOf(response.status, response.headers.get('content-type') ?? '', await response.text())
+    } catch (thrown) {
+      if (thrown instanceof TreadleError) throw thrown
+      signal?.throwIfAborted()
+      const why = late.signal.aborted ? `no answer in ${timeoutMs} ms` : messageOf((thrown as Error).cause ?? thrown)
+      throw new TreadleError('SERVER_UNREACHABLE', `The job server at ${this.#base} can not be reached: ${why}`, {
+        cause: thrown,
+      })
+    } finally {
+      timer.cancel()
+    }
+  }
+}
+
+function answerOf(status: number, type: string, text: string): unknown {
+  if (status === 204) return undefined
+  const isProblem = type.startsWith('application/problem+json')
+  const value = isProblem || type.startsWith('application/json') ? parsed(text) : undefined
+  if (isProblem && typeof value === 'object') throw new ServerProblem(value as Problem)
+  if (status >= 200 && status < 300 && value !== undefined) return value
+  throw new TreadleError(
+    'SERVER_UNREACHABLE',
+    `What answered is no job server: status ${status}, ${type || 'without a content type'}`,
+  )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function filled(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+}
+
+function queryText(query: object): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
+  return parameters.size === 0 ? '' : `?${parameters}`
+}

@@ -1,0 +1,53 @@
+import type { Stats, Workers } from './api/queue-shapes.ts'
+import { type CallOptions, Calls, type ClientOptions } from './calling.ts'
+import { JobCalls } from './job-calls.ts'
+import { LeaseCalls } from './lease-calls.ts'
+import { DeadCalls, QueueCalls, ScheduleCalls } from './operating-calls.ts'
+import type { RemoteHandlers, RemoteWorkOptions } from './remote-options.ts'
+import { RemoteWorker } from './remote-worker.ts'
+
+/** A client of a job server: of the HTTP API that `treadle serve` opens. */
+export function treadleClient(options: ClientOptions): TreadleClient {
+  return new TreadleClient(options)
+}
+
+export class TreadleClient {
+  readonly jobs: JobCalls
+  readonly leases: LeaseCalls
+  readonly queues: QueueCalls
+  readonly schedules: ScheduleCalls
+  readonly dead: DeadCalls
+  readonly #calls: Calls
+
+  constructor(options: ClientOptions) {
+    this.#calls = new Calls(options)
+    this.jobs = new JobCalls(this.#calls)
+    this.leases = new LeaseCalls(this.#calls)
+    this.queues = new QueueCalls(this.#calls)
+    this.schedules = new ScheduleCalls(this.#calls)
+    this.dead = new DeadCalls(this.#calls)
+  }
+
+  /** Does jobs of these names, until it is told to stop. */
+  work<Payloads extends Readonly<Record<string, unknown>>>(
+    handlers: RemoteHandlers<Payloads>,
+    options: RemoteWorkOptions = {},
+  ): RemoteWorker {
+    return new RemoteWorker(handlers, options, { leases: this.leases, clock: this.#calls.clock })
+  }
+
+  /** Everything counted. */
+  stats(options?: CallOptions): Promise<Stats> {
+    return this.#calls.call('stats', options)
+  }
+
+  /** The workers on the database itself. */
+  async workers(options?: CallOptions): Promise<Workers['workers']> {
+    return (await this.#calls.call('listWorkers', options)).workers
+  }
+
+  /** Throws where the server does not live, or can not reach its database. */
+  async ready(options?: CallOptions): Promise<void> {
+    await this.#calls.call('ready', options)
+  }
+}

@@ -1,0 +1,74 @@
+import type { Created, Job, JobChange, JobFilter, JobPage, JobSummary, NewJob, Why } from './api/job-shapes.ts'
+import type { CallOptions, Calls } from './calling.ts'
+
+export interface CreateOptions extends CallOptions {
+  /** For a day, a repeat with the same key makes nothing and gives the same jobs. */
+  readonly idempotencyKey?: string
+}
+
+export class JobCalls {
+  readonly #calls: Calls
+
+  constructor(calls: Calls) {
+    this.#calls = calls
+  }
+
+  /** The job is on the server's disk when this resolves. */
+  create(job: NewJob, { idempotencyKey, ...options }: CreateOptions = {}): Promise<Created> {
+    return this.#calls.call('createJob', { ...options, body: job, headers: keyHeader(idempotencyKey) })
+  }
+
+  /** All of them, or none where one is refused. */
+  async createMany(jobs: readonly NewJob[], { idempotencyKey, ...options }: CreateOptions = {}): Promise<readonly Created[]> {
+    const made = await this.#calls.call('createJobs', { ...options, body: { jobs }, headers: keyHeader(idempotencyKey) })
+    return made.jobs
+  }
+
+  get(id: string, options?: CallOptions): Promise<Job> {
+    return this.#calls.call('getJob', { ...options, params: { id } })
+  }
+
+  /** A page of jobs, the newest first. */
+  list(filter: JobFilter = {}, options?: CallOptions): Promise<JobPage> {
+    return this.#calls.call('listJobs', { ...options, query: filter })
+  }
+
+  /** All jobs, page by page. */
+  async *all(filter: JobFilter = {}, options?: CallOptions): AsyncGenerator<JobSummary, void, undefined> {
+    for (let page = await this.list(filter, options); ; ) {
+      yield* page.jobs
+      const before = page.jobs.at(-1)?.id
+      if (page.next === null || before === undefined) return
+      page = await this.list({ ...filter, before }, options)
+    }
+  }
+
+  /** Only while it waits. */
+  change(id: string, change: JobChange, options?: CallOptions): Promise<Job> {
+    return this.#calls.call('changeJob', { ...options, params: { id }, body: change })
+  }
+
+  /** Ends a job that waits; asks the worker of one that runs to stop. */
+  async cancel(id: string, options?: CallOptions): Promise<'cancelled' | 'requested'> {
+    return (await this.#calls.call('cancelJob', { ...options, params: { id } })).outcome
+  }
+
+  /** Puts an ended job back into the queue. */
+  retry(id: string, options?: CallOptions): Promise<Job> {
+    return this.#calls.call('retryJob', { ...options, params: { id } })
+  }
+
+  /** Only while it waits, or when it has ended. */
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    await this.#calls.call('deleteJob', { ...options, params: { id } })
+  }
+
+  /** What keeps it from running. */
+  why(id: string, options?: CallOptions): Promise<Why> {
+    return this.#calls.call('explainJob', { ...options, params: { id } })
+  }
+}
+
+function keyHeader(key: string | undefined): Readonly<Record<string, string>> {
+  return key === undefined ? {} : { 'idempotency-key': key }
+}

@@ -1,0 +1,85 @@
+import { type Duration, parseDuration } from '../core/duration.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { unknownOptions } from '../core/options.ts'
+import type { RemoteHandler } from './remote-run.ts'
+
+/** A handler for each name. */
+export type RemoteHandlers<Payloads> = { readonly [Job in keyof Payloads]: RemoteHandler<Payloads[Job]> }
+
+export interface RemoteWorkOptions {
+  /** Jobs that run at once; 10 by default. */
+  readonly concurrency?: number
+  /** Only these queues; all by default. */
+  readonly queues?: readonly string[]
+  /** How long a job stays with a worker that gives no sign of life; it is renewed while the job runs. 30 s by default. */
+  readonly lease?: Duration
+  /** How long one request waits for work; 20 s by default. */
+  readonly wait?: Duration
+  /** How long `stop()` waits for running jobs before it aborts their signals; 30 s by default. */
+  readonly grace?: Duration
+  /** What people read as the worker of its jobs; a name that is another one for each worker by default. */
+  readonly owner?: string
+  /** Stops the worker. */
+  readonly signal?: AbortSignal
+  /** Told of what went wrong with the server; the worker goes on. */
+  readonly onError?: (error: unknown) => void
+}
+
+export interface RemoteWorkConfig {
+  readonly jobs: readonly string[]
+  readonly concurrency: number
+  readonly queues: readonly string[] | undefined
+  readonly leaseMs: number
+  readonly waitMs: number
+  readonly graceMs: number
+  readonly owner: string | undefined
+  readonly onError: (error: unknown) => void
+}
+
+const names: readonly (keyof RemoteWorkOptions)[] = [
+  'concurrency',
+  'queues',
+  'lease',
+  'wait',
+  'grace',
+  'owner',
+  'signal',
+  'onError',
+]
+
+/** Complete and checked; all problems are told at once. */
+export function remoteWorkConfig(handlers: object, options: RemoteWorkOptions): RemoteWorkConfig {
+  const problems: string[] = [...unknownOptions(options, names)]
+  const jobs = Object.keys(handlers)
+  const { concurrency = 10, queues, owner, onError = () => {} } = options
+  if (jobs.length === 0) problems.push('there is no handler, so there is nothing to work on')
+  for (const [job, handler] of Object.entries(handlers)) {
+    if (typeof handler !== 'function') problems.push(`the handler of "${job}" must be a function, got ${typeof handler}`)
+  }
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1 || concurrency > mostAtOnce) {
+    problems.push(`concurrency must be a whole number from 1 to ${mostAtOnce}, got ${String(concurrency)}`)
+  }
+  const duration = (name: 'lease' | 'wait' | 'grace', standard: Duration) => {
+    try {
+      return parseDuration(options[name] ?? standard, name)
+    } catch (thrown) {
+      problems.push(messageOf(thrown))
+      return 0
+    }
+  }
+  const config = {
+    jobs,
+    concurrency,
+    queues,
+    leaseMs: duration('lease', '30s'),
+    waitMs: duration('wait', '20s'),
+    graceMs: duration('grace', '30s'),
+    owner,
+    onError,
+  }
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The remote worker: ${problems.join('; ')}`)
+  return config
+}
+
+/** The server hands out no more at once. */
+const mostAtOnce = 1_000

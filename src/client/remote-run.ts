@@ -1,0 +1,137 @@
+import type { Clock } from '../core/clock.ts'
+import { messageOf, PermanentError, TreadleError } from '../core/errors.ts'
+import { type Json, toJson } from '../core/json.ts'
+import type { Lease, Settlements } from './api/lease-shapes.ts'
+import type { LeaseCalls } from './lease-calls.ts'
+
+/** What a remote handler knows of its job. */
+export interface RemoteContext extends Pick<Lease, 'id' | 'job' | 'name' | 'queue' | 'meta' | 'attempt' | 'maxRetries'> {
+  /** Aborted when the job was cancelled, its time is over, its lease is lost, or the worker can not wait for it any longer. */
+  readonly signal: AbortSignal
+  /** Shown to people who look at the job. */
+  progress(value: Json): Promise<void>
+}
+
+export type RemoteHandler<Payload> = (payload: Payload, context: RemoteContext) => unknown
+
+/** How a run ended, for the server. */
+export type Ending = Settlements['settlements'][number]
+
+/** Why a run was told to stop. */
+export type Interruption = 'lost' | 'cancelled' | 'timeout' | 'shutdown'
+
+const maxResultBytes = 512 * 1024
+
+export interface RemoteRunDeps {
+  readonly clock: Clock
+  readonly leases: LeaseCalls
+  readonly onError: (error: unknown) => void
+}
+
+/** One job in the hands of a remote worker. */
+export class RemoteRun {
+  readonly lease: Lease
+  readonly #deps: RemoteRunDeps
+  readonly #aborting = new AbortController()
+  #interruption: Interruption | null = null
+  #giveUp: () => void = () => {}
+
+  constructor(lease: Lease, deps: RemoteRunDeps) {
+    this.lease = lease
+    this.#deps = deps
+  }
+
+  /** Calls the handler, and gives what the server is to be told; null where that is nothing. It never throws. */
+  async execute(handler: RemoteHandler<never>): Promise<Ending | null> {
+    const { timeoutMs, payload } = this.lease
+    const deadline = timeoutMs === null ? undefined : this.#deps.clock.timer(timeoutMs, () => this.abandon('timeout'))
+    const abandoned = new Promise<void>((resolve) => {
+      this.#giveUp = resolve
+    })
+    try {
+      const call = async () => handler(payload as never, this.#context())
+      const result = await Promise.race([call(), abandoned.then(() => Promise.reject(this.#aborting.signal.reason))])
+      return this.#interruption === 'lost' ? null : { ...this.#named(), outcome: 'done', ...this.#resultOf(result) }
+    } catch (thrown) {
+      return this.#failed(thrown)
+    } finally {
+      deadline?.cancel()
+    }
+  }
+
+  /** The first reason counts. */
+  interrupt(why: Interruption): void {
+    if (this.#interruption !== null) return
+    this.#interruption = why
+    this.#aborting.abort(new TreadleError(why === 'timeout' ? 'TIMEOUT' : 'STOPPED', this.#words(why)))
+  }
+
+  /** Waits for the handler no longer. */
+  abandon(why: Interruption): void {
+    this.interrupt(why)
+    this.#giveUp()
+  }
+
+  #context(): RemoteContext {
+    const { id, token, job, name, queue, meta, attempt, maxRetries } = this.lease
+    const { signal } = this.#aborting
+    const progress = (value: Json) => this.#deps.leases.progress(id, token, value)
+    return { id, job, name, queue, meta, attempt, maxRetries, signal, progress }
+  }
+
+  /** What is no JSON is no reason to do the work again: it is left out, and said. */
+  #resultOf(result: unknown): { readonly result?: Json } {
+    if (result === undefined) return {}
+    try {
+      return { result: JSON.parse(toJson(result, { what: `result of "${this.lease.job}"`, maxBytes: maxResultBytes })) as Json }
+    } catch (error) {
+      this.#deps.onError(error)
+      return {}
+    }
+  }
+
+  #failed(thrown: unknown): Ending | null {
+    const named = this.#named()
+    switch (this.#interruption) {
+      case 'lost':
+        return null
+      case 'cancelled':
+        return { ...named, outcome: 'cancelled' }
+      case 'shutdown':
+        return { ...named, outcome: 'release' }
+      case 'timeout':
+        return { ...named, outcome: 'fail', error: errorJson(this.#aborting.signal.reason) }
+      case null:
+        return { ...named, outcome: thrown instanceof PermanentError ? 'dead' : 'fail', error: errorJson(thrown) }
+    }
+  }
+
+  #named(): { readonly id: string; readonly token: string } {
+    const { id, token } = this.lease
+    return { id, token }
+  }
+
+  #words(why: Interruption): string {
+    const { id, job, timeoutMs } = this.lease
+    const reasons = {
+      lost: 'its lease is lost: another worker may have it',
+      cancelled: 'it was cancelled',
+      timeout: `it took longer than its timeout of ${timeoutMs} ms`,
+      shutdown: 'its worker is being stopped',
+    }
+    return `Job "${job}" (${id}) was told to stop: ${reasons[why]}`
+  }
+}
+
+const maxMessageLength = 2_000
+const maxStackLength = 8_000
+const maxCodeLength = 100
+
+function errorJson(thrown: unknown): { readonly message: string; readonly code?: string; readonly stack?: string } {
+  const { code, stack } = Object(thrown) as { readonly code?: unknown; readonly stack?: unknown }
+  return {
+    message: messageOf(thrown).slice(0, maxMessageLength),
+    ...(typeof code === 'string' && { code: code.slice(0, maxCodeLength) }),
+    ...(typeof stack === 'string' && { stack: stack.slice(0, maxStackLength) }),
+  }
+}

@@ -1,0 +1,201 @@
+import { Batcher } from '../core/batcher.ts'
+import { type Clock, pause, type Timer } from '../core/clock.ts'
+import { TreadleError } from '../core/errors.ts'
+import { randomToken } from '../core/id.ts'
+import type { Lease, SettledMany } from './api/lease-shapes.ts'
+import type { LeaseCalls } from './lease-calls.ts'
+import { type RemoteWorkConfig, type RemoteWorkOptions, remoteWorkConfig } from './remote-options.ts'
+import { type Ending, type RemoteHandler, RemoteRun } from './remote-run.ts'
+import { ServerProblem } from './server-problem.ts'
+
+interface RemoteWorkerDeps {
+  readonly leases: LeaseCalls
+  readonly clock: Clock
+}
+
+const largestSettle = 100
+const firstPauseMs = 500
+const longestPauseMs = 15_000
+
+/** A worker that talks to a job server and not to its database. It begins at once. */
+export class RemoteWorker implements AsyncDisposable {
+  /** Resolves when it has stopped. */
+  readonly ended: Promise<void>
+  readonly #handlers: ReadonlyMap<string, RemoteHandler<never>>
+  readonly #config: RemoteWorkConfig
+  readonly #deps: RemoteWorkerDeps
+  readonly #runs = new Map<RemoteRun, Promise<void>>()
+  readonly #settles: Batcher<Ending, SettledMany['receipts'][number]>
+  readonly #stopping = new AbortController()
+  readonly #name = `remote-${randomToken()}`
+  #freed: () => void = () => {}
+  #beat: Timer | undefined
+
+  constructor(handlers: object, options: RemoteWorkOptions, deps: RemoteWorkerDeps) {
+    this.#config = remoteWorkConfig(handlers, options)
+    this.#handlers = new Map(Object.entries(handlers))
+    this.#deps = deps
+    this.#settles = new Batcher((endings: readonly Ending[]) => this.#settle(endings), largestSettle)
+    const { signal } = options
+    const stop = () => this.#stopping.abort()
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    this.ended = this.#work().finally(() => signal?.removeEventListener('abort', stop))
+  }
+
+  /** How many jobs it has now. */
+  get running(): number {
+    return this.#runs.size
+  }
+
+  /** Takes no more jobs, waits for those that run, aborts them after a while, and gives back what is left. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.ended
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  async #work(): Promise<void> {
+    const { concurrency } = this.#config
+    this.#beatLater(this.#config.leaseMs / 3)
+    while (!this.#stopping.signal.aborted) {
+      if (this.#runs.size >= concurrency) await this.#oneEnds()
+      else for (const lease of await this.#take(concurrency - this.#runs.size)) this.#begin(lease)
+    }
+    await this.#finish()
+    this.#beat?.cancel()
+  }
+
+  /** None where it was told to stop meanwhile. */
+  async #take(limit: number): Promise<readonly Lease[]> {
+    const { jobs, queues, leaseMs, waitMs, owner = this.#name } = this.#config
+    const request = { jobs, limit, lease: leaseMs, wait: waitMs, owner, ...(queues !== undefined && { queues }) }
+    const { signal } = this.#stopping
+    return (await this.#persistently(() => this.#deps.leases.take(request, { signal }), { signal })) ?? []
+  }
+
+  #begin(lease: Lease): void {
+    const run = new RemoteRun(lease, { ...this.#deps, onError: this.#config.onError })
+    const handler = this.#handlers.get(lease.job) as RemoteHandler<never>
+    const done = run
+      .execute(handler)
+      .then((ending) => (ending === null ? undefined : this.#settles.add(ending)))
+      .then(
+        () => {},
+        (error: unknown) => this.#config.onError(error),
+      )
+      .finally(() => {
+        this.#runs.delete(run)
+        this.#freed()
+      })
+    this.#runs.set(run, done)
+  }
+
+  async #oneEnds(): Promise<void> {
+    const freed = new Promise<void>((resolve) => {
+      this.#freed = resolve
+    })
+    const stopped = new Promise<void>((resolve) =>
+      this.#stopping.signal.addEventListener('abort', () => resolve(), { once: true }),
+    )
+    await Promise.race([freed, stopped])
+  }
+
+  /** In stages: wait, abort, give back. */
+  async #finish(): Promise<void> {
+    const { clock } = this.#deps
+    const all = Promise.all(this.#runs.values())
+    const enough = new AbortController()
+    void all.then(() => enough.abort())
+    await pause(clock, this.#config.graceMs, enough.signal)
+    for (const run of this.#runs.keys()) run.interrupt('shutdown')
+    await pause(clock, abortedMs, enough.signal)
+    for (const run of this.#runs.keys()) run.abandon('shutdown')
+    await all
+  }
+
+  /** What was done must not be done again: it is told for as long as the server may come back. */
+  async #settle(endings: readonly Ending[]): Promise<SettledMany['receipts']> {
+    const { leases } = this.#deps
+    let receipts: SettledMany['receipts']
+    try {
+      receipts = (await this.#persistently(() => leases.settleMany(endings), { mostTries: mostSettleTries })) ?? []
+    } catch (error) {
+      if (!isTooLarge(error) || endings.length === 1) throw error
+      receipts = (await Promise.all(endings.map((ending) => this.#settle([ending])))).flat()
+    }
+    const lost = endings.filter((_, at) => receipts[at] === 'lost')
+    for (const { id } of lost)
+      this.#config.onError(new TreadleError('LEASE_LOST', `The lease of job ${id} was lost before it ended`))
+    return receipts
+  }
+
+  #beatLater(delayMs: number): void {
+    this.#beat = this.#deps.clock.timer(delayMs, () => void this.#extend())
+  }
+
+  async #extend(): Promise<void> {
+    const { leaseMs, onError } = this.#config
+    const runs = [...this.#runs.keys()]
+    try {
+      if (runs.length > 0) await this.#renew(runs)
+      this.#beatLater(leaseMs / 3)
+    } catch (error) {
+      onError(error)
+      // The leases run on: the next try must not wait for its turn.
+      this.#beatLater(leaseMs / 12)
+    }
+  }
+
+  async #renew(runs: readonly RemoteRun[]): Promise<void> {
+    const leases = runs.map(({ lease: { id, token } }) => ({ id, token }))
+    const held = await this.#deps.leases.extend({ leases, lease: this.#config.leaseMs })
+    for (const [at, run] of runs.entries()) {
+      if (held[at] === 'lost') run.abandon('lost')
+      if (held[at] === 'stop') run.interrupt('cancelled')
+    }
+  }
+
+  /** Tries again where the server is not there, or can not answer for a while; undefined when the signal aborted. */
+  async #persistently<Answer>(
+    ask: () => Promise<Answer>,
+    { signal, mostTries = Infinity }: Persistence,
+  ): Promise<Answer | undefined> {
+    for (let tries = 1; !isAborted(signal); tries++) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (isAborted(signal)) break
+        if (!isPassing(error) || tries >= mostTries) throw error
+        this.#config.onError(error)
+        await pause(this.#deps.clock, Math.min(firstPauseMs * 2 ** (tries - 1), longestPauseMs), signal)
+      }
+    }
+    return undefined
+  }
+}
+
+interface Persistence {
+  readonly signal?: AbortSignal
+  readonly mostTries?: number
+}
+
+/** After its signal a handler has so long to end by itself. */
+const abortedMs = 5_000
+const mostSettleTries = 10
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof ServerProblem) return [429, 500, 503].includes(error.problem.status)
+  return error instanceof TreadleError && error.code === 'SERVER_UNREACHABLE'
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ServerProblem && error.problem.status === 413
+}

@@ -1,0 +1,168 @@
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
+import type { Treadle } from '../../app/treadle.ts'
+import { prefix } from '../../client/api/operation.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { JobService } from '../service/job-service.ts'
+import { type AccessRules, refuseStranger } from './access.ts'
+import { askedOf } from './asking.ts'
+import { readBody } from './body.ts'
+import type { HttpDeps } from './deps.ts'
+import { HttpProblem, problemOf } from './http-problem.ts'
+import { type HttpLimits, httpLimits, nodeServerOptions } from './limits.ts'
+import { sendProblem, sendReply } from './replying.ts'
+import { type AnyReply, type Handlers, type Route, routesOf } from './route.ts'
+import { changingJobs } from './routes/changing-jobs.ts'
+import { deadHandlers } from './routes/dead.ts'
+import { leaseHandlers } from './routes/leases.ts'
+import { makingJobs } from './routes/making-jobs.ts'
+import { queueHandlers } from './routes/queues.ts'
+import { readingJobs } from './routes/reading-jobs.ts'
+import { scheduleHandlers } from './routes/schedules.ts'
+import { serverHandlers } from './routes/server.ts'
+import { type Found, Routing } from './routing.ts'
+import { Waiting } from './waiting.ts'
+
+export interface HttpApiOptions {
+  readonly jobs: Treadle
+  readonly service: JobService
+  /** Who has it may do everything. Without one, only programs of this machine are answered. */
+  readonly token?: string | null
+  /** Who has it may look, and change nothing. */
+  readonly readToken?: string | null
+  readonly limits?: Partial<HttpLimits>
+  readonly logger: Logger
+}
+
+export interface HttpApi {
+  /** What Node's server must be made with, so that slow and endless requests end. */
+  readonly serverOptions: ServerOptions
+  /** How many requests wait for work now. */
+  readonly waiting: number
+  /** Answers a request. */
+  readonly listener: (request: IncomingMessage, response: ServerResponse) => void
+  /** Ends all waiting, and resolves when everything that was begun is answered. */
+  close(): Promise<void>
+}
+
+export function httpApi(options: HttpApiOptions): HttpApi {
+  const { jobs, service } = options
+  const limits = httpLimits(options.limits)
+  const waiting = new Waiting(service, limits)
+  const handling = new Handling(options, handlersOf({ jobs, service, limits, waiting }), limits)
+  return {
+    serverOptions: nodeServerOptions(limits),
+    get waiting() {
+      return waiting.count
+    },
+    listener: (request, response) => handling.answer(request, response),
+    close: () => handling.close(),
+  }
+}
+
+function handlersOf(deps: HttpDeps): Handlers {
+  return {
+    ...makingJobs(deps),
+    ...readingJobs(deps),
+    ...changingJobs(deps),
+    ...leaseHandlers(deps),
+    ...queueHandlers(deps),
+    ...scheduleHandlers(deps),
+    ...deadHandlers(deps),
+    ...serverHandlers(deps),
+  }
+}
+
+class Handling {
+  readonly #routing: Routing
+  readonly #access: AccessRules
+  readonly #limits: HttpLimits
+  readonly #logger: Logger
+  readonly #closing = new AbortController()
+  readonly #open = new Set<Promise<void>>()
+
+  constructor(options: HttpApiOptions, handlers: Handlers, limits: HttpLimits) {
+    this.#routing = new Routing(routesOf(handlers))
+    this.#access = { token: options.token ?? null, readToken: options.readToken ?? null }
+    this.#limits = limits
+    this.#logger = options.logger
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    const answering = this.#answer(request, response).finally(() => this.#open.delete(answering))
+    this.#open.add(answering)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    while (this.#open.size > 0) await Promise.allSettled(this.#open)
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isHead = request.method === 'HEAD'
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    // A connection that breaks is seen by its 'close'.
+    response.on('error', () => {})
+    try {
+      const reply = await this.#reply(request, AbortSignal.any([gone.signal, this.#closing.signal]))
+      const isDelivered = await sendReply(response, reply, isHead)
+      if (!isDelivered) await reply.undelivered?.().catch((thrown: unknown) => this.#complain(request, thrown))
+    } catch (thrown) {
+      if (gone.signal.aborted) return
+      await sendProblem(response, this.#problemOf(thrown, request), isHead)
+    }
+  }
+
+  async #reply(request: IncomingMessage, signal: AbortSignal): Promise<AnyReply> {
+    const [path = '', search = ''] = splitAddress(request.url ?? '/')
+    const found = this.#routing.find(path)
+    const route = routeFor(found, request.method ?? 'GET')
+    if (route?.operation.open !== true) refuseStranger(request, this.#access)
+    if (found === null)
+      throw new HttpProblem('not-found', `There is nothing at this address. ${prefix}/openapi.json lists what there is`)
+    if (request.method === 'OPTIONS') return { status: 204, body: undefined, headers: { allow: allowedAt(found) } }
+    if (route === undefined) {
+      const detail = `Only ${allowedAt(found)} can be done here`
+      throw new HttpProblem('method-not-allowed', detail, { headers: { allow: allowedAt(found) } })
+    }
+    if (this.#closing.signal.aborted) throw new HttpProblem('unavailable', 'The server is being stopped')
+    const body = route.operation.body === undefined ? null : await readBody(request, this.#limits)
+    const headers = headersOf(request)
+    return route.handle(
+      askedOf(route.operation, { params: found.params, query: new URLSearchParams(search), headers, body, signal }),
+    )
+  }
+
+  #problemOf(thrown: unknown, request: IncomingMessage): HttpProblem {
+    const known = problemOf(thrown)
+    if (known !== null) return known
+    this.#complain(request, thrown)
+    return new HttpProblem('internal-error', 'The request could not be answered; the log of the server says why')
+  }
+
+  #complain({ method, url = '' }: IncomingMessage, thrown: unknown): void {
+    this.#logger.error(`${method} ${splitAddress(url)[0]} failed: ${messageOf(thrown)}`)
+  }
+}
+
+function routeFor(found: Found | null, method: string): Route | undefined {
+  return found?.byMethod.get(method === 'HEAD' ? 'GET' : method)
+}
+
+function allowedAt({ byMethod }: Found): string {
+  const methods = [...byMethod.keys()]
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+}
+
+/** The path and the query. A whole URL in their place is one of this server. */
+function splitAddress(url: string): readonly string[] {
+  const address = url.replace(/^https?:\/\/[^/?#]*/i, '')
+  const mark = address.indexOf('?')
+  return mark < 0 ? [address, ''] : [address.slice(0, mark), address.slice(mark + 1)]
+}
+
+function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  const entries = Object.entries(headers).map(([name, value]) => [name, String(value)])
+  return Object.fromEntries(entries) as Record<string, string>
+}

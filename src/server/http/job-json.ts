@@ -1,0 +1,70 @@
+import type { JobRecord } from '../../backends/store.ts'
+import type { Job, JobSummary } from '../../client/api/job-shapes.ts'
+import type { Json } from '../../core/json.ts'
+
+export function jobJson(record: JobRecord): Job {
+  const { payload, result, progress, meta, timeoutMs, repeat, number, rescues, idempotencyKey, errors } = record
+  return {
+    ...commonOf(record),
+    payload: opened(payload),
+    result: opened(result),
+    progress: opened(progress),
+    meta,
+    timeoutMs,
+    repeat,
+    number,
+    rescues,
+    idempotencyKey,
+    errors: errors.map((error) => ({ ...error, at: iso(error.at) })),
+  }
+}
+
+export function summaryJson(record: JobRecord): JobSummary {
+  return { ...commonOf(record), lastError: record.errors.at(-1)?.message ?? null }
+}
+
+function commonOf(record: JobRecord): Omit<JobSummary, 'lastError'> {
+  const { id, job, name, queue, state, priority, attempts, maxRetries, group, uniqueKey } = record
+  const { schedule, parent, root, reason, owner, cancelRequested } = record
+  return {
+    id,
+    job,
+    name,
+    queue,
+    state,
+    priority,
+    attempts,
+    maxRetries,
+    group,
+    uniqueKey,
+    schedule,
+    parent,
+    root,
+    reason,
+    createdAt: iso(record.createdAt),
+    runAt: iso(record.runAt),
+    startedAt: isoOrNull(record.startedAt),
+    finishedAt: isoOrNull(record.finishedAt),
+    owner,
+    leaseExpiresAt: isoOrNull(record.leaseExpiresAt),
+    cancelRequested,
+  }
+}
+
+export function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+export function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms)
+}
+
+/** What was written by somebody else is shown as it is. */
+function opened(text: string | null): Json {
+  if (text === null) return null
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}

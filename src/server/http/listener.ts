@@ -1,0 +1,70 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TlsOptions } from 'node:tls'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { HttpApi } from './api.ts'
+
+export interface HttpListenerOptions {
+  readonly host: string
+  /** 0 is any free one. */
+  readonly port: number
+  readonly api: HttpApi
+  /** Answers in place of the API, and hands on to it what is the API's. */
+  readonly listener?: RequestListener
+  readonly tls?: TlsOptions
+  readonly clock?: Clock
+  readonly logger: Logger
+}
+
+export interface HttpListener {
+  readonly address: { readonly host: string; readonly port: number }
+  /** Takes no more connections, ends all waiting, and answers what was asked. What has not ended after `graceMs` is cut off. */
+  stop(options: { readonly graceMs: number }): Promise<void>
+}
+
+export async function listenHttp(options: HttpListenerOptions): Promise<HttpListener> {
+  const { api, host, logger, clock = systemClock } = options
+  const server = openServer(options)
+  await listening(server, options)
+  server.on('error', (error) => logger.error(`The listener of the HTTP API failed: ${messageOf(error)}`))
+  let stopping: Promise<void> | undefined
+  const begin = async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    await api.close()
+    // Those that are kept open for a next request.
+    server.closeIdleConnections()
+    await closed
+  }
+  return {
+    address: { host, port: (server.address() as AddressInfo).port },
+    async stop({ graceMs }) {
+      stopping ??= begin()
+      const timer = clock.timer(graceMs, () => server.closeAllConnections(), { unref: true })
+      await stopping
+      timer.cancel()
+    },
+  }
+}
+
+function openServer({ api, tls, listener = api.listener }: HttpListenerOptions): Server {
+  return tls === undefined
+    ? createServer(api.serverOptions, listener)
+    : createTlsServer({ ...api.serverOptions, ...tls }, listener)
+}
+
+function listening(server: Server, { host, port }: HttpListenerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : messageOf(error)
+      const message = `Nothing can listen on ${host}:${port}: ${reason}. Choose another host or port.`
+      reject(new TreadleError('LISTEN_FAILED', message, { cause: error }))
+    })
+    server.listen({ host, port }, () => {
+      server.removeAllListeners('error')
+      resolve()
+    })
+  })
+}

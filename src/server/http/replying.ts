@@ -1,0 +1,43 @@
+import type { ServerResponse } from 'node:http'
+import type { HttpProblem } from './http-problem.ts'
+import type { AnyReply } from './route.ts'
+
+/** What every answer says: it is for the one who asked, and for nobody else. */
+const always = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}
+
+/** Resolves to whether all of it reached the connection. */
+export async function sendReply(
+  response: ServerResponse,
+  { status, body, headers }: AnyReply,
+  isHead: boolean,
+): Promise<boolean> {
+  const text = body === undefined ? null : JSON.stringify(body)
+  return send(response, status, { ...headers, ...(text !== null && { 'content-type': 'application/json' }) }, text, isHead)
+}
+
+export async function sendProblem(response: ServerResponse, problem: HttpProblem, isHead: boolean): Promise<boolean> {
+  const headers = { ...problem.parts.headers, 'content-type': 'application/problem+json' }
+  return send(response, problem.status, headers, JSON.stringify(problem), isHead)
+}
+
+async function send(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  text: string | null,
+  isHead: boolean,
+): Promise<boolean> {
+  const { socket } = response
+  if (response.destroyed || socket === null) return false
+  const length = text === null ? {} : { 'content-length': String(Buffer.byteLength(text)) }
+  return new Promise((resolve) => {
+    response.once('close', () => resolve(false))
+    // It is told to be finished also where the connection broke under it.
+    response.once('finish', () => resolve(socket.errored === null && !socket.destroyed))
+    response.writeHead(status, { ...always, ...headers, ...length })
+    response.end(isHead || text === null ? undefined : text)
+  })
+}

@@ -1,0 +1,118 @@
+import type { ServedQueue } from '../../../app/served-queue.ts'
+import type { JobRecord } from '../../../backends/store.ts'
+import { isFinal } from '../../../backends/store.ts'
+import type { JobChange } from '../../../client/api/job-shapes.ts'
+import { parseInstant } from '../../../core/instant.ts'
+import { toJson } from '../../../core/json.ts'
+import { reseal } from '../../../envelope/reseal.ts'
+import type { HttpDeps } from '../deps.ts'
+import { HttpProblem, invalidRequest, noSuchJob } from '../http-problem.ts'
+import { jobJson } from '../job-json.ts'
+import type { Handlers } from '../route.ts'
+
+type Names = 'changeJob' | 'deleteJob' | 'cancelJob' | 'retryJob' | 'replayDeadJob'
+
+/** Changing jobs that are there. */
+export function changingJobs({ jobs, service: { queue } }: HttpDeps): Pick<Handlers, Names> {
+  const { store } = queue.backend
+
+  const find = async (id: string): Promise<JobRecord> => {
+    const record = await store.get(id)
+    if (record === null) throw noSuchJob(id)
+    return record
+  }
+
+  const putBack = async (id: string) => {
+    const [answer] = await store.retry([id])
+    if (answer === 'missing') throw noSuchJob(id)
+    if (answer === 'active') throw new HttpProblem('job-not-ended', `Job ${id} has not ended: there is nothing to put back`)
+    if (answer === 'conflict') {
+      throw new HttpProblem('unique-key-taken', `Job ${id} was left alone: another job with its unique key waits or runs`)
+    }
+    return { status: 200, body: jobJson(await find(id)) } as const
+  }
+
+  return {
+    changeJob: async ({ params: { id }, body }) => {
+      if (Object.keys(body).length === 0) {
+        throw invalidRequest([{ pointer: '', detail: 'must say at least one of runAt, priority and payload' }])
+      }
+      await change(await find(id), body, queue, find)
+      return { status: 200, body: jobJson(await find(id)) }
+    },
+
+    cancelJob: async ({ params: { id } }) => {
+      if (!(await jobs.handle(id).cancel())) throw new HttpProblem('job-ended', `Job ${id} has ended already`)
+      const outcome = (await store.get(id))?.state === 'running' ? 'requested' : 'cancelled'
+      return { status: 200, body: { id, outcome } }
+    },
+
+    deleteJob: async ({ params: { id } }) => {
+      let { state } = await find(id)
+      if (state !== 'running' && !isFinal(state)) {
+        await store.cancel(id)
+        state = (await store.get(id))?.state ?? 'cancelled'
+      }
+      if (!isFinal(state)) throw notWaiting(id, 'a worker has it. Cancel it, and delete it when it has ended')
+      await store.remove({ state, ids: [id], limit: 1 })
+      return { status: 204, body: undefined }
+    },
+
+    retryJob: async ({ params: { id } }) => putBack(id),
+
+    replayDeadJob: async ({ params: { id } }) => {
+      const { state } = await find(id)
+      if (state !== 'dead') throw new HttpProblem('job-not-ended', `Job ${id} is ${state}, and not dead`)
+      return putBack(id)
+    },
+  }
+}
+
+/** So often somebody else may change the job in between. */
+const mostRounds = 10
+
+async function change(
+  found: JobRecord,
+  changes: JobChange,
+  { backend, keys, settings }: ServedQueue,
+  find: (id: string) => Promise<JobRecord>,
+): Promise<void> {
+  let record = found
+  const { id, job } = record
+  const payload =
+    changes.payload === undefined
+      ? undefined
+      : toJson(changes.payload, { what: `payload of "${job}"`, maxBytes: settings.maxPayloadBytes })
+  const runAt = changes.runAt === undefined ? undefined : parseInstant(changes.runAt, 'runAt')
+  for (let round = 0; round < mostRounds; round++) {
+    const { name, queue, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } = record
+    const { priority = record.priority } = changes
+    const identity = {
+      id,
+      job,
+      name,
+      queue,
+      priority,
+      maxRetries,
+      timeoutMs,
+      singleInstance,
+      idempotencyKey,
+      meta,
+      occurrence,
+      repeat,
+    }
+    const contents = { identity, payload: payload ?? record.payload, runAt: runAt ?? record.runAt }
+    const envelope = reseal(record, contents, keys)
+    const [answer] = await backend.store.amend([{ id, expected: record.payload, envelope }])
+    if (answer === 'amended') return
+    if (answer === 'missing') throw noSuchJob(id)
+    if (answer === 'claimed') throw notWaiting(id, 'a worker has it')
+    if (answer === 'ended') throw notWaiting(id, 'it has ended')
+    record = await find(id)
+  }
+  throw new HttpProblem('unavailable', `Job ${id} is being changed by others`, { headers: { 'retry-after': '1' } })
+}
+
+function notWaiting(id: string, why: string): HttpProblem {
+  return new HttpProblem('job-not-waiting', `Job ${id} does not wait any more: ${why}`)
+}

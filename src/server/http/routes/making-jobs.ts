@@ -1,0 +1,86 @@
+import type { SendReceipt } from '../../../backends/contract.ts'
+import type { NewJob } from '../../../client/api/job-shapes.ts'
+import { digest } from '../../../core/digest.ts'
+import type { DispatchOptions } from '../../../definition/dispatch.ts'
+import type { Envelope } from '../../../envelope/envelope.ts'
+import { parseRepeat } from '../../../scheduling/repeating/repeat.ts'
+import type { JobService } from '../../service/job-service.ts'
+import type { HttpDeps } from '../deps.ts'
+import { HttpProblem, invalidRequest } from '../http-problem.ts'
+import type { Exchange, Handlers } from '../route.ts'
+
+/** Making jobs. */
+export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'createJob' | 'createJobs'> {
+  return {
+    createJob: async ({ body, exchange }) => {
+      const once = onceOf(exchange)
+      const envelope = await service.creating.seal(sealable(body, once, 0, ''))
+      const receipt = await service.creating.send(envelope)
+      if (once !== null) await refuseOtherBody(receipt, once, service)
+      return { status: receipt.stored ? 201 : 200, body: { id: receipt.id, created: receipt.stored } }
+    },
+
+    createJobs: async ({ body: { jobs }, exchange }) => {
+      if (jobs.length > limits.maxBulk) {
+        throw invalidRequest([{ pointer: '/jobs', detail: `must have at most ${limits.maxBulk} entries, got ${jobs.length}` }])
+      }
+      const once = onceOf(exchange)
+      const envelopes: Envelope[] = []
+      for (const [at, job] of jobs.entries()) envelopes.push(await service.creating.seal(sealable(job, once, at, `/jobs/${at}`)))
+      const receipts = once === null ? await service.creating.sendAll(envelopes) : await sendOnce(envelopes, once, service)
+      const created = receipts.map(({ id, stored }) => ({ id, created: stored }))
+      return { status: created.some((each) => each.created) ? 201 : 200, body: { jobs: created } }
+    },
+  }
+}
+
+/** A request that is to count once, however often it is made. */
+interface Once {
+  readonly key: string
+  readonly body: string
+}
+
+const heldFor = '1d'
+
+function onceOf({ headers, text }: Exchange): Once | null {
+  const key = headers['idempotency-key']
+  return key === undefined ? null : { key: digest(key), body: digest(text) }
+}
+
+/** The first job stands for the request: only where it is one of the same body, the others follow. A repeat makes up for what is missing. */
+async function sendOnce(envelopes: readonly Envelope[], once: Once, service: JobService): Promise<readonly SendReceipt[]> {
+  const [first, ...rest] = envelopes as [Envelope, ...Envelope[]]
+  const receipt = await service.creating.send(first)
+  await refuseOtherBody(receipt, once, service)
+  return rest.length === 0 ? [receipt] : [receipt, ...(await service.creating.sendAll(rest))]
+}
+
+async function refuseOtherBody({ id, stored }: SendReceipt, { body }: Once, { queue }: JobService): Promise<void> {
+  if (stored) return
+  const holder = await queue.backend.store.get(id)
+  const { http } = (holder?.meta ?? {}) as { readonly http?: { readonly body?: unknown } }
+  if (holder === null || http?.body === body) return
+  throw new HttpProblem('idempotency-key-reused', 'Take another Idempotency-Key for another request')
+}
+
+type Sealable = Parameters<JobService['creating']['seal']>[0]
+
+function sealable(
+  { job, payload = null, repeat, unique, ...rest }: NewJob,
+  once: Once | null,
+  at: number,
+  pointer: string,
+): Sealable {
+  if (repeat !== undefined) parseRepeat(repeat)
+  const options =
+    once === null ? { ...rest, ...(unique !== undefined && { unique }) } : { ...rest, ...onceOptions(rest.meta, once, at) }
+  if (once !== null && unique !== undefined) {
+    const detail = 'can not be given together with an Idempotency-Key, which is a unique key of its own'
+    throw invalidRequest([{ pointer: `${pointer}/unique`, detail }])
+  }
+  return { job, payload: JSON.stringify(payload), options: options as DispatchOptions, repeat: repeat ?? null }
+}
+
+function onceOptions(meta: NewJob['meta'], { key, body }: Once, at: number): DispatchOptions {
+  return { unique: { key: `http:${key}:${at}`, until: heldFor, onConflict: 'ignore' }, meta: { ...meta, http: { body } } }
+}

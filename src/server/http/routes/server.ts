@@ -1,0 +1,22 @@
+import type { HttpDeps } from '../deps.ts'
+import { HttpProblem } from '../http-problem.ts'
+import { openApiDocument } from '../openapi.ts'
+import type { Handlers } from '../route.ts'
+
+export function serverHandlers({ service: { queue } }: HttpDeps): Pick<Handlers, 'health' | 'ready' | 'openApi'> {
+  const document = openApiDocument()
+  return {
+    health: async () => ({ status: 200, body: { status: 'alive' } }),
+
+    ready: async () => {
+      try {
+        await queue.backend.store.pausedQueues()
+      } catch {
+        throw new HttpProblem('unavailable', 'The backend does not answer', { headers: { 'retry-after': '1' } })
+      }
+      return { status: 200, body: { status: 'ready' } }
+    },
+
+    openApi: async () => ({ status: 200, body: document }),
+  }
+}

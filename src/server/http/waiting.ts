@@ -1,0 +1,64 @@
+import type { Lease, LeaseRequest } from '../../client/api/lease-shapes.ts'
+import { type Duration, parseDuration } from '../../core/duration.ts'
+import type { JobService } from '../service/job-service.ts'
+import { handOut } from './handing-out.ts'
+import { HttpProblem, invalidRequest } from './http-problem.ts'
+import { jobChoice } from './job-pattern.ts'
+import type { HttpLimits } from './limits.ts'
+
+const defaultLeaseMs = 30_000
+const shortestLeaseMs = 1_000
+const longestLeaseMs = 12 * 3_600_000
+
+type Wanted = Omit<LeaseRequest, 'queues'> & { readonly queues?: readonly string[] | null }
+
+/** Those who wait for work. */
+export class Waiting {
+  readonly #service: JobService
+  readonly #limits: HttpLimits
+  #count = 0
+
+  constructor(service: JobService, limits: HttpLimits) {
+    this.#service = service
+    this.#limits = limits
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** None where there was no work in all that time, or the signal aborted. */
+  async take(request: LeaseRequest, signal: AbortSignal): Promise<readonly Lease[]> {
+    const { jobs, queues = null, limit = 1, wait = 0, owner = 'http' }: Wanted = request
+    const { maxWaiting, longestWaitMs } = this.#limits
+    const { queue, claims } = this.#service
+    const { clock } = queue.settings
+    if (this.#count >= maxWaiting) {
+      throw new HttpProblem('too-many-waiting', `At most ${maxWaiting} may wait at once`, { headers: { 'retry-after': '1' } })
+    }
+    const leaseMs = leaseMsOf(request.lease)
+    const until = clock.now() + within('/wait', wait, 0, longestWaitMs)
+    const demand = { ...jobChoice(jobs), queues, priority: null, limit, leaseMs, owner, signal }
+    this.#count++
+    try {
+      // Jobs that could not be handed out leave time to wait for others.
+      for (;;) {
+        const taken = await claims.take({ ...demand, waitMs: Math.max(0, until - clock.now()) })
+        const handed = await handOut(taken, queue)
+        if (handed.length > 0 || taken.length === 0) return handed
+      }
+    } finally {
+      this.#count--
+    }
+  }
+}
+
+export function leaseMsOf(lease: Duration | undefined): number {
+  return within('/lease', lease ?? defaultLeaseMs, shortestLeaseMs, longestLeaseMs)
+}
+
+function within(pointer: string, given: Duration, leastMs: number, mostMs: number): number {
+  const ms = parseDuration(given, pointer)
+  if (ms >= leastMs && ms <= mostMs) return ms
+  throw invalidRequest([{ pointer, detail: `must be from ${leastMs} ms to ${mostMs} ms, got ${ms}` }])
+}

@@ -1,0 +1,51 @@
+import { connect } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { treadleClient } from '../../../src/client/http-client.ts'
+import { httpApi } from '../../../src/server/http/api.ts'
+import { listenHttp } from '../../../src/server/http/listener.ts'
+import { JobService } from '../../../src/server/service/job-service.ts'
+import { until, world } from '../../world.ts'
+
+async function listening() {
+  const inside = world()
+  const { jobs, clock } = inside
+  const service = new JobService(await jobs.served(), 3)
+  onTestFinished(() => service.stop())
+  const { logger } = service.queue.settings
+  const api = httpApi({ jobs, service, logger })
+  const listener = await listenHttp({ host: '127.0.0.1', port: 0, api, clock, logger })
+  onTestFinished(() => listener.stop({ graceMs: 0 }))
+  const { port } = listener.address
+  return { ...inside, api, service, logger, listener, port, client: treadleClient({ url: `http://127.0.0.1:${port}`, clock }) }
+}
+
+test('a listener answers on the port that it names', async () => {
+  const { client, listener } = await listening()
+  await client.ready()
+  expect(listener.address.host).toBe('127.0.0.1')
+})
+
+test('a port that another program has is refused', async () => {
+  const { api, port, logger } = await listening()
+  await expect(listenHttp({ host: '127.0.0.1', port, api, logger })).rejects.toMatchObject({ code: 'LISTEN_FAILED' })
+})
+
+test('a listener that is stopped ends all waiting, and may be stopped twice', async () => {
+  const { client, api, listener } = await listening()
+  const taking = client.leases.take({ jobs: ['a'], wait: '20s' })
+  await until(() => api.waiting === 1)
+  await Promise.all([listener.stop({ graceMs: 10_000 }), listener.stop({ graceMs: 10_000 })])
+  expect(await taking).toEqual([])
+  await expect(client.ready()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE' })
+})
+
+test('what has not ended after the grace is cut off', async () => {
+  const { listener, port, clock } = await listening()
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  // Half of a request: the server waits for the rest.
+  await new Promise<void>((resolve) => socket.write('GET /api/v1/health HTTP/1.1\r\n', () => resolve()))
+  const stopping = listener.stop({ graceMs: 10_000 })
+  await clock.advance(10_000)
+  await stopping
+  socket.destroy()
+})
