@@ -4,6 +4,7 @@ import { pause, stopwatch } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { ManagerReport } from './events.ts'
 import { type ManagerConfig, type ManagerOptions, managerConfig } from './options.ts'
+import { isOutage } from './outage.ts'
 import { report } from './reporting.ts'
 import { Room } from './room.ts'
 import { runWorker, type WorkerEnd } from './run-worker.ts'
@@ -54,8 +55,11 @@ class Manager {
     try {
       for (let turn = 0; turn < maxIterations && !this.#isDraining; turn++) await this.#turn()
       this.#drain('it has asked often enough')
-      await this.#allEnded()
+    } catch (thrown) {
+      this.#drain('the server refuses it')
+      throw thrown
     } finally {
+      await this.#allEnded()
       signal.removeEventListener('abort', stop)
       this.#asking.close()
       this.#telling.close()
@@ -94,7 +98,7 @@ class Manager {
     }
   }
 
-  /** Waits at the server, for as long as it takes to reach it. */
+  /** Waits at the server, for as long as it takes to reach it. Throws where the server does not want to hand out any. */
   async #jobs(count: number): Promise<readonly BedrockJob[]> {
     const { name, clock, onEvent } = this.#config
     const { signal } = this.#draining
@@ -103,6 +107,7 @@ class Manager {
         return await this.#asking.getJobs(name, count, { wait: waitMs, signal })
       } catch (thrown) {
         if (signal.aborted) break
+        if (!isOutage(thrown)) throw thrown
         onEvent({ event: 'manager:trouble', error: messageOf(thrown) })
         await pause(clock, pauseMs, signal)
       }

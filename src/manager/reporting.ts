@@ -1,7 +1,8 @@
 import type { BedrockClient } from '../client/bedrock-client.ts'
 import type { BedrockJob } from '../client/bedrock-job.ts'
 import { type Clock, pause } from '../core/clock.ts'
-import { messageOf, TreadleError } from '../core/errors.ts'
+import { messageOf } from '../core/errors.ts'
+import { isOutage } from './outage.ts'
 import type { JsonObject, WorkerEnd } from './run-worker.ts'
 
 const firstPauseMs = 1_000
@@ -27,8 +28,7 @@ export async function report(job: BedrockJob, end: WorkerEnd, context: Reporting
       return true
     } catch (thrown) {
       onTrouble(`The end of job ${job.jobID} could not be told: ${messageOf(thrown)}`)
-      const isUnreachable = thrown instanceof TreadleError && thrown.code === 'SERVER_UNREACHABLE'
-      if (!isUnreachable || abort.aborted) return false
+      if (!isOutage(thrown) || abort.aborted) return false
       await pause(clock, pauseMs, abort)
     }
   }

@@ -23,6 +23,8 @@ export class JobServer {
   /** What is answered to the next ends instead. */
   readonly refusals: BedrockReply[] = []
   readonly asked: string[] = []
+  /** What is answered to those who ask for jobs instead. */
+  turnsAway: BedrockReply | undefined
   /** What those who asked have shown. */
   readonly tokens = new Set<string | undefined>()
   #ground: Ground | undefined
@@ -57,6 +59,7 @@ export class JobServer {
 
   async #answer({ verb, headers }: BedrockRequest, peer: BedrockPeer): Promise<BedrockReply> {
     this.tokens.add(headers.get('token'))
+    if (verb === 'getjobs' && this.turnsAway !== undefined) return this.turnsAway
     if (verb === 'getjobs') return this.#handOut(headers, peer)
     const refusal = this.refusals.shift()
     if (refusal !== undefined) return refusal

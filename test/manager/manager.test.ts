@@ -28,7 +28,7 @@ async function managing(programs: Readonly<Record<string, string>>, options: Par
   onTestFinished(async () => {
     stopping.abort()
     aborting.abort()
-    await ended
+    await ended.catch(() => {})
   })
   const happened = (name: ManagerEvent['event']) => events.filter(({ event }) => event === name).length
   return { server, folder, events, happened, ended, stop: () => stopping.abort(), abort: () => aborting.abort() }
@@ -237,6 +237,28 @@ describe('trouble', () => {
     await until(() => happened('manager:trouble') === 1)
     stop()
     expect(await ended).toMatchObject({ finished: 0 })
+  })
+
+  test('a server with trouble of its own is told again', async () => {
+    const { server, happened } = await managing({ Job: 'exit 0' })
+    server.refusals.push({ code: 555, text: 'Timeout' })
+    await server.endOf(server.add('Job'))
+    await until(() => happened('job:finished') === 1)
+  })
+
+  test('a server that turns it away ends it, after the jobs that run', async () => {
+    const { server, ended, happened, folder } = await managing({
+      Job: 'while [ ! -e "$(dirname "$0")/go" ]; do sleep 0.02; done',
+    })
+    const refused = expect(ended).rejects.toMatchObject({ code: 'SERVER_REFUSED', status: 401 })
+    const jobID = server.add('Job')
+    await until(() => happened('job:started') === 1)
+    server.turnsAway = { code: 401, text: 'Unauthorized' }
+    server.add('Job')
+    await until(() => happened('manager:draining') === 1)
+    writeFileSync(join(folder, 'go'), '')
+    await refused
+    expect(server.ended.get(jobID)).toMatchObject({ how: 'finishjob' })
   })
 
   test('a server that is not there is asked again', async () => {
