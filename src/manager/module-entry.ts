@@ -2,14 +2,24 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { defaultExport, loadModule } from '../app/module-loader.ts'
 import type { BedrockJob } from '../client/bedrock-job.ts'
+import { systemClock } from '../core/clock.ts'
+import { endOwnProcess, isParent } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
 import { retryExitCode } from './exit-codes.ts'
 
-/** What a process runs that was started for one job: `module-entry.js FILE JOBID NAME`, with the job as JSON on its input. */
-const [, , path = ''] = process.argv
+/** What a process runs that was started for one job: `module-entry.js FILE MANAGER JOBID NAME`, with the job as JSON on its input. */
+const [, , path = '', manager = ''] = process.argv
 const maxDataBytes = 1024 * 1024
+const parentCheckMs = 1_000
+endWithParent(Number(manager))
 await run(path)
+
+/** Without its manager nobody would hear how the job ends: another one does it again. */
+function endWithParent(parent: number): void {
+  if (!isParent(parent)) endOwnProcess()
+  systemClock.timer(parentCheckMs, () => endWithParent(parent), { unref: true })
+}
 
 async function run(path: string): Promise<void> {
   const job = JSON.parse(await text(process.stdin)) as BedrockJob

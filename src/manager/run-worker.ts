@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { BedrockJob } from '../client/bedrock-job.ts'
 import type { Clock } from '../core/clock.ts'
 import { formatDuration } from '../core/duration.ts'
-import { nodeBinary, workingFolder } from '../core/environment.ts'
+import { nodeBinary, processId, workingFolder } from '../core/environment.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Json } from '../core/json.ts'
 import { type ChildExit, runChild } from '../handlers/child.ts'
@@ -54,7 +54,7 @@ type Runnable = Exclude<WorkerFile, { readonly kind: 'none' }>
 
 function runProcess(worker: Runnable, job: BedrockJob, { env, clock }: RunSettings, signal: AbortSignal): Promise<ChildExit> {
   const own = [String(job.jobID), job.name]
-  const argv = worker.kind === 'module' ? [nodeBinary(), entry, worker.path, ...own] : [worker.path, ...own]
+  const argv = worker.kind === 'module' ? [nodeBinary(), entry, worker.path, String(processId()), ...own] : [worker.path, ...own]
   return runChild(argv, `${JSON.stringify(job)}\n`, { cwd: workingFolder(), env, maxOutput, killAfterMs, clock }, signal)
 }
 

@@ -64,7 +64,7 @@ async function run({ quiet = false, ...options }: ManageCommandOptions, out: Out
   const workers = resolve(options.workers)
   if (!(await isFolder(workers))) throw new UsageError(`--workers: there is no folder ${workers}`)
   const { TREADLE_TOKEN, ...env } = process.env as Record<string, string>
-  const token = options.token ?? TREADLE_TOKEN
+  const token = options.token || TREADLE_TOKEN
   const aborting = new AbortController()
   let more = 0
   const stop = stopRequest(
@@ -78,7 +78,7 @@ async function run({ quiet = false, ...options }: ManageCommandOptions, out: Out
     ...options,
     workers,
     env,
-    ...(token !== undefined && { token }),
+    ...(token && { token }),
     signal: stop.signal,
     abort: aborting.signal,
     onEvent: (event) => {
