@@ -42,7 +42,8 @@ export async function served(options: ServeOptions & { at?: number; program?: Tr
   return serving(worldOn(openMemory({ clock }), clock, program), serveOptions)
 }
 
-async function serving(world: World, serveOptions: ServeOptions): Promise<Served> {
+/** The same on any queue. */
+export async function serving(world: World, serveOptions: ServeOptions): Promise<Served> {
   const { clock } = world
   const server = await serve(world.jobs, { port: 0, httpPort: null, ...serveOptions })
   const stop = async (graceMs = 0) => {
