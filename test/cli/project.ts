@@ -79,8 +79,8 @@ export class Running {
     onTestFinished(() => void child.kill('SIGKILL'))
   }
 
-  /** Resolves when the text was written, to either output. */
-  async says(text: string): Promise<void> {
+  /** Resolves when the text was written, to either output, with all that was printed so far. */
+  async says(text: string): Promise<string> {
     const ended = this.ended.then(({ code }) => `it ended with ${code}`)
     const said = new Promise<undefined>((resolve) => {
       this.#look = () => (this.#out.includes(text) || this.#err.includes(text)) && resolve(undefined)
@@ -90,6 +90,7 @@ export class Running {
     if (problem !== undefined && !this.#out.includes(text) && !this.#err.includes(text)) {
       throw new Error(`"${text}" was never said: ${problem}\n${this.#out}\n${this.#err}`)
     }
+    return this.#out
   }
 
   #read(add: () => void): void {

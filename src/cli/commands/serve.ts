@@ -60,11 +60,20 @@ export function addServe(program: Command): void {
 
 function serveCommand(options: ServeCommandOptions, command: Command): Promise<void> {
   const config = optionsOf(options)
-  serveConfig(config)
+  refuseWrong(config)
   const worker = options.grace === undefined ? {} : { grace: options.grace }
   if (options.grace !== undefined && options.work !== true) throw new UsageError('--grace needs --work')
   const run = (session: ProjectSession) => keepServing(session, config, options.work === true ? worker : null)
   return withJobs(command, run, { needsNoConfig: true })
+}
+
+/** What is wrong on the command line is known before anything is opened. */
+function refuseWrong(options: ServeOptions): void {
+  try {
+    serveConfig(options)
+  } catch (thrown) {
+    throw new UsageError(messageOf(thrown).replace(/^[^:;]* options are invalid: /, ''))
+  }
 }
 
 function optionsOf(options: ServeCommandOptions): ServeOptions {

@@ -25,7 +25,9 @@ describe.each(engines)('a server on %s', (engine) => {
     }
     const data = '{ "b": 12345678901234567890,  "a":[1.50, "ü\\u0001"] }'
     expect((await ask('CreateJob', { name: 'a', data, repeat: 'scheduled, +1 hour' })).json).toEqual({ jobID: 1 })
-    expect((await ask('CreateJobs', { jobs: [{ name: 'b', jobPriority: 1000 }, { name: 'b' }] })).json).toEqual({ jobIDs: [2, 3] })
+    expect((await ask('CreateJobs', { jobs: [{ name: 'b', jobPriority: 1000 }, { name: 'b' }] })).json).toEqual({
+      jobIDs: [2, 3],
+    })
     expect((await ask('CreateJob', { name: 'a', unique: true, data })).json).toEqual({ jobID: 1 })
     expect((await ask('GetJob', { name: '*' })).json).toMatchObject({ jobID: 2, priority: 1000 })
     expect((await ask('GetJob', { name: 'a' })).body).toContain(`"data":${data},`)

@@ -44,11 +44,12 @@ const looks = new Set(['queryjob', 'query', 'query:', 'ping', 'status', 'get'])
 
 /** Carries out whatever a client asks for. */
 export function answerOn(jobs: WireQueue): BedrockAnswer {
+  const nodeName = hostName()
   return async (request, peer) => {
     const elapsedMs = stopwatch()
     const reply = await carriedOut(request, peer, jobs)
     if (reply.http === true || isBrief(request)) return reply
-    return { ...reply, headers: { ...reply.headers, ...headersOf(request, elapsedMs(), jobs) } }
+    return { ...reply, headers: { ...reply.headers, ...headersOf(request, elapsedMs(), jobs), nodeName } }
   }
 }
 
@@ -79,8 +80,7 @@ function isBrief(request: BedrockRequest): boolean {
 
 function headersOf({ verb }: BedrockRequest, ms: number, jobs: WireQueue): Readonly<Record<string, string>> {
   const micros = String(Math.max(1, Math.round(ms * 1_000)))
-  const common = { nodeName: hostName(), totalTime: micros }
-  if (verb === 'ping' || verb === 'status') return common
+  if (verb === 'ping' || verb === 'status') return { totalTime: micros }
   const written = looks.has(verb) ? { peekTime: micros } : { processTime: micros }
-  return { ...common, ...written, commitCount: String(jobs.commits.count) }
+  return { ...written, totalTime: micros, commitCount: String(jobs.commits.count) }
 }
