@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { jobPaths, loadConfigFile, loadJobFiles } from '../dist/app/config-file.js'
 import { configure, jobs } from '../dist/index.js'
+import { serve } from '../dist/server/index.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const configFile = join(root, 'examples/tour/treadle.config.ts')
@@ -22,10 +23,13 @@ const runs = await dispatchSamples()
 const stopTelling = tellEvents()
 const working = jobs.work({ ...worker, signals: false })
 stopOnSignal()
+const server = await openServer()
+tellServer()
 await Promise.race([samplesThrough(), working])
 if (once) await jobs.stop()
 else if (!stopping) say('tour', 'that was it. The heartbeat goes on every 3 seconds; Ctrl-C ends the tour in an orderly way.')
 const report = await working
+await server.stop()
 stopTelling()
 await tellSummary(report)
 await jobs.close()
@@ -46,11 +50,32 @@ async function loadProject() {
   configure({ ...loaded.config, url }, loaded.folder)
   await loadJobFiles(jobs, jobPaths(loaded))
   console.log(`
-Treadle, a short tour. The jobs are in ${relative(process.cwd(), join(root, 'examples/tour/jobs'))}; worker and scheduler run in this process.
+Treadle, a short tour. The jobs are in ${relative(process.cwd(), join(root, 'examples/tour/jobs'))}; worker, scheduler and job server run in this process.
 The queue is one file: ${join(folder, 'tour.db')}
 `)
   if (!once) tellCommands()
   return loaded.config.worker
+}
+
+/** On the usual ports, or on free ones where another program has them. */
+async function openServer() {
+  const ports = {}
+  for (;;) {
+    try {
+      return await serve(jobs, ports)
+    } catch (thrown) {
+      if (thrown.code !== 'LISTEN_FAILED' || ports.port === 0) throw thrown
+      Object.assign(ports, { port: 0, httpPort: 0 })
+    }
+  }
+}
+
+function tellServer() {
+  const { port } = server.address
+  const { port: httpPort } = server.httpAddress
+  const http = `http://127.0.0.1:${httpPort}/api/v1`
+  say('server', `tcp  127.0.0.1:${port}   printf 'CreateJob\\nname: greet\\ndata: {"name":"Grace"}\\n\\n' | nc 127.0.0.1 ${port}`)
+  say('server', `http ${http}   curl ${http}/jobs`)
 }
 
 async function dispatchSamples() {

@@ -14,6 +14,8 @@ describe('the tour', () => {
     const { output, code } = await run(['scripts/tour.mjs', '--folder', join(folder, 'once')])
     expect(code, output).toBe(0)
     for (const line of [
+      /server +tcp {2}127\.0\.0\.1:\d+/,
+      /server +http http:\/\/127\.0\.0\.1:\d+\/api\/v1/,
       /greet +done in \d+ ms/,
       /fetch-rates +failed: 503 Service Unavailable; tried again in 500 ms/,
       /fetch-rates +started again: attempt 3/,

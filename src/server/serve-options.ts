@@ -80,6 +80,7 @@ export function serveConfig(options: ServeOptions): ServeConfig {
     if (value !== undefined && (typeof value !== 'string' || value.length < shortestToken))
       problems.push(`${name} must be a text of at least ${shortestToken} characters`)
   }
+  if (token === undefined && readToken !== undefined) problems.push('a readToken needs a token for those who may do more')
   if (token === undefined && !isLoopback(host)) problems.push(`a server on ${host} can be reached by others, so it needs a token`)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The server's options are invalid: ${problems.join('; ')}`)
   return Object.freeze({ host, port, httpPort, token, readToken, tls, leaseMs, catchUp: { withinMs, cap }, maxRescues })

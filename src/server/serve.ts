@@ -4,6 +4,8 @@ import { randomToken } from '../core/id.ts'
 import { answerOn } from './bedrock/commands/answer.ts'
 import { type BedrockListener, listenBedrock } from './bedrock/listener.ts'
 import { WireQueue } from './bedrock/rules/wire-queue.ts'
+import { httpApi } from './http/api.ts'
+import { type HttpListener, listenHttp } from './http/listener.ts'
 import { type ServeConfig, type ServeOptions, serveConfig } from './serve-options.ts'
 import { JobService } from './service/job-service.ts'
 
@@ -33,44 +35,49 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
     leaseMs: config.leaseMs,
     catchUp: config.catchUp,
   })
-  let bedrock: BedrockListener | null = null
-  try {
-    bedrock = await listen(config, wire)
-  } catch (thrown) {
-    await service.stop()
-    throw thrown
-  }
-  let stopping: Promise<void> | undefined
+  const listeners: Listeners = { bedrock: null, http: null }
   const stop = async (graceMs: number) => {
-    const closing = bedrock?.stop({ graceMs })
+    const closing = [listeners.bedrock, listeners.http].map((listener) => listener?.stop({ graceMs }))
     // Those who wait for jobs are answered now: nothing else would end their wait.
     await service.stopClaiming()
-    await closing
+    await Promise.all(closing)
     await wire.idle()
     await service.stop()
   }
+  try {
+    if (config.port !== null) listeners.bedrock = await speakBedrock(config.port, config, wire)
+    if (config.httpPort !== null) listeners.http = await speakHttp(config.httpPort, config, jobs, service)
+  } catch (thrown) {
+    await stop(0)
+    throw thrown
+  }
+  let stopping: Promise<void> | undefined
   const stopOnce: JobServer['stop'] = ({ graceMs = defaultGraceMs } = {}) => {
     stopping ??= stop(graceMs)
     return stopping
   }
   return {
-    address: bedrock?.address ?? null,
-    httpAddress: null,
+    address: listeners.bedrock?.address ?? null,
+    httpAddress: listeners.http?.address ?? null,
     stop: stopOnce,
     [Symbol.asyncDispose]: () => stopOnce(),
   }
 }
 
-async function listen({ host, port, token, tls }: ServeConfig, wire: WireQueue): Promise<BedrockListener | null> {
-  if (port === null) return null
+interface Listeners {
+  bedrock: BedrockListener | null
+  http: HttpListener | null
+}
+
+function speakBedrock(port: number, { host, token, tls }: ServeConfig, wire: WireQueue): Promise<BedrockListener> {
   const { clock, logger } = wire.deps.queue.settings
-  return listenBedrock({
-    host,
-    port,
-    answer: answerOn(wire),
-    clock,
-    logger,
-    ...(token !== undefined && { token }),
-    ...(tls !== undefined && { tls }),
-  })
+  const answer = answerOn(wire)
+  return listenBedrock({ host, port, answer, clock, logger, ...(token && { token }), ...(tls && { tls }) })
+}
+
+function speakHttp(port: number, config: ServeConfig, jobs: Treadle, service: JobService): Promise<HttpListener> {
+  const { host, token = null, readToken = null, tls } = config
+  const { clock, logger } = service.queue.settings
+  const api = httpApi({ jobs, service, token, readToken, logger })
+  return listenHttp({ host, port, api, clock, logger, ...(tls && { tls }) })
 }

@@ -61,11 +61,23 @@ describe('treadle serve', () => {
     expect((await running.ended).code).toBe(0)
   })
 
+  it('speaks HTTP, too', async () => {
+    const running = new Project().start(['serve', '--port', '0', '--http-port', '0', '--json'])
+    const said = await running.says('"server:started"')
+    const { tcp, http } = JSON.parse(said.split('\n')[0] as string)
+    const client = await wireClient(tcp.port)
+    client.send('CreateJob\nname: over-the-wire\n\n')
+    await client.reply()
+    const answer = await fetch(`http://127.0.0.1:${http.port}/api/v1/jobs`)
+    expect(await answer.json()).toMatchObject({ jobs: [{ job: 'over-the-wire', state: 'ready' }] })
+  })
+
   it('refuses what can not be', async () => {
     const project = new Project()
     for (const [args, words] of [
       [['--host', '0.0.0.0'], /needs a token/],
       [['--token', 'short'], /at least 8 characters/],
+      [['--read-token', 'long enough'], /needs a token/],
       [['--tls-cert', 'cert.pem'], /go together/],
       [['--no-tcp', '--no-http'], /nothing to listen on/],
       [['--grace', '1s'], /--grace needs --work/],

@@ -32,7 +32,7 @@ export function addServe(program: Command): void {
     .command('serve')
     .summary('let programs in any language create and work jobs')
     .description(
-      'Serves the queue to other programs until SIGTERM or Ctrl-C: the Bedrock protocol over TCP, which nc and the Bedrock clients speak, and an HTTP API with a description of itself at /openapi.json. Jobs that come over the wire and jobs of this project are the same jobs.\n\nIt listens on 127.0.0.1 alone; any other address needs a token. Tokens can also be given by TREADLE_TOKEN and TREADLE_READ_TOKEN, where other users of the machine do not see them.',
+      'Serves the queue to other programs until SIGTERM or Ctrl-C: the Bedrock protocol over TCP, which nc and the Bedrock clients speak, and an HTTP API with a description of itself at /api/v1/openapi.json. Jobs that come over the wire and jobs of this project are the same jobs.\n\nIt listens on 127.0.0.1 alone; any other address needs a token. Tokens can also be given by TREADLE_TOKEN and TREADLE_READ_TOKEN, where other users of the machine do not see them.',
     )
     .option('--host <address>', 'where to listen (default: 127.0.0.1)')
     .option('--port <port>', 'of the TCP protocol (default: 8888)', wholeNumber(0, 65_535))
@@ -139,7 +139,9 @@ function tellStart({ project, out }: ProjectSession, server: JobServer, { tls, t
   const lines = [
     `serving ${project.url}`,
     ...(address === null ? [] : [`  tcp    ${address.host}:${address.port}${tls === undefined ? '' : ' (TLS)'}`]),
-    ...(httpAddress === null ? [] : [`  http   ${scheme}://${httpAddress.host}:${httpAddress.port}/`]),
+    ...(httpAddress === null
+      ? []
+      : [`  http   ${scheme}://${httpAddress.host}:${httpAddress.port}/api/v1 (described at /api/v1/openapi.json)`]),
     `  token  ${token === undefined ? 'none: only programs on this machine are answered' : 'required'}`,
     `  works  ${works ? 'yes, and follows schedules' : 'no: start a worker with treadle work, or serve --work'}`,
   ]
