@@ -20,7 +20,7 @@ import { queueHandlers } from './routes/queues.ts'
 import { readingJobs } from './routes/reading-jobs.ts'
 import { scheduleHandlers } from './routes/schedules.ts'
 import { serverHandlers } from './routes/server.ts'
-import { type Found, Routing } from './routing.ts'
+import { type Found, isOfApi, Routing } from './routing.ts'
 import { Waiting } from './waiting.ts'
 
 export interface HttpApiOptions {
@@ -39,6 +39,8 @@ export interface HttpApi {
   readonly serverOptions: ServerOptions
   /** How many requests wait for work now. */
   readonly waiting: number
+  /** Whether a request is one for the API, and not for whatever else the server shows. */
+  readonly isFor: (request: IncomingMessage) => boolean
   /** Answers a request. */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void
   /** Ends all waiting, and resolves when everything that was begun is answered. */
@@ -55,6 +57,7 @@ export function httpApi(options: HttpApiOptions): HttpApi {
     get waiting() {
       return waiting.count
     },
+    isFor: ({ url = '' }) => isOfApi(splitAddress(url)[0] as string),
     listener: (request, response) => handling.answer(request, response),
     close: () => handling.close(),
   }

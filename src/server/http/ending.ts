@@ -6,9 +6,11 @@ import { parseDuration } from '../../core/duration.ts'
 import { toJson } from '../../core/json.ts'
 import { type Identity, parseIdentity } from '../../envelope/envelope.ts'
 import { reseal } from '../../envelope/reseal.ts'
+import { type ScheduledRun, skipOvertaken } from '../../execution/occurrence.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from '../../execution/outcome.ts'
 import { nextOfRepeat } from '../../execution/repeating.ts'
 import type { JobService } from '../service/job-service.ts'
+import { occurrenceDeps, scheduledRun } from './scheduled-run.ts'
 
 /** How a remote worker's attempt at one job ended. */
 export type EndedAttempt = Settlements['settlements'][number]
@@ -17,6 +19,8 @@ export type EndReceipt = SettledMany['receipts'][number]
 interface Decided {
   readonly settlement: Settlement
   readonly receipt: EndReceipt
+  /** The run of a schedule that ends, with those that fell due meanwhile. */
+  readonly overtakes: ScheduledRun | null
 }
 
 /** Ends leases by the rules that a worker of the queue itself keeps. One that is lost changes nothing, and does not disturb the others. */
@@ -30,6 +34,8 @@ export async function endAttempts(ended: readonly EndedAttempt[], service: JobSe
     }),
   )
   const known = decided.filter((each) => each !== null)
+  const overtaken = known.filter(({ overtakes }) => overtakes !== null).map(({ overtakes }) => overtakes as ScheduledRun)
+  await Promise.all(overtaken.map((run) => skipOvertaken(run, occurrenceDeps(service.queue))))
   const receipts = known.length === 0 ? [] : await backend.settle(known.map(({ settlement }) => settlement))
   const told = new Map(known.map(({ settlement, receipt }, at) => [settlement, toldOf(receipt, receipts[at] as SettleReceipt)]))
   return decided.map((each) => (each === null ? 'lost' : (told.get(each.settlement) as EndReceipt)))
@@ -44,10 +50,16 @@ async function decide(ended: EndedAttempt, lease: HeldLease, service: JobService
   const { settings, registry } = service.queue
   const identity = parseIdentity(lease.identity)
   const outcome = identity === undefined ? null : await outcomeOf(ended, lease, identity, service)
-  if (outcome === null) return null
+  if (identity === undefined || outcome === null) return null
   const keep = keepOf(registry, settings.keep)(lease.job)
   const settlement = settlementOf(outcome, lease.token, lease.attempt, settings.clock.now(), keep)
-  return settlement === null ? null : { settlement, receipt: receiptOf(outcome) }
+  if (settlement === null) return null
+  const isEnd = outcome.kind === 'done' || outcome.kind === 'dead' || outcome.kind === 'cancelled'
+  return {
+    settlement,
+    receipt: receiptOf(outcome),
+    overtakes: isEnd ? scheduledRun(identity, lease.claimedAt, service.queue) : null,
+  }
 }
 
 async function outcomeOf(

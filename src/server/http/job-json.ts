@@ -1,6 +1,7 @@
 import type { JobRecord } from '../../backends/store.ts'
 import type { Job, JobSummary } from '../../client/api/job-shapes.ts'
 import type { Json } from '../../core/json.ts'
+import { verbatim } from './verbatim.ts'
 
 export function jobJson(record: JobRecord): Job {
   const { payload, result, progress, meta, timeoutMs, repeat, number, rescues, idempotencyKey, errors } = record
@@ -59,11 +60,12 @@ export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : iso(ms)
 }
 
-/** What was written by somebody else is shown as it is. */
+/** What somebody wrote there that is no JSON is shown as a text. */
 function opened(text: string | null): Json {
   if (text === null) return null
   try {
-    return JSON.parse(text) as Json
+    JSON.parse(text)
+    return verbatim(text)
   } catch {
     return text
   }

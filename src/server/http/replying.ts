@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { HttpProblem } from './http-problem.ts'
 import type { AnyReply } from './route.ts'
+import { writeJson } from './verbatim.ts'
 
 /** What every answer says: it is for the one who asked, and for nobody else. */
 const always = {
@@ -14,7 +15,7 @@ export async function sendReply(
   { status, body, headers }: AnyReply,
   isHead: boolean,
 ): Promise<boolean> {
-  const text = body === undefined ? null : JSON.stringify(body)
+  const text = body === undefined ? null : writeJson(body)
   return send(response, status, { ...headers, ...(text !== null && { 'content-type': 'application/json' }) }, text, isHead)
 }
 

@@ -12,6 +12,14 @@ interface Place {
   readonly byMethod: Map<string, Route>
 }
 
+/** Where programs look for the description of an API first. */
+const shortDocument = '/openapi.json'
+
+/** Whether the address is one of the API, and not of whatever else the server shows. */
+export function isOfApi(path: string): boolean {
+  return path === shortDocument || path === '/api' || path.startsWith('/api/')
+}
+
 /** Finds routes by their addresses. */
 export class Routing {
   readonly #places: readonly Place[]
@@ -30,7 +38,7 @@ export class Routing {
 
   /** `path` is as it came, without the query. Null where there is nothing. */
   find(path: string): Found | null {
-    const segments = path.split('/')
+    const segments = (path === shortDocument ? `${prefix}${shortDocument}` : path).split('/')
     for (const { segments: pattern, byMethod } of this.#places) {
       const params = paramsOf(pattern, segments)
       if (params !== null) return { byMethod, params }

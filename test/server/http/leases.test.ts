@@ -85,6 +85,32 @@ describe('taking jobs', () => {
     expect(await backend.store.get(second.id)).toMatchObject({ state: 'skipped', result: '"paid"' })
   })
 
+  test('a job that its queue does not admit is dead', async () => {
+    const { client } = await serving({ jobs: { allow: { safe: ['a'] } } })
+    const [bad, good] = await client.jobs.createMany([
+      { job: 'b', queue: 'safe' },
+      { job: 'a', queue: 'safe' },
+    ])
+    expect(await client.leases.take({ jobs: ['*'], limit: 5 })).toMatchObject([{ id: good?.id }])
+    expect(await client.jobs.get(bad?.id ?? '')).toMatchObject({ state: 'dead', errors: [{ code: 'HANDLER_DENIED' }] })
+  })
+
+  test('a scheduled run that overlaps the one before it is skipped', async () => {
+    const { client, clock, jobs } = await serving()
+    jobs.declare('tick').cron('* * * * *')
+    jobs.define('other', async () => {})
+    await jobs.run()
+    await clock.advance(60_000)
+    await jobs.run()
+    const [first] = await client.leases.take({ jobs: ['tick'], lease: '1h' })
+    expect(first).toMatchObject({ job: 'tick' })
+    await clock.advance(60_000)
+    await jobs.run()
+    expect(await client.leases.take({ jobs: ['tick'] })).toEqual([])
+    const { jobs: skipped } = await client.jobs.list({ job: 'tick', state: 'skipped' })
+    expect(skipped.map(({ reason }) => reason)).toContainEqual(expect.stringMatching(/^the run of .* has not ended/))
+  })
+
   test('a job that must not be begun twice is begun when it is handed out', async () => {
     const { client, jobs, clock } = await serving()
     jobs.define('once', async () => {}).delivery('at-most-once')

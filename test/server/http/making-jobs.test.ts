@@ -51,6 +51,27 @@ describe('making a job', () => {
     })
   })
 
+  test('keeps the payload as it was written, with numbers that no number of JavaScript is', async () => {
+    const { ask, backend } = await serving()
+    const headers = { 'content-type': 'application/json' }
+    const payload = '{ "id": 12345678901234567890, "rate": 1.0 }'
+    const { id } = (await ask('POST', '/jobs', { text: `{"job":"a","payload":${payload}}`, headers })).body as { id: string }
+    expect((await backend.store.get(id))?.payload).toBe(payload)
+    expect((await ask('GET', `/jobs/${id}`)).text).toContain(`"payload":${payload}`)
+    await ask('PATCH', `/jobs/${id}`, { text: '{"payload":[1.50]}', headers })
+    await ask('POST', '/jobs/bulk', { text: '{"jobs":[{"job":"b","payload":2.0}]}', headers })
+    const taken = await ask('POST', '/leases', { json: { jobs: ['*'], limit: 2 } })
+    expect(taken.text).toContain('"payload":[1.50]')
+    expect(taken.text).toContain('"payload":2.0')
+  })
+
+  test('takes the arguments of its definition where no payload is said', async () => {
+    const { client, jobs } = await serving()
+    jobs.define('known', async (_: { n: number }) => {}).args({ n: 1 })
+    const { id } = await client.jobs.create({ job: 'known' })
+    expect(await client.jobs.get(id)).toMatchObject({ payload: { n: 1 } })
+  })
+
   test('gives the job that holds its unique key, and makes none', async () => {
     const { ask } = await serving()
     const json = { job: 'report', unique: { key: 'today' } }

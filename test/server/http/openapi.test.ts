@@ -38,6 +38,8 @@ test('it says nothing of what is only in the types', () => {
 })
 
 test('the server gives it to whoever may ask', async () => {
-  const { ask } = await serving()
+  const { ask, url } = await serving()
   expect((await ask('GET', '/openapi.json')).body).toEqual(JSON.parse(JSON.stringify(document)))
+  const short = await fetch(`${url}/openapi.json`)
+  expect(await short.json()).toEqual(JSON.parse(JSON.stringify(document)))
 })

@@ -8,6 +8,7 @@ import { reseal } from '../../../envelope/reseal.ts'
 import type { HttpDeps } from '../deps.ts'
 import { HttpProblem, invalidRequest, noSuchJob } from '../http-problem.ts'
 import { jobJson } from '../job-json.ts'
+import { memberTexts } from '../json-text.ts'
 import type { Handlers } from '../route.ts'
 
 type Names = 'changeJob' | 'deleteJob' | 'cancelJob' | 'retryJob' | 'replayDeadJob'
@@ -33,11 +34,11 @@ export function changingJobs({ jobs, service: { queue } }: HttpDeps): Pick<Handl
   }
 
   return {
-    changeJob: async ({ params: { id }, body }) => {
+    changeJob: async ({ params: { id }, body, exchange }) => {
       if (Object.keys(body).length === 0) {
         throw invalidRequest([{ pointer: '', detail: 'must say at least one of runAt, priority and payload' }])
       }
-      await change(await find(id), body, queue, find)
+      await change(await find(id), { ...body, payloadText: memberTexts(exchange.text).get('payload') }, queue, find)
       return { status: 200, body: jobJson(await find(id)) }
     },
 
@@ -71,18 +72,21 @@ export function changingJobs({ jobs, service: { queue } }: HttpDeps): Pick<Handl
 /** So often somebody else may change the job in between. */
 const mostRounds = 10
 
+interface Changes extends JobChange {
+  /** The payload as it was written. */
+  readonly payloadText: string | undefined
+}
+
 async function change(
   found: JobRecord,
-  changes: JobChange,
+  changes: Changes,
   { backend, keys, settings }: ServedQueue,
   find: (id: string) => Promise<JobRecord>,
 ): Promise<void> {
   let record = found
   const { id, job } = record
-  const payload =
-    changes.payload === undefined
-      ? undefined
-      : toJson(changes.payload, { what: `payload of "${job}"`, maxBytes: settings.maxPayloadBytes })
+  // Checked by its value, and written as it came.
+  if (changes.payload !== undefined) toJson(changes.payload, { what: `payload of "${job}"`, maxBytes: settings.maxPayloadBytes })
   const runAt = changes.runAt === undefined ? undefined : parseInstant(changes.runAt, 'runAt')
   for (let round = 0; round < mostRounds; round++) {
     const { name, queue, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } = record
@@ -101,7 +105,7 @@ async function change(
       occurrence,
       repeat,
     }
-    const contents = { identity, payload: payload ?? record.payload, runAt: runAt ?? record.runAt }
+    const contents = { identity, payload: changes.payloadText ?? record.payload, runAt: runAt ?? record.runAt }
     const envelope = reseal(record, contents, keys)
     const [answer] = await backend.store.amend([{ id, expected: record.payload, envelope }])
     if (answer === 'amended') return

@@ -7,6 +7,7 @@ import { parseRepeat } from '../../../scheduling/repeating/repeat.ts'
 import type { JobService } from '../../service/job-service.ts'
 import type { HttpDeps } from '../deps.ts'
 import { HttpProblem, invalidRequest } from '../http-problem.ts'
+import { entryTexts, memberTexts } from '../json-text.ts'
 import type { Exchange, Handlers } from '../route.ts'
 
 /** Making jobs. */
@@ -14,7 +15,7 @@ export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'creat
   return {
     createJob: async ({ body, exchange }) => {
       const once = onceOf(exchange)
-      const envelope = await service.creating.seal(sealable(body, once, 0, ''))
+      const envelope = await service.creating.seal(sealable(body, { text: exchange.text, at: 0, pointer: '' }, once, service))
       const receipt = await service.creating.send(envelope)
       if (once !== null) await refuseOtherBody(receipt, once, service)
       return { status: receipt.stored ? 201 : 200, body: { id: receipt.id, created: receipt.stored } }
@@ -26,7 +27,10 @@ export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'creat
       }
       const once = onceOf(exchange)
       const envelopes: Envelope[] = []
-      for (const [at, job] of jobs.entries()) envelopes.push(await service.creating.seal(sealable(job, once, at, `/jobs/${at}`)))
+      for (const [at, text] of entryTexts(memberTexts(exchange.text).get('jobs') as string).entries()) {
+        const given = { text, at, pointer: `/jobs/${at}` }
+        envelopes.push(await service.creating.seal(sealable(jobs[at] as NewJob, given, once, service)))
+      }
       const receipts = once === null ? await service.creating.sendAll(envelopes) : await sendOnce(envelopes, once, service)
       const created = receipts.map(({ id, stored }) => ({ id, created: stored }))
       return { status: created.some((each) => each.created) ? 201 : 200, body: { jobs: created } }
@@ -65,20 +69,25 @@ async function refuseOtherBody({ id, stored }: SendReceipt, { body }: Once, { qu
 
 type Sealable = Parameters<JobService['creating']['seal']>[0]
 
-function sealable(
-  { job, payload = null, repeat, unique, ...rest }: NewJob,
-  once: Once | null,
-  at: number,
-  pointer: string,
-): Sealable {
-  if (repeat !== undefined) parseRepeat(repeat)
-  const options =
-    once === null ? { ...rest, ...(unique !== undefined && { unique }) } : { ...rest, ...onceOptions(rest.meta, once, at) }
+/** Where a job stands in its request. */
+interface Place {
+  /** The job as it was written. */
+  readonly text: string
+  readonly at: number
+  readonly pointer: string
+}
+
+function sealable(given: NewJob, { text, at, pointer }: Place, once: Once | null, { creating }: JobService): Sealable {
+  const { job, payload: _, repeat = null, unique, ...rest } = given
+  if (repeat !== null) parseRepeat(repeat)
   if (once !== null && unique !== undefined) {
     const detail = 'can not be given together with an Idempotency-Key, which is a unique key of its own'
     throw invalidRequest([{ pointer: `${pointer}/unique`, detail }])
   }
-  return { job, payload: JSON.stringify(payload), options: options as DispatchOptions, repeat: repeat ?? null }
+  const key = unique === undefined ? {} : { unique }
+  const options = { ...rest, ...(once === null ? key : onceOptions(rest.meta, once, at)) } as DispatchOptions
+  const payload = memberTexts(text).get('payload') ?? JSON.stringify(creating.definitionOf(job).fields.args)
+  return { job, payload, options, repeat }
 }
 
 function onceOptions(meta: NewJob['meta'], { key, body }: Once, at: number): DispatchOptions {
