@@ -154,7 +154,7 @@ describe('treadle manage', () => {
     client.send('CreateJob\nname: Double\ndata: {"n":21}\nrepeat: FINISHED, +1 DAY\n\nCreateJob\nname: Broken\n\n')
     await client.replies(2)
     await manager.says('✓ Double 1')
-    await manager.says('Broken 2')
+    await manager.says('✗ Broken 2')
     client.send('QueryJob\njobID: 1\n\nQueryJob\njobID: 2\n\n')
     const [double, broken] = await client.replies(2)
     expect(double).toMatch(/"data":\{"n":42\}.*"state":"QUEUED"/)
