@@ -1,6 +1,6 @@
 /** So soon after work was found the next look is made, where nothing tells of new work. */
-const shortestPauseMs = 50
-const growth = 1.5
+const shortestPauseMs = 20
+const growth = 1.25
 
 /**
  * How long an idle worker sleeps until it looks for work again. Where other programs can wake it, it looks seldom, in case a hint

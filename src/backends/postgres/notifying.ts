@@ -97,8 +97,10 @@ export class NotifyingWaker implements Waker {
     this.#telling = undefined
   }
 
+  /** A word is a commit, too, but nothing that has to be on disk before it is heard. */
   #say(text: string): Promise<unknown> {
-    return this.#options.database.run('SELECT pg_notify(?, ?)', [this.#channel, text])
+    const saying = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(?, ?)::text"
+    return this.#options.database.run(saying, [this.#channel, text])
   }
 
   #listen(): void {
