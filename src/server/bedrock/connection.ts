@@ -14,12 +14,14 @@ import type { BedrockRequest } from './request.ts'
 import { RequestParser } from './request-parser.ts'
 import { type PeerAddress, peerAddress, RequestPeer } from './request-peer.ts'
 import type { TokenGuard } from './token-guard.ts'
+import type { UnfinishedBytes } from './unfinished-bytes.ts'
 
 export interface ConnectionContext {
   readonly answer: BedrockAnswer
   readonly guard: TokenGuard | undefined
   readonly needsToken: (request: BedrockRequest) => boolean
   readonly forgotten: Forgotten
+  readonly unfinished: UnfinishedBytes
   readonly clock: Clock
   readonly limits: BedrockLimits
   readonly logger: Logger
@@ -53,6 +55,7 @@ export class Connection {
   #isStopping = false
   #hasClientEnded = false
   #isFinished = false
+  #countedBytes = 0
 
   constructor(socket: Socket, context: ConnectionContext) {
     const { clock, limits } = context
@@ -75,10 +78,6 @@ export class Connection {
     this.#serve()
   }
 
-  destroy(): void {
-    this.#socket.destroy()
-  }
-
   #received(bytes: Buffer): void {
     if (this.#isFinished) return
     this.#parser.add(bytes)
@@ -95,6 +94,7 @@ export class Connection {
   #closed(): void {
     const gone = new Error('The client is gone')
     this.#isFinished = true
+    this.#forgetReceived()
     this.#deadline.cancel()
     this.#closing.abort(gone)
     this.#run?.peer.gone.abort(gone)
@@ -114,8 +114,22 @@ export class Connection {
   }
 
   #goOn(): void {
-    if (this.#isFree && this.#socket.isPaused()) this.#socket.resume()
-    this.#setDeadline()
+    if (!this.#hasRoomFor(this.#parser.waitingBytes) && this.#isFree) this.#sendLast(tooLarge)
+    else {
+      if (this.#isFree && this.#socket.isPaused()) this.#socket.resume()
+      this.#setDeadline()
+    }
+  }
+
+  #forgetReceived(): void {
+    this.#parser.forget()
+    this.#hasRoomFor(0)
+  }
+
+  #hasRoomFor(bytes: number): boolean {
+    const before = this.#countedBytes
+    this.#countedBytes = bytes
+    return this.#context.unfinished.change(before, bytes)
   }
 
   /** Nothing is being carried out, and no reply waits to be read. */
@@ -195,6 +209,7 @@ export class Connection {
   #finish(): void {
     if (this.#isFinished) return
     this.#isFinished = true
+    this.#forgetReceived()
     this.#deadline.set(this.#context.clock.now() + this.#context.limits.stalledMs)
     this.#socket.resume()
     this.#writer.finish(this.#hasClientEnded)

@@ -4,6 +4,8 @@ export interface BedrockLimits {
   readonly headerBytes: number
   readonly headers: number
   readonly bodyBytes: number
+  /** Of requests that have begun and are not complete, on all connections together. */
+  readonly unfinishedBytes: number
   /** Open at the same time; one more is closed at once. */
   readonly connections: number
   /** Requests that nobody waits for (`forget`, `commandExecuteTime`) and that have not ended. */
@@ -22,6 +24,7 @@ export const defaultBedrockLimits: BedrockLimits = {
   headerBytes: 16 * 1024 * 1024,
   headers: 1_000,
   bodyBytes: 1024 * 1024,
+  unfinishedBytes: 256 * 1024 * 1024,
   connections: 20_000,
   forgotten: 10_000,
   requestMs: 110_000,

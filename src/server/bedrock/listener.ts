@@ -9,6 +9,7 @@ import { type BedrockLimits, defaultBedrockLimits } from './limits.ts'
 import type { BedrockAnswer } from './peer.ts'
 import type { BedrockRequest } from './request.ts'
 import { tokenGuard } from './token-guard.ts'
+import { UnfinishedBytes } from './unfinished-bytes.ts'
 
 export interface BedrockListenerOptions {
   readonly host: string
@@ -40,7 +41,8 @@ export async function listenBedrock(options: BedrockListenerOptions): Promise<Be
   const logger = soundLogger(options.logger ?? silentLogger)
   const forgotten = new Forgotten({ answer, clock, limits, logger })
   const guard = token === undefined ? undefined : tokenGuard(token)
-  const context = { answer, guard, needsToken, forgotten, clock, limits, logger }
+  const unfinished = new UnfinishedBytes(limits.unfinishedBytes)
+  const context = { answer, guard, needsToken, forgotten, unfinished, clock, limits, logger }
   const connections = new Set<Connection>()
   const sockets = new Set<Socket>()
   let stopping: Promise<void> | undefined

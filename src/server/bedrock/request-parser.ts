@@ -34,6 +34,13 @@ export class RequestParser {
     this.#received.add(piece)
   }
 
+  /** Nothing more is read: what has arrived need not be kept. */
+  forget(): void {
+    this.#received.use(this.#received.length)
+    this.#head = undefined
+    this.#chunked = undefined
+  }
+
   /** Bytes that belong to no request that was given out. */
   get waitingBytes(): number {
     return this.#received.length

@@ -113,6 +113,40 @@ describe('listening', () => {
   })
 })
 
+describe('what many clients begin and do not end', () => {
+  const part = (bytes: number) => `CreateJob\ndata: ${'x'.repeat(bytes)}`
+
+  test('takes no more memory than its bound: large ones are refused then, small ones never', async () => {
+    const ground = await listening({ limits: { unfinishedBytes: 1_000_000 } })
+    const [first, second, small] = [await ground.client(), await ground.client(), await ground.client()]
+    first.send(part(700_000))
+    second.send(part(700_000))
+    const refused = await Promise.race([first.all().then(() => first), second.all().then(() => second)])
+    expect(refused.received).toBe('402 Request too large\r\nContent-Length: 0\r\n\r\n')
+    small.send('Ping\n\n')
+    expect(await small.reply()).toBe(echoOf('Ping'))
+    const other = refused === first ? second : first
+    other.send('\n\n')
+    expect(await other.reply()).toBe(echoOf('CreateJob'))
+  })
+
+  test('is counted no longer than it is kept', async () => {
+    const ground = await listening({ limits: { unfinishedBytes: 1_000_000 } })
+    for (let round = 0; round < 5; round++) {
+      const gone = await ground.client()
+      gone.send(part(700_000))
+      await until(() => gone.socket.writableLength === 0)
+      gone.socket.destroy()
+      const client = await ground.client()
+      client.send(`${part(700_000)}\n\n`)
+      const answers = await client.replies(1).catch(() => [])
+      // The server may not have heard yet that the other one is gone.
+      if (answers.length === 0 || answers[0]?.startsWith('402')) round--
+      else expect(answers).toEqual([echoOf('CreateJob')])
+    }
+  })
+})
+
 describe('an encrypted listener', () => {
   test('answers in order, also a client that has closed its side, and stops during a handshake', async () => {
     const ground = await listening({ tls: certificate })
