@@ -9,6 +9,8 @@ export interface JsonSchema {
   readonly const?: Json
   readonly format?: 'date-time'
   readonly pattern?: string
+  /** Shown where the pattern is not kept. */
+  readonly examples?: readonly string[]
   readonly minLength?: number
   readonly maxLength?: number
   readonly minimum?: number
@@ -39,7 +41,9 @@ export type ValueOf<Described> = Described extends { readonly [value]?: infer Va
 
 type Words = Pick<JsonSchema, 'description' | 'default'>
 
-export function text(rules: Words & Pick<JsonSchema, 'minLength' | 'maxLength' | 'pattern' | 'format'> = {}): Shape<string> {
+export function text(
+  rules: Words & Pick<JsonSchema, 'minLength' | 'maxLength' | 'pattern' | 'examples' | 'format'> = {},
+): Shape<string> {
   return { type: 'string', ...rules }
 }
 
@@ -68,7 +72,7 @@ export function words<const Word extends string>(known: readonly Word[], rules: 
 /** Milliseconds, or a text such as `30s` or `1h30m`. */
 export function duration(rules: Words = {}): Shape<number | string> {
   const pattern = '^(?:\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w))+$'
-  return { anyOf: [integer({ minimum: 0 }), text({ pattern, maxLength: 100 })], ...rules }
+  return { anyOf: [integer({ minimum: 0 }), text({ pattern, examples: ['250ms', '30s', '1h30m'], maxLength: 100 })], ...rules }
 }
 
 export function nullable<Value>(shape: Shape<Value>): Shape<Value | null> {

@@ -41,11 +41,12 @@ function checkPlain(schema: JsonSchema, value: unknown, pointer: string, faults:
 
 type Say = (detail: string) => void
 
-function checkText({ minLength = 0, maxLength, pattern, format }: JsonSchema, value: string, say: Say): void {
+function checkText({ minLength = 0, maxLength, pattern, examples, format }: JsonSchema, value: string, say: Say): void {
   if (value.length < minLength) say(minLength === 1 ? 'must not be empty' : `must have at least ${minLength} characters`)
   else if (maxLength !== undefined && value.length > maxLength)
     say(`must have at most ${maxLength} characters, got ${value.length}`)
-  else if (pattern !== undefined && !patternOf(pattern).test(value)) say(`must match ${pattern}, got ${gotText(value)}`)
+  else if (pattern !== undefined && !patternOf(pattern).test(value))
+    say(`must ${formText(pattern, examples)}, got ${gotText(value)}`)
   else if (format === 'date-time') {
     try {
       parseInstant(value, 'it')
@@ -53,6 +54,10 @@ function checkText({ minLength = 0, maxLength, pattern, format }: JsonSchema, va
       say(messageOf(thrown).replace(/^it /, ''))
     }
   }
+}
+
+function formText(pattern: string, examples: JsonSchema['examples']): string {
+  return examples === undefined ? `match ${pattern}` : `be a text such as ${orText(examples.map(shown))}`
 }
 
 function checkNumber({ minimum, maximum }: JsonSchema, value: number, say: Say): void {

@@ -28,7 +28,8 @@ export class HttpProblem extends Error {
     const { code, errors } = this.parts
     return {
       type: problemType(this.kind),
-      ...problemKinds[this.kind],
+      title: problemKinds[this.kind].title,
+      status: this.status,
       detail: this.message,
       ...(code !== undefined && { code }),
       ...(errors !== undefined && { errors }),

@@ -60,6 +60,8 @@ describe('a value that is not has its faults told, with their places', () => {
     [flag(), 'true', [' must be true or false, got "true"']],
     [words(['a', 'b']), 'c', [' must be "a" or "b", got "c"']],
     [duration(), -1, [' must be at least 0, got -1']],
+    [duration(), 'soon', [' must be a text such as "250ms", "30s" or "1h30m", got "soon"']],
+    [text({ pattern: '^a$' }), 'b', [' must match ^a$, got "b"']],
     [duration(), true, [' must be a whole number or a text, got true']],
     [nullable(text()), 1, [' must be a text or null, got 1']],
     [list(integer()), {}, [' must be a list, got an object']],
