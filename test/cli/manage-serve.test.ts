@@ -2,19 +2,20 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type BedrockClient, bedrockClient } from '../../src/client/bedrock-client.ts'
 import { isAlive } from '../processes/alive.ts'
+import { certificate } from '../server/bedrock/certificate.ts'
 import { until } from '../world.ts'
 import { Project, type Running } from './project.ts'
 
 interface Served {
   readonly client: BedrockClient
   readonly project: Project
-  manage(env?: Readonly<Record<string, string>>): Running
+  manage(env?: Readonly<Record<string, string>>, ...args: readonly string[]): Running
 }
 
 /** A server on a file, a client of it, and managers as they are started by hand. */
 async function served(workers: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Served> {
   const files = Object.entries(workers).map(([name, text]) => [`workers/${name}`, text])
-  const project = new Project(Object.fromEntries(files))
+  const project = new Project({ ...Object.fromEntries(files), ...certificate })
   const serving = project.start(['serve', '--url', 'sqlite:jobs.db', '--port', '0', '--no-http', '--json', ...args])
   let said = ''
   serving.child.stdout?.on('data', (bytes) => {
@@ -22,10 +23,11 @@ async function served(workers: Readonly<Record<string, string>>, ...args: readon
   })
   await until(() => said.includes('\n'))
   const { port } = (JSON.parse(said.split('\n')[0] as string) as { tcp: { port: number } }).tcp
-  const client = bedrockClient({ port })
+  const isEncrypted = args.includes('--tls-cert')
+  const client = bedrockClient(isEncrypted ? { port, host: 'localhost', tls: { ca: certificate.cert } } : { port })
   onTestFinished(() => client.close())
   const common = ['manage', '--name', '*', '--workers', 'workers', '--port', String(port), '--max-load', '100000']
-  return { client, project, manage: (env = {}) => project.start(common, { env }) }
+  return { client, project, manage: (env = {}, ...more) => project.start([...common, ...more], { env }) }
 }
 
 describe('a manager of jobs that a server has', () => {
@@ -74,6 +76,23 @@ export default async () => {
     await until(() => !isAlive(pid))
     const next = manage()
     await next.says(`✓ Job ${jobID}`)
+  })
+
+  it('is reached with TLS, and has to be trusted', async () => {
+    const { client, project, manage } = await served(
+      { 'Job.mjs': 'export default () => {}' },
+      '--tls-cert',
+      'cert',
+      '--tls-key',
+      'key',
+    )
+    const jobID = await client.createJob({ name: 'Job' })
+    const wary = manage({}, '--host', 'localhost', '--tls')
+    await wary.says('can not be reached: self-signed certificate')
+    const trusting = manage({}, '--host', 'localhost', '--tls-ca', project.path('cert'))
+    await trusting.says(`✓ Job ${jobID}`)
+    const { code, err } = await project.call(['manage', '--name', '*', '--workers', 'workers', '--tls-ca', 'nowhere'])
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--tls-ca: nowhere can not be read: ENOENT') })
   })
 
   it('that stops as it is handed one either does it or leaves it to others', async () => {

@@ -1,7 +1,8 @@
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock } from '../../core/clock.ts'
+import { messageOf } from '../../core/errors.ts'
 import type { ManagerEvent } from '../../manager/events.ts'
 import { manage } from '../../manager/manager.ts'
 import { examples } from '../examples.ts'
@@ -20,6 +21,7 @@ interface ManageCommandOptions {
   readonly port?: number
   readonly token?: string
   readonly tls?: boolean
+  readonly tlsCa?: string
   readonly maxLoad?: number
   readonly maxJobs?: number
   readonly timeLimit?: string
@@ -40,6 +42,7 @@ export function addManage(program: Command): void {
     .option('--host <host>', 'of the server (default: 127.0.0.1)')
     .option('--port <port>', 'of the server (default: 8888)', wholeNumber(1, 65_535))
     .option('--tls', 'connect with TLS')
+    .option('--tls-ca <file>', 'connect with TLS, and trust this certificate (PEM) of the server or of who made it')
     .option('--token <token>', 'what the server wants to be shown; better given as TREADLE_TOKEN, where others can not see it')
     .option('--max-load <n>', 'begin no job while the load average is not below this (default: the number of cores)', load)
     .option('--max-jobs <n>', 'at most so many at once (default: 100)', wholeNumber(1, 10_000))
@@ -60,11 +63,12 @@ export function addManage(program: Command): void {
 }
 
 /** Gives the exit code. */
-async function run({ quiet = false, ...options }: ManageCommandOptions, out: Output): Promise<number> {
+async function run({ quiet = false, tlsCa, ...options }: ManageCommandOptions, out: Output): Promise<number> {
   const workers = resolve(options.workers)
   if (!(await isFolder(workers))) throw new UsageError(`--workers: there is no folder ${workers}`)
   const { TREADLE_TOKEN, ...env } = process.env as Record<string, string>
   const token = options.token || TREADLE_TOKEN
+  const tls = tlsCa === undefined ? options.tls : { ca: await read(tlsCa) }
   const aborting = new AbortController()
   let more = 0
   const stop = stopRequest(
@@ -79,6 +83,7 @@ async function run({ quiet = false, ...options }: ManageCommandOptions, out: Out
     workers,
     env,
     ...(token && { token }),
+    ...(tls !== undefined && { tls }),
     signal: stop.signal,
     abort: aborting.signal,
     onEvent: (event) => {
@@ -98,6 +103,14 @@ function load(text: string): number {
   const number = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
   if (number > 0) return number
   throw new InvalidArgumentError('It must be a load average above 0, such as 5.0.')
+}
+
+async function read(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (cause) {
+    throw new UsageError(`--tls-ca: ${file} can not be read: ${messageOf(cause)}`, 'USAGE', { cause })
+  }
 }
 
 async function isFolder(path: string): Promise<boolean> {
