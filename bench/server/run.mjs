@@ -9,20 +9,28 @@ import { parseArgs } from 'node:util'
 import { machine } from '../machine.mjs'
 import { prepareTreadle } from '../packages.mjs'
 
-const options = { jobs: { type: 'string', default: '10000' }, connections: { type: 'string', default: '1,8,32' } }
+const options = {
+  jobs: { type: 'string', default: '10000' },
+  connections: { type: 'string', default: '1,8,32' },
+  waiters: { type: 'string', default: '2000' },
+}
 const { values } = parseArgs({ options })
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 const caches = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
 
 prepareTreadle()
 const rows = []
-for (const connections of values.connections.split(',').map(Number)) rows.push(await measure(connections, Number(values.jobs)))
+for (const connections of values.connections.split(',').map(Number)) {
+  rows.push({ connections, ...(await measure('clients.mjs', { connections, jobs: Number(values.jobs) })) })
+}
+const waiting = await measure('waiters.mjs', { waiters: Number(values.waiters) })
 const { date, cpu, cores, system, node } = machine([])
 console.log(`${date} UTC, ${cores} cores of ${cpu}, ${system}, Node ${node}; ${values.jobs} jobs`)
 console.table(rows)
+console.table([waiting])
 
 /** A server in a process of its own, on the disk of the checkout, and the clients in another one. */
-async function measure(connections, jobs) {
+async function measure(script, settings) {
   mkdirSync(caches, { recursive: true })
   const folder = mkdtempSync(join(caches, 'server-'))
   const args = ['serve', '--url', 'sqlite:jobs.db', '--port', '0', '--no-http', '--json']
@@ -30,9 +38,9 @@ async function measure(connections, jobs) {
   try {
     const [line] = await once(createInterface({ input: server.stdout }), 'line')
     const { port } = JSON.parse(line).tcp
-    const clients = fork(fileURLToPath(new URL('./clients.mjs', import.meta.url)), [JSON.stringify({ port, connections, jobs })])
+    const clients = fork(fileURLToPath(new URL(script, import.meta.url)), [JSON.stringify({ port, ...settings })])
     const [figures] = await once(clients, 'message')
-    return { connections, ...figures }
+    return figures
   } finally {
     server.kill('SIGTERM')
     await once(server, 'exit')

@@ -7,15 +7,20 @@ export interface WatchedSignals extends StopRequest {
   isAborted(): boolean
 }
 
-/** The worker itself stops at the first signal and aborts at the second; here it is said, and the third ends the process. */
-export function watchSignals(out: Output): WatchedSignals {
+/** What works stops at the first signal and aborts at the second; here it is said, and the third ends the process. */
+export function watchSignals(
+  out: Output,
+  waiting = 'stopping: waiting for running jobs; once more aborts them',
+  onAbort: () => void = () => {},
+): WatchedSignals {
   let more = 0
   const stop = stopRequest(
-    () => out.note('stopping: waiting for running jobs; once more aborts them'),
+    () => out.note(waiting),
     () => {
       more++
       if (more > 1) process.exit(exitCodes.interrupted)
       out.note('aborting')
+      onAbort()
     },
   )
   return { ...stop, isAborted: () => more > 0 }

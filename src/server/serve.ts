@@ -19,7 +19,10 @@ export interface JobServer extends AsyncDisposable {
   readonly address: Address | null
   /** Where the HTTP API is; null where it is not. */
   readonly httpAddress: Address | null
-  /** Takes no more requests, answers those that it has, and lets go. What takes longer than the grace is cut off. */
+  /**
+   * Takes no more requests, answers those that it has, and lets go. What takes longer than the grace is cut off. It may be called
+   * again, with less time.
+   */
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }
 
@@ -53,7 +56,8 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
   }
   let stopping: Promise<void> | undefined
   const stopOnce: JobServer['stop'] = ({ graceMs = defaultGraceMs } = {}) => {
-    stopping ??= stop(graceMs)
+    if (stopping === undefined) stopping = stop(graceMs)
+    else for (const listener of [listeners.bedrock, listeners.http]) void listener?.stop({ graceMs })
     return stopping
   }
   return {

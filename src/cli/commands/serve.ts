@@ -105,9 +105,10 @@ function read(file: string): Buffer {
 /** Until it is told to stop. With a worker's options it works, too. */
 async function keepServing(session: ProjectSession, options: ServeOptions, work: WorkOptions | null): Promise<number> {
   const { jobs, out, project } = session
-  const stop = watchSignals(out)
+  let server: JobServer | undefined
+  const stop = watchSignals(out, work === null ? answering : undefined, () => void server?.stop({ graceMs: 0 }))
   await jobs.open({ wait: stop.signal })
-  const server = await serve(jobs, options)
+  server = await serve(jobs, options)
   try {
     tellStart(session, server, options, work !== null)
     if (work === null) await aborted(stop.signal)
@@ -116,11 +117,13 @@ async function keepServing(session: ProjectSession, options: ServeOptions, work:
       await jobs.work({ ...project.worker, ...work, signals: true, signal: stop.signal })
     }
   } finally {
-    await server.stop(stop.isAborted() ? { graceMs: 0 } : {})
+    await server.stop()
   }
   out.line(out.json ? JSON.stringify({ event: 'server:stopped' }) : 'stopped')
   return stop.isAborted() ? exitCodes.interrupted : exitCodes.ok
 }
+
+const answering = 'stopping: answering what was asked; once more leaves at once'
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
