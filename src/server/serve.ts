@@ -76,7 +76,9 @@ interface Listeners {
 function speakBedrock(port: number, { host, token, tls }: ServeConfig, wire: WireQueue): Promise<BedrockListener> {
   const { clock, logger } = wire.deps.queue.settings
   const answer = answerOn(wire)
-  return listenBedrock({ host, port, answer, clock, logger, ...(token && { token }), ...(tls && { tls }) })
+  // Load balancers that ask whether it lives have no token.
+  const needsToken = ({ verb }: { readonly verb: string }) => verb !== 'get'
+  return listenBedrock({ host, port, answer, needsToken, clock, logger, ...(token && { token }), ...(tls && { tls }) })
 }
 
 function speakHttp(port: number, config: ServeConfig, jobs: Treadle, service: JobService): Promise<HttpListener> {

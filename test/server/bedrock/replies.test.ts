@@ -72,6 +72,7 @@ describe('a server', () => {
   test('that asks for a token answers nobody else', async () => {
     const { status } = await served({ token: 'open sesame' })
     expect(await status('CreateJob', { name: 'a' })).toBe('401 Unauthorized')
+    expect(await status('GET /status/handlingCommands HTTP/1.1')).toBe('HTTP/1.1 200 LEADING')
     expect(await status('CreateJob', { name: 'a', token: 'open sesame' })).toBe('200 OK')
     expect(await status('GetJob', { name: 'a' })).toBe('200 OK')
   })
