@@ -37,6 +37,8 @@ export interface HttpApiOptions {
 export interface HttpApi {
   /** What Node's server must be made with, so that slow and endless requests end. */
   readonly serverOptions: ServerOptions
+  /** A connection on which nothing happens for longer than this is broken off. */
+  readonly idleTimeoutMs: number
   /** How many requests wait for work now. */
   readonly waiting: number
   /** Whether a request is one for the API, and not for whatever else the server shows. */
@@ -54,6 +56,7 @@ export function httpApi(options: HttpApiOptions): HttpApi {
   const handling = new Handling(options, handlersOf({ jobs, service, limits, waiting }), limits)
   return {
     serverOptions: nodeServerOptions(limits),
+    idleTimeoutMs: limits.longestWaitMs + limits.stalledMs,
     get waiting() {
       return waiting.count
     },
@@ -103,21 +106,19 @@ class Handling {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isHead = request.method === 'HEAD'
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
     // A connection that breaks is seen by its 'close'.
     response.on('error', () => {})
     try {
-      const reply = await this.#reply(request, AbortSignal.any([gone.signal, this.#closing.signal]))
+      const reply = await this.#reply(request, () => this.#signalOf(response))
       const isDelivered = await sendReply(response, reply, isHead)
       if (!isDelivered) await reply.undelivered?.().catch((thrown: unknown) => this.#complain(request, thrown))
     } catch (thrown) {
-      if (gone.signal.aborted) return
+      if (response.closed) return
       await sendProblem(response, this.#problemOf(thrown, request), isHead)
     }
   }
 
-  async #reply(request: IncomingMessage, signal: AbortSignal): Promise<AnyReply> {
+  async #reply(request: IncomingMessage, signal: () => AbortSignal): Promise<AnyReply> {
     const [path = '', search = ''] = splitAddress(request.url ?? '/')
     const found = this.#routing.find(path)
     const route = routeFor(found, request.method ?? 'GET')
@@ -135,6 +136,14 @@ class Handling {
     return route.handle(
       askedOf(route.operation, { params: found.params, query: new URLSearchParams(search), headers, body, signal }),
     )
+  }
+
+  /** Made only for those who wait: it costs more than most requests. */
+  #signalOf(response: ServerResponse): AbortSignal {
+    const gone = new AbortController()
+    if (response.closed) gone.abort()
+    response.once('close', () => gone.abort())
+    return AbortSignal.any([gone.signal, this.#closing.signal])
   }
 
   #problemOf(thrown: unknown, request: IncomingMessage): HttpProblem {

@@ -10,7 +10,7 @@ export interface Given {
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string>>
   readonly body: Body | null
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
 }
 
 /** Checks all parts of a request, and throws everything that is wrong with them at once. */

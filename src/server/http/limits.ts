@@ -18,6 +18,8 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number
   /** How long all of a request may take to arrive; 30 s by default. */
   readonly requestTimeoutMs: number
+  /** How long a client may leave its answer unread, beside the time that it may wait for work; 30 s by default. */
+  readonly stalledMs: number
   /** 16 KiB by default. */
   readonly maxHeaderBytes: number
 }
@@ -30,6 +32,7 @@ const defaults: HttpLimits = {
   maxWaiting: 1_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
+  stalledMs: 30_000,
   maxHeaderBytes: 16 * 1024,
 }
 

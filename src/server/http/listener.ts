@@ -28,6 +28,7 @@ export interface HttpListener {
 export async function listenHttp(options: HttpListenerOptions): Promise<HttpListener> {
   const { api, host, logger, clock = systemClock } = options
   const server = openServer(options)
+  server.setTimeout(api.idleTimeoutMs)
   await listening(server, options)
   server.on('error', (error) => logger.error(`The listener of the HTTP API failed: ${messageOf(error)}`))
   let stopping: Promise<void> | undefined

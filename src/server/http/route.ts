@@ -16,7 +16,7 @@ export interface Exchange {
   /** By their names in small letters. */
   readonly headers: Readonly<Record<string, string>>
   /** Aborted when the client goes away, or the server is stopped. */
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
 }
 
 export type Reply<Wanted extends Operation> = {

@@ -52,7 +52,7 @@ export async function serving({ jobs: options = {}, on, ...rest }: ServingOption
   const service = new JobService(await inside.jobs.served(), 3)
   const { logger } = service.queue.settings
   const api = httpApi({ jobs: inside.jobs, service, logger, ...rest })
-  const server = createServer(api.serverOptions, api.listener).listen(0, '127.0.0.1')
+  const server = createServer(api.serverOptions, api.listener).setTimeout(api.idleTimeoutMs).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`

@@ -124,6 +124,27 @@ describe('a request that waits for work', () => {
     expect(await world.client.leases.take({ jobs: ['a'] })).toMatchObject([{ id, attempt: 1 }])
   })
 
+  test('whose answer is never read puts its jobs back', async () => {
+    const world = await serving({ limits: { longestWaitMs: 1, stalledMs: 100 } })
+    // More than the machine keeps for a client that does not read.
+    const payload = 'x'.repeat(900_000)
+    for (let n = 0; n < 20; n++) await world.client.jobs.create({ job: 'a', payload })
+    const deaf = await world.raw()
+    deaf.socket.pause()
+    deaf.send(requestText({ jobs: ['a'], limit: 20, lease: '1h' }))
+    const states = async () => (await world.backend.store.list({ limit: 20 })).map(({ state }) => state)
+    await until(async () => (await states()).every((state) => state === 'running'))
+    await until(async () => (await states()).every((state) => state === 'ready'))
+  })
+
+  test('is answered by a name that nobody knew before', async () => {
+    const world = await serving()
+    const taking = world.client.leases.take({ jobs: ['new-*'], wait })
+    await waiters(world)
+    await world.client.jobs.create({ job: 'new-one' })
+    expect(await taking).toMatchObject([{ job: 'new-one' }])
+  })
+
   test('is refused when too many wait already', async () => {
     const world = await serving({ limits: { maxWaiting: 1 } })
     const taking = world.client.leases.take({ jobs: ['a'], wait })

@@ -17,6 +17,7 @@ export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'creat
       const once = onceOf(exchange)
       const envelope = await service.creating.seal(sealable(body, { text: exchange.text, at: 0, pointer: '' }, once, service))
       const receipt = await service.creating.send(envelope)
+      service.names.touch(envelope.job)
       if (once !== null) await refuseOtherBody(receipt, once, service)
       return { status: receipt.stored ? 201 : 200, body: { id: receipt.id, created: receipt.stored } }
     },
@@ -32,6 +33,7 @@ export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'creat
         envelopes.push(await service.creating.seal(sealable(jobs[at] as NewJob, given, once, service)))
       }
       const receipts = once === null ? await service.creating.sendAll(envelopes) : await sendOnce(envelopes, once, service)
+      for (const { job } of envelopes) service.names.touch(job)
       const created = receipts.map(({ id, stored }) => ({ id, created: stored }))
       return { status: created.some((each) => each.created) ? 201 : 200, body: { jobs: created } }
     },
