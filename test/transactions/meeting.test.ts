@@ -2,12 +2,33 @@ import { describe, expect, it } from 'vitest'
 import { nextTurn } from '../../src/core/clock.ts'
 import { ServerWorld, serverEngines } from './server-world.ts'
 
-/** Those that the engines have, where it is not a serialization failure to see what is new. */
-const isolations = {
-  postgres: ['READ COMMITTED'],
-  mariadb: ['READ COMMITTED', 'REPEATABLE READ'],
-  mysql: ['READ COMMITTED', 'REPEATABLE READ'],
-} as const
+/** Where it is not a serialization failure to see what is new. */
+const meetings = serverEngines.flatMap((engine) => {
+  const levels = engine === 'postgres' ? ['READ COMMITTED'] : ['READ COMMITTED', 'REPEATABLE READ']
+  return levels.map((isolation) => [engine, isolation] as const)
+})
+
+// In tables of their own: where a key was held a moment ago, MySQL still has places for it that it locks together with others.
+describe.each(meetings)('transactions of callers that meet on %s, %s', (engine, isolation) => {
+  const world = new ServerWorld(engine)
+
+  it('the second with a unique key is told of the first when that is committed', async () => {
+    const [first, second] = [await world.begun(isolation), await world.begun(isolation)]
+    const { mail } = world
+    for (const options of [{ unique: 'k' }, { throttle: { key: 't', time: '1h' } }, { unique: 'l' }] as const) {
+      const run = await mail.in(first.tx).dispatch(1, options)
+      const waiting = mail.in(second.tx).dispatch(2, options)
+      await first.query('COMMIT')
+      expect(await waiting).toMatchObject({ id: run.id, created: false })
+      await first.query('BEGIN')
+    }
+    // What the second was told keeps no other key from anybody.
+    for (const key of ['a', 'b', 'c', 'd']) expect((await mail.in(first.tx).dispatch(1, { unique: key })).created).toBe(true)
+    await first.query('COMMIT')
+    await second.query('COMMIT')
+    expect(await world.ground.faults()).toEqual([])
+  })
+})
 
 describe.each(serverEngines)('transactions of callers that meet on %s', (engine) => {
   const world = new ServerWorld(engine)
@@ -29,28 +50,6 @@ describe.each(serverEngines)('transactions of callers that meet on %s', (engine)
     expect(await world.states()).toEqual(['ready'])
     expect(await world.ground.faults()).toEqual([])
   })
-
-  it.each(isolations[engine])(
-    'the second with a unique key is told of the first when that is committed: %s',
-    async (isolation) => {
-      const [first, second] = [await world.begun(isolation), await world.begun(isolation)]
-      const { mail } = world
-      for (const options of [{ unique: 'k' }, { throttle: { key: 't', time: '1h' } }, { unique: 'l' }] as const) {
-        const run = await mail.in(first.tx).dispatch(1, options)
-        const waiting = mail.in(second.tx).dispatch(2, options)
-        await first.query('COMMIT')
-        expect(await waiting).toMatchObject({ id: run.id, created: false })
-        await first.query('BEGIN')
-      }
-      // What the second was told keeps no other key from anybody.
-      for (const n of [1, 2, 3, 4]) {
-        expect((await mail.in(first.tx).dispatch(1, { unique: `${n} ${isolation}` })).created).toBe(true)
-      }
-      await first.query('COMMIT')
-      await second.query('COMMIT')
-      expect(await world.ground.faults()).toEqual([])
-    },
-  )
 
   it('takes a key again that it has freed itself', async () => {
     const { jobs } = world

@@ -1,3 +1,4 @@
+import { pause, systemClock } from '../../core/clock.ts'
 import type { SqlRow, SqlSession } from '../sql/session.ts'
 import type { TableName } from '../sql/tables.ts'
 import type { MysqlQueryable } from './client.ts'
@@ -17,6 +18,13 @@ const holding: Partial<Readonly<Record<TableName, string>>> = {
   jobs: '{jobs by jobs_unique}',
   unique_keys: '{unique_keys by PRIMARY}',
 }
+
+/** A lock is another program's, and its time is not the queue's clock. */
+const clock = systemClock
+/** So long it is looked again and again whether a lock is gone. */
+const longestLookMs = 1_000
+const longestPauseMs = 50
+const ownAfterMs = 16
 
 /**
  * A session in a transaction that others may wait for. MySQL locks the place of a key that it finds taken only when it writes it,
@@ -49,22 +57,35 @@ export class MeetingSession extends MysqlSession {
   async #taken(from: string, keys: readonly string[]): Promise<ReadonlySet<unknown>> {
     if (this.#readsCommitted) return heldOf(this, from, keys, 'FOR SHARE')
     if (this.#beside === null) return new Set()
-    const seen = await seenBeside(this.#beside, from, keys)
+    const seen = await seenWithoutWait(this.#beside, from, keys)
     if (seen !== null) return seen
     const taken = new Set<unknown>()
-    for (const key of [...keys].sort()) {
-      // What is locked may be the caller's own, who need not wait for itself.
-      const held = (await seenBeside(this.#beside, from, [key])) ?? (await heldOf(this, from, [key], 'FOR SHARE'))
-      if (held.has(key)) taken.add(key)
-    }
+    for (const key of [...keys].sort()) if (await this.#isTaken(this.#beside, from, key)) taken.add(key)
     return taken
+  }
+
+  /**
+   * Waits beside the transaction for whoever has a lock, so that it has none itself afterwards: the job that holds the key could not
+   * end before the caller does. Who waits for long may be waited for in turn, and only the server finds that out.
+   */
+  async #isTaken(beside: SqlSession, from: string, key: string): Promise<boolean> {
+    const giveUpAt = clock.now() + longestLookMs
+    for (let pauseMs = 1; clock.now() < giveUpAt; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      const seen = await seenWithoutWait(beside, from, [key])
+      if (seen !== null) return seen.has(key)
+      // What stays locked may be the caller's own, who need not wait for itself. To ask that may leave a lock, so not at once.
+      const own = pauseMs === ownAfterMs ? await seenWithoutWait(this, from, [key]) : null
+      if (own !== null) return own.has(key)
+      await pause(clock, pauseMs)
+    }
+    return (await heldOf(this, from, [key], 'FOR SHARE')).has(key)
   }
 }
 
-/** Null where one of them is locked. Nothing stays locked. */
-async function seenBeside(beside: SqlSession, from: string, keys: readonly string[]): Promise<ReadonlySet<unknown> | null> {
+/** Null where one of them is locked by another transaction. On a connection that is in none, nothing stays locked. */
+async function seenWithoutWait(session: SqlSession, from: string, keys: readonly string[]): Promise<ReadonlySet<unknown> | null> {
   try {
-    return await heldOf(beside, from, keys, 'FOR SHARE NOWAIT')
+    return await heldOf(session, from, keys, 'FOR SHARE NOWAIT')
   } catch (thrown) {
     if (isLocked(thrown)) return null
     throw thrown
