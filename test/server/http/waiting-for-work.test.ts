@@ -125,16 +125,18 @@ describe('a request that waits for work', () => {
   })
 
   test('whose answer is never read puts its jobs back', async () => {
-    const world = await serving({ limits: { longestWaitMs: 1, stalledMs: 100 } })
+    const world = await serving({ limits: { longestWaitMs: 1, stalledMs: 1_000 } })
     // More than the machine keeps for a client that does not read.
     const payload = 'x'.repeat(900_000)
-    for (let n = 0; n < 20; n++) await world.client.jobs.create({ job: 'a', payload })
+    world.jobs.declare('a')
+    await world.jobs.dispatchMany('a', Array(20).fill(payload))
     const deaf = await world.raw()
     deaf.socket.pause()
     deaf.send(requestText({ jobs: ['a'], limit: 20, lease: '1h' }))
     const states = async () => (await world.backend.store.list({ limit: 20 })).map(({ state }) => state)
     await until(async () => (await states()).every((state) => state === 'running'))
     await until(async () => (await states()).every((state) => state === 'ready'))
+    expect(deaf.received).toBe('')
   })
 
   test('is answered by a name that nobody knew before', async () => {
