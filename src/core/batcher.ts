@@ -5,13 +5,20 @@
 export class Batcher<Item, Answer> {
   readonly #flush: (items: readonly Item[]) => Promise<readonly Answer[]>
   readonly #maxItems: number
+  readonly #gather: () => Promise<void>
   #items: Item[] = []
   #waiters: Waiter<Answer>[] = []
   #running: Promise<void> | undefined
 
-  constructor(flush: (items: readonly Item[]) => Promise<readonly Answer[]>, maxItems: number) {
+  /** `gather` says how long the first of an idle time waits for company: by default for what its caller adds at once. */
+  constructor(
+    flush: (items: readonly Item[]) => Promise<readonly Answer[]>,
+    maxItems: number,
+    gather: () => Promise<void> = async () => {},
+  ) {
     this.#flush = flush
     this.#maxItems = maxItems
+    this.#gather = gather
   }
 
   get pending(): number {
@@ -32,8 +39,7 @@ export class Batcher<Item, Answer> {
   }
 
   async #run(): Promise<void> {
-    // What the caller adds before its own next await belongs to the first batch.
-    await undefined
+    await this.#gather()
     while (this.#items.length > 0) {
       const items = this.#items.splice(0, this.#maxItems)
       const waiters = this.#waiters.splice(0, this.#maxItems)

@@ -1,6 +1,6 @@
 import type { ServedQueue } from '../../app/served-queue.ts'
 import type { Lease, LeaseRequest, Watch } from '../../backends/contract.ts'
-import { type Clock, pause, type Timer } from '../../core/clock.ts'
+import { type Clock, nextTurn, pause, type Timer } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import { Looks } from '../../worker/looks.ts'
 import type { ClaimLimits } from './claim-limits.ts'
@@ -110,8 +110,8 @@ export class Claims {
 
   async #loop(): Promise<void> {
     this.#timer?.cancel()
-    // Who asks before the caller's own next await is served by the first claim.
-    await undefined
+    // Those whose requests are there by now are served by the first claim.
+    await nextTurn()
     let hasFound = false
     while (!this.#stopping.signal.aborted) {
       try {

@@ -2,6 +2,7 @@ import { type Plan, planDispatch, sealJob, type WrittenPayload, writePayload } f
 import type { ServedQueue } from '../../app/served-queue.ts'
 import type { SendReceipt } from '../../backends/contract.ts'
 import { Batcher } from '../../core/batcher.ts'
+import { nextTurn } from '../../core/clock.ts'
 import { definitionDefaults, JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatch.ts'
 import type { Envelope, ParentLink } from '../../envelope/envelope.ts'
@@ -29,7 +30,8 @@ export class Creating {
 
   constructor(queue: ServedQueue) {
     this.#queue = queue
-    this.#sends = new Batcher((envelopes: readonly Envelope[]) => queue.backend.send(envelopes), largestSend)
+    // What several connections have sent by now is stored together.
+    this.#sends = new Batcher((envelopes: readonly Envelope[]) => queue.backend.send(envelopes), largestSend, nextTurn)
   }
 
   definitionOf(job: string): JobDefinition {

@@ -2,6 +2,7 @@ import type { ServedQueue } from '../../../app/served-queue.ts'
 import type { Settlement, SettleReceipt } from '../../../backends/contract.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { Batcher } from '../../../core/batcher.ts'
+import { nextTurn } from '../../../core/clock.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
 import type { CatchUpLimits } from '../../../scheduling/repeating/catch-up.ts'
@@ -57,7 +58,7 @@ export class WireQueue {
     this.deps = deps
     this.commits = new Commits(settings.clock)
     this.handedOut = new HandedOutJobs(settings.clock)
-    this.#settles = new Batcher((settlements: readonly Settlement[]) => backend.settle(settlements), largestSettle)
+    this.#settles = new Batcher((settlements: readonly Settlement[]) => backend.settle(settlements), largestSettle, nextTurn)
   }
 
   get now(): number {
