@@ -10,7 +10,7 @@ import { type ScheduledRun, skipOvertaken } from '../../execution/occurrence.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from '../../execution/outcome.ts'
 import { nextOfRepeat } from '../../execution/repeating.ts'
 import type { JobService } from '../service/job-service.ts'
-import { occurrenceDeps, scheduledRun } from './scheduled-run.ts'
+import { occurrenceDeps, scheduledRun } from '../service/scheduled-run.ts'
 
 /** How a remote worker's attempt at one job ended. */
 export type EndedAttempt = Settlements['settlements'][number]

@@ -1,7 +1,8 @@
 import type { Lease, LeaseRequest } from '../../client/api/lease-shapes.ts'
 import { type Duration, parseDuration } from '../../core/duration.ts'
+import { admitLeases } from '../service/admission.ts'
 import type { JobService } from '../service/job-service.ts'
-import { handOut } from './handing-out.ts'
+import { leaseJson } from './handing-out.ts'
 import { HttpProblem, invalidRequest } from './http-problem.ts'
 import { jobChoice } from './job-pattern.ts'
 import type { HttpLimits } from './limits.ts'
@@ -44,8 +45,8 @@ export class Waiting {
       // Jobs that could not be handed out leave time to wait for others.
       for (;;) {
         const taken = await claims.take({ ...demand, waitMs: Math.max(0, until - clock.now()) })
-        const handed = await handOut(taken, queue)
-        if (handed.length > 0 || taken.length === 0) return handed
+        const admitted = await admitLeases(taken, queue)
+        if (admitted.length > 0 || taken.length === 0) return admitted.map(leaseJson)
       }
     } finally {
       this.#count--

@@ -65,3 +65,22 @@ test('the options of a definition hold for what comes over the wire, too', async
   expect((await ask('GetJob', { name: 'slow' })).status).toBe('200 OK')
   expect((await ask('GetJob', { name: 'slow' })).status).toBe('404 No job found')
 })
+
+test('what was done under its idempotency key is not handed out again, and finishing a job is doing it', async () => {
+  const { jobs, ask, record } = await served()
+  const charge = jobs.define('charge', async (_: { order: number }) => {}).idempotencyKey(({ order }) => `order ${order}`)
+  await charge.dispatch({ order: 1 })
+  const second = await charge.dispatch({ order: 1 })
+  const { json } = await ask('GetJob', { name: 'charge' })
+  await ask('FinishJob', { jobID: json.jobID })
+  expect((await ask('GetJob', { name: 'charge' })).status).toBe('404 No job found')
+  expect((await record(second)).state).toBe('skipped')
+})
+
+test('a queue that admits only some jobs hands out no others', async () => {
+  const { jobs, ask, record } = await served({ program: { allow: { default: ['mail'] } } })
+  const other = jobs.define('other', async () => {})
+  const run = await other.dispatch()
+  expect((await ask('GetJob', { name: '*' })).status).toBe('404 No job found')
+  expect(await record(run)).toMatchObject({ state: 'dead', reason: 'rejected' })
+})

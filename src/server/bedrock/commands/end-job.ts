@@ -27,9 +27,9 @@ async function finishPlainly(number: number, data: string | undefined, jobs: Wir
   const held = jobs.handedOut.get(number)
   if (held === undefined || !held.isPlain) return false
   refuseData(data, false)
-  const { keep } = jobs.deps.queue.settings
-  const { token } = held.lease
-  const receipt = await jobs.settle({ token, kind: 'done', result: data ?? null, keep: keep.succeeded > 0 })
+  const { token, envelope } = held.lease
+  const keep = jobs.keepsSucceeded(envelope.job)
+  const receipt = await jobs.settle({ token, kind: 'done', result: data ?? null, keep })
   return receipt !== 'lost'
 }
 

@@ -1,3 +1,4 @@
+import { type AdmittedLease, admitLeases } from '../../service/admission.ts'
 import { connectionOf, has, requiredText, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockReply } from '../reply.ts'
@@ -31,29 +32,34 @@ async function get(
   body: (jobs: readonly WireFields[]) => string,
 ): Promise<BedrockReply> {
   const { jobs, isBrief } = context
-  const leases = await claim(request, context, limit)
-  if (leases.length === 0) throw new Refusal(404, 'No job found')
-  const handed = await handOut(leases, jobs)
+  const handed = await handOut(await claim(request, context, limit), jobs)
   const fields = await Promise.all(handed.map((one) => handedFields(one, jobs, isBrief)))
   return { ...okWith(body(fields)), undelivered: () => void returned(handed, context) }
 }
 
-function claim(request: BedrockRequest, { jobs, peer }: CommandContext, limit: number) {
-  const { claims, owner, leaseMs } = jobs.deps
+async function claim(request: BedrockRequest, { jobs, peer }: CommandContext, limit: number): Promise<readonly AdmittedLease[]> {
+  const { claims, queue, owner, leaseMs } = jobs.deps
   const name = requiredText(request, 'name', longestPattern)
   const withMocks = has(request, 'mockRequest') || has(request, 'getMockedJobs')
   const priority = textOf(request, 'jobPriority')
   const waits = connectionOf(request) === 'wait'
-  return claims.take({
+  const demand = {
     ...wantedJobs(name, withMocks),
     queues: null,
     priority: priority === undefined ? null : priorityOf(priority),
     leaseMs,
     owner,
     limit,
-    waitMs: waits ? (peer.timeoutMs ?? defaultWaitMs) : 0,
     signal: waits ? AbortSignal.any([peer.signal, peer.closing]) : peer.signal,
-  })
+  }
+  const until = jobs.now + (waits ? (peer.timeoutMs ?? defaultWaitMs) : 0)
+  // Jobs that could not be handed out leave time to wait for others.
+  for (;;) {
+    const leases = await claims.take({ ...demand, waitMs: Math.max(0, until - jobs.now) })
+    if (leases.length === 0) throw new Refusal(404, 'No job found')
+    const admitted = await admitLeases(leases, queue)
+    if (admitted.length > 0) return admitted
+  }
 }
 
 /** As long as any other request may take. */

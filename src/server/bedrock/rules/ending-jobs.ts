@@ -1,4 +1,7 @@
-import type { Settlement } from '../../../backends/contract.ts'
+import type { OnceMark, Settlement } from '../../../backends/contract.ts'
+import type { JobRecord } from '../../../backends/store.ts'
+import { skipOvertaken } from '../../../execution/occurrence.ts'
+import { occurrenceDeps, scheduledRun } from '../../service/scheduled-run.ts'
 import { Refusal } from '../refusal.ts'
 import { isMock, jsonOf, objectOf, originalNextRunOf, withMembers } from './job-data.ts'
 import { isBasedOn, nextRunOf } from './repeats.ts'
@@ -73,8 +76,22 @@ export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQ
   const next = isToGo ? null : repeatedAt(job, jobs)
   if (next !== null) return putBack(ending, { runAt: next }, jobs)
   if (token === null) return jobs.erase([job])
-  const { keep } = jobs.deps.queue.settings
-  await settled({ token, kind: 'done', result: data, keep: keep.succeeded > 0 || job.record.parent !== null }, jobs)
+  const { record } = job
+  const keep = jobs.keepsSucceeded(record.job) || record.parent !== null
+  await skipOvertakenBy(record, jobs)
+  await settled({ token, kind: 'done', result: data, keep, ...onceOf(record, jobs) }, jobs)
+}
+
+/** Who finishes a job that must be done once has done it for all others with its key. */
+function onceOf({ job, idempotencyKey }: JobRecord, { deps }: WireQueue): { readonly once?: OnceMark } {
+  if (idempotencyKey === null) return {}
+  return { once: { key: idempotencyKey, keepMs: deps.creating.definitionOf(job).fields.idempotencyTtlMs } }
+}
+
+/** Of a schedule: what fell due meanwhile and must not run. */
+async function skipOvertakenBy(record: JobRecord, { deps }: WireQueue): Promise<void> {
+  const run = scheduledRun(record, record.createdAt, deps.queue)
+  if (run !== null) await skipOvertaken(run, occurrenceDeps(deps.queue))
 }
 
 /** Its children may begin now, and it is handed out again when they have ended. */

@@ -1,7 +1,7 @@
 import type { Lease } from '../../../backends/contract.ts'
-import { messageOf } from '../../../core/errors.ts'
-import { type Identity, openEnvelope } from '../../../envelope/envelope.ts'
+import type { Identity } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
+import type { AdmittedLease } from '../../service/admission.ts'
 import { objectOf, retryCountOf, withMembers } from './job-data.ts'
 import { isMockKey, wireNameOf } from './mock-jobs.ts'
 import { isBasedOn, nextRunOf, retryTime } from './repeats.ts'
@@ -23,7 +23,7 @@ export interface Handed {
 const mostRetries = 10
 
 /** Makes leases known by number. A job that must not be handed out is ended in place of that, and left out. */
-export async function handOut(leases: readonly Lease[], jobs: WireQueue): Promise<readonly Handed[]> {
+export async function handOut(leases: readonly AdmittedLease[], jobs: WireQueue): Promise<readonly Handed[]> {
   const handed: Handed[] = []
   for (const lease of leases) {
     const one = await handOutOne(lease, jobs)
@@ -32,9 +32,7 @@ export async function handOut(leases: readonly Lease[], jobs: WireQueue): Promis
   return handed
 }
 
-async function handOutOne(lease: Lease, jobs: WireQueue): Promise<Handed | null> {
-  const identity = await opened(lease, jobs)
-  if (identity === null) return null
+async function handOutOne({ lease, opened: { identity } }: AdmittedLease, jobs: WireQueue): Promise<Handed | null> {
   const { envelope } = lease
   const number = envelope.number ?? (await jobs.deps.numbers.of(envelope.id))
   if (number === null) return null
@@ -53,27 +51,13 @@ async function handOutOne(lease: Lease, jobs: WireQueue): Promise<Handed | null>
   return meta.retryAfter === '' ? handed : tryAgainLater(handed, jobs)
 }
 
-/** A forged envelope is never handed out. */
-async function opened(lease: Lease, jobs: WireQueue): Promise<Identity | null> {
-  try {
-    return openEnvelope(lease.envelope, jobs.deps.queue.keys).identity
-  } catch (thrown) {
-    await jobs.settle({ token: lease.token, kind: 'dead', reason: 'rejected', error: errorOf(lease, thrown, jobs), keep: true })
-    return null
-  }
-}
-
-function giveUp({ token, ...lease }: Lease, why: string, jobs: WireQueue): Promise<unknown> {
-  const error = errorOf({ token, ...lease }, new Error(why), jobs)
-  return jobs.settle({ token, kind: 'dead', reason: 'exhausted', error, keep: true })
-}
-
-function errorOf({ attempt }: Lease, thrown: unknown, jobs: WireQueue) {
-  return { attempt, at: jobs.now, message: messageOf(thrown) }
+function giveUp({ token, attempt }: Lease, message: string, jobs: WireQueue): Promise<unknown> {
+  return jobs.settle({ token, kind: 'dead', reason: 'exhausted', error: { attempt, at: jobs.now, message }, keep: true })
 }
 
 function isPlain({ identity, meta, lease }: Handed): boolean {
-  if (identity.repeat !== null || meta.parent !== null || meta.hasWaited || meta.retryAfter !== '') return false
+  if (identity.repeat !== null || identity.idempotencyKey !== null || identity.occurrence !== null) return false
+  if (meta.parent !== null || meta.hasWaited || meta.retryAfter !== '') return false
   return lease.attempt === 1 && !isMockKey(identity.job)
 }
 

@@ -1,8 +1,10 @@
+import { keepOf } from '../../../app/retention.ts'
 import type { ServedQueue } from '../../../app/served-queue.ts'
 import type { Settlement, SettleReceipt } from '../../../backends/contract.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { Batcher } from '../../../core/batcher.ts'
 import { nextTurn } from '../../../core/clock.ts'
+import type { Keep } from '../../../definition/definition.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
 import type { CatchUpLimits } from '../../../scheduling/repeating/catch-up.ts'
@@ -51,11 +53,13 @@ export class WireQueue {
   readonly uniques = new NameLocks()
   readonly crashing = new CrashList()
   readonly commits: Commits
+  readonly #keepOf: (job: string) => Keep
   readonly #settles: Batcher<Settlement, SettleReceipt>
 
   constructor(deps: WireQueueDeps) {
-    const { backend, settings } = deps.queue
+    const { backend, settings, registry } = deps.queue
     this.deps = deps
+    this.#keepOf = keepOf(registry, settings.keep)
     this.commits = new Commits(settings.clock)
     this.handedOut = new HandedOutJobs(settings.clock)
     this.#settles = new Batcher((settlements: readonly Settlement[]) => backend.settle(settlements), largestSettle, nextTurn)
@@ -119,6 +123,11 @@ export class WireQueue {
   async tokenOf({ record }: WireJob): Promise<string | null> {
     const [held] = await this.deps.queue.backend.store.leasesOf([record.id])
     return held?.token ?? null
+  }
+
+  /** Whether a job that has ended well is kept. */
+  keepsSucceeded(job: string): boolean {
+    return this.#keepOf(job).succeeded > 0
   }
 
   settle(settlement: Settlement): Promise<SettleReceipt> {

@@ -81,7 +81,7 @@ describe('GetJob', () => {
     const record = await backend.store.get(id as string)
     const forged = { ...record, payload: '{"amount":1000}', identity: '[]', signature: 'x', links: null, uniqueUntil: 'ended' }
     await backend.store.amend([{ id: id as string, expected: null, envelope: forged as never }])
-    expect((await ask('GetJob', { name: 'a' })).status).toBe('200 OK')
+    expect((await ask('GetJob', { name: 'a' })).status).toBe('404 No job found')
     expect((await backend.store.get(id as string))?.state).toBe('dead')
   })
 })

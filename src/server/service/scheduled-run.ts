@@ -3,8 +3,10 @@ import type { Identity } from '../../envelope/envelope.ts'
 import type { OccurrenceDeps, ScheduledRun } from '../../execution/occurrence.ts'
 import { runLogger } from '../../execution/run-context.ts'
 
+type RunIdentity = Pick<Identity, 'id' | 'job' | 'name' | 'occurrence'>
+
 /** The run of a schedule that a job is; null where it was dispatched, or this server does not know the schedule. */
-export function scheduledRun(identity: Identity, storedAt: number, queue: ServedQueue): ScheduledRun | null {
+export function scheduledRun(identity: RunIdentity, storedAt: number, queue: ServedQueue): ScheduledRun | null {
   const { registry, backend, settings } = queue
   const { occurrence: at, job } = identity
   const definition = at === null ? undefined : registry.find(job)
