@@ -4,7 +4,7 @@ import { pause, stopwatch } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { ManagerReport } from './events.ts'
 import { type ManagerConfig, type ManagerOptions, managerConfig } from './options.ts'
-import { isOutage } from './outage.ts'
+import { mayAskAgain } from './outage.ts'
 import { report } from './reporting.ts'
 import { Room } from './room.ts'
 import { runWorker, type WorkerEnd } from './run-worker.ts'
@@ -107,7 +107,7 @@ class Manager {
         return await this.#asking.getJobs(name, count, { wait: waitMs, signal })
       } catch (thrown) {
         if (signal.aborted) break
-        if (!isOutage(thrown)) throw thrown
+        if (!mayAskAgain(thrown)) throw thrown
         onEvent({ event: 'manager:trouble', error: messageOf(thrown) })
         await pause(clock, pauseMs, signal)
       }

@@ -1,5 +1,5 @@
 import type { BedrockClient } from '../client/bedrock-client.ts'
-import type { BedrockJob } from '../client/bedrock-job.ts'
+import type { BedrockJob, BedrockRetry } from '../client/bedrock-job.ts'
 import { type Clock, pause } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import { isOutage } from './outage.ts'
@@ -39,12 +39,17 @@ function tell({ jobID, data }: BedrockJob, end: WorkerEnd, client: BedrockClient
     case 'finished':
       return client.finishJob(jobID, withData(end.data))
     case 'retried':
-      return client.retryJob(jobID, { delay: end.delaySeconds, ...withData(end.data) })
+      return again(jobID, { delay: end.delaySeconds, ...withData(end.data) }, client)
     case 'returned':
-      return client.retryJob(jobID, { delay: 0 })
+      return again(jobID, { delay: 0 }, client)
     case 'failed':
       return client.failJob(jobID, { data: { ...objectOf(data), error: end.error } })
   }
+}
+
+/** The same run of it: one that repeats would go to its next repetition otherwise, and this one would be left out. */
+function again(jobID: number, retry: BedrockRetry, client: BedrockClient): Promise<void> {
+  return client.retryJob(jobID, { ...retry, ignoreRepeat: true })
 }
 
 function withData(data: JsonObject | undefined): { readonly data?: JsonObject } {

@@ -28,8 +28,11 @@ export async function findWorker(folder: string, name: string): Promise<WorkerFi
   return none(`there is no worker for it: neither a module ${name}.ts, .js, … nor a program ${name} in ${folder}`)
 }
 
-/** No part may be hidden, empty, `.` or `..`, nor hold what a file system or a terminal takes for something else. */
-const fit = /^(?!\.)[^\\/:\p{Cc}]{1,255}$/u
+/**
+ * No part may be hidden, empty, `.` or `..`, nor hold what a file system or a terminal takes for something else. What was installed
+ * beside the workers is none of them.
+ */
+const fit = /^(?!\.|node_modules$)[^\\/:\p{Cc}]{1,255}$/iu
 
 async function workerAt(root: string, path: string): Promise<WorkerFile | undefined> {
   for (const extension of [...extensions, '']) {

@@ -9,6 +9,7 @@ export interface EndedJob {
   readonly how: string
   readonly data: unknown
   readonly delay: string | undefined
+  readonly ignoreRepeat: string | undefined
 }
 
 interface StoredJob {
@@ -64,7 +65,12 @@ export class JobServer {
     const refusal = this.refusals.shift()
     if (refusal !== undefined) return refusal
     const data = headers.get('data')
-    const end = { how: verb, data: data === undefined ? undefined : JSON.parse(data), delay: headers.get('delay') }
+    const end = {
+      how: verb,
+      data: data === undefined ? undefined : JSON.parse(data),
+      delay: headers.get('delay'),
+      ignoreRepeat: headers.get('ignorerepeat'),
+    }
     this.ended.set(Number(headers.get('jobid')), end)
     return { code: 200, text: 'OK' }
   }

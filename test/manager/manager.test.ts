@@ -64,7 +64,7 @@ describe('a worker that is a program', () => {
     ['exit 0', { how: 'finishjob', data: undefined, delay: undefined }],
     ['echo "all is well"', { how: 'finishjob', data: undefined, delay: undefined }],
     ['echo "[1]"', { how: 'finishjob', data: undefined, delay: undefined }],
-    ['exit 75', { how: 'retryjob', data: undefined, delay: '60' }],
+    ['exit 75', { how: 'retryjob', data: undefined, delay: '60', ignoreRepeat: 'true' }],
     ['echo \'{"delay":2.5,"data":{"a":1}}\'; exit 75', { how: 'retryjob', data: { a: 1 }, delay: '3' }],
     ['echo \'{"delay":-1,"data":[]}\'; exit 75', { how: 'retryjob', data: undefined, delay: '60' }],
     ['echo "no disk" >&2; exit 3', { how: 'failjob', data: { n: 1, error: 'its worker exited with code 3: no disk' } }],
@@ -103,15 +103,28 @@ describe('the worker of a name', () => {
     expect(await data('Welcome')).toEqual({ worker: 'plain' })
   })
 
-  test.each(['../outside', '..', '/bin/sh', 'a//b', '.hidden', 'mail/../Welcome', 'a\\b', 'nul\0', 'mail', 'C:x'])(
-    'is none for %j',
-    async (name) => {
-      const outer = workersFolder({ 'in/mail/Welcome': say('mail'), outside: say('outside'), 'in/.hidden': say('hidden') })
-      const { server } = await managing({}, { workers: join(outer, 'in') })
-      const end = await server.endOf(server.add(name, { n: 1 }))
-      expect(end).toMatchObject({ how: 'failjob', data: { n: 1, error: expect.any(String) } })
-    },
-  )
+  test.each([
+    '../outside',
+    '..',
+    '/bin/sh',
+    'a//b',
+    '.hidden',
+    'mail/../Welcome',
+    'a\\b',
+    'nul\0',
+    'mail',
+    'C:x',
+    'node_modules/tool/run',
+    'mail/node_modules/run',
+    'NODE_MODULES/Welcome',
+  ])('is none for %j', async (name) => {
+    const inside = { 'in/mail/Welcome': say('mail'), 'in/Welcome': say('plain'), 'in/.hidden': say('hidden') }
+    const installed = { 'in/node_modules/tool/run': say('tool'), 'in/mail/node_modules/run': say('tool') }
+    const outer = workersFolder({ ...inside, ...installed, outside: say('outside') })
+    const { server } = await managing({}, { workers: join(outer, 'in') })
+    const end = await server.endOf(server.add(name, { n: 1 }))
+    expect(end).toMatchObject({ how: 'failjob', data: { n: 1, error: expect.any(String) } })
+  })
 
   test('is none where there is no file, and the job says so', async () => {
     const { server, folder } = await managing({})
@@ -190,7 +203,7 @@ describe('the end of a manager', () => {
     stop()
     abort()
     expect(await ended).toMatchObject({ returned: 1 })
-    expect(server.ended.get(jobID)).toMatchObject({ how: 'retryjob', delay: '0' })
+    expect(server.ended.get(jobID)).toMatchObject({ how: 'retryjob', delay: '0', ignoreRepeat: 'true' })
   })
 
   test('comes when the version file changes', async () => {
@@ -230,20 +243,42 @@ describe('trouble', () => {
     })
   })
 
-  test('a job that the server does not let end is left to it', async () => {
-    const { server, ended, stop, happened } = await managing({ Job: 'exit 0' })
-    server.refusals.push({ code: 405, text: 'Can only retry/finish RUNNING and RUNQUEUED jobs' })
-    server.add('Job')
-    await until(() => happened('manager:trouble') === 1)
+  test.each([
+    [405, 'Can only retry/finish RUNNING and RUNQUEUED jobs'],
+    [500, 'Mock Mismatch'],
+    [502, 'Failed to update'],
+  ])('a job that the server does not let end is left to it: %i %s', async (code, text) => {
+    const { server, ended, stop, happened } = await managing({ Job: 'exit 0' }, { maxJobs: 1 })
+    server.refusals.push({ code, text })
+    const [refused, next] = [server.add('Job'), server.add('Job')]
+    await server.endOf(next)
     stop()
-    expect(await ended).toMatchObject({ finished: 0 })
+    expect(await ended).toMatchObject({ finished: 1 })
+    expect(server.ended.has(refused)).toBe(false)
+    expect(happened('manager:trouble')).toBe(1)
   })
 
-  test('a server with trouble of its own is told again', async () => {
+  test.each([
+    [555, 'Timeout'],
+    [556, 'Replication failed'],
+    [500, 'Refused'],
+    [500, 'Unhandled Exception'],
+  ])('a server with trouble of its own is told again: %i %s', async (code, text) => {
     const { server, happened } = await managing({ Job: 'exit 0' })
-    server.refusals.push({ code: 555, text: 'Timeout' })
+    server.refusals.push({ code, text })
     await server.endOf(server.add('Job'))
     await until(() => happened('job:finished') === 1)
+  })
+
+  test('a server that can not look for jobs is asked again', async () => {
+    const { server, happened } = await managing({ Job: 'exit 0' })
+    server.turnsAway = { code: 502, text: 'Query failed' }
+    // The request that waits already is not turned away.
+    server.add('Job')
+    await until(() => happened('manager:trouble') === 1)
+    server.turnsAway = undefined
+    const jobID = server.add('Job')
+    expect(await server.endOf(jobID)).toMatchObject({ how: 'finishjob' })
   })
 
   test('a server that turns it away ends it, after the jobs that run', async () => {
