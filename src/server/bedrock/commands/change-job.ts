@@ -1,8 +1,8 @@
 import { isNumberedOn, jobNumberOf, rawTextOf, requiredText, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockRequest } from '../request.ts'
+import { refuseLargeData, renamed } from '../rules/given-texts.ts'
 import { asMock, isMock, jsonOf, notMock, retryCountOf, withMembers } from '../rules/job-data.ts'
-import { isMockKey, mockKey } from '../rules/mock-jobs.ts'
 import { leadingInteger, priorityOf } from '../rules/priorities.ts'
 import { isBasedOn, nextRunOf, repeatOf } from '../rules/repeats.ts'
 import { isPending, isRunning, type WireJob } from '../rules/wire-job.ts'
@@ -22,6 +22,7 @@ const largestData = 1024 * 1024
 export const updateJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const data = requiredText(request, 'data', largestData)
+  refuseLargeData(data, jobs)
   const repeat = repeatOf(textOf(request, 'repeat'))
   const priority = rawTextOf(request, 'jobPriority')
   const job = await jobs.find(number)
@@ -95,16 +96,24 @@ export const deleteJob: Command = async (request, { jobs }) => {
   return ok
 }
 
-export const requeueJobs: Command = async (request, { jobs }) => {
-  const numbers = (textOf(request, 'jobIDs') ?? '').split(',').map(leadingInteger)
+const mostRequeued = 10_000
+
+/** One after the other, for as long as somebody waits for the reply. */
+export const requeueJobs: Command = async (request, { jobs, peer }) => {
+  const numbers = new Set((textOf(request, 'jobIDs') ?? '').split(',').map(leadingInteger))
+  if (numbers.size > mostRequeued) throw new Refusal(402, `More than ${mostRequeued} jobs at once`)
   const name = textOf(request, 'name')
+  renamed('', name, jobs)
   const decrements = isRequeueDecremented(request)
-  for (const number of new Set(numbers)) {
+  for (const number of numbers) {
+    if (peer.signal.aborted) break
     const job = number > 0 ? await jobs.look(number) : null
-    if (job !== null) await requeue(job, name, decrements, jobs)
-    if (job !== null) jobs.handedOut.remove(number)
+    if (job === null) continue
+    const renamedTo = renamed(job.record.job, name, jobs)
+    await requeue(job, renamedTo, decrements, jobs)
+    if (renamedTo !== null) jobs.deps.names.touch(renamedTo)
+    jobs.handedOut.remove(number)
   }
-  if (name !== undefined) jobs.deps.names.touch(name)
   return ok
 }
 
@@ -113,7 +122,7 @@ function isRequeueDecremented(request: BedrockRequest): boolean {
 }
 
 /** It waits as if it had just been made, from whatever state. */
-async function requeue(job: WireJob, name: string | undefined, decrements: boolean, jobs: WireQueue): Promise<void> {
+async function requeue(job: WireJob, renamedTo: string | null, decrements: boolean, jobs: WireQueue): Promise<void> {
   const { record, data } = job
   const { store } = jobs.deps.queue.backend
   const count = retryCountOf(data)
@@ -121,7 +130,7 @@ async function requeue(job: WireJob, name: string | undefined, decrements: boole
     runAt: record.createdAt,
     meta: { heldUntil: null, lastRun: job.lastRun },
     ...(decrements && count > 0 && { data: withMembers(data, { retryAfterCount: count - 1 }) }),
-    ...(name !== undefined && { job: isMockKey(record.job) ? mockKey(name) : name }),
+    ...(renamedTo !== null && { job: renamedTo }),
   }
   const token = isRunning(job) ? await jobs.tokenOf(job) : null
   if (token !== null) {

@@ -3,8 +3,8 @@ import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockRequest } from '../request.ts'
 import { finish, openEnding, putBack, refuseData, repeatedAt, settled } from '../rules/ending-jobs.ts'
+import { refuseLargeData, renamed } from '../rules/given-texts.ts'
 import { jsonOf, objectOf } from '../rules/job-data.ts'
-import { isMockKey, mockKey } from '../rules/mock-jobs.ts'
 import { priorityOf } from '../rules/priorities.ts'
 import { isRunning } from '../rules/wire-job.ts'
 import type { WireQueue } from '../rules/wire-queue.ts'
@@ -26,7 +26,7 @@ export const finishJob: Command = async (request, { jobs }) => {
 async function finishPlainly(number: number, data: string | undefined, jobs: WireQueue): Promise<boolean> {
   const held = jobs.handedOut.get(number)
   if (held === undefined || !held.isPlain) return false
-  refuseData(data, false)
+  refuseData(data, false, jobs)
   const { token, envelope } = held.lease
   const keep = jobs.keepsSucceeded(envelope.job)
   const receipt = await jobs.settle({ token, kind: 'done', result: data ?? null, keep })
@@ -37,19 +37,18 @@ export const retryJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const ending = await openEnding(number, textOf(request, 'data'), jobs)
   const repeated = isSwitchedOn(request, 'ignoreRepeat') ? null : repeatedAt(ending.job, jobs)
-  const name = textOf(request, 'name')
+  const renamedTo = renamed(ending.job.record.job, textOf(request, 'name'), jobs)
   const priority = rawTextOf(request, 'jobPriority')
-  const { job } = ending.job.record
   await putBack(
     ending,
     {
       runAt: repeated ?? retriedAt(request, jobs),
-      ...(name !== undefined && { job: isMockKey(job) ? mockKey(name) : name }),
+      ...(renamedTo !== null && { job: renamedTo }),
       ...(priority !== undefined && { priority: priorityOf(priority) }),
     },
     jobs,
   )
-  if (name !== undefined) jobs.deps.names.touch(name)
+  if (renamedTo !== null) jobs.deps.names.touch(renamedTo)
   jobs.handedOut.remove(number)
   return ok
 }
@@ -69,6 +68,7 @@ export const failJob: Command = async (request, { jobs }) => {
   const token = isRunning(job) ? await jobs.tokenOf(job) : null
   if (token === null) throw new Refusal(405, onlyRunning)
   const data = textOf(request, 'data')
+  refuseLargeData(data, jobs)
   if (data !== undefined && jsonOf(data) === undefined) throw new Refusal(402, 'Malformed data')
   if (data !== undefined) await jobs.amend(job, { data })
   const error = { attempt: job.record.attempts, at: jobs.now, message: messageIn(data) }

@@ -3,7 +3,7 @@ import type { DispatchOptions } from '../../../definition/dispatch.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { Refusal } from '../refusal.ts'
 import { asMock, isMock, isSameData, merged, newData, notMock } from './job-data.ts'
-import { mockKey } from './mock-jobs.ts'
+import { isMockKey, mockKey } from './mock-jobs.ts'
 import { defaultWirePriority, priorityOf } from './priorities.ts'
 import { repeatOf, retryAfterOf } from './repeats.ts'
 import { isRunning, type WireJob, wireJobOf } from './wire-job.ts'
@@ -61,6 +61,7 @@ export async function planJob(wish: Wish, jobs: WireQueue): Promise<Plan> {
 }
 
 async function termsOf(wish: Wish, jobs: WireQueue): Promise<Terms> {
+  if (isMockKey(wish.name)) throw new Refusal(402, 'Malformed name')
   const priority = priorityOf(wish.priority ?? String(defaultWirePriority))
   const data = newData(wish.data)
   const retryAfter = retryAfterOf(wish.retryAfter)

@@ -3,6 +3,7 @@ import type { JobRecord } from '../../../backends/store.ts'
 import { skipOvertaken } from '../../../execution/occurrence.ts'
 import { occurrenceDeps, scheduledRun } from '../../service/scheduled-run.ts'
 import { Refusal } from '../refusal.ts'
+import { refuseLargeData } from './given-texts.ts'
 import { isMock, jsonOf, objectOf, originalNextRunOf, withMembers } from './job-data.ts'
 import { isBasedOn, nextRunOf } from './repeats.ts'
 import { isPending, isRunning, type WireJob } from './wire-job.ts'
@@ -25,10 +26,11 @@ export async function openEnding(number: number, given: string | undefined, jobs
   if (!isRunning(job) && !mock) throw new Refusal(405, onlyRunning)
   if (job.record.parent !== null) {
     const parent = await jobs.byId(job.record.parent)
-    if (parent !== null && parent.state !== 'PAUSED')
+    // One that has waited, or is about to, has let its children go.
+    if (parent !== null && isRunning(parent) && !parent.meta.hasWaited)
       throw new Refusal(405, 'Can only retry/finish child job when parent is PAUSED')
   }
-  refuseData(given, mock)
+  refuseData(given, mock, jobs)
   const token = isRunning(job) ? await jobs.tokenOf(job) : null
   if (token === null && !mock) throw new Refusal(405, onlyRunning)
   return { job, token, data: tidied(given ?? job.data) }
@@ -41,8 +43,9 @@ function tidied(text: string): string {
   return counts ? withMembers(text, { retryAfterCount: undefined, originalNextRun: undefined }) : text
 }
 
-export function refuseData(given: string | undefined, mock: boolean): void {
+export function refuseData(given: string | undefined, mock: boolean, jobs: WireQueue): void {
   if (given === undefined) return
+  refuseLargeData(given, jobs)
   if (jsonOf(given) === undefined) throw new Refusal(502, 'Failed to update job retryAfterCount')
   if (Object.hasOwn(objectOf(given) ?? {}, 'mockRequest') !== mock) throw new Refusal(500, 'Mock Mismatch')
 }

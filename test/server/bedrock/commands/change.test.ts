@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { gate, until } from '../../../world.ts'
 import { served } from '../served.ts'
 
 describe('UpdateJob', () => {
@@ -118,6 +119,31 @@ describe('RequeueJobs', () => {
     expect((await ask('GetJob', { name: 'b' })).json).toMatchObject({ jobID: 1, data: { retryAfterCount: 2 } })
   })
 
+  test('takes a bounded number of them', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'a' })
+    await ask('GetJob', { name: 'a' })
+    const jobIDs = Array.from({ length: 10_001 }, (_, index) => index + 1).join(',')
+    expect((await ask('RequeueJobs', { jobIDs })).status).toBe('402 More than 10000 jobs at once')
+    expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('RUNNING')
+  })
+
+  test('goes on only while somebody waits for the reply', async () => {
+    const { ask, backend, clock } = await served()
+    for (const name of ['a', 'b']) await ask('CreateJob', { name })
+    await ask('GetJobs', { name: '*', numResults: 2 })
+    const look = backend.store.get
+    backend.store.get = async (id) => {
+      backend.store.get = look
+      const found = await look.call(backend.store, id)
+      await clock.advance(1_000)
+      return found
+    }
+    expect((await ask('RequeueJobs', { jobIDs: '1,2', timeout: 1_000 })).status).toMatch(/^555 /)
+    await until(async () => (await ask('QueryJob', { jobID: 1 })).json.state === 'QUEUED')
+    expect((await ask('QueryJob', { jobID: 2 })).json.state).toBe('RUNNING')
+  })
+
   test('of none is fine', async () => {
     expect(await (await served()).status('RequeueJobs')).toBe('200 OK')
   })
@@ -188,6 +214,31 @@ describe('a parent', () => {
       await ask('FinishJob', { jobID: json.jobID })
     }
     expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('QUEUED')
+  })
+
+  test('lets its children end as soon as they are released', async () => {
+    const { ask, client, backend, states } = await family()
+    const settle = backend.settle
+    const { open, opened } = gate()
+    backend.settle = async (settlements) => {
+      if (settlements.some(({ kind }) => kind === 'wait')) await opened
+      return settle.call(backend, settlements)
+    }
+    const parent = await client()
+    const finishing = parent.ask('FinishJob', { jobID: 1 })
+    await until(async () => (await states())[2] === 'QUEUED')
+    expect(await states()).toEqual(['RUNNING', 'QUEUED', 'QUEUED'])
+    await ask('GetJob', { name: 'child' })
+    // The parent waits only when the child's end was looked at.
+    const leasesOf = backend.store.leasesOf
+    backend.store.leasesOf = (ids) => {
+      open()
+      return leasesOf.call(backend.store, ids)
+    }
+    const child = ask('FinishJob', { jobID: 2 })
+    void child.then(() => open())
+    expect([(await finishing).status, (await child).status]).toEqual(['200 OK', '200 OK'])
+    expect(await states()).toEqual(['PAUSED', 'FINISHED', 'QUEUED'])
   })
 
   test('what can not be is refused', async () => {

@@ -245,3 +245,25 @@ describe('a job for tests', () => {
     expect((await ask('QueryJob', { jobID: 1 })).status).toBe('404 No job with this jobID')
   })
 })
+
+describe('what a job is left with', () => {
+  const program = { maxPayloadBytes: 1_000 }
+  const large = { text: 'x'.repeat(1_000) }
+
+  test.each(['FinishJob', 'RetryJob', 'FailJob', 'UpdateJob'])('%s refuses data that no job could be made with', async (verb) => {
+    const { ask } = await running({ data: { a: 1 } }, { program })
+    expect((await ask(verb, { jobID: 1, data: large })).status).toBe('402 Malformed data')
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'RUNNING', data: { a: 1 } })
+  })
+
+  test.each(['x'.repeat(256), 'é'.repeat(192), 'a\tb', 'mock~a'])(
+    'a name that no job could be made with is refused (%#)',
+    async (name) => {
+      const { ask } = await running()
+      expect((await ask('CreateJob', { name })).status).toBe('402 Malformed name')
+      expect((await ask('RetryJob', { jobID: 1, name })).status).toBe('402 Malformed name')
+      expect((await ask('RequeueJobs', { jobIDs: 1, name })).status).toBe('402 Malformed name')
+      expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'RUNNING', name: 'a' })
+    },
+  )
+})
