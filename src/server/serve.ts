@@ -3,7 +3,7 @@ import { hostName, processId } from '../core/environment.ts'
 import { randomToken } from '../core/id.ts'
 import { answerOn } from './bedrock/commands/answer.ts'
 import { type BedrockListener, listenBedrock } from './bedrock/listener.ts'
-import { WireQueue } from './bedrock/rules/wire-queue.ts'
+import { serverOwner, WireQueue } from './bedrock/rules/wire-queue.ts'
 import { httpApi } from './http/api.ts'
 import { type HttpListener, listenHttp } from './http/listener.ts'
 import { type ServeConfig, type ServeOptions, serveConfig } from './serve-options.ts'
@@ -34,7 +34,7 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
   const service = new JobService(await jobs.served(), config.maxRescues)
   const wire = new WireQueue({
     ...service,
-    owner: `server ${hostName()}:${processId()}:${randomToken().slice(0, 6)}`,
+    owner: `${serverOwner}${hostName()}:${processId()}:${randomToken().slice(0, 6)}`,
     leaseMs: config.leaseMs,
     catchUp: config.catchUp,
   })

@@ -39,7 +39,7 @@ export class Waiting {
     }
     const leaseMs = leaseMsOf(request.lease)
     const until = clock.now() + within('/wait', wait, 0, longestWaitMs)
-    const demand = { ...jobChoice(jobs), queues, priority: null, limit, leaseMs, owner, signal }
+    const demand = { ...jobChoice(jobs), queues, priority: null, limit, leaseMs, owner, signals: [signal] }
     this.#count++
     try {
       // Jobs that could not be handed out leave time to wait for others.

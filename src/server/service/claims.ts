@@ -11,8 +11,8 @@ export interface ClaimRequest extends Demand {
   readonly limit: number
   /** How long to wait when nothing is there; 0 is not at all, null for as long as it takes. */
   readonly waitMs: number | null
-  /** Ends the wait with nothing. */
-  readonly signal: AbortSignal
+  /** Any of them ends the wait with nothing. */
+  readonly signals: readonly AbortSignal[]
 }
 
 export interface ClaimsDeps {
@@ -57,8 +57,8 @@ export class Claims {
   }
 
   /** At most `limit` leases; none where nothing was there in time, or the signal aborted. */
-  take({ limit, waitMs, signal, ...demand }: ClaimRequest): Promise<readonly Lease[]> {
-    if (signal.aborted || this.#stopping.signal.aborted) return Promise.resolve([])
+  take({ limit, waitMs, signals, ...demand }: ClaimRequest): Promise<readonly Lease[]> {
+    if (this.#stopping.signal.aborted || signals.some(({ aborted }) => aborted)) return Promise.resolve([])
     const line = this.#lineOf(demand)
     return new Promise((resolve) => {
       const end = () => {
@@ -67,12 +67,12 @@ export class Claims {
       }
       const give = (leases: readonly Lease[]) => {
         timer?.cancel()
-        signal.removeEventListener('abort', end)
+        for (const signal of signals) signal.removeEventListener('abort', end)
         resolve(leases)
       }
       const waiter: Waiter = { place: ++this.#places, limit, isPatient: waitMs !== 0, give }
       const timer = waitMs === null || waitMs === 0 ? undefined : this.#clock.timer(waitMs, end)
-      signal.addEventListener('abort', end)
+      for (const signal of signals) signal.addEventListener('abort', end)
       line.add(waiter)
       this.#look()
     })
@@ -115,10 +115,11 @@ export class Claims {
     let hasFound = false
     while (!this.#stopping.signal.aborted) {
       try {
+        // Those who have waited the longest must not be overtaken by those who have just come.
+        if (this.#isStale && this.#isAnyWaiting()) await this.#refresh()
         const line = this.#nextLine()
-        if (line !== undefined) hasFound = (await this.#serve(line)) || hasFound
-        else if (this.#isStale && this.#lines.size > 0) await this.#refresh()
-        else break
+        if (line === undefined) break
+        hasFound = (await this.#serve(line)) || hasFound
       } catch (thrown) {
         this.#deps.queue.settings.logger.error(`Jobs could not be claimed: ${messageOf(thrown)}`)
         this.#isStale = true
@@ -127,6 +128,12 @@ export class Claims {
     }
     this.#looping = undefined
     this.#sleep(hasFound)
+  }
+
+  /** Whether somebody waits who has no hope for now. */
+  #isAnyWaiting(): boolean {
+    for (const line of this.#lines.values()) if (!line.isHopeful && !line.isEmpty) return true
+    return false
   }
 
   /** The line with hope whose first waiter came first. */
@@ -141,31 +148,44 @@ export class Claims {
 
   /** True when a job was found. */
   async #serve(line: WaitingLine): Promise<boolean> {
-    const { queue, names } = this.#deps
-    const upTo = this.#nextHead(line)
-    const wanted = Math.min(line.wantedBefore(upTo), largestClaim)
-    const place = Math.min(this.#places, upTo)
+    const { backend } = this.#deps.queue
+    const wanted = Math.min(line.wantedBefore(this.#nextHead(line)), largestClaim)
+    const place = this.#places
     line.isHopeful = false
-    line.tick = names.tick
     const request = this.#request(line.demand, wanted)
-    const batch = request.jobs.length === 0 ? nothing : await queue.backend.lease(request)
-    const left = line.serve(batch.leases)
-    if (left.length > 0) await queue.backend.settle(left.map(({ token }) => ({ token, kind: 'snooze', delayMs: 0 })))
-    line.nextAt = batch.nextAt
-    if (batch.leases.length >= wanted) {
+    try {
+      const { leases, nextAt } = request.jobs.length === 0 ? nothing : await backend.lease(request)
+      const left = line.serve(leases)
+      if (left.length > 0) await backend.settle(left.map(({ token }) => ({ token, kind: 'snooze', delayMs: 0 })))
+      line.nextAt = nextAt
+      if (leases.length >= wanted) line.isHopeful = true
+      else await this.#foundTooFew(line, place)
+      return leases.length > 0
+    } catch (thrown) {
       line.isHopeful = true
-      return true
+      throw thrown
     }
-    if (line.demand.names === null && this.#knownPlace < place) await this.#learn(line)
-    if (!line.isHopeful) line.disappoint(place)
-    return batch.leases.length > 0
   }
 
-  /** Nobody is sent away because a name was not known yet. */
-  async #learn(line: WaitingLine): Promise<void> {
-    const { version } = this.#deps.names
+  /** What is not there for one line is not there for any that waits for the same. */
+  async #foundTooFew(line: WaitingLine, place: number): Promise<void> {
+    if (line.demand.names === null && this.#knownPlace < place && (await this.#learn())) {
+      line.isHopeful = true
+      return
+    }
+    for (const other of this.#lines.values()) {
+      if (other.choice !== line.choice) continue
+      other.disappoint(place)
+      if (other !== line) other.isHopeful = other.last > place
+    }
+  }
+
+  /** Nobody is sent away because a name was not known yet. True where there are other names. */
+  async #learn(): Promise<boolean> {
+    const { names } = this.#deps
+    const { version } = names
     await this.#refresh()
-    if (this.#deps.names.version !== version) line.isHopeful = true
+    return names.version !== version
   }
 
   /** Where the first waiter of another line stands that hopes too. */
@@ -192,11 +212,9 @@ export class Claims {
       this.#reapAt = this.#clock.now() + reapEveryMs
       await queue.backend.reap(maxRescues)
     }
-    await names.refresh()
+    const news = await names.refresh()
     this.#knownPlace = places
-    for (const line of this.#lines.values()) {
-      if (!line.isHopeful && names.isPromising(names.matching(line.demand), line.tick)) line.isHopeful = true
-    }
+    for (const line of this.#lines.values()) if (!line.isHopeful && line.wants(news)) line.isHopeful = true
   }
 
   /** Until something falls due, or it is time to look whether something happened that nobody told. */

@@ -1,26 +1,26 @@
 import type { JobCount, JobStore } from '../../backends/store.ts'
 
-/** What there is of one name: another text when something may have become claimable, now or later. */
-interface Standing {
-  readonly isReady: boolean
-  readonly text: string
-  /** When it was last seen to change. */
-  readonly tick: number
-}
-
 /** Which jobs somebody wants: these names, or all that pass the test. */
 export interface NameChoice {
   readonly names: readonly string[] | null
   readonly test: (name: string) => boolean
 }
 
-/** The names of all jobs that the queue holds: a claim asks for names, and other programs ask for patterns. */
+/** What there is of one name. */
+interface Standing {
+  readonly isReady: boolean
+  /** Another text when something may have become claimable, now or later. */
+  readonly text: string
+}
+
+/** The names of all jobs that could still run: a claim asks for names, and other programs ask for patterns. */
 export class JobNames {
   readonly #store: Pick<JobStore, 'counts'>
   #standings = new Map<string, Standing>()
+  /** What this program has stored since the look that is under way began: it may not be counted there. */
+  #touched = new Set<string>()
   #version = 0
-  #tick = 0
-  #refreshing: Promise<void> | undefined
+  #refreshing: Promise<readonly string[]> | undefined
 
   constructor(store: Pick<JobStore, 'counts'>) {
     this.#store = store
@@ -31,63 +31,52 @@ export class JobNames {
     return this.#version
   }
 
-  /** Rises whenever something changes. */
-  get tick(): number {
-    return this.#tick
-  }
-
   /** This program has stored a job of this name. */
   touch(name: string): void {
-    if (!this.#standings.has(name)) this.#version++
-    this.#standings.set(name, { isReady: true, text: '', tick: ++this.#tick })
+    this.#touched.add(name)
+    if (this.#standings.has(name)) return
+    this.#standings.set(name, { isReady: true, text: '' })
+    this.#version++
   }
 
   matching({ names, test }: NameChoice): readonly string[] {
     return names ?? [...this.#standings.keys()].filter(test)
   }
 
-  /** Whether a job of these names was ready at the last look, or anything about them has changed since this tick. */
-  isPromising(names: readonly string[], sinceTick: number): boolean {
-    return names.some((name) => {
-      const standing = this.#standings.get(name)
-      return standing !== undefined && (standing.isReady || standing.tick > sinceTick)
-    })
-  }
-
-  /** Looks what there is; those who ask at the same time share a look. */
-  refresh(): Promise<void> {
+  /** Looks what there is; those who ask at the same time share a look. Gives the names of which something may be claimable that was not. */
+  refresh(): Promise<readonly string[]> {
     this.#refreshing ??= this.#look().finally(() => {
       this.#refreshing = undefined
     })
     return this.#refreshing
   }
 
-  async #look(): Promise<void> {
-    const since = this.#tick
+  async #look(): Promise<readonly string[]> {
+    const before = this.#touched
+    this.#touched = new Set()
     const found = standingsOf(await this.#store.counts())
-    const standings = new Map<string, Standing>()
+    const news = new Set([...before, ...this.#touched])
     for (const [name, { isReady, text }] of found) {
-      const known = this.#standings.get(name)
-      standings.set(name, known?.text === text ? { ...known, isReady } : { isReady, text, tick: this.#tick + 1 })
+      if (isReady || this.#standings.get(name)?.text !== text) news.add(name)
     }
-    // What this program stored while it looked may not be counted yet.
-    for (const [name, standing] of this.#standings) {
-      if (standing.tick > since) standings.set(name, standing)
-    }
-    const isSame = standings.size === this.#standings.size && [...standings.keys()].every((name) => this.#standings.has(name))
+    for (const name of this.#touched) if (!found.has(name)) found.set(name, { isReady: true, text: '' })
+    const isSame = found.size === this.#standings.size && [...found.keys()].every((name) => this.#standings.has(name))
     if (!isSame) this.#version++
-    this.#tick++
-    this.#standings = standings
+    this.#standings = found
+    return [...news]
   }
 }
 
-function standingsOf(counts: readonly JobCount[]): ReadonlyMap<string, Pick<Standing, 'isReady' | 'text'>> {
-  const found = new Map<string, { isReady: boolean; text: string }>()
+/** Names of which everything has ended are none: there may be any number of them. */
+function standingsOf(counts: readonly JobCount[]): Map<string, Standing> {
+  const found = new Map<string, Standing>()
   for (const { job, counts: each } of counts) {
-    const text = `${each.ready} ${each.scheduled} `
+    const { ready, scheduled, running, blocked } = each
+    if (ready + scheduled + running + blocked === 0) continue
+    const text = `${ready} ${scheduled} `
     const known = found.get(job)
-    if (known === undefined) found.set(job, { isReady: each.ready > 0, text })
-    else found.set(job, { isReady: known.isReady || each.ready > 0, text: known.text + text })
+    if (known === undefined) found.set(job, { isReady: ready > 0, text })
+    else found.set(job, { isReady: known.isReady || ready > 0, text: known.text + text })
   }
   return found
 }

@@ -25,16 +25,18 @@ export interface Waiter {
 /** Those who wait for the same jobs, first come, first served. */
 export class WaitingLine {
   readonly demand: Demand
+  /** What it waits for, whoever waits. */
+  readonly choice: string
   readonly #waiters = new Set<Waiter>()
+  #last = 0
   /** Something may be there for it. */
   isHopeful = true
   /** When something may be there next, as far as is known. */
   nextAt: number | null = null
-  /** What was known of the names when it was last looked for. */
-  tick = 0
 
   constructor(demand: Demand) {
     this.demand = demand
+    this.choice = choiceKey(demand)
   }
 
   get isEmpty(): boolean {
@@ -47,8 +49,14 @@ export class WaitingLine {
     return Number.POSITIVE_INFINITY
   }
 
+  /** Where its last waiter stands; 0 where it has none. */
+  get last(): number {
+    return this.isEmpty ? 0 : this.#last
+  }
+
   add(waiter: Waiter): void {
     this.#waiters.add(waiter)
+    this.#last = waiter.place
     this.isHopeful = true
   }
 
@@ -79,6 +87,12 @@ export class WaitingLine {
     return leases.slice(served)
   }
 
+  /** Whether one of these names is among what it waits for. */
+  wants(news: readonly string[]): boolean {
+    const { names, test } = this.demand
+    return names === null ? news.some(test) : news.some((name) => names.includes(name))
+  }
+
   /** Nothing is there: those who do not wait go. Those who came after `place` were not looked for. */
   disappoint(place: number): void {
     for (const waiter of this.#waiters) {
@@ -95,6 +109,11 @@ export class WaitingLine {
   }
 }
 
-export function lineKey({ pattern, queues, priority, leaseMs, owner }: Demand): string {
-  return JSON.stringify([pattern, queues, priority, leaseMs, owner])
+export function lineKey({ leaseMs, owner, ...choice }: Demand): string {
+  return `${leaseMs} ${JSON.stringify(owner)} ${choiceKey(choice)}`
+}
+
+/** Where nothing is there for one line, nothing is there for the others with the same key. */
+export function choiceKey({ pattern, queues, priority }: Pick<Demand, 'pattern' | 'queues' | 'priority'>): string {
+  return JSON.stringify([pattern, queues, priority])
 }

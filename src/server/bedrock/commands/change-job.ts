@@ -6,7 +6,7 @@ import { asMock, isMock, jsonOf, notMock, retryCountOf, withMembers } from '../r
 import { leadingInteger, priorityOf } from '../rules/priorities.ts'
 import { isBasedOn, nextRunOf, repeatOf } from '../rules/repeats.ts'
 import { isPending, isRunning, type WireJob } from '../rules/wire-job.ts'
-import type { JobChanges, WireQueue } from '../rules/wire-queue.ts'
+import { type JobChanges, serverOwner, type WireQueue } from '../rules/wire-queue.ts'
 import { parseWireTime } from '../rules/wire-times.ts'
 import { wireObject } from '../wire-values.ts'
 import { type Command, ok, okWith } from './command.ts'
@@ -59,7 +59,7 @@ function updatedTime(request: BedrockRequest, repeat: string | null, job: WireJo
 async function renew(number: number, { record, meta }: WireJob, jobs: WireQueue): Promise<void> {
   const { backend } = jobs.deps.queue
   const held = jobs.handedOut.get(number)
-  const token = held?.lease.token ?? (record.owner === jobs.deps.owner ? await tokenOf(record.id, jobs) : undefined)
+  const token = held?.lease.token ?? (record.owner?.startsWith(serverOwner) ? await tokenOf(record.id, jobs) : undefined)
   if (record.state === 'running' && token !== undefined && meta.retryAfter === '')
     await backend.extend([token], jobs.deps.leaseMs)
 }

@@ -32,9 +32,16 @@ async function get(
   body: (jobs: readonly WireFields[]) => string,
 ): Promise<BedrockReply> {
   const { jobs, isBrief } = context
-  const handed = await handOut(await claim(request, context, limit), jobs)
-  const fields = await Promise.all(handed.map((one) => handedFields(one, jobs, isBrief)))
-  return { ...okWith(body(fields)), undelivered: () => void returned(handed, context) }
+  const admitted = await claim(request, context, limit)
+  try {
+    const handed = await handOut(admitted, jobs)
+    const fields = await Promise.all(handed.map((one) => handedFields(one, jobs, isBrief)))
+    return { ...okWith(body(fields)), undelivered: () => void returned(handed, context) }
+  } catch (thrown) {
+    // A request that fails half way must not keep what it has claimed.
+    for (const { lease } of admitted) await jobs.settle({ token: lease.token, kind: 'snooze', delayMs: 0 })
+    throw thrown
+  }
 }
 
 async function claim(request: BedrockRequest, { jobs, peer }: CommandContext, limit: number): Promise<readonly AdmittedLease[]> {
@@ -50,7 +57,7 @@ async function claim(request: BedrockRequest, { jobs, peer }: CommandContext, li
     leaseMs,
     owner,
     limit,
-    signal: waits ? AbortSignal.any([peer.signal, peer.closing]) : peer.signal,
+    signals: waits ? [peer.signal, peer.closing] : [peer.signal],
   }
   const until = jobs.now + (waits ? (peer.timeoutMs ?? defaultWaitMs) : 0)
   // Jobs that could not be handed out leave time to wait for others.

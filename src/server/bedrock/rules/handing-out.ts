@@ -1,7 +1,9 @@
 import type { Lease } from '../../../backends/contract.ts'
+import { messageOf } from '../../../core/errors.ts'
 import type { Identity } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
 import type { AdmittedLease } from '../../service/admission.ts'
+import { Refusal } from '../refusal.ts'
 import { objectOf, retryCountOf, withMembers } from './job-data.ts'
 import { isMockKey, wireNameOf } from './mock-jobs.ts'
 import { isBasedOn, nextRunOf, retryTime } from './repeats.ts'
@@ -25,9 +27,14 @@ const mostRetries = 10
 /** Makes leases known by number. A job that must not be handed out is ended in place of that, and left out. */
 export async function handOut(leases: readonly AdmittedLease[], jobs: WireQueue): Promise<readonly Handed[]> {
   const handed: Handed[] = []
-  for (const lease of leases) {
-    const one = await handOutOne(lease, jobs)
-    if (one !== null) handed.push(one)
+  for (const each of leases) {
+    try {
+      const one = await handOutOne(each, jobs)
+      if (one !== null) handed.push(one)
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal || thrown instanceof RangeError)) throw thrown
+      await giveUp(each.lease, `It can not be handed out: ${messageOf(thrown)}`, jobs)
+    }
   }
   return handed
 }

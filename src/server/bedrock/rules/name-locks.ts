@@ -18,7 +18,11 @@ export class NameLocks {
 
   /** Takes several names, in one order for all, so that nobody waits for somebody who waits for him. */
   allAlone<Answer>(names: readonly string[], work: () => Promise<Answer>): Promise<Answer> {
-    const [first, ...others] = [...new Set(names)].sort()
-    return first === undefined ? work() : this.alone(first, () => this.allAlone(others, work))
+    return this.#inTurn([...new Set(names)].sort(), 0, work)
+  }
+
+  #inTurn<Answer>(names: readonly string[], from: number, work: () => Promise<Answer>): Promise<Answer> {
+    const name = names[from]
+    return name === undefined ? work() : this.alone(name, () => this.#inTurn(names, from + 1, work))
   }
 }

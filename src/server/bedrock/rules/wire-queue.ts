@@ -43,6 +43,9 @@ export interface JobChanges {
   readonly meta?: Partial<WireMeta>
 }
 
+/** How the owners of leases that servers have given to clients are called: any of them may renew one for its client. */
+export const serverOwner = 'server '
+
 const largestSettle = 1_000
 
 /** The queue as the protocol sees it: jobs by number, changed as a whole. */
@@ -114,6 +117,9 @@ export class WireQueue {
 
   /** In whatever state it is. */
   async amend({ record }: WireJob, changes: JobChanges): Promise<void> {
+    // What was known of it when it was handed out is no longer true.
+    const held = record.number === null ? undefined : this.handedOut.get(record.number)
+    if (held !== undefined) held.isPlain = false
     const amendment = { id: record.id, expected: null, envelope: this.sealed(record, changes), inAnyState: true } as const
     const [answer] = await this.deps.queue.backend.store.amend([amendment])
     if (answer === 'missing') throw new Refusal(404, 'No job with this jobID')

@@ -101,6 +101,14 @@ describe('FinishJob', () => {
     expect((await ask('QueryJob', { jobID: 1 })).status).toBe('404 No job with this jobID')
   })
 
+  test('goes by a repeat that was given while the job ran', async () => {
+    const { ask } = await running()
+    await ask('UpdateJob', { jobID: 1, data: {}, repeat: 'FINISHED, +1 HOUR' })
+    await ask('UpdateJob', { jobID: 1, data: '{"a":1}', repeat: 'FINISHED, +1 HOUR' })
+    await ask('FinishJob', { jobID: 1 })
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'QUEUED', data: { a: 1 } })
+  })
+
   test('finds its job again after the server was started anew', async () => {
     const { stop, restart } = await running()
     await stop()

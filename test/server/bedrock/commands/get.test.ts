@@ -87,6 +87,20 @@ describe('GetJob', () => {
 })
 
 describe('GetJobs', () => {
+  test('puts aside what can not be handed out, and hands out the rest', async () => {
+    const { ask, backend } = await served()
+    for (const name of ['a', 'b', 'c']) await ask('CreateJob', { name, retryAfter: '+1 HOUR' })
+    const [id] = await backend.store.numbers.find([2])
+    const record = await backend.store.get(id as string)
+    const payload = `{"deep":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+    const identity = JSON.stringify([1, id, 'b', 'b', 'default', 5, 0, null, false, null, record?.meta])
+    const deep = { ...record, identity, payload, signature: null, links: null, uniqueUntil: 'ended' }
+    await backend.store.amend([{ id: id as string, expected: null, envelope: deep as never }])
+    const { json } = await ask('GetJobs', { name: '*', numResults: 5 })
+    expect(json.jobs.map((job: { name: string }) => job.name)).toEqual(['a', 'c'])
+    expect((await backend.store.get(id as string))?.state).toBe('dead')
+  })
+
   test('gives up to so many', async () => {
     const { ask } = await served()
     for (let count = 0; count < 5; count++) await ask('CreateJob', { name: 'a' })

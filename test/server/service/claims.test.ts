@@ -1,0 +1,103 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { LeaseRequest } from '../../../src/backends/contract.ts'
+import { ClaimLimits } from '../../../src/server/service/claim-limits.ts'
+import { type ClaimRequest, Claims } from '../../../src/server/service/claims.ts'
+import { Creating } from '../../../src/server/service/creating.ts'
+import { glob } from '../../../src/server/service/glob.ts'
+import { JobNames } from '../../../src/server/service/job-names.ts'
+import { until, world } from '../../world.ts'
+
+/** Claims on a queue in memory that is asked through `lease`. */
+async function claiming(lease: (ask: () => Promise<unknown>, request: LeaseRequest) => Promise<unknown> = (ask) => ask()) {
+  const { jobs, clock, log } = world()
+  const queue = await jobs.served()
+  const asked: LeaseRequest[] = []
+  const { backend } = queue
+  const slow = new Proxy(backend, {
+    get(target, name) {
+      if (name === 'lease') {
+        return (request: LeaseRequest) => {
+          asked.push(request)
+          return lease(() => target.lease(request), request)
+        }
+      }
+      const member = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  const watched = { ...queue, backend: slow }
+  const names = new JobNames(backend.store)
+  const claims = new Claims({ queue: watched, names, limits: new ClaimLimits(queue.registry), maxRescues: 10 })
+  onTestFinished(() => claims.stop())
+  const creating = new Creating(queue)
+  const make = async (job: string) => creating.sendAll([await creating.seal({ job, payload: '{}' })])
+  const take = (pattern: string, more: Partial<ClaimRequest> = {}) => {
+    const names = /[*?[]/.test(pattern) ? null : [pattern]
+    const choice = { pattern, names, test: glob(pattern), queues: null, priority: null }
+    return claims.take({ ...choice, limit: 1, leaseMs: 30_000, owner: 'me', waitMs: 0, signals: [], ...more })
+  }
+  return { backend, clock, log, asked, make, take }
+}
+
+test('everybody who does not wait is answered, whoever stands between them', async () => {
+  const { take } = await claiming(async (ask) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    return ask()
+  })
+  const answers = ['a', 'b', 'a', 'b', 'a', '*', 'b', 'x*'].map((pattern) => take(pattern))
+  expect(await Promise.all(answers)).toEqual(answers.map(() => []))
+})
+
+test('a claim that fails is made again, also where nothing new has happened', async () => {
+  let failures = 1
+  const { take, clock, log, make } = await claiming(async (ask) => {
+    if (failures-- > 0) throw new Error('the database is away')
+    return ask()
+  })
+  const answer = take('a')
+  await until(() => log.length > 0)
+  await clock.advance(1_000)
+  expect(await answer).toEqual([])
+  failures = 1
+  const waiting = take('a', { waitMs: 60_000 })
+  await make('a')
+  await until(() => log.length > 1)
+  await clock.advance(1_000)
+  expect(await waiting).toHaveLength(1)
+})
+
+test('who has waited for long is served before those who have just come', async () => {
+  const { take, make, clock } = await claiming()
+  const served: string[] = []
+  const patient = take('x*', { waitMs: 600_000 }).then(() => served.push('patient'))
+  await clock.advance(0)
+  for (let round = 0; round < 20 && !served.includes('patient'); round++) {
+    await make('x1')
+    await take('x1').then((leases) => leases.length > 0 && served.push('newcomer'))
+    await clock.advance(0)
+  }
+  await patient
+  expect(served.indexOf('patient')).toBeLessThanOrEqual(1)
+})
+
+test('one job does not let everybody ask who waits for it', async () => {
+  const { take, make, asked, clock } = await claiming()
+  const waiting = Array.from({ length: 500 }, (_, index) => take('mail', { waitMs: 600_000, owner: `worker ${index}` }))
+  await clock.advance(0)
+  const before = asked.length
+  await make('mail')
+  expect(await Promise.race(waiting)).toHaveLength(1)
+  await clock.advance(0)
+  expect(asked.length - before).toBeLessThan(5)
+  expect(before).toBeLessThan(5)
+})
+
+test('names of which everything has ended are not asked for', async () => {
+  const { take, make, asked, backend } = await claiming()
+  await make('old')
+  const [lease] = await take('*')
+  await backend.settle([{ token: lease?.token as string, kind: 'done', result: null, keep: true }])
+  await make('new')
+  expect(await take('*')).toHaveLength(1)
+  expect(asked.at(-1)?.jobs.map(({ job }) => job)).toEqual(['new'])
+})
