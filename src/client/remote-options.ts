@@ -21,7 +21,7 @@ export interface RemoteWorkOptions {
   readonly owner?: string
   /** Stops the worker. */
   readonly signal?: AbortSignal
-  /** Told of what went wrong with the server; the worker goes on. */
+  /** Told of what went wrong with the server; the worker goes on, unless the server does not let it work. */
   readonly onError?: (error: unknown) => void
 }
 

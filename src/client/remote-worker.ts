@@ -19,7 +19,7 @@ const longestPauseMs = 15_000
 
 /** A worker that talks to a job server and not to its database. It begins at once. */
 export class RemoteWorker implements AsyncDisposable {
-  /** Resolves when it has stopped. */
+  /** Resolves when it has stopped; rejects where the server does not let it work, as with a wrong token. */
   readonly ended: Promise<void>
   readonly #handlers: ReadonlyMap<string, RemoteHandler<never>>
   readonly #config: RemoteWorkConfig
@@ -30,6 +30,7 @@ export class RemoteWorker implements AsyncDisposable {
   readonly #name = `remote-${randomToken()}`
   #freed: () => void = () => {}
   #beat: Timer | undefined
+  #hasEnded = false
 
   constructor(handlers: object, options: RemoteWorkOptions, deps: RemoteWorkerDeps) {
     this.#config = remoteWorkConfig(handlers, options)
@@ -40,7 +41,10 @@ export class RemoteWorker implements AsyncDisposable {
     const stop = () => this.#stopping.abort()
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop, { once: true })
+    this.#stopping.signal.addEventListener('abort', () => this.#freed(), { once: true })
     this.ended = this.#work().finally(() => signal?.removeEventListener('abort', stop))
+    // `onError` was told: a program that does not look at `ended` goes on.
+    this.ended.catch(() => {})
   }
 
   /** How many jobs it has now. */
@@ -51,7 +55,7 @@ export class RemoteWorker implements AsyncDisposable {
   /** Takes no more jobs, waits for those that run, aborts them after a while, and gives back what is left. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.ended
+    await this.ended.catch(() => {})
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -61,12 +65,19 @@ export class RemoteWorker implements AsyncDisposable {
   async #work(): Promise<void> {
     const { concurrency } = this.#config
     this.#beatLater(this.#config.leaseMs / 3)
-    while (!this.#stopping.signal.aborted) {
-      if (this.#runs.size >= concurrency) await this.#oneEnds()
-      else for (const lease of await this.#take(concurrency - this.#runs.size)) this.#begin(lease)
+    try {
+      while (!this.#stopping.signal.aborted) {
+        if (this.#runs.size >= concurrency) await this.#oneEnds()
+        else for (const lease of await this.#take(concurrency - this.#runs.size)) this.#begin(lease)
+      }
+    } catch (error) {
+      this.#config.onError(error)
+      throw error
+    } finally {
+      await this.#finish()
+      this.#hasEnded = true
+      this.#beat?.cancel()
     }
-    await this.#finish()
-    this.#beat?.cancel()
   }
 
   /** None where it was told to stop meanwhile. */
@@ -94,14 +105,11 @@ export class RemoteWorker implements AsyncDisposable {
     this.#runs.set(run, done)
   }
 
-  async #oneEnds(): Promise<void> {
-    const freed = new Promise<void>((resolve) => {
+  /** Or it is told to stop. */
+  #oneEnds(): Promise<void> {
+    return new Promise((resolve) => {
       this.#freed = resolve
     })
-    const stopped = new Promise<void>((resolve) =>
-      this.#stopping.signal.addEventListener('abort', () => resolve(), { once: true }),
-    )
-    await Promise.race([freed, stopped])
   }
 
   /** In stages: wait, abort, give back. */
@@ -134,7 +142,7 @@ export class RemoteWorker implements AsyncDisposable {
   }
 
   #beatLater(delayMs: number): void {
-    this.#beat = this.#deps.clock.timer(delayMs, () => void this.#extend())
+    if (!this.#hasEnded) this.#beat = this.#deps.clock.timer(delayMs, () => void this.#extend())
   }
 
   async #extend(): Promise<void> {

@@ -1,7 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { treadleClient } from '../../src/client/http-client.ts'
 import type { RemoteHandlers, RemoteWorkOptions } from '../../src/client/remote-options.ts'
 import type { RemoteContext } from '../../src/client/remote-run.ts'
+import { nextTurn } from '../../src/core/clock.ts'
 import { PermanentError } from '../../src/core/errors.ts'
+import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { type Serving, serving } from '../server/http/serving.ts'
 import { aborted, gate, until } from '../world.ts'
 
@@ -65,6 +68,18 @@ describe('a remote worker', () => {
     hold.open()
     for (const { id } of made) await ended(world, id)
     expect(most).toBe(2)
+  })
+
+  test('leaves nothing behind of the jobs that it has done', async () => {
+    const world = await serving()
+    const warnings: Error[] = []
+    const hear = (warning: Error) => warnings.push(warning)
+    process.on('warning', hear)
+    onTestFinished(() => void process.off('warning', hear))
+    const made = await world.client.jobs.createMany(Array.from({ length: 30 }, () => ({ job: 'a' })))
+    working(world, { a: async () => {} }, { concurrency: 1 })
+    for (const { id } of made) await ended(world, id)
+    expect(warnings.map(({ name }) => name)).toEqual([])
   })
 
   test('tells its handler of the job, and the server of its progress', async () => {
@@ -184,6 +199,55 @@ describe('a remote worker', () => {
     await world.clock.advance(500)
     await ended(world, id)
     expect(await world.client.jobs.get(id)).toMatchObject({ state: 'succeeded' })
+  })
+})
+
+describe('a remote worker that is turned away', () => {
+  /** A client whose token for new jobs can be taken back. */
+  function doubted({ url }: Serving) {
+    const clock = new ManualClock()
+    const access = { isRevoked: false }
+    const asking: typeof fetch = (address, init) => {
+      const revoked = access.isRevoked && String(address).endsWith('/leases') ? { authorization: 'Bearer old' } : {}
+      return fetch(address, { ...init, headers: { ...(init?.headers as Record<string, string>), ...revoked } })
+    }
+    return { access, clock, client: treadleClient({ url, clock, token: 'right', fetch: asking }) }
+  }
+
+  test('tells why, once, and ends no program that does not listen', async () => {
+    const world = await serving({ token: 'right' })
+    const client = treadleClient({ url: world.url, clock: world.clock, token: 'wrong' })
+    const [errors, unhandled]: [unknown[], unknown[]] = [[], []]
+    const hear = (reason: unknown) => unhandled.push(reason)
+    process.on('unhandledRejection', hear)
+    onTestFinished(() => void process.off('unhandledRejection', hear))
+    const worker = client.work({ a: async () => {} }, { onError: (error) => errors.push(error) })
+    await until(() => errors.length === 1)
+    await nextTurn()
+    await expect(worker.ended).rejects.toMatchObject({ problem: { status: 401 } })
+    await worker.stop()
+    expect(errors).toMatchObject([{ problem: { status: 401 } }])
+    expect(unhandled).toEqual([])
+  })
+
+  test('does what it has begun, and gives no sign of life after it', async () => {
+    const world = await serving({ token: 'right' })
+    const { access, clock, client } = doubted(world)
+    const hold = gate()
+    const errors: unknown[] = []
+    const { id } = await world.client.jobs.create({ job: 'a' })
+    const options = { concurrency: 2, wait: '5s', lease: '30s', onError: (error: unknown) => errors.push(error) }
+    const worker = client.work({ a: () => hold.opened }, options)
+    await until(() => worker.running === 1 && world.api.waiting === 1)
+    access.isRevoked = true
+    await world.clock.advance(5_000)
+    await until(() => errors.length === 1)
+    expect(worker.running).toBe(1)
+    hold.open()
+    await expect(worker.ended).rejects.toMatchObject({ problem: { status: 401 } })
+    expect(await world.client.jobs.get(id)).toMatchObject({ state: 'succeeded' })
+    expect(errors).toHaveLength(1)
+    expect(clock.nextTimerAt).toBe(null)
   })
 })
 
