@@ -73,20 +73,28 @@ export class Calls {
   /** Until all of the answer is there. */
   async #ask(address: string, init: RequestInit, signal: AbortSignal | undefined, timeoutMs: number): Promise<unknown> {
     signal?.throwIfAborted()
-    const late = new AbortController()
-    const timer = this.clock.timer(timeoutMs, () => late.abort(), { unref: true })
+    // Not `AbortSignal.any`, which leaves something behind in a signal that lives longer than the call.
+    const ending = new AbortController()
+    const end = () => ending.abort(signal?.reason)
+    signal?.addEventListener('abort', end)
+    let isLate = false
+    const late = () => {
+      isLate = true
+      ending.abort()
+    }
+    const timer = this.clock.timer(timeoutMs, late, { unref: true })
     try {
-      const ended = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
-      const response = await this.#fetch(address, { ...init, signal: ended })
+      const response = await this.#fetch(address, { ...init, signal: ending.signal })
       return answerOf(response.status, response.headers.get('content-type') ?? '', await response.text())
     } catch (thrown) {
       if (thrown instanceof TreadleError) throw thrown
       signal?.throwIfAborted()
-      const why = late.signal.aborted ? `no answer in ${timeoutMs} ms` : messageOf((thrown as Error).cause ?? thrown)
+      const why = isLate ? `no answer in ${timeoutMs} ms` : messageOf((thrown as Error).cause ?? thrown)
       throw new TreadleError('SERVER_UNREACHABLE', `The job server at ${this.#base} can not be reached: ${why}`, {
         cause: thrown,
       })
     } finally {
+      signal?.removeEventListener('abort', end)
       timer.cancel()
     }
   }

@@ -84,8 +84,10 @@ class Handling {
   readonly #access: AccessRules
   readonly #limits: HttpLimits
   readonly #logger: Logger
-  readonly #closing = new AbortController()
   readonly #open = new Set<Promise<void>>()
+  /** Of those who wait. */
+  readonly #endings = new Set<AbortController>()
+  #isClosing = false
 
   constructor(options: HttpApiOptions, handlers: Handlers, limits: HttpLimits) {
     this.#routing = new Routing(routesOf(handlers))
@@ -100,7 +102,8 @@ class Handling {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#isClosing = true
+    for (const ending of this.#endings) ending.abort()
     while (this.#open.size > 0) await Promise.allSettled(this.#open)
   }
 
@@ -130,7 +133,7 @@ class Handling {
       const detail = `Only ${allowedAt(found)} can be done here`
       throw new HttpProblem('method-not-allowed', detail, { headers: { allow: allowedAt(found) } })
     }
-    if (this.#closing.signal.aborted) throw new HttpProblem('unavailable', 'The server is being stopped')
+    if (this.#isClosing) throw new HttpProblem('unavailable', 'The server is being stopped')
     const body = route.operation.body === undefined ? null : await readBody(request, this.#limits)
     const headers = headersOf(request)
     return route.handle(
@@ -138,12 +141,19 @@ class Handling {
     )
   }
 
-  /** Made only for those who wait: it costs more than most requests. */
+  /** Made only for those who wait: it costs more than most requests. `AbortSignal.any` would leave something behind of each. */
   #signalOf(response: ServerResponse): AbortSignal {
-    const gone = new AbortController()
-    if (response.closed) gone.abort()
-    response.once('close', () => gone.abort())
-    return AbortSignal.any([gone.signal, this.#closing.signal])
+    const ending = new AbortController()
+    if (response.closed || this.#isClosing) {
+      ending.abort()
+      return ending.signal
+    }
+    this.#endings.add(ending)
+    response.once('close', () => {
+      this.#endings.delete(ending)
+      ending.abort()
+    })
+    return ending.signal
   }
 
   #problemOf(thrown: unknown, request: IncomingMessage): HttpProblem {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { getEventListeners } from 'node:events'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../world.ts'
 import { type Serving, serving } from './serving.ts'
 
@@ -157,6 +158,21 @@ describe('a request that waits for work', () => {
     })
     await world.client.jobs.create({ job: 'a' })
     expect(await taking).toHaveLength(1)
+  })
+
+  test('leaves nothing behind, in the server or in the signal of its client', async () => {
+    const world = await serving()
+    // On Node 20 each call of it takes memory for as long as the longest of its signals lives.
+    const any = vi.spyOn(AbortSignal, 'any')
+    onTestFinished(() => any.mockRestore())
+    const { signal } = new AbortController()
+    const taking = world.client.leases.take({ jobs: ['a'], wait }, { signal })
+    await waiters(world)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await world.client.jobs.create({ job: 'a' })
+    expect(await taking).toHaveLength(1)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    expect(any).not.toHaveBeenCalled()
   })
 
   test('is answered when the server stops', async () => {
