@@ -29,6 +29,8 @@ const subpaths: Readonly<Record<string, string>> = {
   'treadle/mysql': 'backends/mysql/index',
   'treadle/transactions': 'definition/transactions/index',
   'treadle/sqlite': 'backends/sqlite/index',
+  'treadle/client': 'client/index',
+  'treadle/server': 'server/index',
   'treadle/testing': 'testing/index',
 }
 
