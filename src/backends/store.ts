@@ -89,6 +89,8 @@ export interface Amendment {
    * as it was, but where the lease is lost the job comes back with what was written.
    */
   readonly inAnyState?: true
+  /** The job's time stays what it is by then, whatever the envelope says: it may have been moved since the envelope was made. */
+  readonly keepsTime?: true
 }
 
 export type AmendAnswer = 'amended' | 'changed' | 'claimed' | 'ended' | 'missing'

@@ -136,6 +136,15 @@ describe('the conformance suite', () => {
       }),
     ],
     [
+      'amendments that move the job',
+      'amending and keeping the time',
+      ({ store }) => ({
+        store: overlaid(store, {
+          amend: (amendments) => store.amend(amendments.map(({ keepsTime: _, ...amendment }) => amendment)),
+        }),
+      }),
+    ],
+    [
       'workers that never leave',
       'presence of workers',
       ({ store }) => ({ store: overlaid(store, { workers: overlaid(store.workers, { leave: async () => {} }) }) }),

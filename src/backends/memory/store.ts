@@ -194,16 +194,17 @@ export class MemoryStore implements JobStore {
     return [...this.#open().paused].sort()
   }
 
-  #amendOne({ id, expected, envelope, inAnyState }: Amendment): AmendAnswer {
+  #amendOne({ id, expected, envelope, inAnyState, keepsTime }: Amendment): AmendAnswer {
     const { jobs, clock } = this.#parts
     const job = jobs.get(id)
     if (job === undefined) return 'missing'
     if (isFinal(job.state) && inAnyState !== true) return 'ended'
     if (job.state === 'running' && inAnyState !== true) return 'claimed'
     if (expected !== null && expected !== job.envelope.payload) return 'changed'
-    const next = amended(job, envelope)
+    const runAt = keepsTime === true ? job.runAt : envelope.runAt
+    const next = amended(job, { ...envelope, runAt })
     if (job.state === 'running' || isFinal(job.state)) jobs.amendInPlace(job, next)
-    else jobs.amend(job, next, job.state === 'blocked' ? 'blocked' : envelope.runAt > clock.now() ? 'scheduled' : 'ready')
+    else jobs.amend(job, next, job.state === 'blocked' ? 'blocked' : runAt > clock.now() ? 'scheduled' : 'ready')
     return 'amended'
   }
 

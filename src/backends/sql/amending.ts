@@ -73,13 +73,14 @@ export class Amending {
 }
 
 function amendOne(hand: JobsInHand, amendment: PlacedAmendment, payloads: Payloads): AmendAnswer {
-  const { id, expected, envelope, lane, inAnyState } = amendment
+  const { id, expected, envelope, lane, inAnyState, keepsTime } = amendment
   const row = hand.get(id)
   if (row === undefined) return 'missing'
   if (row.state > stateNumber.running && inAnyState !== true) return 'ended'
   if (row.state === stateNumber.running && inAnyState !== true) return 'claimed'
   if (expected !== null && payloads.get(id) !== expected) return 'changed'
-  const { group, identity, payload, signature, runAt } = envelope
+  const { group, identity, payload, signature } = envelope
+  const runAt = keepsTime === true ? row.run_at : envelope.runAt
   const state = row.state >= stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
   const change: JobChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
   // Its token says another lane. The end of a linked job is counted where its row stands.

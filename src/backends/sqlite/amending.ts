@@ -12,6 +12,7 @@ export interface FlatAmendments {
   readonly expected: readonly (string | null)[]
   readonly envelopes: FlatEnvelopes
   readonly inAnyState: readonly boolean[]
+  readonly keepsTime: readonly boolean[]
 }
 
 export function flattenAmendments(amendments: readonly Amendment[]): FlatAmendments {
@@ -20,6 +21,7 @@ export function flattenAmendments(amendments: readonly Amendment[]): FlatAmendme
     expected: amendments.map(({ expected }) => expected),
     envelopes: flatten(amendments.map(({ envelope }) => envelope)),
     inAnyState: amendments.map(({ inAnyState }) => inAnyState === true),
+    keepsTime: amendments.map(({ keepsTime }) => keepsTime === true),
   }
 }
 
@@ -27,6 +29,7 @@ interface FoundRow {
   readonly seq: number
   readonly lane: number
   readonly state: number
+  readonly runAt: number
   readonly schedule: string | null
   readonly isExpected: number
 }
@@ -43,7 +46,7 @@ export class Amending {
     this.#lanes = lanes
     this.#addresses = addresses
     this.#find = connection.prepare(
-      'SELECT seq, lane, state, schedule, coalesce(payload = ?2, 1) AS isExpected FROM treadle_jobs WHERE seq = ?1',
+      'SELECT seq, lane, state, run_at AS runAt, schedule, coalesce(payload = ?2, 1) AS isExpected FROM treadle_jobs WHERE seq = ?1',
     )
     this.#amend = connection.prepare(
       'UPDATE treadle_jobs SET lane = ?, state = ?, run_at = ?, identity = ?, payload = ?, signature = ? WHERE seq = ?',
@@ -51,11 +54,11 @@ export class Amending {
     this.#mark = connection.prepare('UPDATE treadle_jobs SET linked = 1 WHERE seq = ? AND linked = 0')
   }
 
-  amend({ ids, expected, envelopes, inAnyState }: FlatAmendments, now: number): readonly AmendAnswer[] {
+  amend({ ids, expected, envelopes, inAnyState, keepsTime }: FlatAmendments, now: number): readonly AmendAnswer[] {
     return ids.map((id, index) => {
       const envelope = envelopes.slice(index * fieldCount, (index + 1) * fieldCount)
       const found = this.#locate(id, expected[index] as string | null, inAnyState[index] as boolean)
-      return typeof found === 'string' ? found : this.#amendOne(found, envelope, now)
+      return typeof found === 'string' ? found : this.#amendOne(found, envelope, keepsTime[index] as boolean, now)
     })
   }
 
@@ -69,8 +72,9 @@ export class Amending {
     return found.isExpected === 0 ? 'changed' : found
   }
 
-  #amendOne(found: FoundRow, envelope: FlatEnvelopes, now: number): AmendAnswer {
-    const [, , , , , identity, payload, signature, , runAt] = envelope as FlatEnvelope
+  #amendOne(found: FoundRow, envelope: FlatEnvelopes, keepsTime: boolean, now: number): AmendAnswer {
+    const [, , , , , identity, payload, signature, , written] = envelope as FlatEnvelope
+    const runAt = keepsTime ? found.runAt : written
     const lane = laneOf(this.#lanes, envelope, 0, found.schedule !== null)
     const state = found.state >= stateNumber.blocked ? found.state : runAt > now ? stateNumber.scheduled : stateNumber.ready
     this.#amend.run(lane, state, runAt, identity, payload, signature, found.seq)

@@ -2,6 +2,7 @@ import { again, againRecorded } from './again.ts'
 import { ageing } from './ageing.ts'
 import { amending } from './amending.ts'
 import { amendingInAnyState } from './amending-in-any-state.ts'
+import { amendingKeepsTime } from './amending-keeps-time.ts'
 import { beginning, beginningRecorded } from './beginning.ts'
 import { cancelling } from './cancelling.ts'
 import { claiming } from './claiming.ts'
@@ -84,6 +85,7 @@ const groups = [
   cancelling,
   amending,
   amendingInAnyState,
+  amendingKeepsTime,
   replaying,
   uniqueKeysReplayed,
   removing,

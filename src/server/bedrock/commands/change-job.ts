@@ -26,15 +26,16 @@ export const updateJob: Command = async (request, { jobs }) => {
   const repeat = repeatOf(textOf(request, 'repeat'))
   const priority = rawTextOf(request, 'jobPriority')
   const job = await jobs.find(number)
-  const runAt = updatedTime(request, repeat, job, jobs)
-  const changes: JobChanges = {
-    data: updatedData(data, job),
-    ...(priority !== undefined && { priority: priorityOf(priority) }),
-    ...(repeat !== null && { repeat }),
-    ...(isNumberedOn(request, 'shouldClearRepeat') && { repeat: null }),
-    ...(runAt !== null && (job.meta.heldUntil === null ? { runAt } : { meta: { heldUntil: runAt } })),
-  }
-  await jobs.amend(job, changes)
+  await jobs.change(job, (current): JobChanges => {
+    const runAt = updatedTime(request, repeat, current, jobs)
+    return {
+      data: updatedData(data, current),
+      ...(priority !== undefined && { priority: priorityOf(priority) }),
+      ...(repeat !== null && { repeat }),
+      ...(isNumberedOn(request, 'shouldClearRepeat') && { repeat: null }),
+      ...(runAt !== null && (current.meta.heldUntil === null ? { runAt } : { meta: { heldUntil: runAt } })),
+    }
+  })
   await renew(number, job, jobs)
   return ok
 }

@@ -96,7 +96,7 @@ async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue): Promise<numbe
   const mayOverwrite = wish.overwrite === undefined || wish.overwrite === '' || wish.overwrite === 'true'
   if (!isSameData(record.payload, terms.data) && mayOverwrite) {
     const { repeat, priority } = terms
-    await jobs.amend(existing, { data: merged(record.payload, terms.data), repeat, priority })
+    await jobs.change(existing, ({ record: { payload } }) => ({ data: merged(payload, terms.data), repeat, priority }))
   }
   return number
 }

@@ -47,6 +47,9 @@ export interface JobChanges {
 export const serverOwner = 'server '
 
 const largestSettle = 1_000
+/** So often somebody else may write a job's data in between. */
+const mostRounds = 10
+const noSuchJob = 'No job with this jobID'
 
 /** The queue as the protocol sees it: jobs by number, changed as a whole. */
 export class WireQueue {
@@ -74,7 +77,7 @@ export class WireQueue {
 
   async find(number: number): Promise<WireJob> {
     const job = await this.look(number)
-    if (job === null) throw new Refusal(404, 'No job with this jobID')
+    if (job === null) throw new Refusal(404, noSuchJob)
     return job
   }
 
@@ -115,14 +118,34 @@ export class WireQueue {
     )
   }
 
-  /** In whatever state it is. */
-  async amend({ record }: WireJob, changes: JobChanges): Promise<void> {
+  /** In whatever state it is. Without another time, it keeps the one that it has by then. */
+  async amend(job: WireJob, changes: JobChanges): Promise<void> {
+    await this.#write(job, changes, null)
+  }
+
+  /** The same with what follows from the job as it is: worked out anew where somebody else has written its data meanwhile. */
+  async change(found: WireJob, changesOf: (job: WireJob) => JobChanges): Promise<void> {
+    let job = found
+    for (let round = 1; round < mostRounds; round++) {
+      if (await this.#write(job, changesOf(job), job.record.payload)) return
+      const fresh = await this.byId(job.record.id)
+      if (fresh === null) throw new Refusal(404, noSuchJob)
+      job = fresh
+    }
+    // Whoever is always later than the others has the last word.
+    await this.amend(job, changesOf(job))
+  }
+
+  async #write({ record }: WireJob, changes: JobChanges, expected: string | null): Promise<boolean> {
     // What was known of it when it was handed out is no longer true.
     const held = record.number === null ? undefined : this.handedOut.get(record.number)
     if (held !== undefined) held.isPlain = false
-    const amendment = { id: record.id, expected: null, envelope: this.sealed(record, changes), inAnyState: true } as const
+    const envelope = this.sealed(record, changes)
+    const keeps = changes.runAt === undefined ? ({ keepsTime: true } as const) : {}
+    const amendment = { id: record.id, expected, envelope, inAnyState: true, ...keeps } as const
     const [answer] = await this.deps.queue.backend.store.amend([amendment])
-    if (answer === 'missing') throw new Refusal(404, 'No job with this jobID')
+    if (answer === 'missing') throw new Refusal(404, noSuchJob)
+    return answer === 'amended'
   }
 
   /** The lease under which a job runs now, whoever has it; null where it does not run any more. */

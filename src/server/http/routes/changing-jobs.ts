@@ -107,7 +107,8 @@ async function change(
     }
     const contents = { identity, payload: changes.payloadText ?? record.payload, runAt: runAt ?? record.runAt }
     const envelope = reseal(record, contents, keys)
-    const [answer] = await backend.store.amend([{ id, expected: record.payload, envelope }])
+    const kept = runAt === undefined ? ({ keepsTime: true } as const) : {}
+    const [answer] = await backend.store.amend([{ id, expected: record.payload, envelope, ...kept }])
     if (answer === 'amended') return
     if (answer === 'missing') throw noSuchJob(id)
     if (answer === 'claimed') throw notWaiting(id, 'a worker has it')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { gate, until } from '../../../world.ts'
-import { served } from '../served.ts'
+import { type Served, served } from '../served.ts'
 
 describe('UpdateJob', () => {
   test('changes a job that waits, runs or has failed', async () => {
@@ -67,6 +67,54 @@ describe('UpdateJob', () => {
     expect((await ask('QueryJob', { jobID: 1 })).json.data).toEqual({})
     await ask('UpdateJob', { jobID: 1, data: '[1,  2]' })
     expect((await ask('QueryJob', { jobID: 1 })).body).toContain('"data":[1,2]')
+  })
+})
+
+describe('UpdateJob, while somebody else is faster', () => {
+  /** Does this when the change is about to be written, which was made of the job as it was before. */
+  async function overtakenBy({ backend, client }: Served, ...first: Parameters<Served['ask']>): Promise<void> {
+    const { store } = backend
+    const other = await client()
+    const amend = store.amend.bind(store)
+    store.amend = async (amendments) => {
+      store.amend = amend
+      await other.ask(...first)
+      return amend(amendments)
+    }
+  }
+
+  test('a job that was finished meanwhile waits for its next time, with what was written', async () => {
+    const server = await served({ at: Date.UTC(2026, 0, 1) })
+    const { ask } = server
+    await ask('CreateJob', { name: 'a', repeat: 'FINISHED, +1 HOUR' })
+    await ask('GetJob', { name: 'a' })
+    await overtakenBy(server, 'FinishJob', { jobID: 1 })
+    expect((await ask('UpdateJob', { jobID: 1, data: { a: 1 } })).status).toBe('200 OK')
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({
+      state: 'QUEUED',
+      nextRun: '2026-01-01 01:00:00',
+      data: { a: 1 },
+    })
+    expect((await ask('GetJob', { name: 'a' })).status).toBe('404 No job found')
+  })
+
+  test('what a job is to be next is worked out of how it stands by then', async () => {
+    const server = await served({ at: Date.UTC(2026, 0, 1) })
+    const { ask } = server
+    await ask('CreateJob', { name: 'a', repeat: 'SCHEDULED, +1 HOUR' })
+    await ask('GetJob', { name: 'a' })
+    await overtakenBy(server, 'FinishJob', { jobID: 1, data: { done: 1 } })
+    await ask('UpdateJob', { jobID: 1, data: { a: 1 }, repeat: 'SCHEDULED, +1 DAY' })
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ nextRun: '2026-01-02 01:00:00', data: { a: 1 } })
+  })
+
+  test('a job that is taken up by its name keeps what was written meanwhile', async () => {
+    const server = await served()
+    const { ask } = server
+    await ask('CreateJob', { name: 'a', data: { a: 1 }, unique: true })
+    await overtakenBy(server, 'UpdateJob', { jobID: 1, data: { a: 1, b: 2 } })
+    expect((await ask('CreateJob', { name: 'a', data: { c: 3 }, unique: true })).json).toEqual({ jobID: 1 })
+    expect((await ask('QueryJob', { jobID: 1 })).json.data).toEqual({ a: 1, b: 2, c: 3 })
   })
 })
 
