@@ -96,6 +96,8 @@ export class Sending {
       // Signing the next part goes on while the last one is being written.
       receipts.push(await sending)
       sending = this.#backend.send(envelopes)
+      // What goes wrong is told where it is waited for.
+      sending.catch(() => {})
       // It leaves only when the program lets go.
       await nextTurn()
     }
