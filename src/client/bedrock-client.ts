@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import { type Clock, systemClock } from '../core/clock.ts'
+import { type Clock, pause, systemClock } from '../core/clock.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { type Json, toJson } from '../core/json.ts'
@@ -47,12 +47,16 @@ const known = ['host', 'port', 'tls', 'token', 'timeout', 'clock']
 const defaultPort = 8888
 const defaultTimeout = '110s'
 const maxDataBytes = 16 * 1024 * 1024
+/** How long one request of many waits, so that a server that is gone is noticed. */
+const roundMs = 60_000
+const restMs = 1_000
 
 /** Requests are sent over one connection, one after the other: one that waits for a job holds up the others. */
 export class BedrockClient implements AsyncDisposable {
   readonly #connection: BedrockConnection
   readonly #token: string | undefined
   readonly #timeoutMs: number
+  readonly #clock: Clock
 
   constructor(options: BedrockClientOptions = {}) {
     refuseUnknownOptions(options, known, 'The client of a job server')
@@ -63,6 +67,7 @@ export class BedrockClient implements AsyncDisposable {
     this.#connection = new BedrockConnection({ host, port, tls: tls === true ? {} : tls || undefined }, clock)
     this.#token = options.token
     this.#timeoutMs = parseDuration(timeout, 'timeout')
+    this.#clock = clock
   }
 
   /** The number of the new job, or of the one that is there already and unique. */
@@ -154,11 +159,22 @@ export class BedrockClient implements AsyncDisposable {
   }
 
   async #get(method: string, headers: BedrockHeaders, options: BedrockGetOptions): Promise<object | undefined> {
-    const { wait, jobPriority, signal } = options
-    const waitMs = wait === undefined ? 0 : wait === true ? Number.POSITIVE_INFINITY : parseDuration(wait, 'wait')
-    const waiting = waitMs > 0 ? { Connection: 'wait', timeout: Number.isFinite(waitMs) ? waitMs : undefined } : {}
+    const { wait = 0, jobPriority, signal } = options
+    const asked = { ...headers, jobPriority }
+    if (wait !== true) return this.#round(method, asked, parseDuration(wait, 'wait'), signal)
+    for (;;) {
+      const startedAt = this.#clock.now()
+      const found = await this.#round(method, asked, roundMs, signal)
+      if (found !== undefined) return found
+      // As a server that is being stopped: it must not be asked without a rest.
+      if (this.#clock.now() - startedAt < restMs) await pause(this.#clock, restMs, signal)
+    }
+  }
+
+  async #round(method: string, headers: BedrockHeaders, waitMs: number, signal?: AbortSignal): Promise<object | undefined> {
+    const waiting = waitMs > 0 ? { Connection: 'wait', timeout: waitMs } : {}
     const called = { waitMs, ...(signal !== undefined && { signal }) }
-    const response = await this.request(method, { ...headers, jobPriority, ...waiting }, called)
+    const response = await this.request(method, { ...headers, ...waiting }, called)
     const isNone = response.status === 404 || response.status === 303 || (response.status === 555 && waitMs > 0)
     return isNone ? undefined : parsed<object>(method, response)
   }

@@ -99,9 +99,46 @@ describe('asking for jobs', () => {
     const codes = [404, 303, 555]
     const { client } = await clientOf(() => ({ code: codes.shift() ?? 200, text: 'None', body: codes.length === 0 ? '{}' : '' }))
     expect(await client.getJob('*')).toBe(undefined)
-    expect(await client.getJobs('*', 2, { wait: true })).toEqual([])
+    expect(await client.getJobs('*', 2, { wait: '1s' })).toEqual([])
     expect(await client.getJob('*', { wait: '1s' })).toBe(undefined)
     expect(await client.getJob('*')).toBe(undefined)
+  })
+
+  test('for as long as it takes asks again, and lets the server rest where it does not wait', async () => {
+    const clock = new ManualClock()
+    const job = { jobID: 1, name: 'a', data: {} }
+    const rounds = [gate(), gate()]
+    const { client, requests } = await clientOf(
+      async () => {
+        const round = rounds[requests.length - 1]
+        if (round === undefined) return ok(JSON.stringify(job))
+        await round.opened
+        return { code: 404, text: 'No job found' }
+      },
+      { clock },
+    )
+    const asked = client.getJob('a', { wait: true })
+    await until(() => requests.length === 1)
+    await clock.advance(60_000)
+    rounds[0]?.open()
+    await until(() => requests.length === 2)
+    rounds[1]?.open()
+    await until(() => clock.nextTimerAt === clock.now() + 1_000)
+    await clock.advance(1_000)
+    expect(await asked).toEqual(job)
+    const each = { method: 'GetJob', name: 'a', connection: 'wait', timeout: '60000' }
+    expect(requests.map(sent)).toEqual([each, each, each])
+  })
+
+  test('for as long as it takes ends with its signal, also between two rounds', async () => {
+    const clock = new ManualClock()
+    const controller = new AbortController()
+    const { client } = await clientOf(() => ({ code: 404, text: 'No job found' }), { clock })
+    const asked = client.getJobs('*', 2, { wait: true, signal: controller.signal })
+    const failed = expect(asked).rejects.toThrow('enough')
+    await until(() => clock.nextTimerAt === clock.now() + 1_000)
+    controller.abort(new Error('enough'))
+    await failed
   })
 
   test('queryJob knows that a job is not there', async () => {
