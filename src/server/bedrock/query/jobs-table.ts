@@ -22,21 +22,31 @@ export type JobsRow = readonly [
 
 const rowsPerLook = 1_000
 
-/** All jobs that the protocol knows; null where there are more than that. */
-export async function readJobs(jobs: WireQueue, mostJobs: number): Promise<readonly JobsRow[] | null> {
+/** In these the protocol knows a job; of those that have succeeded only children whose parents are still there. */
+const knownStates = ['ready', 'scheduled', 'blocked', 'running', 'dead', 'cancelled'] as const
+
+/** All jobs that the protocol knows; null where there are more than that, or nobody wants to know any more. */
+export async function readJobs(jobs: WireQueue, mostJobs: number, signal: AbortSignal): Promise<readonly JobsRow[] | null> {
   const { store } = jobs.deps.queue.backend
-  const records: JobRecord[] = []
-  let before: string | undefined
-  for (;;) {
-    const page = await store.list({ limit: rowsPerLook, ...(before !== undefined && { before }) })
-    records.push(...page.filter((record) => wireJobOf(record) !== null))
-    if (records.length > mostJobs) return null
-    if (page.length < rowsPerLook) break
-    before = page.at(-1)?.id
+  const records = new Map<string, JobRecord>()
+  for (const state of knownStates) {
+    let before: string | undefined
+    for (;;) {
+      const page = await store.list({ state, limit: rowsPerLook, ...(before !== undefined && { before }) })
+      for (const record of page) records.set(record.id, record)
+      if (records.size > mostJobs || signal.aborted) return null
+      if (page.length < rowsPerLook) break
+      before = page.at(-1)?.id
+    }
   }
-  const numbers = await store.numbers.assign(records.map(({ id }) => id))
-  const byId = new Map(records.map(({ id }, index) => [id, numbers[index] ?? null]))
-  return records.flatMap((record) => rowOf(record, byId)).sort((a, b) => a[1] - b[1])
+  for (const { id, root } of [...records.values()]) {
+    if (id !== root) continue
+    for (const { record } of await jobs.children(id)) records.set(record.id, record)
+    if (signal.aborted) return null
+  }
+  const numbers = await store.numbers.assign([...records.keys()])
+  const byId = new Map([...records.keys()].map((id, index) => [id, numbers[index] ?? null]))
+  return [...records.values()].flatMap((record) => rowOf(record, byId)).sort((a, b) => a[1] - b[1])
 }
 
 function rowOf(record: JobRecord, numbers: ReadonlyMap<string, number | null>): readonly JobsRow[] {

@@ -29,14 +29,17 @@ const mostRows = 10_000
 const longestMs = 5_000
 
 /** Reads the jobs as a table, with SQLite's own SELECT. Nothing can be written, and nothing else can be read. */
-export async function query(request: BedrockRequest, { jobs, isBrief }: CommandContext): Promise<BedrockReply> {
+export async function query(request: BedrockRequest, { jobs, peer, isBrief }: CommandContext): Promise<BedrockReply> {
   const sql = queryText(request).trim()
   if (sql === '' || Buffer.byteLength(sql) > largestQuery) throw new Refusal(402, 'Missing query')
   if (!sql.endsWith(';')) throw new Refusal(502, 'Query Missing Semicolon')
   if (!reading.test(sql)) return bad('only SELECT is allowed: jobs are changed by their own commands')
-  const rows = await readJobs(jobs, mostJobs)
-  if (rows === null) return bad(`there are more than ${mostJobs} jobs, too many for a query`)
-  const answer = await ask(sql, rows, jobs.deps.queue.settings.clock)
+  // One at a time: each takes a copy of all jobs, and a process.
+  const answer = await jobs.queries.alone('query', async (): Promise<QueryAnswer> => {
+    const rows = await readJobs(jobs, mostJobs, peer.signal)
+    if (rows === null) return { error: `there are more than ${mostJobs} jobs, too many for a query` }
+    return ask(sql, rows, jobs.deps.queue.settings.clock)
+  })
   if ('error' in answer) return bad(answer.error)
   return okWith(isJson(request) ? jsonTable(answer) : textTable(answer, isBrief ? ' | ' : '|'))
 }

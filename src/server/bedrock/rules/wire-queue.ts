@@ -57,6 +57,7 @@ export class WireQueue {
   readonly handedOut: HandedOutJobs
   /** Jobs that are to be there once are made one after the other. */
   readonly uniques = new NameLocks()
+  readonly queries = new NameLocks()
   readonly crashing = new CrashList()
   readonly commits: Commits
   readonly #keepOf: (job: string) => Keep
