@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sealEnvelope } from '../../../src/envelope/envelope.ts'
+import { mockKey } from '../../../src/server/bedrock/rules/mock-jobs.ts'
 import { serving } from './serving.ts'
 
 describe('taking jobs', () => {
@@ -36,6 +37,17 @@ describe('taking jobs', () => {
         expiresAt: new Date(clock.now() + 10_000).toISOString(),
       },
     ])
+  })
+
+  test('leaves the jobs for tests of the Bedrock protocol to clients that ask for them', async () => {
+    const { client, service } = await serving()
+    await service.creating.send(await service.creating.seal({ job: mockKey('mail'), payload: '{}' }))
+    await client.jobs.create({ job: 'mail' })
+    for (const jobs of [['*'], ['m*'], ['mock~*', 'mail'], ['?ock~mail', 'other']]) {
+      const taken = await client.leases.take({ jobs, limit: 10 })
+      expect(taken.map(({ job }) => job).filter((job) => job !== 'mail')).toEqual([])
+    }
+    expect((await client.jobs.list({ state: 'ready' })).jobs).toMatchObject([{ job: mockKey('mail') }])
   })
 
   test('is refused without names, and with times out of bounds', async () => {
