@@ -1,19 +1,22 @@
+import { get } from 'node:https'
 import { connect } from 'node:net'
+import type { TlsOptions } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { treadleClient } from '../../../src/client/http-client.ts'
 import { httpApi } from '../../../src/server/http/api.ts'
 import { listenHttp } from '../../../src/server/http/listener.ts'
 import { JobService } from '../../../src/server/service/job-service.ts'
 import { until, world } from '../../world.ts'
+import { certificate } from '../bedrock/certificate.ts'
 
-async function listening() {
+async function listening(tls?: TlsOptions) {
   const inside = world()
   const { jobs, clock } = inside
   const service = new JobService(await jobs.served(), 3)
   onTestFinished(() => service.stop())
   const { logger } = service.queue.settings
   const api = httpApi({ jobs, service, logger })
-  const listener = await listenHttp({ host: '127.0.0.1', port: 0, api, clock, logger })
+  const listener = await listenHttp({ host: '127.0.0.1', port: 0, api, clock, logger, ...(tls !== undefined && { tls }) })
   onTestFinished(() => listener.stop({ graceMs: 0 }))
   const { port } = listener.address
   return { ...inside, api, service, logger, listener, port, client: treadleClient({ url: `http://127.0.0.1:${port}`, clock }) }
@@ -48,4 +51,16 @@ test('what has not ended after the grace is cut off', async () => {
   await clock.advance(10_000)
   await stopping
   socket.destroy()
+})
+
+test('an encrypted listener answers those who trust it, and says nothing in the clear', async () => {
+  const { port, client } = await listening(certificate)
+  const status = (ca?: string) =>
+    new Promise((resolve, reject) => {
+      const address = { host: 'localhost', port, path: '/api/v1/ready', agent: false, ...(ca !== undefined && { ca }) }
+      get(address, (response) => resolve(response.resume().statusCode)).on('error', reject)
+    })
+  expect(await status(certificate.cert)).toBe(200)
+  await expect(status()).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+  await expect(client.ready()).rejects.toMatchObject({ code: 'SERVER_UNREACHABLE' })
 })

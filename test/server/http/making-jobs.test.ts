@@ -217,6 +217,22 @@ describe('an Idempotency-Key', () => {
     expect((await client.jobs.list()).jobs).toHaveLength(3)
   })
 
+  test('of a bulk that was stored in part has the rest stored by a repeat', async () => {
+    const { client, backend } = await serving()
+    const jobs = [{ job: 'a' }, { job: 'b' }, { job: 'c' }]
+    const { send } = backend
+    let sends = 0
+    backend.send = (envelopes) => {
+      if (++sends === 2) throw new Error('the database went away')
+      return send.call(backend, envelopes)
+    }
+    await expect(client.jobs.createMany(jobs, { idempotencyKey: 'k' })).rejects.toMatchObject({ problem: { status: 500 } })
+    expect((await client.jobs.list()).jobs).toMatchObject([{ job: 'a' }])
+    const made = await client.jobs.createMany(jobs, { idempotencyKey: 'k' })
+    expect(made.map(({ created }) => created)).toEqual([false, true, true])
+    expect((await client.jobs.list()).jobs).toHaveLength(3)
+  })
+
   test('two requests at the same time make one job', async () => {
     const { client } = await serving()
     const made = await Promise.all(Array.from({ length: 5 }, () => client.jobs.create(json, { idempotencyKey: 'k' })))
