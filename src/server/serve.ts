@@ -44,10 +44,12 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
     // Those who wait for jobs are answered now: nothing else would end their wait.
     await service.stopClaiming()
     await Promise.all(closing)
+    await wire.heldChildren.stop()
     await wire.idle()
     await service.stop()
   }
   try {
+    wire.heldChildren.start()
     if (config.port !== null) listeners.bedrock = await speakBedrock(config.port, config, wire)
     if (config.httpPort !== null) listeners.http = await speakHttp(config.httpPort, config, jobs, service)
   } catch (thrown) {

@@ -76,7 +76,7 @@ export const cancelJob: Command = async (request, { jobs }) => {
   const { backend } = jobs.deps.queue
   if ((await jobs.children(job.record.id)).length > 0) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job with children')
   if (job.record.parent === null) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job without a parent')
-  if (job.state === 'QUEUED') await backend.store.cancel(job.record.id)
+  if (job.state === 'QUEUED' || (await jobs.heldChildren.isInVain(job))) await backend.store.cancel(job.record.id)
   if (job.state === 'RUNQUEUED') {
     const token = await jobs.tokenOf(job)
     if (token !== null) await jobs.settle({ token, kind: 'cancelled', keep: true })
@@ -89,10 +89,13 @@ export const deleteJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const job = await jobs.find(number)
   if (job.state === 'RUNNING') throw new Refusal(405, "Can't delete a RUNNING job")
-  if (job.state === 'PAUSED') throw new Refusal(405, "Can't delete a parent jobs with children running")
+  if (job.state === 'PAUSED' && !(await jobs.heldChildren.isInVain(job)))
+    throw new Refusal(405, "Can't delete a parent jobs with children running")
   const token = job.state === 'RUNQUEUED' ? await jobs.tokenOf(job) : null
   if (token !== null) await jobs.settle({ token, kind: 'cancelled', keep: false })
+  const children = await jobs.children(job.record.id)
   await jobs.erase([job])
+  await jobs.heldChildren.release(children)
   jobs.handedOut.remove(number)
   return ok
 }

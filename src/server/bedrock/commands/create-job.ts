@@ -39,7 +39,7 @@ async function storeAll(wishes: readonly Wish[], jobs: WireQueue): Promise<reado
 }
 
 /** The number that the client is told: another job's where that one was there first. */
-async function numberOf({ number, envelope }: NewPlan, receipt: SendReceipt, jobs: WireQueue): Promise<number> {
+async function numberOf({ number, envelope, heldBy }: NewPlan, receipt: SendReceipt, jobs: WireQueue): Promise<number> {
   const { names, numbers } = jobs.deps
   if (receipt.refused !== undefined) throw new Refusal(405, parentNotRunning)
   if (!receipt.stored) {
@@ -48,6 +48,7 @@ async function numberOf({ number, envelope }: NewPlan, receipt: SendReceipt, job
     return other
   }
   numbers.note(number, envelope.id)
+  if (heldBy !== null) jobs.heldChildren.note(heldBy, envelope.id)
   names.touch(envelope.job)
   return number
 }

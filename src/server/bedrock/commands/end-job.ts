@@ -30,6 +30,8 @@ async function finishPlainly(number: number, data: string | undefined, jobs: Wir
   const { token, envelope } = held.lease
   const keep = jobs.keepsSucceeded(envelope.job)
   const receipt = await jobs.settle({ token, kind: 'done', result: data ?? null, keep })
+  // Somebody has made children of it at another server.
+  if (receipt === 'blocked') await jobs.heldChildren.release(await jobs.children(envelope.id))
   return receipt !== 'lost'
 }
 
@@ -74,6 +76,7 @@ export const failJob: Command = async (request, { jobs }) => {
   const error = { attempt: job.record.attempts, at: jobs.now, message: messageIn(data) }
   const reason: DeadReason = 'permanent'
   await settled({ token, kind: 'dead', reason, error, keep: true }, jobs, onlyRunning)
+  await jobs.heldChildren.release(await jobs.children(job.record.id))
   jobs.handedOut.remove(number)
   return ok
 }

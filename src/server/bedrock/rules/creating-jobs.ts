@@ -31,6 +31,8 @@ export type Plan = { readonly existing: number } | NewPlan
 export interface NewPlan {
   readonly number: number
   readonly envelope: Envelope
+  /** The parent that holds it back, by its id. */
+  readonly heldBy: string | null
 }
 
 /** A child is never later than this: until its parent waits for it, it does not run. */
@@ -57,7 +59,9 @@ export async function planJob(wish: Wish, jobs: WireQueue): Promise<Plan> {
   // Its parent's end is no longer a plain one.
   const held = wish.parent === null ? undefined : jobs.handedOut.get(wish.parent)
   if (held !== undefined) held.isPlain = false
-  return { number, envelope: await sealed(wish, terms, number, jobs) }
+  const { parent } = terms
+  const heldBy = parent !== null && isRunning(parent) ? parent.record.id : null
+  return { number, envelope: await sealed(wish, terms, number, jobs), heldBy }
 }
 
 async function termsOf(wish: Wish, jobs: WireQueue): Promise<Terms> {

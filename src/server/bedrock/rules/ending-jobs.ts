@@ -108,10 +108,7 @@ async function waitFor(
     runAt: job.record.startedAt ?? jobs.now,
     meta: { hasWaited: true, lastRun: job.record.startedAt },
   })
-  for (const child of children) {
-    const { heldUntil } = child.meta
-    if (heldUntil !== null) await jobs.amend(child, { runAt: heldUntil, meta: { heldUntil: null } })
-  }
+  await jobs.heldChildren.release(children)
   await settled({ token, kind: 'wait' }, jobs)
 }
 

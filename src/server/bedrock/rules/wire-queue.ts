@@ -16,6 +16,7 @@ import { Refusal } from '../refusal.ts'
 import { Commits } from './commits.ts'
 import { CrashList } from './crash-list.ts'
 import { HandedOutJobs } from './handed-out.ts'
+import { HeldChildren } from './held-children.ts'
 import { NameLocks } from './name-locks.ts'
 import { type WireJob, wireJobOf } from './wire-job.ts'
 import { type WireMeta, wireMetaOf, withWireMeta } from './wire-meta.ts'
@@ -59,6 +60,7 @@ export class WireQueue {
   readonly uniques = new NameLocks()
   readonly queries = new NameLocks()
   readonly crashing = new CrashList()
+  readonly heldChildren: HeldChildren
   readonly commits: Commits
   readonly #keepOf: (job: string) => Keep
   readonly #settles: Batcher<Settlement, SettleReceipt>
@@ -68,6 +70,7 @@ export class WireQueue {
     this.deps = deps
     this.#keepOf = keepOf(registry, settings.keep)
     this.commits = new Commits(settings.clock)
+    this.heldChildren = new HeldChildren(deps.queue, (record, changes) => this.sealed(record, changes))
     this.handedOut = new HandedOutJobs(settings.clock)
     this.#settles = new Batcher((settlements: readonly Settlement[]) => backend.settle(settlements), largestSettle, nextTurn)
   }

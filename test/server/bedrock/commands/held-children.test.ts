@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import { gate, until } from '../../../world.ts'
+import { type Served, served } from '../served.ts'
+
+async function stateOf({ ask }: Served, jobID: number): Promise<string> {
+  const { status, json } = await ask('QueryJob', { jobID })
+  return status === '200 OK' ? json.state : 'gone'
+}
+
+async function states(server: Served): Promise<readonly string[]> {
+  return [await stateOf(server, 1), await stateOf(server, 2)]
+}
+
+/** A client has the parent, and a child of it was made. */
+async function family(options = {}): Promise<Served> {
+  const server = await served(options)
+  await server.ask('CreateJob', { name: 'parent' })
+  await server.ask('GetJob', { name: 'parent' })
+  await server.ask('CreateJob', { name: 'child', parentJobID: 1 })
+  return server
+}
+
+async function childIsDone({ ask }: Served): Promise<void> {
+  expect((await ask('GetJob', { name: 'child' })).json.jobID).toBe(2)
+  expect((await ask('FinishJob', { jobID: 2 })).status).toBe('200 OK')
+}
+
+describe('a child that is held back', () => {
+  test('is released when the handler of its parent returns in a TypeScript worker', async () => {
+    const server = await served()
+    const { jobs, ask, clock } = server
+    const { open, opened } = gate()
+    const begun = gate()
+    jobs.define('parent', async () => {
+      begun.open()
+      await opened
+    })
+    await ask('CreateJob', { name: 'parent' })
+    const worked = jobs.run()
+    await begun.opened
+    await ask('CreateJob', { name: 'child', parentJobID: 1 })
+    await clock.advance(20_000)
+    expect(await states(server)).toEqual(['RUNNING', 'PAUSED'])
+    open()
+    await worked
+    expect(await states(server)).toEqual(['PAUSED', 'PAUSED'])
+    await clock.advance(5_000)
+    await until(async () => (await stateOf(server, 2)) === 'QUEUED')
+    await childIsDone(server)
+    expect(await stateOf(server, 1)).toBe('gone')
+  })
+
+  test('is released at once when it was made at another server than the one that ends its parent', async () => {
+    const server = await served()
+    const other = await server.restart()
+    await server.ask('CreateJob', { name: 'parent' })
+    await server.ask('GetJob', { name: 'parent' })
+    const { jobID } = (await other.ask('CreateJob', { name: 'child', parentJobID: 1 })).json
+    await server.ask('FinishJob', { jobID: 1 })
+    expect([await stateOf(server, 1), await stateOf(server, jobID)]).toEqual(['PAUSED', 'QUEUED'])
+    await server.ask('GetJob', { name: 'child' })
+    expect((await server.ask('FinishJob', { jobID })).status).toBe('200 OK')
+    expect(await stateOf(server, 1)).toBe('gone')
+  })
+
+  test('is found by a server that was started after its parent had ended', async () => {
+    const server = await family()
+    await server.stop()
+    const [id] = await server.backend.store.numbers.find([1])
+    const [lease] = await server.backend.store.leasesOf([id as string])
+    await server.backend.settle([{ token: lease?.token as string, kind: 'done', result: null, keep: false }])
+    const next = await server.restart()
+    expect(await states(next)).toEqual(['PAUSED', 'PAUSED'])
+    await server.clock.advance(5_000)
+    await until(async () => (await stateOf(next, 2)) === 'QUEUED')
+    await childIsDone(next)
+  })
+
+  test('is released when its parent fails', async () => {
+    const server = await family()
+    await server.ask('FailJob', { jobID: 1 })
+    expect(await states(server)).toEqual(['FAILED', 'QUEUED'])
+    await childIsDone(server)
+  })
+
+  test('is released when its parent is deleted', async () => {
+    const server = await family()
+    await server.ask('RetryJob', { jobID: 1, delay: 60 })
+    await server.clock.advance(10_000)
+    expect(await states(server)).toEqual(['QUEUED', 'PAUSED'])
+    await server.ask('DeleteJob', { jobID: 1 })
+    expect(await states(server)).toEqual(['gone', 'QUEUED'])
+    await childIsDone(server)
+  })
+
+  test('is released when its parent is lost too often', async () => {
+    const server = await family({ lease: '10s', maxRescues: 0 })
+    await server.clock.advance(11_000)
+    await server.ask('GetJob', { name: 'nothing' })
+    expect(await stateOf(server, 1)).toBe('FAILED')
+    await server.clock.advance(5_000)
+    await until(async () => (await stateOf(server, 2)) === 'QUEUED')
+    await childIsDone(server)
+  })
+
+  test.each([
+    ['CancelJob', 'CANCELLED'],
+    ['DeleteJob', 'gone'],
+  ])('%s takes it where its parent does not run', async (verb, state) => {
+    const server = await family()
+    await server.ask('RetryJob', { jobID: 1, delay: 60 })
+    expect((await server.ask(verb, { jobID: 2 })).status).toBe('200 OK')
+    expect(await states(server)).toEqual(['QUEUED', state])
+  })
+})
