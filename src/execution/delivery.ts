@@ -5,7 +5,7 @@ import type { Identity } from '../envelope/envelope.ts'
 import { type ActiveRun, stopError } from './active-run.ts'
 import { refusedReturn } from './control.ts'
 import type { Outcome } from './outcome.ts'
-import { again, type RepeatingDeps } from './repeating.ts'
+import { again, asClaimed, asWritten, type RepeatingDeps } from './repeating.ts'
 import type { RunServices } from './run-context.ts'
 import { RunTransaction, type TransactionDeps } from './transaction.ts'
 
@@ -41,8 +41,14 @@ export async function prepareDelivery(
         return stopError('lost', run.lease)
       }
       const isHeld = () => deps.services.extend(token)
-      const doneAgain = () => again(run, identity, deps)
-      run.transaction = new RunTransaction({ definition, token, attempt, once, again: doneAgain, isHeld, onLost }, deps)
+      const repeating = {
+        claimed: () => again(run, asClaimed(run, identity), deps),
+        written: async () => {
+          const standing = await asWritten(run, identity, deps)
+          return () => again(run, standing, deps)
+        },
+      }
+      run.transaction = new RunTransaction({ definition, token, attempt, once, repeating, isHeld, onLost }, deps)
       return null
     }
   }

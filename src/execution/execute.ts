@@ -14,7 +14,7 @@ import type { Isolates } from './isolates.ts'
 import { heldBack, type OccurrenceDeps, type ScheduledRun, skipOvertaken } from './occurrence.ts'
 import { heldByKey } from './once.ts'
 import { type Outcome, outcomeOfFailure } from './outcome.ts'
-import { again } from './repeating.ts'
+import { again, asWritten } from './repeating.ts'
 import { resultText } from './result.ts'
 import { RunContext, runLogger } from './run-context.ts'
 
@@ -145,7 +145,7 @@ async function attempt(
       kind: 'done',
       result: resultText(checked, fields.job, deps),
       once,
-      again: again(run, identity, deps),
+      again: again(run, await asWritten(run, identity, deps), deps),
     }
   } catch (thrown) {
     outcome = (await run.transaction?.afterwards(thrown)) ?? (await failed(thrown, definition, context, run, deps))

@@ -1,4 +1,7 @@
+import type { JobRecord } from '../backends/store.ts'
 import type { Clock } from '../core/clock.ts'
+import { TreadleError } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
 import type { Envelope, Identity } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import { reseal } from '../envelope/reseal.ts'
@@ -10,6 +13,11 @@ import type { ActiveRun } from './active-run.ts'
 export interface RepeatingDeps {
   readonly clock: Clock
   readonly keys: KeyRing | null
+  readonly services: {
+    readonly logger: Logger
+    /** A job as it is written now; null where it is gone, or the backend can not look. */
+    recordOf(id: string): Promise<JobRecord | null>
+  }
 }
 
 /** What a `SCHEDULED` repeat makes up for where nothing else is said. */
@@ -21,10 +29,61 @@ export function nextOfRepeat(repeat: string, run: EndedRun, limits: CatchUpLimit
   return catchUp(schedule, schedule.following(run), run.finishedAt, limits)
 }
 
-/** The envelope of the next run of a job that has just been done; null where it is done once. */
-export function again({ lease, startedAt }: ActiveRun, identity: Identity, { clock, keys }: RepeatingDeps): Envelope | null {
-  if (identity.repeat === null) return null
+/** The job that a run has done. */
+export interface DoneJob {
+  readonly id: string
+  readonly job: string
+  readonly repeat: string | null
+}
+
+/**
+ * When a job that has just been done is to be done again; null where it is done for good. So is one whose repeat leads out of the
+ * years that a time can have: its work is done, and must not be taken for failed.
+ */
+export function nextAfter({ id, job, repeat }: DoneJob, run: EndedRun, logger: Logger, limits?: CatchUpLimits): number | null {
+  if (repeat === null) return null
+  try {
+    return nextOfRepeat(repeat, run, limits)
+  } catch (thrown) {
+    if (!(thrown instanceof TreadleError)) throw thrown
+    logger.warn(`"${job}" (${id}) is not done again, for its repeat "${repeat}" has no next time: ${thrown.message}`)
+    return null
+  }
+}
+
+/** What is done again. */
+export interface Standing {
+  readonly identity: Identity
+  readonly payload: string
+}
+
+export function asClaimed({ lease }: ActiveRun, identity: Identity): Standing {
+  return { identity, payload: lease.envelope.payload }
+}
+
+/** A job that repeats, as others have changed it since it was claimed. One that did not repeat then is not looked at: most do not. */
+export async function asWritten(run: ActiveRun, identity: Identity, { services }: RepeatingDeps): Promise<Standing> {
+  const claimed = asClaimed(run, identity)
+  if (identity.repeat === null) return claimed
+  try {
+    const record = await services.recordOf(identity.id)
+    return record === null ? claimed : { identity: identityOf(record), payload: record.payload }
+  } catch {
+    // Its work is done, and its end is written as soon as the database answers again.
+    return claimed
+  }
+}
+
+/** The envelope of the next run of a job that has just been done; null where it is done for good. */
+export function again({ lease, startedAt }: ActiveRun, { identity, payload }: Standing, deps: RepeatingDeps): Envelope | null {
   const { envelope } = lease
-  const run = { scheduledAt: envelope.runAt, startedAt, finishedAt: clock.now() }
-  return reseal(envelope, { identity, payload: envelope.payload, runAt: nextOfRepeat(identity.repeat, run) }, keys)
+  const run = { scheduledAt: envelope.runAt, startedAt, finishedAt: deps.clock.now() }
+  const runAt = nextAfter(identity, run, deps.services.logger)
+  return runAt === null ? null : reseal(envelope, { identity, payload, runAt }, deps.keys)
+}
+
+function identityOf(record: JobRecord): Identity {
+  const { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } =
+    record
+  return { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat }
 }

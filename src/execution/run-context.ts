@@ -1,3 +1,4 @@
+import type { JobRecord } from '../backends/store.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { type Json, toJson } from '../core/json.ts'
@@ -22,6 +23,8 @@ export interface RunServices extends LinkServices {
   report(token: string, progress: string): Promise<void>
   /** Writes that the handler of a lease is about to be called, for good; false when it is lost. */
   begin(token: string): Promise<boolean>
+  /** A job as it is written now; null where it is gone, or the backend can not look. */
+  recordOf(id: string): Promise<JobRecord | null>
   /** Renews a lease; false when it is lost. */
   extend(token: string): Promise<boolean>
 }

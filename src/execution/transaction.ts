@@ -17,14 +17,20 @@ export interface TransactionDeps extends ResultDeps {
   readonly clock: Clock
 }
 
+/** Asked when the work is done. */
+type Again = () => Envelope | null
+
 /** The run that the transaction belongs to. */
 export interface CompletingRun {
   readonly definition: JobDefinition
   readonly token: string
   readonly attempt: number
   readonly once: OnceMark | null
-  /** How it is done again; null where it is done once. */
-  readonly again: () => Envelope | null
+  /** How it is done again: as it was claimed, or as others have written it since; null where it is done for good. */
+  readonly repeating: {
+    readonly claimed: Again
+    readonly written: () => Promise<Again>
+  }
   /** Whether the lease is still held. */
   readonly isHeld: () => Promise<boolean>
   /** Called when the lease turns out to be another worker's; gives the reason. */
@@ -72,9 +78,11 @@ export class RunTransaction {
     let receipt: SettleReceipt
     let done: Done | undefined
     try {
+      // Looked at before the transaction: within it, the database may have no other connection to answer on.
+      const again = await this.#run.repeating.written()
       receipt = await transactions.complete(token, (tx) => {
         this.#isEnding = false
-        const answer = answerOf(this.#done(promised(work(tx))))
+        const answer = answerOf(this.#done(promised(work(tx)), again))
         const settlement = (value: Done) => {
           done = value
           this.#isEnding = true
@@ -138,7 +146,8 @@ export class RunTransaction {
     if (before !== null) this.#isUsed = false
     const transactions = this.#begin('completeIn')
     try {
-      const { settlement, outcome } = yield* this.#done(result)
+      // As it was claimed: a transaction on a SQLite file can not wait, and in others the queue may have no connection to look on.
+      const { settlement, outcome } = yield* this.#done(result, this.#run.repeating.claimed)
       const queue: JoinedQueue = yield* wait(transactions.join(tx))
       this.#isEnding = true
       const receipt = yield* wait(queue.settle(settlement))
@@ -170,13 +179,18 @@ export class RunTransaction {
     this.#isEnding = false
   }
 
-  *#done(given: Answer<unknown>): Steps<Done> {
-    const { definition, token, attempt, once, again } = this.#run
+  *#done(given: Answer<unknown>, again: Again): Steps<Done> {
+    const { definition, token, attempt, once } = this.#run
     const { clock, keepOf } = this.#deps
     const { job, output } = definition.fields
     const result = yield* wait(given)
     const checked = output === null ? result : yield* wait(validated(output, result, `result of "${job}"`, 'RESULT_INVALID'))
-    const outcome = { kind: 'done', result: resultText(checked, job, this.#deps), once, again: again() } as const
+    const outcome = {
+      kind: 'done',
+      result: resultText(checked, job, this.#deps),
+      once,
+      again: again(),
+    } as const
     const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(job)) as Settlement
     return { outcome, result, settlement }
   }

@@ -93,6 +93,7 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
         dispatchChild: () => Promise.reject(noQueue()),
         links: () => Promise.reject(noQueue()),
         rootOf: async (id) => id,
+        recordOf: async () => null,
       },
     })
     if (outcome.kind === 'cancelled') throw stopError('cancelled', lease)

@@ -72,6 +72,7 @@ export class Runs {
         dispatchChild: deps.dispatchChild,
         links: async (id) => backend.store?.links(id),
         rootOf: async (id) => (await backend.store?.get(id))?.root ?? id,
+        recordOf: async (id) => (await backend.store?.get(id)) ?? null,
         extend: async (token) => (await backend.extend([token], options.leaseMs))[0] === 'applied',
       },
     }

@@ -8,7 +8,7 @@ import { type Identity, parseIdentity } from '../../envelope/envelope.ts'
 import { reseal } from '../../envelope/reseal.ts'
 import { type ScheduledRun, skipOvertaken } from '../../execution/occurrence.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from '../../execution/outcome.ts'
-import { nextOfRepeat } from '../../execution/repeating.ts'
+import { nextAfter } from '../../execution/repeating.ts'
 import type { JobService } from '../service/job-service.ts'
 import { occurrenceDeps, scheduledRun } from '../service/scheduled-run.ts'
 
@@ -111,8 +111,9 @@ async function doneOf(
   const record = await queue.backend.store.get(lease.id)
   if (record === null) return null
   const run = { scheduledAt: record.runAt, startedAt: lease.claimedAt, finishedAt: queue.settings.clock.now() }
-  const contents = { identity, payload: record.payload, runAt: nextOfRepeat(repeat, run) }
-  return { kind: 'done', result: text, once, again: reseal(record, contents, queue.keys) }
+  const runAt = nextAfter(identity, run, queue.settings.logger)
+  const again = runAt === null ? null : reseal(record, { identity, payload: record.payload, runAt }, queue.keys)
+  return { kind: 'done', result: text, once, again }
 }
 
 function errorOf({ message, code, stack }: { readonly message: string; readonly code?: string; readonly stack?: string }): Error {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { served } from './served.ts'
 
 test('a job that came over the wire is run by a worker of the program', async () => {
@@ -30,6 +30,70 @@ test('a job that repeats comes back whoever has done it', async () => {
   await ask('GetJob', { name: 'report' })
   await ask('FinishJob', { jobID: 1, data: { round: 1 } })
   expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ nextRun: '2026-01-01 04:00:00', data: { round: 1 } })
+})
+
+test('what is changed while a worker of the program runs a job that repeats holds for its next run', async () => {
+  const { jobs, ask } = await served({ at: Date.UTC(2026, 0, 1), program: { signingKey: 'a key for this test alone' } })
+  jobs.define('report', async () => {
+    await ask('UpdateJob', { jobID: 1, data: { round: 1 }, repeat: 'FINISHED, +1 DAY', jobPriority: 850 })
+  })
+  await ask('CreateJob', { name: 'report', repeat: 'FINISHED, +1 HOUR', data: { round: 0 } })
+  await jobs.run()
+  expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({
+    state: 'QUEUED',
+    nextRun: '2026-01-02 00:00:00',
+    data: { round: 1 },
+    priority: 850,
+  })
+})
+
+test('a job whose repeat is taken away while a worker of the program runs it ends', async () => {
+  const { jobs, ask, backend } = await served()
+  jobs.define('report', async () => {
+    await ask('UpdateJob', { jobID: 1, data: {}, shouldClearRepeat: 1 })
+  })
+  await ask('CreateJob', { name: 'report', repeat: 'FINISHED, +1 HOUR' })
+  await jobs.run()
+  const [id] = await backend.store.numbers.find([1])
+  expect(await backend.store.get(id as string)).toMatchObject({ state: 'succeeded', repeat: null })
+})
+
+describe('a repeat that leads out of the years', () => {
+  const farAway = `FINISHED${', +999 YEARS'.repeat(9)}`
+
+  test('is refused where a job is made or changed', async () => {
+    const { status } = await served()
+    expect(await status('CreateJob', { name: 'a', repeat: farAway })).toBe('402 Malformed repeat')
+    await status('CreateJob', { name: 'a' })
+    expect(await status('UpdateJob', { jobID: 1, data: {}, repeat: farAway })).toBe('402 Malformed repeat')
+    await status('GetJob', { name: 'a' })
+    expect(await status('UpdateJob', { jobID: 1, data: {}, repeat: farAway })).toBe('402 Malformed repeat')
+    expect(await status('FinishJob', { jobID: 1 })).toBe('200 OK')
+  })
+
+  /** One that led to a time when it was made. */
+  const late = { firstRun: '9999-12-31', repeat: 'SCHEDULED, +2 DAYS' }
+
+  test('ends the job that a client finishes', async () => {
+    const { status, clock, log } = await served({ at: Date.UTC(9999, 11, 29) })
+    await status('CreateJob', { name: 'a', ...late })
+    await clock.advance(2 * 86_400_000)
+    await status('GetJob', { name: 'a' })
+    expect(await status('FinishJob', { jobID: 1 })).toBe('200 OK')
+    expect(await status('QueryJob', { jobID: 1 })).toBe('404 No job with this jobID')
+    expect(log).toContainEqual(expect.stringMatching(/^warn "a" .* is not done again, for its repeat .* leads out of the years/))
+  })
+
+  test('ends the job that a worker of the program has done', async () => {
+    const { jobs, status, clock, log, backend } = await served({ at: Date.UTC(9999, 11, 29) })
+    jobs.define('a', async () => 'done')
+    await status('CreateJob', { name: 'a', ...late })
+    await clock.advance(2 * 86_400_000)
+    await jobs.run()
+    const [id] = await backend.store.numbers.find([1])
+    expect(await backend.store.get(id as string)).toMatchObject({ state: 'succeeded', result: '"done"' })
+    expect(log).toContainEqual(expect.stringMatching(/^warn "a" .* is not done again/))
+  })
 })
 
 test('a job that repeats has all its attempts again after a run that took several', async () => {

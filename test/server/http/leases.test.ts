@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { openMemory } from '../../../src/backends/memory/index.ts'
 import { sealEnvelope } from '../../../src/envelope/envelope.ts'
 import { mockKey } from '../../../src/server/bedrock/rules/mock-jobs.ts'
+import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { serving } from './serving.ts'
 
 describe('taking jobs', () => {
@@ -182,6 +184,20 @@ describe('ending an attempt', () => {
     })
     await clock.advance(3_600_000)
     expect(await client.leases.take({ jobs: ['tidy'] })).toMatchObject([{ id, payload: 1, attempt: 1 }])
+  })
+
+  test('a job whose repeat leads out of the years ends, and the others of its batch with it', async () => {
+    const clock = new ManualClock(Date.UTC(9999, 11, 29))
+    const { client, log } = await serving({ on: { backend: openMemory({ clock }), clock } })
+    await client.jobs.create({ job: 'a', repeat: 'FINISHED, +2 DAYS' })
+    await client.jobs.create({ job: 'a' })
+    await clock.advance(2 * 86_400_000)
+    const leases = await client.leases.take({ jobs: ['a'], limit: 2 })
+    const ended = leases.map(({ id, token }) => ({ id, token, outcome: 'done' }) as const)
+    expect(await client.leases.settleMany(ended)).toEqual(['done', 'done'])
+    const states = await Promise.all(leases.map(async ({ id }) => (await client.jobs.get(id)).state))
+    expect(states).toEqual(['succeeded', 'succeeded'])
+    expect(log).toContainEqual(expect.stringMatching(/^warn "a" .* is not done again/))
   })
 
   test('is refused when the lease is lost, with a problem of its own', async () => {

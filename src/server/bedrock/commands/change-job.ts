@@ -23,7 +23,7 @@ export const updateJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const data = requiredText(request, 'data', largestData)
   refuseLargeData(data, jobs)
-  const repeat = repeatOf(textOf(request, 'repeat'))
+  const repeat = repeatOf(textOf(request, 'repeat'), jobs.now)
   const priority = rawTextOf(request, 'jobPriority')
   const job = await jobs.find(number)
   await jobs.change(job, (current): JobChanges => {

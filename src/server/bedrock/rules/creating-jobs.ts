@@ -70,7 +70,7 @@ async function termsOf(wish: Wish, jobs: WireQueue): Promise<Terms> {
   const data = newData(wish.data)
   const retryAfter = retryAfterOf(wish.retryAfter)
   const parent = wish.parent === null ? null : await parentOf(wish.parent, jobs)
-  const repeat = repeatOf(wish.repeat)
+  const repeat = repeatOf(wish.repeat, jobs.now)
   const mock = parent === null ? wish.isMock || isMock(data) : isMock(parent.data)
   const runAt = wish.firstRun === undefined ? null : parseWireTime(wish.firstRun, 'firstRun')
   const flagged = mock ? asMock(data) : notMock(data)

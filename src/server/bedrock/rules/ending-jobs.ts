@@ -1,11 +1,12 @@
 import type { OnceMark, Settlement } from '../../../backends/contract.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { skipOvertaken } from '../../../execution/occurrence.ts'
+import { nextAfter } from '../../../execution/repeating.ts'
 import { occurrenceDeps, scheduledRun } from '../../service/scheduled-run.ts'
 import { Refusal } from '../refusal.ts'
 import { refuseLargeData } from './given-texts.ts'
 import { isMock, jsonOf, objectOf, originalNextRunOf, withMembers } from './job-data.ts'
-import { isBasedOn, nextRunOf } from './repeats.ts'
+import { isBasedOn } from './repeats.ts'
 import { isPending, isRunning, type WireJob } from './wire-job.ts'
 import type { JobChanges, WireQueue } from './wire-queue.ts'
 import { parseWireTime } from './wire-times.ts'
@@ -56,7 +57,8 @@ export function repeatedAt({ record, data, meta }: WireJob, jobs: WireQueue): nu
   if (repeat === null) return null
   const original = meta.retryAfter !== '' && isBasedOn(repeat, 'SCHEDULED') ? originalNextRunOf(data) : null
   const scheduledAt = original === null ? runAt : parseWireTime(original, 'repeat')
-  return nextRunOf(repeat, { scheduledAt, startedAt: startedAt ?? jobs.now, finishedAt: jobs.now }, jobs.deps.catchUp)
+  const run = { scheduledAt, startedAt: startedAt ?? jobs.now, finishedAt: jobs.now }
+  return nextAfter(record, run, jobs.deps.queue.settings.logger, jobs.deps.catchUp)
 }
 
 /** It waits again, as a job that nobody has had yet. */

@@ -2,11 +2,12 @@ import type { Lease } from '../../../backends/contract.ts'
 import { messageOf } from '../../../core/errors.ts'
 import type { Identity } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
+import { nextAfter } from '../../../execution/repeating.ts'
 import type { AdmittedLease } from '../../service/admission.ts'
 import { Refusal } from '../refusal.ts'
 import { objectOf, retryCountOf, withMembers } from './job-data.ts'
 import { isMockKey, wireNameOf } from './mock-jobs.ts'
-import { isBasedOn, nextRunOf, retryTime } from './repeats.ts'
+import { isBasedOn, retryTime } from './repeats.ts'
 import { type WireMeta, wireMetaOf, withWireMeta } from './wire-meta.ts'
 import type { WireQueue } from './wire-queue.ts'
 import { wireTime } from './wire-times.ts'
@@ -76,7 +77,8 @@ async function tryAgainLater(handed: Handed, jobs: WireQueue): Promise<Handed> {
   const now = jobs.now
   const run = { scheduledAt: envelope.runAt, startedAt: now, finishedAt: now }
   const later = retryTime(meta.retryAfter, now)
-  const runAt = identity.repeat === null ? later : Math.min(later, Math.max(now, nextRunOf(identity.repeat, run, catchUp)))
+  const next = nextAfter(identity, run, queue.settings.logger, catchUp)
+  const runAt = next === null ? later : Math.min(later, Math.max(now, next))
   const counted = isCounted(identity) ? countedData(envelope.payload, identity, envelope.runAt) : envelope.payload
   const written = { ...identity, meta: withWireMeta(identity.meta, { ...meta, lastRun: now }) }
   const amended = reseal(envelope, { identity: written, payload: counted, runAt }, queue.keys)

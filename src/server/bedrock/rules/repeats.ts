@@ -6,11 +6,11 @@ import { applyModifiers, parseModifier } from '../../../scheduling/repeating/rep
 import type { EndedRun } from '../../../scheduling/schedule.ts'
 import { Refusal } from '../refusal.ts'
 
-/** As it is stored: in capitals. Null where there is none. */
-export function repeatOf(text: string | undefined): string | null {
+/** As it is stored: in capitals. Null where there is none. One that has no next time is refused. */
+export function repeatOf(text: string | undefined, now: number): string | null {
   if (text === undefined || text === '') return null
   try {
-    parseRepeat(text)
+    parseRepeat(text).next(now)
   } catch (thrown) {
     if (thrown instanceof TreadleError) throw new Refusal(402, 'Malformed repeat')
     throw thrown

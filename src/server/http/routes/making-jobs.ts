@@ -79,9 +79,10 @@ interface Place {
   readonly pointer: string
 }
 
-function sealable(given: NewJob, { text, at, pointer }: Place, once: Once | null, { creating }: JobService): Sealable {
+function sealable(given: NewJob, { text, at, pointer }: Place, once: Once | null, { creating, queue }: JobService): Sealable {
   const { job, payload: _, repeat = null, unique, ...rest } = given
-  if (repeat !== null) parseRepeat(repeat)
+  // One that leads out of the years that a time can have is of no use, either.
+  if (repeat !== null) parseRepeat(repeat).next(queue.settings.clock.now())
   if (once !== null && unique !== undefined) {
     const detail = 'can not be given together with an Idempotency-Key, which is a unique key of its own'
     throw invalidRequest([{ pointer: `${pointer}/unique`, detail }])
