@@ -16,7 +16,7 @@ export function jobChoice(given: readonly string[]): JobChoice {
   const names = new Set(sorted.filter((name) => !wildcard.test(name)))
   const globs = sorted.filter((name) => wildcard.test(name)).map(glob)
   return {
-    pattern: JSON.stringify(sorted),
+    pattern: `http ${JSON.stringify(sorted)}`,
     names: globs.length > 0 ? null : sorted,
     test: (name) => names.has(name) || (!isMockKey(name) && globs.some((fits) => fits(name))),
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { TreadleError } from '../../../src/core/errors.ts'
 import { served } from './served.ts'
 
 describe('a reply', () => {
@@ -96,4 +97,16 @@ describe('a server', () => {
     expect(await worker.all()).toMatch(/^404 No job found/)
     await expect(client()).rejects.toThrow(/ECONNREFUSED/)
   })
+})
+
+test('a database that is away for a while is told as what may be tried again', async () => {
+  const { ask, backend, log } = await served()
+  const { send } = backend
+  backend.send = async () => {
+    throw new TreadleError('DATABASE_UNREACHABLE', 'The database can not be reached')
+  }
+  expect((await ask('CreateJob', { name: 'a' })).status).toBe('500 Unhandled Exception')
+  expect(log.at(-1)).toMatch(/createjob failed: The database can not be reached/)
+  backend.send = send
+  expect((await ask('CreateJob', { name: 'a' })).status).toBe('200 OK')
 })

@@ -1,6 +1,6 @@
 import { stopwatch } from '../../../core/clock.ts'
 import { hostName } from '../../../core/environment.ts'
-import { messageOf, TreadleError } from '../../../core/errors.ts'
+import { type ErrorCode, messageOf, TreadleError } from '../../../core/errors.ts'
 import { has } from '../parameters.ts'
 import type { BedrockAnswer, BedrockPeer } from '../peer.ts'
 import { query } from '../query/query.ts'
@@ -39,6 +39,9 @@ export const commands: ReadonlyMap<string, Command> = new Map([
   ['get', health],
 ])
 
+/** What goes wrong for a while: clients know this reply as one after which they may ask again. */
+const passing: ReadonlySet<ErrorCode> = new Set(['BACKEND_CLOSED', 'DATABASE_BUSY', 'DATABASE_UNREACHABLE', 'KEY_CONTENDED'])
+
 /** Of these the client wants to know when they were written. */
 const looks = new Set(['queryjob', 'query', 'query:', 'ping', 'status', 'get'])
 
@@ -64,7 +67,7 @@ async function carriedOut(request: BedrockRequest, peer: BedrockPeer, jobs: Wire
     if (thrown instanceof Refusal) return { code: thrown.code, text: thrown.message }
     if (!(thrown instanceof TreadleError)) throw thrown
     jobs.deps.queue.settings.logger.error(`${request.verb} failed: ${messageOf(thrown)}`)
-    return { code: 502, text: thrown.message }
+    return passing.has(thrown.code) ? { code: 500, text: 'Unhandled Exception' } : { code: 502, text: thrown.message }
   }
 }
 

@@ -8,7 +8,8 @@ export function wantedJobs(text: string, withMocks: boolean): NameChoice & { rea
     .split(',')
     .map((item) => item.replace(/^ +/, ''))
     .filter((item) => item !== '')
-  const pattern = `${withMocks ? 'mocks ' : ''}${text}`
+  // No two choices have the same text, whoever makes them.
+  const pattern = `wire ${withMocks ? 'with mocks' : 'without'} ${text}`
   if (items.length === 1 && wildcard.test(text)) {
     const matches = glob(text)
     return { pattern, names: null, test: (job) => (withMocks || !isMockKey(job)) && matches(wireNameOf(job)) }
