@@ -2,7 +2,7 @@ import type { DeadReason } from '../../../backends/contract.ts'
 import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockRequest } from '../request.ts'
-import { finish, openEnding, putBack, refuseData, repeatedAt, settled } from '../rules/ending-jobs.ts'
+import { childrenLeft, finish, openEnding, putBack, refuseData, repeatedAt, settled } from '../rules/ending-jobs.ts'
 import { refuseLargeData, renamed } from '../rules/given-texts.ts'
 import { jsonOf, objectOf } from '../rules/job-data.ts'
 import { priorityOf } from '../rules/priorities.ts'
@@ -41,12 +41,17 @@ export const retryJob: Command = async (request, { jobs }) => {
   const repeated = isSwitchedOn(request, 'ignoreRepeat') ? null : repeatedAt(ending.job, jobs)
   const renamedTo = renamed(ending.job.record.job, textOf(request, 'name'), jobs)
   const priority = rawTextOf(request, 'jobPriority')
+  const runAt = repeated ?? retriedAt(request, jobs)
+  const changedPriority = priority === undefined ? {} : { priority: priorityOf(priority) }
+  // What has failed is told again.
+  const hasWaited = (await childrenLeft(ending.job, jobs)).some(({ state }) => state === 'FAILED')
   await putBack(
     ending,
     {
-      runAt: repeated ?? retriedAt(request, jobs),
+      runAt,
+      meta: { hasWaited },
       ...(renamedTo !== null && { job: renamedTo }),
-      ...(priority !== undefined && { priority: priorityOf(priority) }),
+      ...changedPriority,
     },
     jobs,
   )

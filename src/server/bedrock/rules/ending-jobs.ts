@@ -64,7 +64,7 @@ export function repeatedAt({ record, data, meta }: WireJob, jobs: WireQueue): nu
 /** It waits again, as a job that nobody has had yet. */
 export async function putBack({ job, token, data }: Ending, changes: JobChanges, jobs: WireQueue): Promise<void> {
   const { record } = job
-  const meta = { lastRun: record.startedAt, hasWaited: false, heldUntil: null }
+  const meta = { lastRun: record.startedAt, hasWaited: false, heldUntil: null, ...changes.meta }
   const all = { data, ...changes, meta }
   if (token === null) return jobs.amend(job, all)
   await settled({ token, kind: 'again', envelope: jobs.sealed(record, all) }, jobs)
@@ -73,9 +73,7 @@ export async function putBack({ job, token, data }: Ending, changes: JobChanges,
 /** Everything that it was to do is done. */
 export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQueue): Promise<void> {
   const { job, token, data } = ending
-  const children = await jobs.children(job.record.id)
-  await jobs.erase(children.filter(({ state }) => state === 'FINISHED' || state === 'CANCELLED'))
-  const pending = children.filter(isPending)
+  const pending = (await childrenLeft(job, jobs)).filter(isPending)
   if (pending.length > 0 && token !== null) return waitFor(pending, { job, token, data }, jobs)
   const isToGo = ignoresRepeat || objectOf(data)?.delete === true
   const next = isToGo ? null : repeatedAt(job, jobs)
@@ -85,6 +83,14 @@ export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQ
   const keep = jobs.keepsSucceeded(record.job) || record.parent !== null
   await skipOvertakenBy(record, jobs)
   await settled({ token, kind: 'done', result: data, keep, ...onceOf(record, jobs) }, jobs)
+}
+
+/** The children that have not ended well: its client knows the others by now, and they go. */
+export async function childrenLeft({ record }: WireJob, jobs: WireQueue): Promise<readonly WireJob[]> {
+  const children = await jobs.children(record.id)
+  const isOver = ({ state }: WireJob) => state === 'FINISHED' || state === 'CANCELLED'
+  await jobs.erase(children.filter(isOver))
+  return children.filter((child) => !isOver(child))
 }
 
 /** Who finishes a job that must be done once has done it for all others with its key. */

@@ -264,6 +264,22 @@ describe('a parent', () => {
     expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('QUEUED')
   })
 
+  test('that is tried again is told once more of the children that failed, and of no others', async () => {
+    const { ask, states } = await family()
+    await ask('FinishJob', { jobID: 1 })
+    await ask('GetJobs', { name: 'child', numResults: 2 })
+    await ask('FailJob', { jobID: 2 })
+    await ask('FinishJob', { jobID: 3 })
+    await ask('GetJob', { name: 'parent' })
+    expect((await ask('RetryJob', { jobID: 1, jobPriority: 1 })).status).toBe('402 Invalid priority value')
+    expect(await states()).toEqual(['RUNNING', 'FAILED', 'FINISHED'])
+    expect((await ask('RetryJob', { jobID: 1 })).status).toBe('200 OK')
+    expect(await states()).toEqual(['QUEUED', 'FAILED', 'gone'])
+    const { json } = await ask('GetJob', { name: 'parent' })
+    expect(json.failedChildJobs).toEqual([{ jobID: 2, data: { n: 1 } }])
+    expect(json.finishedChildJobs).toBeUndefined()
+  })
+
   test('lets its children end as soon as they are released', async () => {
     const { ask, client, backend, states } = await family()
     const settle = backend.settle
