@@ -5,13 +5,12 @@ import { percentile } from '../measure/statistics.mjs'
 const { port, waiters } = JSON.parse(process.argv[2])
 const producers = Array.from({ length: 8 }, () => bedrockClient({ port }))
 const clients = Array.from({ length: waiters }, () => bedrockClient({ port }))
-await producers[0].ping()
+// Whoever has been answered once has its connection, and waits from its next request on.
+await Promise.all([...producers, ...clients].map((client) => client.ping()))
 const answers = clients.map(async (client) => {
   const { jobID } = await client.getJob('Wake', { wait: '5m' })
   return { jobID, at: performance.now() }
 })
-// Who has been answered once has its connection, and waits from then on.
-await new Promise((resolve) => setTimeout(resolve, 3_000))
 
 const sentAt = new Map()
 let left = waiters

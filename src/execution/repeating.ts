@@ -1,3 +1,4 @@
+import { identityOf } from '../backends/record-identity.ts'
 import type { JobRecord } from '../backends/store.ts'
 import type { Clock } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
@@ -80,10 +81,4 @@ export function again({ lease, startedAt }: ActiveRun, { identity, payload }: St
   const run = { scheduledAt: envelope.runAt, startedAt, finishedAt: deps.clock.now() }
   const runAt = nextAfter(identity, run, deps.services.logger)
   return runAt === null ? null : reseal(envelope, { identity, payload, runAt }, deps.keys)
-}
-
-function identityOf(record: JobRecord): Identity {
-  const { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } =
-    record
-  return { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat }
 }

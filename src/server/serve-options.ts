@@ -3,6 +3,7 @@ import { type Duration, parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { CatchUpLimits } from '../scheduling/repeating/catch-up.ts'
+import { isLoopbackName } from './loopback.ts'
 
 export interface ServeOptions {
   /** Where it listens; 127.0.0.1 by default. Any other address needs a token. */
@@ -81,13 +82,10 @@ export function serveConfig(options: ServeOptions): ServeConfig {
       problems.push(`${name} must be a text of at least ${shortestToken} characters`)
   }
   if (token === undefined && readToken !== undefined) problems.push('a readToken needs a token for those who may do more')
-  if (token === undefined && !isLoopback(host)) problems.push(`a server on ${host} can be reached by others, so it needs a token`)
+  if (token === undefined && !isLoopbackName(host))
+    problems.push(`a server on ${host} can be reached by others, so it needs a token`)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The server's options are invalid: ${problems.join('; ')}`)
   return Object.freeze({ host, port, httpPort, token, readToken, tls, leaseMs, catchUp: { withinMs, cap }, maxRescues })
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 }
 
 function isPort(value: unknown): boolean {

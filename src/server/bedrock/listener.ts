@@ -1,8 +1,9 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { type Clock, systemClock } from '../../core/clock.ts'
-import { messageOf, TreadleError } from '../../core/errors.ts'
+import { messageOf } from '../../core/errors.ts'
 import { type Logger, silentLogger, soundLogger } from '../../core/logger.ts'
+import { listening } from '../listening.ts'
 import { Connection, type ConnectionContext } from './connection.ts'
 import { Forgotten } from './forgotten.ts'
 import { type BedrockLimits, defaultBedrockLimits } from './limits.ts'
@@ -91,18 +92,4 @@ function welcome(socket: Socket, context: ConnectionContext, connections: Set<Co
   const connection = new Connection(socket, context)
   connections.add(connection)
   socket.once('close', () => connections.delete(connection))
-}
-
-function listening(server: Server, { host, port }: BedrockListenerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : messageOf(error)
-      const message = `Nothing can listen on ${host}:${port}: ${reason}. Choose another host or port.`
-      reject(new TreadleError('LISTEN_FAILED', message, { cause: error }))
-    })
-    server.listen({ host, port }, () => {
-      server.removeAllListeners('error')
-      resolve()
-    })
-  })
 }

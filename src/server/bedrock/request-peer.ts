@@ -1,3 +1,4 @@
+import { isLoopbackAddress } from '../loopback.ts'
 import { LazyAbort } from './lazy-abort.ts'
 import type { BedrockPeer } from './peer.ts'
 
@@ -35,5 +36,5 @@ const mapped = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i
 
 export function peerAddress(address: string | undefined): PeerAddress {
   const remoteAddress = (address ?? '').replace(mapped, '')
-  return { remoteAddress, isLoopback: remoteAddress === '::1' || remoteAddress.startsWith('127.') }
+  return { remoteAddress, isLoopback: isLoopbackAddress(remoteAddress) }
 }

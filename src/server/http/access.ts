@@ -1,25 +1,26 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { isLoopbackAddress, isLoopbackName } from '../loopback.ts'
+import { secretMatcher } from '../secret.ts'
 import { HttpProblem } from './http-problem.ts'
 
-export interface AccessRules {
-  /** Who has it may do everything. Without one, only programs of this machine may. */
-  readonly token: string | null
-  /** Who has it may look. */
-  readonly readToken: string | null
-}
-
 /** Throws where this request is none of those that are answered. */
-export function refuseStranger(request: IncomingMessage, { token, readToken }: AccessRules): void {
-  if (token === null && readToken === null) refuseOthersThanLocal(request)
-  else refuseWithoutToken(request, { token, readToken })
+export type RefuseStranger = (request: IncomingMessage) => void
+
+/** Who has the token may do everything, who has the other one may look. Without either, only programs of this machine may. */
+export function refusingStrangers(token: string | null, readToken: string | null): RefuseStranger {
+  if (token === null && readToken === null) return refuseOthersThanLocal
+  const isToken = token === null ? () => false : secretMatcher(token)
+  const isReadToken = readToken === null ? () => false : secretMatcher(readToken)
+  return (request) => {
+    const given = bearerOf(request)
+    if (given === null) throw unauthorized('Send the header Authorization: Bearer TOKEN')
+    if (isToken(given)) return
+    if (!isReadToken(given)) throw unauthorized('The token is not the one of this server')
+    refuseChanges(request)
+  }
 }
 
-function refuseWithoutToken(request: IncomingMessage, { token, readToken }: AccessRules): void {
-  const given = bearerOf(request)
-  if (given === null) throw unauthorized('Send the header Authorization: Bearer TOKEN')
-  if (token !== null && isSame(given, token)) return
-  if (readToken === null || !isSame(given, readToken)) throw unauthorized('The token is not the one of this server')
+function refuseChanges(request: IncomingMessage): void {
   if (request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'OPTIONS') {
     throw new HttpProblem('forbidden', 'This token allows to look, and to change nothing')
   }
@@ -54,27 +55,10 @@ function bearerOf({ headers }: IncomingMessage): string | null {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null
 }
 
-/** In the same time, however much of it is right. */
-function isSame(given: string, token: string): boolean {
-  return timingSafeEqual(digestOf(given), digestOf(token))
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
-
-function isLoopbackAddress(address: string): boolean {
-  return address === '::1' || /^(?:::ffff:)?127\.\d+\.\d+\.\d+$/.test(address)
-}
-
 function hostnameOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : ''
 }
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : ''
-}
-
-function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(name)
 }

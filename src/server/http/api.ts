@@ -4,7 +4,7 @@ import { prefix } from '../../client/api/operation.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { JobService } from '../service/job-service.ts'
-import { type AccessRules, refuseStranger } from './access.ts'
+import { type RefuseStranger, refusingStrangers } from './access.ts'
 import { askedOf } from './asking.ts'
 import { readBody } from './body.ts'
 import type { HttpDeps } from './deps.ts'
@@ -81,7 +81,7 @@ function handlersOf(deps: HttpDeps): Handlers {
 
 class Handling {
   readonly #routing: Routing
-  readonly #access: AccessRules
+  readonly #refuseStranger: RefuseStranger
   readonly #limits: HttpLimits
   readonly #logger: Logger
   readonly #open = new Set<Promise<void>>()
@@ -91,7 +91,7 @@ class Handling {
 
   constructor(options: HttpApiOptions, handlers: Handlers, limits: HttpLimits) {
     this.#routing = new Routing(routesOf(handlers))
-    this.#access = { token: options.token ?? null, readToken: options.readToken ?? null }
+    this.#refuseStranger = refusingStrangers(options.token ?? null, options.readToken ?? null)
     this.#limits = limits
     this.#logger = options.logger
   }
@@ -125,7 +125,7 @@ class Handling {
     const [path = '', search = ''] = splitAddress(request.url ?? '/')
     const found = this.#routing.find(path)
     const route = routeFor(found, request.method ?? 'GET')
-    if (route?.operation.open !== true) refuseStranger(request, this.#access)
+    if (route?.operation.open !== true) this.#refuseStranger(request)
     if (found === null)
       throw new HttpProblem('not-found', `There is nothing at this address. ${prefix}/openapi.json lists what there is`)
     if (request.method === 'OPTIONS') return { status: 204, body: undefined, headers: { allow: allowedAt(found) } }

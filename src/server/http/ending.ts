@@ -105,8 +105,7 @@ async function doneOf(
   const what = `result of "${lease.job}"`
   const text = result === undefined ? null : toJson(result, { what, maxBytes: maxResultBytes })
   const { idempotencyKey, repeat } = identity
-  const { idempotencyTtlMs } = creating.definitionOf(lease.job).fields
-  const once = idempotencyKey === null ? null : { key: idempotencyKey, keepMs: idempotencyTtlMs }
+  const once = creating.onceMarkOf(lease.job, idempotencyKey)
   if (repeat === null) return { kind: 'done', result: text, once, again: null }
   const record = await queue.backend.store.get(lease.id)
   if (record === null) return null

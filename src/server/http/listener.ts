@@ -3,8 +3,9 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { type Clock, systemClock } from '../../core/clock.ts'
-import { messageOf, TreadleError } from '../../core/errors.ts'
+import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import { listening } from '../listening.ts'
 import type { HttpApi } from './api.ts'
 
 export interface HttpListenerOptions {
@@ -54,18 +55,4 @@ function openServer({ api, tls, listener = api.listener }: HttpListenerOptions):
   return tls === undefined
     ? createServer(api.serverOptions, listener)
     : createTlsServer({ ...api.serverOptions, ...tls }, listener)
-}
-
-function listening(server: Server, { host, port }: HttpListenerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : messageOf(error)
-      const message = `Nothing can listen on ${host}:${port}: ${reason}. Choose another host or port.`
-      reject(new TreadleError('LISTEN_FAILED', message, { cause: error }))
-    })
-    server.listen({ host, port }, () => {
-      server.removeAllListeners('error')
-      resolve()
-    })
-  })
 }

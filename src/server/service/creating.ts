@@ -1,6 +1,6 @@
 import { type Plan, planDispatch, sealJob, type WrittenPayload, writePayload } from '../../app/sealing.ts'
 import type { ServedQueue } from '../../app/served-queue.ts'
-import type { SendReceipt } from '../../backends/contract.ts'
+import type { OnceMark, SendReceipt } from '../../backends/contract.ts'
 import { Batcher } from '../../core/batcher.ts'
 import { nextTurn } from '../../core/clock.ts'
 import { definitionDefaults, JobDefinition } from '../../definition/definition.ts'
@@ -36,6 +36,12 @@ export class Creating {
 
   definitionOf(job: string): JobDefinition {
     return this.#queue.registry.find(job) ?? this.#bareDefinition(job)
+  }
+
+  /** What a run leaves behind that has done the work of its idempotency key; null where it has none. */
+  onceMarkOf(job: string, idempotencyKey: string | null): OnceMark | null {
+    if (idempotencyKey === null) return null
+    return { key: idempotencyKey, keepMs: this.definitionOf(job).fields.idempotencyTtlMs }
   }
 
   /** Checked as a dispatch of the program's own would be: throws what that would throw. */

@@ -1,9 +1,10 @@
+import { leadingInteger } from '../general-headers.ts'
 import { isNumberedOn, jobNumberOf, rawTextOf, requiredText, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockRequest } from '../request.ts'
 import { refuseLargeData, renamed } from '../rules/given-texts.ts'
 import { asMock, isMock, jsonOf, notMock, retryCountOf, withMembers } from '../rules/job-data.ts'
-import { leadingInteger, priorityOf } from '../rules/priorities.ts'
+import { priorityOf } from '../rules/priorities.ts'
 import { isBasedOn, nextRunOf, repeatOf } from '../rules/repeats.ts'
 import { isPending, isRunning, type WireJob } from '../rules/wire-job.ts'
 import { type JobChanges, serverOwner, type WireQueue } from '../rules/wire-queue.ts'
@@ -57,16 +58,12 @@ function updatedTime(request: BedrockRequest, repeat: string | null, job: WireJo
 }
 
 /** Who reports on its job is alive, and has it for as long again. */
-async function renew(number: number, { record, meta }: WireJob, jobs: WireQueue): Promise<void> {
+async function renew(number: number, job: WireJob, jobs: WireQueue): Promise<void> {
+  const { record, meta } = job
   const { backend } = jobs.deps.queue
   const held = jobs.handedOut.get(number)
-  const token = held?.lease.token ?? (record.owner?.startsWith(serverOwner) ? await tokenOf(record.id, jobs) : undefined)
-  if (record.state === 'running' && token !== undefined && meta.retryAfter === '')
-    await backend.extend([token], jobs.deps.leaseMs)
-}
-
-async function tokenOf(id: string, jobs: WireQueue): Promise<string | undefined> {
-  return (await jobs.deps.queue.backend.store.leasesOf([id]))[0]?.token
+  const token = held?.lease.token ?? (record.owner?.startsWith(serverOwner) ? await jobs.tokenOf(job) : null)
+  if (record.state === 'running' && token !== null && meta.retryAfter === '') await backend.extend([token], jobs.deps.leaseMs)
 }
 
 /** Only for children: a parent goes on without them. */

@@ -1,4 +1,4 @@
-import type { OnceMark, Settlement } from '../../../backends/contract.ts'
+import type { Settlement } from '../../../backends/contract.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { skipOvertaken } from '../../../execution/occurrence.ts'
 import { nextAfter } from '../../../execution/repeating.ts'
@@ -82,7 +82,8 @@ export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQ
   const { record } = job
   const keep = jobs.keepsSucceeded(record.job) || record.parent !== null
   await skipOvertakenBy(record, jobs)
-  await settled({ token, kind: 'done', result: data, keep, ...onceOf(record, jobs) }, jobs)
+  const once = jobs.deps.creating.onceMarkOf(record.job, record.idempotencyKey)
+  await settled({ token, kind: 'done', result: data, keep, ...(once !== null && { once }) }, jobs)
 }
 
 /** The children that have not ended well: its client knows the others by now, and they go. */
@@ -91,12 +92,6 @@ export async function childrenLeft({ record }: WireJob, jobs: WireQueue): Promis
   const isOver = ({ state }: WireJob) => state === 'FINISHED' || state === 'CANCELLED'
   await jobs.erase(children.filter(isOver))
   return children.filter((child) => !isOver(child))
-}
-
-/** Who finishes a job that must be done once has done it for all others with its key. */
-function onceOf({ job, idempotencyKey }: JobRecord, { deps }: WireQueue): { readonly once?: OnceMark } {
-  if (idempotencyKey === null) return {}
-  return { once: { key: idempotencyKey, keepMs: deps.creating.definitionOf(job).fields.idempotencyTtlMs } }
 }
 
 /** Of a schedule: what fell due meanwhile and must not run. */

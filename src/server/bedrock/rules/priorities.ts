@@ -1,3 +1,4 @@
+import { leadingInteger } from '../general-headers.ts'
 import { Refusal } from '../refusal.ts'
 
 /** The protocol's priorities, and the priorities of the queue that they are. */
@@ -24,10 +25,4 @@ export function wirePriorityOf(priority: number): number {
   let found = 0
   for (const [wire, level] of levels) if (level <= priority) found = wire
   return found
-}
-
-/** As C reads numbers. */
-export function leadingInteger(text: string): number {
-  const digits = /^\s*([+-]?\d+)/.exec(text)?.[1]
-  return digits === undefined ? 0 : Number(digits)
 }

@@ -1,6 +1,7 @@
 import { keepOf } from '../../../app/retention.ts'
 import type { ServedQueue } from '../../../app/served-queue.ts'
 import type { Settlement, SettleReceipt } from '../../../backends/contract.ts'
+import { identityOf } from '../../../backends/record-identity.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { Batcher } from '../../../core/batcher.ts'
 import { nextTurn } from '../../../core/clock.ts'
@@ -107,19 +108,11 @@ export class WireQueue {
   /** The envelope of a job as it is from now on. */
   sealed(record: JobRecord, changes: JobChanges): Envelope {
     const { job = record.job, priority = record.priority, repeat = record.repeat } = changes
-    const { id, name, queue, maxRetries, timeoutMs, singleInstance, idempotencyKey, occurrence } = record
+    const { data = record.payload, runAt = record.runAt } = changes
     const meta = withWireMeta(record.meta, { ...wireMetaOf(record.meta), ...changes.meta })
-    const called = name === record.job ? job : name
-    const identity = { id, job, name: called, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey }
-    return reseal(
-      record,
-      {
-        identity: { ...identity, meta, occurrence, repeat },
-        payload: changes.data ?? record.payload,
-        runAt: changes.runAt ?? record.runAt,
-      },
-      this.deps.queue.keys,
-    )
+    const name = record.name === record.job ? job : record.name
+    const identity = { ...identityOf(record), job, name, priority, repeat, meta }
+    return reseal(record, { identity, payload: data, runAt }, this.deps.queue.keys)
   }
 
   /** In whatever state it is. Without another time, it keeps the one that it has by then. */

@@ -1,4 +1,5 @@
 import type { ServedQueue } from '../../../app/served-queue.ts'
+import { identityOf } from '../../../backends/record-identity.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { isFinal } from '../../../backends/store.ts'
 import type { JobChange } from '../../../client/api/job-shapes.ts'
@@ -89,22 +90,8 @@ async function change(
   if (changes.payload !== undefined) toJson(changes.payload, { what: `payload of "${job}"`, maxBytes: settings.maxPayloadBytes })
   const runAt = changes.runAt === undefined ? undefined : parseInstant(changes.runAt, 'runAt')
   for (let round = 0; round < mostRounds; round++) {
-    const { name, queue, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } = record
     const { priority = record.priority } = changes
-    const identity = {
-      id,
-      job,
-      name,
-      queue,
-      priority,
-      maxRetries,
-      timeoutMs,
-      singleInstance,
-      idempotencyKey,
-      meta,
-      occurrence,
-      repeat,
-    }
+    const identity = { ...identityOf(record), priority }
     const contents = { identity, payload: changes.payloadText ?? record.payload, runAt: runAt ?? record.runAt }
     const envelope = reseal(record, contents, keys)
     const kept = runAt === undefined ? ({ keepsTime: true } as const) : {}
