@@ -22,18 +22,17 @@ export type {
   Rate,
 } from './backends/contract.ts'
 export type { Finding, Verdict } from './backends/diagnosing.ts'
+export type { JobState } from './backends/job-state.ts'
 export type { SchemaState } from './backends/migrations.ts'
 export type { BreakerState, WorkerPresence, WorkerRecord, WorkerStore } from './backends/presence.ts'
+export type { OccurrenceRecord, ScheduleRecord } from './backends/schedule-store.ts'
 export type {
   HeldLease,
   JobCount,
   JobFilter,
   JobLink,
   JobRecord,
-  JobState,
   JobStore,
-  OccurrenceRecord,
-  ScheduleRecord,
   TreeCancellation,
   TreeCounts,
 } from './backends/store.ts'

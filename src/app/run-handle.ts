@@ -1,4 +1,5 @@
-import { isFinal, type JobRecord, type JobStore, type TreeCancellation } from '../backends/store.ts'
+import { isFinal } from '../backends/job-state.ts'
+import type { JobRecord, JobStore, TreeCancellation } from '../backends/store.ts'
 import type { Clock } from '../core/clock.ts'
 import { parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'

@@ -1,4 +1,4 @@
-import type { ScheduleRecord, ScheduleStore } from '../backends/store.ts'
+import type { ScheduleRecord, ScheduleStore } from '../backends/schedule-store.ts'
 import { TreadleError } from '../core/errors.ts'
 import { type Instant, parseInstant } from '../core/instant.ts'
 import { refuseUnknownOptions } from '../core/options.ts'

@@ -1,4 +1,5 @@
-import { finalStates, type JobState, jobStates, type TreeCounts } from '../backends/store.ts'
+import { finalStates, type JobState, jobStates } from '../backends/job-state.ts'
+import type { TreeCounts } from '../backends/store.ts'
 import type { TreeProgress } from '../definition/progress.ts'
 
 export function treeProgress({ total, counts }: TreeCounts): TreeProgress {

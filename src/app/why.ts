@@ -1,6 +1,7 @@
+import { isFinal } from '../backends/job-state.ts'
 import type { ClaimRules, Hold } from '../backends/limits.ts'
 import type { WorkerRecord } from '../backends/presence.ts'
-import { isFinal, type JobLink, type JobRecord, type JobStore } from '../backends/store.ts'
+import type { JobLink, JobRecord, JobStore } from '../backends/store.ts'
 import { formatDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 

@@ -1,6 +1,7 @@
 import { formatDuration } from '../core/duration.ts'
 import type { FailurePolicy, Links, WaitLink } from '../envelope/envelope.ts'
-import type { FinalState, JobLink } from './store.ts'
+import type { FinalState } from './job-state.ts'
+import type { JobLink } from './store.ts'
 
 /** How a job that others wait for has ended; `missing` where there never was one, or none is left that could tell. */
 export interface End {

@@ -1,12 +1,7 @@
 import type { Treadle } from '../app/treadle.ts'
-import {
-  type FinalState,
-  isFinal,
-  type JobRecord,
-  type JobStore,
-  type OccurrenceRecord,
-  type ScheduleRecord,
-} from '../backends/store.ts'
+import { type FinalState, isFinal } from '../backends/job-state.ts'
+import type { OccurrenceRecord, ScheduleRecord } from '../backends/schedule-store.ts'
+import type { JobRecord, JobStore } from '../backends/store.ts'
 import { TreadleError } from '../core/errors.ts'
 import { nearest } from '../core/options.ts'
 import type { RepeatSchedule, Schedule } from '../scheduling/schedule.ts'

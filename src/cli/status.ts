@@ -1,5 +1,6 @@
+import { type JobState, jobStates } from '../backends/job-state.ts'
 import type { WorkerRecord } from '../backends/presence.ts'
-import { type JobCount, type JobState, type JobStore, jobStates } from '../backends/store.ts'
+import type { JobCount, JobStore } from '../backends/store.ts'
 import { iso } from './output/jobs.ts'
 import type { Project } from './project.ts'
 import { readSchedules, type ScheduleStatus } from './schedules.ts'

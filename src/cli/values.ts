@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { type JobState, jobStates } from '../backends/store.ts'
+import { type JobState, jobStates } from '../backends/job-state.ts'
 import { parseDuration } from '../core/duration.ts'
 import { parseInstant } from '../core/instant.ts'
 import { keyProblem, queueProblem } from '../definition/names.ts'

@@ -1,4 +1,4 @@
-import type { OccurrenceRecord, ScheduleStore } from '../backends/store.ts'
+import type { OccurrenceRecord, ScheduleStore } from '../backends/schedule-store.ts'
 import { TreadleError } from '../core/errors.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { Logger } from '../core/logger.ts'

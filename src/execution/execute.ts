@@ -1,5 +1,5 @@
 import type { Coordination, OnceMark } from '../backends/contract.ts'
-import type { ScheduleStore } from '../backends/store.ts'
+import type { ScheduleStore } from '../backends/schedule-store.ts'
 import type { Clock } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
 import type { JobContext } from '../definition/context.ts'

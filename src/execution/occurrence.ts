@@ -1,4 +1,4 @@
-import type { ScheduleStore } from '../backends/store.ts'
+import type { ScheduleStore } from '../backends/schedule-store.ts'
 import type { Clock } from '../core/clock.ts'
 import { formatDuration } from '../core/duration.ts'
 import { messageOf } from '../core/errors.ts'

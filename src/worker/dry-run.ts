@@ -1,4 +1,4 @@
-import type { ScheduleStanding, ScheduleStore } from '../backends/store.ts'
+import type { ScheduleStanding, ScheduleStore } from '../backends/schedule-store.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { FollowedSchedules } from './followed.ts'
 import { type PlannedOccurrence, planFrozen, planOccurrences } from './occurrence-plan.ts'

@@ -1,4 +1,4 @@
-import type { ScheduleEntry, ScheduleStore } from '../backends/store.ts'
+import type { ScheduleEntry, ScheduleStore } from '../backends/schedule-store.ts'
 import { digest } from '../core/digest.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { orderByDependency } from '../definition/dependencies.ts'

@@ -1,4 +1,4 @@
-import type { ScheduleStore } from '../backends/store.ts'
+import type { ScheduleStore } from '../backends/schedule-store.ts'
 import { longestMisfireMs } from '../scheduling/misfire.ts'
 
 const rememberMs = longestMisfireMs + 86_400_000

@@ -1,5 +1,6 @@
 import type { QueueBackend } from '../backends/contract.ts'
-import { type FinalState, finalStates, type JobStore } from '../backends/store.ts'
+import { type FinalState, finalStates } from '../backends/job-state.ts'
+import type { JobStore } from '../backends/store.ts'
 import type { Clock, Timer } from '../core/clock.ts'
 import type { Keep } from '../definition/definition.ts'
 

@@ -1,4 +1,4 @@
-import type { OccurrenceRecord, ScheduleStanding } from '../backends/store.ts'
+import type { OccurrenceRecord, ScheduleStanding } from '../backends/schedule-store.ts'
 import { catchUpLimits, isMissed, type MisfirePolicy, madeUpFor, missedBefore } from '../scheduling/misfire.ts'
 import { catchUp } from '../scheduling/repeating/catch-up.ts'
 import type { CalendarSchedule, RepeatSchedule, Schedule } from '../scheduling/schedule.ts'

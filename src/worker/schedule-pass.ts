@@ -1,4 +1,4 @@
-import type { Occurrence, ScheduleStanding, ScheduleStore } from '../backends/store.ts'
+import type { Occurrence, ScheduleStanding, ScheduleStore } from '../backends/schedule-store.ts'
 import { nextTurn } from '../core/clock.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'

@@ -1,6 +1,6 @@
 import type { Coordination, QueueBackend, WholeBackend } from '../../src/backends/contract.ts'
 import { openMemory } from '../../src/backends/memory/index.ts'
-import type { ScheduleStore } from '../../src/backends/store.ts'
+import type { ScheduleStore } from '../../src/backends/schedule-store.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { backendConformance, conformanceTitles } from '../../src/testing/conformance/index.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { OccurrenceRecord } from '../../src/backends/store.ts'
+import type { OccurrenceRecord } from '../../src/backends/schedule-store.ts'
 import { type Broken, failuresIn, withCoordination, withSchedules } from './broken-backend.ts'
 
 it.each<[string, string, Broken]>([

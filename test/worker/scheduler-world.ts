@@ -1,5 +1,5 @@
 import { openMemory } from '../../src/backends/memory/index.ts'
-import type { ScheduleEntry, ScheduleStore } from '../../src/backends/store.ts'
+import type { ScheduleEntry, ScheduleStore } from '../../src/backends/schedule-store.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { JobDefinition } from '../../src/definition/definition.ts'
 import { type DefinitionFields, definitionDefaults } from '../../src/definition/fields.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Occurrence } from '../../src/backends/store.ts'
+import type { Occurrence } from '../../src/backends/schedule-store.ts'
 import { TreadleError } from '../../src/core/errors.ts'
 import type { JobDefinition } from '../../src/definition/definition.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron.ts'

@@ -1,4 +1,5 @@
-import { type JobCount, type JobState, jobStates, zeroCounts } from '../store.ts'
+import { type JobState, jobStates, zeroCounts } from '../job-state.ts'
+import type { JobCount } from '../store.ts'
 
 /** How many jobs are in each state, by queue and job: kept with every move, never counted. */
 export class Counters {

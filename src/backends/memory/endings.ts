@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import { isFinal } from '../store.ts'
+import { isFinal } from '../job-state.ts'
 import { type End, failureText, impatienceText, isSuccess, nothingToRescue, verdictOf } from '../waiting.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Edges } from './edges.ts'

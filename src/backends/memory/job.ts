@@ -1,7 +1,8 @@
 import { type Envelope, parseIdentity } from '../../envelope/envelope.ts'
 import type { AttemptError } from '../contract.ts'
 import type { Slotted } from '../heap.ts'
-import type { HeldLease, JobRecord, JobState } from '../store.ts'
+import type { JobState } from '../job-state.ts'
+import type { HeldLease, JobRecord } from '../store.ts'
 import type { MemoryLinks } from './links.ts'
 import type { MemoryOccurrence } from './timeline.ts'
 

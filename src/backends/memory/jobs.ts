@@ -1,7 +1,7 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
 import { Heap } from '../heap.ts'
-import { type FinalState, finalStates, isFinal, type JobState } from '../store.ts'
+import { type FinalState, finalStates, isFinal, type JobState } from '../job-state.ts'
 import { Arrivals } from './arrivals.ts'
 import { Counters } from './counters.ts'
 import { keyIndexOf, type MemoryJob, newJob, runsFirst } from './job.ts'

@@ -1,6 +1,7 @@
 import type { FailurePolicy } from '../../envelope/envelope.ts'
 import type { OnceMark } from '../contract.ts'
-import type { JobLink, JobState } from '../store.ts'
+import type { JobState } from '../job-state.ts'
+import type { JobLink } from '../store.ts'
 import type { End } from '../waiting.ts'
 
 /** A job's place in a workflow. */

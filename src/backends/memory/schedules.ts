@@ -9,7 +9,7 @@ import type {
   ScheduleStanding,
   ScheduleStore,
   SkipRequest,
-} from '../store.ts'
+} from '../schedule-store.ts'
 import type { Watchers } from '../watchers.ts'
 import type { MemoryJob } from './job.ts'
 import type { Jobs } from './jobs.ts'

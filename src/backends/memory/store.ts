@@ -1,19 +1,19 @@
 import type { Clock } from '../../core/clock.ts'
+import { isFinal } from '../job-state.ts'
 import type { ClaimRules, Hold } from '../limits.ts'
-import {
-  type AmendAnswer,
-  type Amendment,
-  type HeldLease,
-  isFinal,
-  type JobFilter,
-  type JobLink,
-  type JobRecord,
-  type JobStore,
-  type MendReport,
-  type ProgressReport,
-  type RemoveFilter,
-  type TreeCancellation,
-  type TreeCounts,
+import type {
+  AmendAnswer,
+  Amendment,
+  HeldLease,
+  JobFilter,
+  JobLink,
+  JobRecord,
+  JobStore,
+  MendReport,
+  ProgressReport,
+  RemoveFilter,
+  TreeCancellation,
+  TreeCounts,
 } from '../store.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Endings } from './endings.ts'

@@ -1,4 +1,5 @@
-import { type FinalState, isFinal, type JobState, type OccurrenceRecord } from '../store.ts'
+import { type FinalState, isFinal, type JobState } from '../job-state.ts'
+import type { OccurrenceRecord } from '../schedule-store.ts'
 
 /** What an occurrence is told of its job, whenever that moves. */
 interface Progress {

@@ -1,4 +1,5 @@
-import { type FinalState, type JobLink, type JobState, type TreeCounts, zeroCounts } from '../store.ts'
+import { type FinalState, type JobState, zeroCounts } from '../job-state.ts'
+import type { JobLink, TreeCounts } from '../store.ts'
 import type { Edges } from './edges.ts'
 import type { MemoryJob } from './job.ts'
 import type { Jobs } from './jobs.ts'

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import { Heap, type Slotted } from '../heap.ts'
-import { isFinal } from '../store.ts'
+import { isFinal } from '../job-state.ts'
 import type { MemoryJob } from './job.ts'
 
 /** Who holds which unique key: a job by its state, or a job that took it for a time or for ever. */

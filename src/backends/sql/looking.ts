@@ -1,4 +1,5 @@
-import { type HeldLease, type JobCount, type JobFilter, type JobRecord, type JobState, jobStates, zeroCounts } from '../store.ts'
+import { type JobState, jobStates, zeroCounts } from '../job-state.ts'
+import type { HeldLease, JobCount, JobFilter, JobRecord } from '../store.ts'
 import type { Counts } from './counts.ts'
 import { chosenLanes } from './lane-choice.ts'
 import type { Lanes } from './lanes.ts'

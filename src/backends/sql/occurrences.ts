@@ -1,4 +1,4 @@
-import type { Occurrence, OccurrenceKey, OccurrenceRecord } from '../store.ts'
+import type { Occurrence, OccurrenceKey, OccurrenceRecord } from '../schedule-store.ts'
 import { type OccurrenceRow, occurrenceColumns, occurrenceOf } from './schedule-record.ts'
 import type { ScheduleRevision } from './schedule-revision.ts'
 import type { Sending } from './sending.ts'

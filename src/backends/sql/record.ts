@@ -1,6 +1,7 @@
 import { parseIdentity } from '../../envelope/envelope.ts'
 import type { AttemptError } from '../contract.ts'
-import { type HeldLease, type JobRecord, jobStates } from '../store.ts'
+import { jobStates } from '../job-state.ts'
+import type { HeldLease, JobRecord } from '../store.ts'
 import { unscopedKey } from './job-row.ts'
 import type { Lane } from './lanes.ts'
 import type { ColumnName } from './tables.ts'

@@ -1,4 +1,5 @@
-import { type FinalState, jobStates, type OccurrenceRecord } from '../store.ts'
+import { type FinalState, jobStates } from '../job-state.ts'
+import type { OccurrenceRecord } from '../schedule-store.ts'
 import type { ColumnName } from './tables.ts'
 
 /** An occurrence's row; all null where it was looked for in vain. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import type { ScheduleStore } from '../store.ts'
+import type { ScheduleStore } from '../schedule-store.ts'
 import { Occurrences } from './occurrences.ts'
 import { ScheduleRevision } from './schedule-revision.ts'
 import { Schedules } from './schedules.ts'

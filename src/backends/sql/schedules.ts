@@ -1,4 +1,4 @@
-import type { ScheduleEntry, ScheduleRecord, ScheduleStanding } from '../store.ts'
+import type { ScheduleEntry, ScheduleRecord, ScheduleStanding } from '../schedule-store.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import { type OccurrenceRow, occurrenceColumns, occurrenceOf } from './schedule-record.ts'
 import type { ScheduleRevision } from './schedule-revision.ts'

@@ -1,4 +1,5 @@
-import { type JobLink, type JobState, jobStates, type TreeCancellation, type TreeCounts, zeroCounts } from '../store.ts'
+import { type JobState, jobStates, zeroCounts } from '../job-state.ts'
+import type { JobLink, TreeCancellation, TreeCounts } from '../store.ts'
 import { type Edge, edgeColumns, linkOf } from './edges.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'

@@ -1,4 +1,4 @@
-import type { Neighbours, OccurrenceKey, SkipRequest } from '../store.ts'
+import type { Neighbours, OccurrenceKey, SkipRequest } from '../schedule-store.ts'
 import type { JobRow } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { SqlDatabase, SqlSession, SqlValue } from './session.ts'

@@ -1,5 +1,6 @@
 import type { FailurePolicy } from '../../envelope/envelope.ts'
-import { type JobLink, type JobState, jobStates } from '../store.ts'
+import { type JobState, jobStates } from '../job-state.ts'
+import type { JobLink } from '../store.ts'
 import type { End } from '../waiting.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'

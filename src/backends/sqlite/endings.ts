@@ -1,4 +1,4 @@
-import { type FinalState, jobStates } from '../store.ts'
+import { type FinalState, jobStates } from '../job-state.ts'
 import { type End, failureText, impatienceText, isSuccess, nothingToRescue, verdictOf } from '../waiting.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'

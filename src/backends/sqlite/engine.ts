@@ -13,6 +13,7 @@ import type {
   StandInRequest,
 } from '../contract.ts'
 import type { WorkerPresence, WorkerRecord } from '../presence.ts'
+import type { Neighbours, OccurrenceKey, ScheduleEntry, SkipRequest } from '../schedule-store.ts'
 import type {
   AmendAnswer,
   JobCount,
@@ -20,12 +21,8 @@ import type {
   JobLink,
   JobStore,
   MendReport,
-  Neighbours,
-  OccurrenceKey,
   ProgressReport,
   RemoveFilter,
-  ScheduleEntry,
-  SkipRequest,
   TreeCancellation,
   TreeCounts,
 } from '../store.ts'

@@ -1,4 +1,4 @@
-import type { JobState } from '../store.ts'
+import type { JobState } from '../job-state.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import { GroupLanes } from './group-lanes.ts'

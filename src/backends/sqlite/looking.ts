@@ -1,5 +1,6 @@
-import type { FinalState, JobCount, JobFilter, JobState, RemoveFilter } from '../store.ts'
-import { isFinal, jobStates, zeroCounts } from '../store.ts'
+import type { FinalState, JobState } from '../job-state.ts'
+import { isFinal, jobStates, zeroCounts } from '../job-state.ts'
+import type { JobCount, JobFilter, RemoveFilter } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'

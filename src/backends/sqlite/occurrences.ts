@@ -1,4 +1,4 @@
-import type { Occurrence, OccurrenceKey } from '../store.ts'
+import type { Occurrence, OccurrenceKey } from '../schedule-store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Endings } from './endings.ts'

@@ -1,4 +1,4 @@
-import type { ScheduleEntry } from '../store.ts'
+import type { ScheduleEntry } from '../schedule-store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Occurrences } from './occurrences.ts'

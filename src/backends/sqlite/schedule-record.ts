@@ -1,4 +1,5 @@
-import { type FinalState, jobStates, type OccurrenceRecord, type ScheduleRecord, type ScheduleStanding } from '../store.ts'
+import { type FinalState, jobStates } from '../job-state.ts'
+import type { OccurrenceRecord, ScheduleRecord, ScheduleStanding } from '../schedule-store.ts'
 
 /*
  * Schedules and occurrences are asked for by the thousands. One text of arrays, written by SQLite, crosses from the database's

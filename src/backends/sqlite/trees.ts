@@ -1,4 +1,5 @@
-import { type JobLink, type JobState, jobStates, type TreeCounts, zeroCounts } from '../store.ts'
+import { type JobState, jobStates, zeroCounts } from '../job-state.ts'
+import type { JobLink, TreeCounts } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'

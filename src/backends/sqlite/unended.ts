@@ -1,4 +1,4 @@
-import type { Neighbours, OccurrenceKey, SkipRequest } from '../store.ts'
+import type { Neighbours, OccurrenceKey, SkipRequest } from '../schedule-store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { JobFilter, JobState } from '../../backends/store.ts'
+import type { JobState } from '../../backends/job-state.ts'
+import type { JobFilter } from '../../backends/store.ts'
 import { examples } from '../examples.ts'
 import { jobJson, jobTable } from '../output/jobs.ts'
 import { scheduleNotes, scheduleTable } from '../output/schedules.ts'

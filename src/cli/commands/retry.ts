@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { JobState, JobStore } from '../../backends/store.ts'
+import type { JobState } from '../../backends/job-state.ts'
+import type { JobStore } from '../../backends/store.ts'
 import { examples } from '../examples.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { withStore } from '../session.ts'

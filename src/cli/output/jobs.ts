@@ -1,4 +1,5 @@
-import type { JobRecord, JobState } from '../../backends/store.ts'
+import type { JobState } from '../../backends/job-state.ts'
+import type { JobRecord } from '../../backends/store.ts'
 import type { Colours, Output } from './output.ts'
 import { relativeTime } from './time.ts'
 

@@ -1,4 +1,4 @@
-import type { JobState } from '../../backends/store.ts'
+import type { JobState } from '../../backends/job-state.ts'
 import type { JobStatus, QueueStatus, Status } from '../status.ts'
 import { stateColour } from './jobs.ts'
 import type { Output } from './output.ts'

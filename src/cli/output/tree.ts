@@ -1,5 +1,5 @@
+import { finalStates, jobStates } from '../../backends/job-state.ts'
 import type { JobLink, JobRecord, TreeCounts } from '../../backends/store.ts'
-import { finalStates, jobStates } from '../../backends/store.ts'
 import { stateColour } from './jobs.ts'
 import type { Output } from './output.ts'
 import { visible, visibleLine } from './text.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JobState } from '../../backends/store.ts'
+import type { JobState } from '../../backends/job-state.ts'
 import type { FailurePolicy } from '../../envelope/envelope.ts'
 import { type Bench, times } from './bench.ts'
 import { assertStates, claimJob, die, endJob, sendWaiting, succeed, waitsFor } from './links.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Lease, Settlement, SettleReceipt } from '../../backends/contract.ts'
-import type { JobLink, JobState } from '../../backends/store.ts'
+import type { JobState } from '../../backends/job-state.ts'
+import type { JobLink } from '../../backends/store.ts'
 import type { FailurePolicy, Links } from '../../envelope/envelope.ts'
 import type { Bench, Wanted } from './bench.ts'
 

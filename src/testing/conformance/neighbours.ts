@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Neighbours } from '../../backends/store.ts'
+import type { Neighbours } from '../../backends/schedule-store.ts'
 import type { Bench } from './bench.ts'
 import { minute, occurrence, scheduled } from './schedules.ts'
 import type { Group } from './suite.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Lease, Settlement } from '../../backends/contract.ts'
-import type { FinalState, OccurrenceRecord } from '../../backends/store.ts'
+import type { FinalState } from '../../backends/job-state.ts'
+import type { OccurrenceRecord } from '../../backends/schedule-store.ts'
 import type { Bench } from './bench.ts'
 import { times } from './bench.ts'
 import { minute, occurrence, scheduled } from './schedules.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease } from '../../backends/contract.ts'
-import type { FinalState } from '../../backends/store.ts'
+import type { FinalState } from '../../backends/job-state.ts'
 import type { FailurePolicy, WaitLink } from '../../envelope/envelope.ts'
 import { seededRandom } from '../manual-clock.ts'
 import { type Bench, times } from './bench.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Lease } from '../../backends/contract.ts'
-import { finalStates, isFinal, type OccurrenceKey } from '../../backends/store.ts'
+import { finalStates, isFinal } from '../../backends/job-state.ts'
+import type { OccurrenceKey } from '../../backends/schedule-store.ts'
 import { seededRandom } from '../manual-clock.ts'
 import type { Bench } from './bench.ts'
 import { limited, times, unlimited } from './bench.ts'

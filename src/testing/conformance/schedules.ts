@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Occurrence, ScheduleEntry, ScheduleStanding } from '../../backends/store.ts'
+import type { Occurrence, ScheduleEntry, ScheduleStanding } from '../../backends/schedule-store.ts'
 import type { Bench, Wanted } from './bench.ts'
 import { oddName } from './sending.ts'
 import type { Group } from './suite.ts'

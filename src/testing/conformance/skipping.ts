@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { SkipRequest } from '../../backends/store.ts'
+import type { SkipRequest } from '../../backends/schedule-store.ts'
 import type { Bench } from './bench.ts'
 import { nonZeroCounts, reality } from './listing.ts'
 import { minute, occurrence, scheduled, statesOf } from './schedules.ts'

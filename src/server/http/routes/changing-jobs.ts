@@ -1,7 +1,7 @@
 import type { ServedQueue } from '../../../app/served-queue.ts'
+import { isFinal } from '../../../backends/job-state.ts'
 import { identityOf } from '../../../backends/record-identity.ts'
 import type { JobRecord } from '../../../backends/store.ts'
-import { isFinal } from '../../../backends/store.ts'
 import type { JobChange } from '../../../client/api/job-shapes.ts'
 import { parseInstant } from '../../../core/instant.ts'
 import { toJson } from '../../../core/json.ts'

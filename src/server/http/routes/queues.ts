@@ -1,4 +1,5 @@
-import { type JobCount, type JobState, jobStates, zeroCounts } from '../../../backends/store.ts'
+import { type JobState, jobStates, zeroCounts } from '../../../backends/job-state.ts'
+import type { JobCount } from '../../../backends/store.ts'
 import { version } from '../../../core/version.ts'
 import type { HttpDeps } from '../deps.ts'
 import { iso } from '../job-json.ts'

@@ -1,4 +1,4 @@
-import type { OccurrenceRecord, ScheduleRecord } from '../../../backends/store.ts'
+import type { OccurrenceRecord, ScheduleRecord } from '../../../backends/schedule-store.ts'
 import type { Schedule as ScheduleJson } from '../../../client/api/schedule-shapes.ts'
 import { parseZone } from '../../../scheduling/calendar/zone.ts'
 import { localText } from '../../../scheduling/explaining/local-time.ts'

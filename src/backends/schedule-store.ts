@@ -1,0 +1,102 @@
+import type { Envelope } from '../envelope/envelope.ts'
+import type { FinalState } from './job-state.ts'
+
+/**
+ * Recurring work: one row for each occurrence, unique by schedule and instant, however many schedulers there are. To withdraw
+ * is to delete, as if they had never been stored, the occurrences whose jobs wait for their time and were never begun.
+ */
+export interface ScheduleStore {
+  /** Records what the code says. Where an expression changed, occurrences that still wait under the old one are withdrawn. */
+  register(schedules: readonly ScheduleEntry[]): Promise<void>
+  /** Where schedules stand; all of them, or those with these names. */
+  standings(names?: readonly string[]): Promise<readonly ScheduleStanding[]>
+  /** Another number whenever something but `enqueue` and the end of a run has changed a schedule. */
+  revision(): Promise<number>
+  /**
+   * Stores each occurrence with its job, one after the other and all together, unless it was stored before, its schedule is
+   * paused, or another job has its unique key. True where this call stored it. A schedule need not be registered.
+   */
+  enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]>
+  /** The occurrence of each of these schedules at these instants, or null where it was never stored. */
+  find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]>
+  /** What a run of this occurrence must know of the others. */
+  neighbours(key: OccurrenceKey): Promise<Neighbours>
+  /** The last occurrences up to this instant, the latest first. */
+  recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]>
+  /** Ends occurrences as skipped that wait and were never claimed; gives their number. */
+  skipWaiting(request: SkipRequest): Promise<number>
+  /** Stores no more occurrences and withdraws what waits for its time; false when there is no such schedule. */
+  pause(name: string): Promise<boolean>
+  /** Occurrences that fell into the pause are not missed ones. One that is not paused goes on as before. */
+  resume(name: string): Promise<boolean>
+  /** Deletes a schedule with its occurrences, withdraws what waits for its time, and ends as skipped what is due and was never begun. */
+  remove(name: string): Promise<boolean>
+  list(): Promise<readonly ScheduleRecord[]>
+  /** Forgets occurrences older than this, at most `limit`, but never the last of a schedule that has ended, nor one that has not. */
+  forget(before: number, limit: number): Promise<number>
+}
+
+export interface ScheduleEntry {
+  readonly name: string
+  readonly expression: string
+  readonly timezone: string
+  /** Another text whenever the schedule, or what its runs are made of, has changed. */
+  readonly version: string
+}
+
+export interface ScheduleStanding {
+  readonly name: string
+  /** Of the program that registered it last: during a deployment that may be another than this one. */
+  readonly version: string
+  /** Since when it is followed without a break: when it was first registered, last changed or last resumed. */
+  readonly since: number
+  readonly paused: boolean
+  readonly latest: OccurrenceRecord | null
+}
+
+export interface OccurrenceKey {
+  readonly schedule: string
+  /** UTC milliseconds. */
+  readonly at: number
+}
+
+export interface Occurrence extends OccurrenceKey {
+  readonly envelope: Envelope
+  /** Stored only while this is the schedule's latest occurrence; null is: while it has none. */
+  readonly follows?: number | null
+  /** Stored only while the schedule is registered with this version, if one is given. */
+  readonly version?: string
+}
+
+/** Which occurrences of a schedule are not to run any more. One that was stored late is there to make up for something, and stays. */
+export interface SkipRequest {
+  readonly schedule: string
+  readonly before: number
+  /** Only those that nobody saw fall due: see `Neighbours.seen`. */
+  readonly unseenOnly: boolean
+  readonly why: string
+}
+
+/** It outlives its job. Once that has ended it says how; a job that is put back (`retry`) has not ended. */
+export interface OccurrenceRecord extends OccurrenceKey {
+  readonly jobId: string
+  /** How its job ended, or null while it has not. */
+  readonly outcome: FinalState | null
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+}
+
+export interface Neighbours {
+  /** The earliest occurrence before this one whose job was claimed once and has not ended. */
+  readonly unended: number | null
+  /** Somebody was there to see it fall due: a later one was stored when this one was due already, or one that is still to come is there. */
+  readonly seen: boolean
+}
+
+export interface ScheduleRecord extends ScheduleEntry {
+  readonly since: number
+  readonly paused: boolean
+  /** The last occurrence that is due, and how it went. */
+  readonly last: OccurrenceRecord | null
+  readonly nextAt: number | null
+}
