@@ -14,7 +14,16 @@ import { priorityNumber, priorityProblem } from '../definition/priority.ts'
 import { type Schema, validated } from '../definition/schema.ts'
 import { waitProblem } from '../definition/teamwork.ts'
 import { dispatchedUniqueness, type Uniqueness } from '../definition/uniqueness.ts'
-import { type Delivery, type Envelope, type Links, sealEnvelope, type WaitLink } from '../envelope/envelope.ts'
+import {
+  type Delivery,
+  type Envelope,
+  type Identity,
+  type Links,
+  type Stamp,
+  stamp,
+  stampOf,
+  type WaitLink,
+} from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import { dispatchedDependencies } from './dispatched-dependencies.ts'
 
@@ -132,24 +141,34 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
 }
 
 export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps, place?: PlaceInWorkflow): Envelope {
-  const { fields } = plan.definition
-  const createdAt = deps.now()
-  const identity = {
-    id: place?.id ?? deps.newId(),
-    job: fields.job,
-    name: fields.name,
-    queue: plan.queue,
-    priority: plan.priority,
-    maxRetries: plan.maxRetries,
-    timeoutMs: plan.timeoutMs,
-    singleInstance: plan.definition.singleInstance,
-    idempotencyKey: payload.idempotencyKey,
-    meta: plan.meta,
-    occurrence: plan.occurrence,
-    repeat: plan.repeat,
+  const id = place?.id ?? deps.newId()
+  return stamp(
+    stampFor(plan, payload.idempotencyKey),
+    id,
+    payload.text,
+    deliveryOf(plan, payload, deps.now(), id, place),
+    deps.keys,
+  )
+}
+
+/** Jobs of one plan differ in nothing but their ids, unless they have keys of their own. */
+function stampFor(plan: Plan, idempotencyKey: string | null): Stamp {
+  if (idempotencyKey !== null) return stampOf(commonIdentity(plan, idempotencyKey))
+  let known = stamps.get(plan)
+  if (known === undefined) {
+    known = stampOf(commonIdentity(plan, null))
+    stamps.set(plan, known)
   }
-  const delivery = { ...deliveryOf(plan, payload, createdAt), number: plan.number, links: linksOf(plan, identity.id, place) }
-  return sealEnvelope(identity, payload.text, delivery, deps.keys)
+  return known
+}
+
+const stamps = new WeakMap<Plan, Stamp>()
+
+function commonIdentity(plan: Plan, idempotencyKey: string | null): Omit<Identity, 'id'> {
+  const { definition, queue, priority, maxRetries, timeoutMs, meta, occurrence, repeat } = plan
+  const { job, name } = definition.fields
+  const { singleInstance } = definition
+  return { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat }
 }
 
 /** One that only waits for others is the root of whatever it makes itself. */
@@ -159,16 +178,21 @@ function linksOf({ waitsFor, longestWaitMs }: Plan, id: string, place: PlaceInWo
   return { root, parent, waitsFor: [...waitsFor, ...place.waitsFor], longestWaitMs }
 }
 
-function deliveryOf({ uniqueness, runAt }: Plan, { uniqueKey, group }: WrittenPayload, createdAt: number): Delivery {
-  if (uniqueKey === null || uniqueness === null) return { createdAt, runAt: runAt ?? createdAt, uniqueKey: null, group }
-  const { until, debounce } = uniqueness
-  return {
-    createdAt,
-    runAt: runAt ?? createdAt + (debounce?.quietMs ?? 0),
-    uniqueKey,
-    uniqueUntil: typeof until === 'number' ? createdAt + until : until,
-    group,
+function deliveryOf(
+  plan: Plan,
+  { uniqueKey, group }: WrittenPayload,
+  createdAt: number,
+  id: string,
+  place: PlaceInWorkflow | undefined,
+): Delivery {
+  const { uniqueness, number } = plan
+  const links = linksOf(plan, id, place)
+  if (uniqueKey === null || uniqueness === null) {
+    return { createdAt, runAt: plan.runAt ?? createdAt, uniqueKey: null, uniqueUntil: 'ended', group, links, number }
   }
+  const runAt = plan.runAt ?? createdAt + (uniqueness.debounce?.quietMs ?? 0)
+  const uniqueUntil = typeof uniqueness.until === 'number' ? createdAt + uniqueness.until : uniqueness.until
+  return { createdAt, runAt, uniqueKey, uniqueUntil, group, links, number }
 }
 
 function keyOf(make: ((payload: never) => string | null) | null, payload: unknown, job: string, what: string): string | null {

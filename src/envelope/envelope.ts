@@ -109,17 +109,42 @@ export interface Delivery {
 
 /** Makes and signs an envelope. Without a key ring it travels unsigned. */
 export function sealEnvelope(identity: Identity, payload: string, delivery: Delivery, keys: KeyRing | null): Envelope {
-  const text = identityText(identity)
+  return stamp(stampOf(identity), identity.id, payload, delivery, keys)
+}
+
+/** What many jobs may have in common: all of an identity but the id, and the text that it travels as. */
+export interface Stamp {
+  readonly job: string
+  readonly queue: string
+  readonly priority: number
+  readonly singleInstance: boolean
+  readonly text: string
+}
+
+export function stampOf(identity: Omit<Identity, 'id'>): Stamp {
+  const { job, queue, priority, singleInstance } = identity
+  return { job, queue, priority, singleInstance, text: identityTail(identity) }
+}
+
+/** Makes and signs the envelope of one of many jobs with the same stamp: nothing is written that they have in common. */
+export function stamp(
+  { job, queue, priority, singleInstance, text }: Stamp,
+  id: string,
+  payload: string,
+  delivery: Delivery,
+  keys: KeyRing | null,
+): Envelope {
+  const identity = `${identityHead}${JSON.stringify(id)},${text}`
   return {
-    id: identity.id,
+    id,
     number: delivery.number ?? null,
-    job: identity.job,
-    queue: identity.queue,
-    priority: identity.priority,
-    singleInstance: identity.singleInstance,
-    identity: text,
+    job,
+    queue,
+    priority,
+    singleInstance,
+    identity,
     payload,
-    signature: keys === null ? null : keys.sign(text, payload),
+    signature: keys === null ? null : keys.sign(identity, payload),
     createdAt: delivery.createdAt,
     runAt: delivery.runAt,
     uniqueKey: delivery.uniqueKey,
@@ -188,43 +213,18 @@ function endingOf(fields: readonly unknown[]): Pick<Identity, 'occurrence' | 're
 }
 
 /**
- * The deterministic form: an array in fixed order. An empty `meta` travels as null, an `occurrence` only where there is one or where
- * a `repeat` follows it, and a `repeat` only where there is one.
+ * The deterministic form: an array in fixed order, of which this is all that follows the id. An empty `meta` travels as null, an
+ * `occurrence` only where there is one or where a `repeat` follows it, and a `repeat` only where there is one.
  */
-function identityText(identity: Identity): string {
-  return `[${envelopeVersion},${JSON.stringify(identity.id)},${identityTail(identity)}`
-}
-
-/** What follows the id. Most jobs differ from the one before them in nothing else, so the last one is kept. */
-function identityTail(identity: Identity): string {
-  if (lastTail !== undefined && sharesTail(lastTail.identity, identity)) return lastTail.text
+function identityTail(identity: Omit<Identity, 'id'>): string {
   const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } = identity
   const travellingMeta = hasMembers(meta) ? meta : null
   const rest = [job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, travellingMeta]
   const ending = repeat !== null ? [occurrence, repeat] : occurrence !== null ? [occurrence] : []
-  const text = JSON.stringify(ending.length === 0 ? rest : [...rest, ...ending]).slice(1)
-  // A meta that somebody could change is not a key.
-  lastTail = travellingMeta === null ? { identity, text } : undefined
-  return text
+  return JSON.stringify([...rest, ...ending]).slice(1)
 }
 
-let lastTail: { readonly identity: Identity; readonly text: string } | undefined
-
-function sharesTail(a: Identity, b: Identity): boolean {
-  return (
-    a.job === b.job &&
-    a.name === b.name &&
-    a.queue === b.queue &&
-    a.priority === b.priority &&
-    a.maxRetries === b.maxRetries &&
-    a.timeoutMs === b.timeoutMs &&
-    a.singleInstance === b.singleInstance &&
-    a.idempotencyKey === b.idempotencyKey &&
-    a.occurrence === b.occurrence &&
-    a.repeat === b.repeat &&
-    !hasMembers(b.meta)
-  )
-}
+const identityHead = `[${envelopeVersion},`
 
 function hasMembers(meta: object): boolean {
   for (const _ in meta) return true

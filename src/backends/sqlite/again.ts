@@ -6,7 +6,7 @@ import type { Endings } from './endings.ts'
 import { free } from './job-changes.ts'
 import type { Lanes } from './lanes.ts'
 import { stateNumber } from './schema.ts'
-import { flatten, laneOf } from './sending.ts'
+import { laneOf } from './sending.ts'
 import type { Token } from './token.ts'
 
 interface HeldRow {
@@ -44,7 +44,7 @@ export class Again {
       return 'cancelled'
     }
     const { runAt, identity, payload, signature } = envelope
-    const lane = laneOf(this.#lanes, flatten([envelope]), 0, held.schedule !== null)
+    const lane = laneOf(this.#lanes, envelope, held.schedule !== null)
     const state = runAt > now ? stateNumber.scheduled : stateNumber.ready
     this.#bringBack.run(lane, state, runAt, identity, payload, signature, seq)
     this.#lanes.add(held.lane, stateNumber.running, -1)

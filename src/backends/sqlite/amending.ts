@@ -2,9 +2,10 @@ import type { AmendAnswer, Amendment } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
+import { envelopeAt, type FlatEnvelope, type FlatEnvelopes, flatten } from './flat-envelopes.ts'
 import type { Lanes } from './lanes.ts'
 import { stateNumber } from './schema.ts'
-import { type FlatEnvelopes, fieldCount, flatten, laneOf } from './sending.ts'
+import { laneOf } from './sending.ts'
 
 /** Amendments ready to cross into the database's thread, part by part in the same order. */
 export interface FlatAmendments {
@@ -56,9 +57,10 @@ export class Amending {
 
   amend({ ids, expected, envelopes, inAnyState, keepsTime }: FlatAmendments, now: number): readonly AmendAnswer[] {
     return ids.map((id, index) => {
-      const envelope = envelopes.slice(index * fieldCount, (index + 1) * fieldCount)
       const found = this.#locate(id, expected[index] as string | null, inAnyState[index] as boolean)
-      return typeof found === 'string' ? found : this.#amendOne(found, envelope, keepsTime[index] as boolean, now)
+      return typeof found === 'string'
+        ? found
+        : this.#amendOne(found, envelopeAt(envelopes, index), keepsTime[index] as boolean, now)
     })
   }
 
@@ -72,10 +74,10 @@ export class Amending {
     return found.isExpected === 0 ? 'changed' : found
   }
 
-  #amendOne(found: FoundRow, envelope: FlatEnvelopes, keepsTime: boolean, now: number): AmendAnswer {
-    const [, , , , , identity, payload, signature, , written] = envelope as FlatEnvelope
-    const runAt = keepsTime ? found.runAt : written
-    const lane = laneOf(this.#lanes, envelope, 0, found.schedule !== null)
+  #amendOne(found: FoundRow, envelope: FlatEnvelope, keepsTime: boolean, now: number): AmendAnswer {
+    const { kind, identity, payload, signature } = envelope
+    const runAt = keepsTime ? found.runAt : envelope.runAt
+    const lane = laneOf(this.#lanes, kind, found.schedule !== null)
     const state = found.state >= stateNumber.blocked ? found.state : runAt > now ? stateNumber.scheduled : stateNumber.ready
     this.#amend.run(lane, state, runAt, identity, payload, signature, found.seq)
     // Its token says another lane. The end of a linked job is counted where its row stands.
@@ -85,17 +87,3 @@ export class Amending {
     return 'amended'
   }
 }
-
-/** The beginning of one envelope in the order of `flatten`. */
-type FlatEnvelope = readonly [
-  id: string,
-  job: string,
-  queue: string,
-  priority: number,
-  singleInstance: boolean,
-  identity: string,
-  payload: string,
-  signature: string | null,
-  createdAt: number,
-  runAt: number,
-]

@@ -2,8 +2,9 @@ import type { Envelope } from '../../envelope/envelope.ts'
 import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
 import type { AmendAnswer, Amendment, JobRecord } from '../store.ts'
 import { type FlatAmendments, flattenAmendments } from './amending.ts'
+import { type FlatEnvelopes, flatten } from './flat-envelopes.ts'
 import { type JobRow, recordOf } from './record.ts'
-import { type FlatEnvelopes, flatten, type Taken } from './sending.ts'
+import type { Taken } from './sending.ts'
 
 /** What can be done in the middle of a transaction. */
 export interface EngineParts {

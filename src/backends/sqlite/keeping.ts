@@ -8,7 +8,7 @@ export interface Standstill {
   readonly now: number
 }
 
-// What can not be read has no timeout. The place of the timeout in an identity is fixed: see `identityText`.
+// What can not be read has no timeout. The place of the timeout in an identity is fixed: see `identityTail`.
 const timeout = "CASE WHEN json_valid(identity) THEN json_extract(identity, '$[7]') END"
 
 /** Renews what an owner holds while its event loop stands still: no job beyond its own time, and none for ever. */

@@ -6,8 +6,9 @@ import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Edge, Edges } from './edges.ts'
 import type { Endings } from './endings.ts'
+import { countOf, type FlatEnvelopes, idAt, picked } from './flat-envelopes.ts'
 import { stateNumber } from './schema.ts'
-import { type FlatEnvelopes, fieldCount, linksPlace, type Sending, type Taken } from './sending.ts'
+import type { Sending, Taken } from './sending.ts'
 import { readToken } from './token.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 
@@ -58,16 +59,15 @@ export class Linking {
     const links = linksOf(flat)
     const firstWithKey = new Map<string, string>()
     links.forEach((each, index) => {
-      const refused =
-        each?.parent == null ? undefined : this.#refused(each.parent, flat[index * fieldCount] as string, firstWithKey)
+      const refused = each?.parent == null ? undefined : this.#refused(each.parent, idAt(flat, index), firstWithKey)
       if (refused !== undefined) receipts.set(index, refused)
     })
     const places = links.flatMap((_, index) => (receipts.has(index) ? [] : [index]))
-    const wanted = places.flatMap((index) => flat.slice(index * fieldCount, (index + 1) * fieldCount))
-    for (const [place, receipt] of this.#parts.sending.send(wanted, now)) receipts.set(places[place] as number, receipt)
-    const holders = new Map([...receipts].map(([index, { id }]) => [flat[index * fieldCount] as string, id]))
+    for (const [place, receipt] of this.#parts.sending.send(picked(flat, places), now))
+      receipts.set(places[place] as number, receipt)
+    const holders = new Map([...receipts].map(([index, { id }]) => [idAt(flat, index), id]))
     const linked = places.flatMap((index) => {
-      const id = flat[index * fieldCount] as string
+      const id = idAt(flat, index)
       const each = links[index]
       return each == null ? [] : [{ index, id: holders.get(id) ?? id, links: each, stored: !receipts.has(index) }]
     })
@@ -165,14 +165,11 @@ export class Linking {
   }
 }
 
-function hasLinks(flat: FlatEnvelopes): boolean {
-  for (let at = linksPlace; at < flat.length; at += fieldCount) if (flat[at] !== null) return true
+function hasLinks({ rarities }: FlatEnvelopes): boolean {
+  for (const { links } of rarities?.values() ?? []) if (links !== null) return true
   return false
 }
 
 function linksOf(flat: FlatEnvelopes): readonly (Links | null)[] {
-  return Array.from({ length: flat.length / fieldCount }, (_, index) => {
-    const text = flat[index * fieldCount + linksPlace] as string | null
-    return text === null ? null : (JSON.parse(text) as Links)
-  })
+  return Array.from({ length: countOf(flat) }, (_, place) => flat.rarities?.get(place)?.links ?? null)
 }

@@ -2,10 +2,11 @@ import type { Occurrence, OccurrenceKey } from '../schedule-store.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Endings } from './endings.ts'
+import { type FlatEnvelopes, flatten, idAt, picked } from './flat-envelopes.ts'
 import type { Lanes } from './lanes.ts'
 import { occurrenceFields } from './schedule-record.ts'
 import { stateNumber } from './schema.ts'
-import { type FlatEnvelopes, fieldCount, flatten, type Sending } from './sending.ts'
+import type { Sending } from './sending.ts'
 import type { KeyedRow, UniqueKeys } from './unique-keys.ts'
 
 /** Occurrences ready to cross into the database's thread, part by part in the same order. */
@@ -87,10 +88,10 @@ export class Occurrences {
   enqueue(flat: FlatOccurrences, now: number): readonly boolean[] {
     const stored = flat.schedules.map((_, index) => this.#storeOne(flat, index, now))
     const places = flat.schedules.flatMap((_, index) => (stored[index] ? [index] : []))
-    const envelopes = places.flatMap((index) => flat.envelopes.slice(index * fieldCount, (index + 1) * fieldCount))
+    const envelopes = picked(flat.envelopes, places)
     const schedules = places.map((index) => flat.schedules[index] as string)
     for (const [place] of this.#parts.sending.send(envelopes, now, schedules)) {
-      this.#withdraw.run(envelopes[place * fieldCount] as string)
+      this.#withdraw.run(idAt(envelopes, place))
       stored[places[place] as number] = false
     }
     return stored
@@ -124,7 +125,7 @@ export class Occurrences {
 
   #storeOne({ schedules, ats, follows, versions, envelopes }: FlatOccurrences, index: number, now: number): boolean {
     const [schedule, at] = [schedules[index] as string, ats[index] as number]
-    const id = envelopes[index * fieldCount] as string
+    const id = idAt(envelopes, index)
     const wanted = follows[index]
     const isAny = wanted === undefined ? 1 : 0
     // Of a version that is not given, and so is null here, none is another one.

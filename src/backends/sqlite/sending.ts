@@ -1,45 +1,14 @@
-import type { Envelope, UniqueUntil } from '../../envelope/envelope.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
 import { type Addresses, slotOf } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'
 import { isConflict } from './failure.ts'
+import { countOf, envelopeAt, type FlatEnvelopes, type FlatKind } from './flat-envelopes.ts'
 import type { Lanes } from './lanes.ts'
 import type { Numbers } from './numbers.ts'
 import { stateNumber, untilNumber } from './schema.ts'
 import { isLasting, type UniqueKeys, writeUntil } from './unique-keys.ts'
-
-/** Envelopes as one flat list of values: what crosses into the database's thread at the least cost. */
-export type FlatEnvelopes = readonly (string | number | boolean | null)[]
-
-export const fieldCount = 15
-/** Where an envelope's links stand, as JSON. */
-export const linksPlace = 13
-
-export function flatten(envelopes: readonly Envelope[]): FlatEnvelopes {
-  const flat: (string | number | boolean | null)[] = []
-  for (const {
-    id,
-    job,
-    queue,
-    priority,
-    singleInstance,
-    identity,
-    payload,
-    signature,
-    createdAt,
-    runAt,
-    uniqueKey,
-    uniqueUntil,
-    group,
-    links,
-    number,
-  } of envelopes) {
-    flat.push(id, job, queue, priority, singleInstance, identity, payload, signature, createdAt, runAt, uniqueKey)
-    flat.push(uniqueUntil, group, links === null ? null : JSON.stringify(links), number)
-  }
-  return flat
-}
 
 /** The schedule of each envelope where they are occurrences. */
 type Schedules = readonly string[] | null
@@ -67,6 +36,7 @@ export class Sending {
   readonly #insertOne: SqliteStatement
   readonly #uniqueKeys: UniqueKeys
   readonly #numbers: Numbers
+  #lastLane: { readonly kind: FlatKind; readonly recurring: boolean; readonly lane: number } | null = null
 
   constructor(connection: Connection, { lanes, addresses, uniqueKeys, numbers }: SendingParts) {
     this.#lanes = lanes
@@ -82,8 +52,10 @@ export class Sending {
   /** Receipts only for those that were there already; the rest were stored. */
   send(flat: FlatEnvelopes, now: number, schedules: Schedules = null): readonly Taken[] {
     const taken: Taken[] = []
-    const count = flat.length / fieldCount
+    const count = countOf(flat)
     const lasting = this.#lastingHolders(flat, now)
+    // Lanes that an earlier transaction made may have been rolled back since.
+    this.#lastLane = null
     let index = 0
     while (count - index >= rowsPerStatement) {
       const to = index + rowsPerStatement
@@ -97,13 +69,13 @@ export class Sending {
 
   /** Who holds keys of this batch beyond the end of a job. Null where none does, and none of the batch will: most often. */
   #lastingHolders(flat: FlatEnvelopes, now: number): Map<string, string> | null {
+    if (flat.rarities === null) return null
     const keys: string[] = []
     let isAnyLasting = false
-    for (let at = 0; at < flat.length; at += fieldCount) {
-      const uniqueKey = flat[at + 10] as string | null
+    for (const [place, { uniqueKey, uniqueUntil }] of flat.rarities) {
       if (uniqueKey === null) continue
-      keys.push(scopedKey(flat[at + 1] as string, uniqueKey))
-      isAnyLasting ||= isLasting(writeUntil(flat[at + 11] as UniqueUntil))
+      keys.push(scopedKey(envelopeAt(flat, place).kind.job, uniqueKey))
+      isAnyLasting ||= isLasting(writeUntil(uniqueUntil))
     }
     if (keys.length === 0) return null
     const holders = this.#uniqueKeys.lastingHolders(keys, now)
@@ -170,34 +142,32 @@ export class Sending {
     return undefined
   }
 
-  #push(values: SqliteValue[], flat: FlatEnvelopes, index: number, now: number, schedules: Schedules): void {
-    const at = index * fieldCount
-    const schedule = schedules?.[index] ?? null
-    const job = flat[at + 1] as string
-    const runAt = flat[at + 9] as number
-    const uniqueKey = flat[at + 10] as string | null
-    values.push(
-      slotOf(flat[at] as string, 0),
-      flat[at] as string,
-      laneOf(this.#lanes, flat, at, schedule !== null),
-      runAt <= now ? stateNumber.ready : stateNumber.scheduled,
-      runAt,
-      flat[at + 8] as number,
-      flat[at + 5] as string,
-      flat[at + 6] as string,
-      flat[at + 7] as string | null,
-      uniqueKey === null ? null : scopedKey(job, uniqueKey),
-      uniqueKey === null ? null : writeUntil(flat[at + 11] as UniqueUntil),
-      schedule,
-      flat[at + 14] as number | null,
-    )
+  #push(values: SqliteValue[], flat: FlatEnvelopes, place: number, now: number, schedules: Schedules): void {
+    const { kind, id, identity, payload, signature, createdAt, runAt } = envelopeAt(flat, place)
+    const schedule = schedules?.[place] ?? null
+    const state = runAt <= now ? stateNumber.ready : stateNumber.scheduled
+    values.push(slotOf(id, 0), id, this.#laneOf(kind, schedule !== null), state, runAt, createdAt, identity, payload, signature)
+    const rare = flat.rarities?.get(place)
+    const key = rare?.uniqueKey ?? null
+    if (rare === undefined || key === null) values.push(null, null)
+    else values.push(scopedKey(kind.job, key), writeUntil(rare.uniqueUntil))
+    values.push(schedule, rare?.number ?? null)
+  }
+
+  /** That of the last one, most often. */
+  #laneOf(kind: FlatKind, recurring: boolean): number {
+    const last = this.#lastLane
+    if (last !== null && last.kind === kind && last.recurring === recurring) return last.lane
+    const lane = laneOf(this.#lanes, kind, recurring)
+    this.#lastLane = { kind, recurring, lane }
+    return lane
   }
 }
 
-/** The lane of the envelope that begins at this place. */
-export function laneOf(lanes: Lanes, flat: FlatEnvelopes, at: number, recurring: boolean): number {
-  const [job, queue, priority] = [flat[at + 1] as string, flat[at + 2] as string, flat[at + 3] as number]
-  return lanes.numberOf(queue, job, priority, flat[at + 4] as boolean, recurring, flat[at + 12] as string | null)
+/** The lane of an envelope of this kind. Only inside a transaction. */
+export function laneOf(lanes: Lanes, kind: FlatKind | Envelope, recurring: boolean): number {
+  const { queue, job, priority, singleInstance, group } = kind
+  return lanes.numberOf(queue, job, priority, singleInstance, recurring, group)
 }
 
 /** Two jobs may use the same key without meeting. Neither text can hold a line feed at the seam: job names have none. */
