@@ -168,7 +168,7 @@ export interface Opened {
 /** Verifies and parses an envelope; throws `SIGNATURE_MISSING`, `SIGNATURE_INVALID` or `ENVELOPE_MALFORMED`. */
 export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
   keys?.verify(sealed.identity, sealed.payload, sealed.signature)
-  const identity = parseIdentity(sealed.identity)
+  const identity = identityOf(sealed.id, sealed.identity)
   if (identity === undefined) throw malformed(sealed.id, 'its identity is not one that this version of Treadle writes')
   for (const field of repeated) {
     if (identity[field] !== sealed[field]) throw malformed(sealed.id, `its ${field} was changed after it was sealed`)
@@ -183,12 +183,33 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
 /** The identity that a text holds, or undefined when it holds none. */
 export function parseIdentity(text: string): Identity | undefined {
   const fields = parseArray(text)
-  if (fields === undefined || fields[0] !== envelopeVersion) return undefined
-  const ending = endingOf(fields.slice(11))
+  const [version, id] = fields ?? []
+  if (fields === undefined || version !== envelopeVersion || typeof id !== 'string') return undefined
+  const common = commonOf(fields.slice(2))
+  return common === undefined ? undefined : { id, ...common }
+}
+
+/** As `parseIdentity`, of one that is expected to have this id: what follows the id was most often read a moment ago. */
+function identityOf(id: string, text: string): Identity | undefined {
+  const start = `${identityHead}${JSON.stringify(id)},`
+  if (!text.startsWith(start)) return parseIdentity(text)
+  const end = text.slice(start.length)
+  // Handlers get the meta, and it must be their own.
+  if (lastRead?.end === end) return { id, ...lastRead.common, meta: {} }
+  const common = commonOf(parseArray(`[${end}`) ?? [])
+  if (common === undefined) return undefined
+  if (!hasMembers(common.meta)) lastRead = { end, common }
+  return { id, ...common }
+}
+
+let lastRead: { readonly end: string; readonly common: Omit<Identity, 'id'> } | undefined
+
+/** Of all fields that follow the id. */
+function commonOf(fields: readonly unknown[]): Omit<Identity, 'id'> | undefined {
+  const ending = endingOf(fields.slice(9))
   if (ending === undefined) return undefined
-  const [, id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta] = fields
+  const [job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta] = fields
   const sound =
-    typeof id === 'string' &&
     typeof job === 'string' &&
     typeof name === 'string' &&
     typeof queue === 'string' &&
@@ -200,7 +221,7 @@ export function parseIdentity(text: string): Identity | undefined {
     (meta === null || (typeof meta === 'object' && !Array.isArray(meta)))
   if (!sound) return undefined
   const parsedMeta = (meta ?? {}) as Readonly<Record<string, Json>>
-  return { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, ...ending }
+  return { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, ...ending }
 }
 
 /** What only some identities end with: nothing, an occurrence, or a repeat behind an occurrence that may be null. */

@@ -36,7 +36,8 @@ export class ActiveRun {
   readonly #clock: Clock
   #controller: AbortController | undefined
   #graceTimer: Timer | undefined
-  #onAbandoned: (() => void) | undefined
+  /** Settles the guard without the handler. */
+  #abandon: ((error: AbandonedError) => void) | undefined
   #onOverrun: ((overrunMs: number) => void) | undefined
   #killer: Killer | undefined
   #stoppedAt = 0
@@ -92,32 +93,30 @@ export class ActiveRun {
   /** Settles like the handler, or rejects when the handler does not end in time after it was told to stop. */
   guard<Result>(handler: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const end = () => {
-        this.#onAbandoned = undefined
-        this.#graceTimer?.cancel()
-        this.#graceTimer = undefined
-        this.#killer = undefined
-      }
-      this.#onAbandoned = () => {
-        this.abandoned = true
-        reject(new AbandonedError())
-      }
+      this.#abandon = reject
       this.#startGrace()
       handler.then(
         (result) => {
-          end()
+          this.#handlerEnded()
           resolve(result)
         },
         (thrown) => {
-          end()
+          this.#handlerEnded()
           reject(thrown)
         },
       )
     })
   }
 
+  #handlerEnded(): void {
+    this.#abandon = undefined
+    this.#graceTimer?.cancel()
+    this.#graceTimer = undefined
+    this.#killer = undefined
+  }
+
   #startGrace(): void {
-    if (this.stopReason === null || this.#onAbandoned === undefined) return
+    if (this.stopReason === null || this.#abandon === undefined) return
     this.#graceTimer ??= this.#clock.timer(this.#killer?.graceMs ?? abortGraceMs, () => this.#endGrace())
   }
 
@@ -130,7 +129,8 @@ export class ActiveRun {
       return
     }
     if (this.#onOverrun === undefined || this.stopReason === 'lost') {
-      this.#onAbandoned?.()
+      this.abandoned = this.#abandon !== undefined
+      this.#abandon?.(new AbandonedError())
       return
     }
     this.#onOverrun(this.#clock.now() - this.#stoppedAt)

@@ -46,9 +46,12 @@ export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outc
   }
 }
 
-async function runAdmitted(admitted: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+function runAdmitted(admitted: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
   const scheduled = scheduledRun(admitted, run, deps)
-  if (scheduled === null) return runOnce(admitted, run, deps)
+  return scheduled === null ? runOnce(admitted, run, deps) : runScheduled(scheduled, admitted, run, deps)
+}
+
+async function runScheduled(scheduled: ScheduledRun, admitted: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
   // What has begun goes on: a retry is not late, and yields to nobody.
   const held = run.lease.attempt === 1 ? await heldBack(scheduled, deps) : null
   if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
@@ -85,7 +88,8 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
   const { timeoutMs } = identity
   const deadline = timeoutMs === null ? null : deps.clock.timer(timeoutMs, () => run.stop('timeout'))
   try {
-    const why = await filteredBy(definition, payload, context, run)
+    const isFiltered = fields.when.length > 0 || fields.skip.length > 0
+    const why = isFiltered ? await filteredBy(definition, payload, context, run) : null
     if (why !== null) return { kind: 'skipped', why }
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
     if (keepsSlot(definition, identity, context.group)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
@@ -145,7 +149,7 @@ async function attempt(
       kind: 'done',
       result: resultText(checked, fields.job, deps),
       once,
-      again: again(run, await asWritten(run, identity, deps), deps),
+      again: identity.repeat === null ? null : again(run, await asWritten(run, identity, deps), deps),
     }
   } catch (thrown) {
     outcome = (await run.transaction?.afterwards(thrown)) ?? (await failed(thrown, definition, context, run, deps))

@@ -14,7 +14,14 @@ export class Settler {
 
   constructor(queue: Pick<QueueCalls, 'settle'>, clock: Clock, onError: (error: unknown) => void) {
     const options = { clock, signal: this.#giveUp.signal, onError }
-    this.#batcher = new Batcher((settlements) => persistently(() => queue.settle(settlements), options), largestBatch)
+    const settleAll = async (settlements: readonly Settlement[]) => {
+      try {
+        return await persistently(() => queue.settle(settlements), options)
+      } finally {
+        for (const { token } of settlements) this.#tokens.delete(token)
+      }
+    }
+    this.#batcher = new Batcher(settleAll, largestBatch)
   }
 
   /** Leases whose end is on its way: they are still held, and still renewed. */
@@ -26,13 +33,9 @@ export class Settler {
     return this.#tokens.size
   }
 
-  async settle(settlement: Settlement): Promise<SettleReceipt> {
+  settle(settlement: Settlement): Promise<SettleReceipt> {
     this.#tokens.add(settlement.token)
-    try {
-      return await this.#batcher.add(settlement)
-    } finally {
-      this.#tokens.delete(settlement.token)
-    }
+    return this.#batcher.add(settlement)
   }
 
   /** From here on a failure is final. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { identityIn } from '../../src/backends/sqlite/stamps.ts'
 
 /** The part of the driver that tests look into a file with, past Treadle. */
 interface Database {
@@ -78,6 +79,8 @@ function countFaults(path: string): string[] {
       const real = rows?.[state] ?? 0
       if (lane[state] !== real) faults.push(`lane ${lane.lane} keeps ${lane[state]} ${state}, there are ${real}`)
     }
+    const isOpen = lane.family === 0 && (lane.ready as number) > 0 ? 1 : 0
+    if (lane.open !== isOpen) faults.push(`lane ${lane.lane} is ${isOpen ? '' : 'not '}open, and says otherwise`)
   }
   return faults
 }
@@ -109,8 +112,8 @@ function linkFaults(path: string): string[] {
 function rowFaults(path: string): string[] {
   const half = query<{ id: string }>(
     path,
-    `SELECT id FROM treadle_jobs
-     WHERE NOT json_valid(identity) OR json_extract(identity, '$[1]') IS NOT id OR NOT json_valid(payload)
+    `SELECT id FROM (SELECT *, ${identityIn('treadle_jobs')} AS whole FROM treadle_jobs)
+     WHERE NOT json_valid(whole) OR json_extract(whole, '$[1]') IS NOT id OR NOT json_valid(payload)
        OR signature IS NULL OR (state = 3) <> (token IS NOT NULL) OR (state = 3) <> (lease_until IS NOT NULL)
        OR (state >= 4) <> (finished_at IS NOT NULL)`,
   )

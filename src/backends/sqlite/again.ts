@@ -29,7 +29,7 @@ export class Again {
     this.#find = connection.prepare('SELECT lane, schedule, cancel FROM treadle_jobs WHERE seq = ? AND token = ? AND state = 3')
     this.#cancel = connection.prepare(`UPDATE treadle_jobs SET state = 6, finished_at = ?, ${free} WHERE seq = ?`)
     this.#bringBack = connection.prepare(
-      `UPDATE treadle_jobs SET lane = ?, state = ?, run_at = ?, identity = ?, payload = ?, signature = ?,
+      `UPDATE treadle_jobs SET lane = ?, state = ?, run_at = ?, identity = ?, stamp = NULL, payload = ?, signature = ?,
          attempts = 0, rescues = 0, begun = 0, result = NULL, progress = NULL, ${free} WHERE seq = ?`,
     )
   }

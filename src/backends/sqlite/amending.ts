@@ -2,7 +2,7 @@ import type { AmendAnswer, Amendment } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
-import { envelopeAt, type FlatEnvelope, type FlatEnvelopes, flatten } from './flat-envelopes.ts'
+import { envelopeAt, type FlatEnvelopes, flatten, identityAt } from './flat-envelopes.ts'
 import type { Lanes } from './lanes.ts'
 import { stateNumber } from './schema.ts'
 import { laneOf } from './sending.ts'
@@ -50,7 +50,7 @@ export class Amending {
       'SELECT seq, lane, state, run_at AS runAt, schedule, coalesce(payload = ?2, 1) AS isExpected FROM treadle_jobs WHERE seq = ?1',
     )
     this.#amend = connection.prepare(
-      'UPDATE treadle_jobs SET lane = ?, state = ?, run_at = ?, identity = ?, payload = ?, signature = ? WHERE seq = ?',
+      'UPDATE treadle_jobs SET lane = ?, state = ?, run_at = ?, identity = ?, stamp = NULL, payload = ?, signature = ? WHERE seq = ?',
     )
     this.#mark = connection.prepare('UPDATE treadle_jobs SET linked = 1 WHERE seq = ? AND linked = 0')
   }
@@ -58,9 +58,7 @@ export class Amending {
   amend({ ids, expected, envelopes, inAnyState, keepsTime }: FlatAmendments, now: number): readonly AmendAnswer[] {
     return ids.map((id, index) => {
       const found = this.#locate(id, expected[index] as string | null, inAnyState[index] as boolean)
-      return typeof found === 'string'
-        ? found
-        : this.#amendOne(found, envelopeAt(envelopes, index), keepsTime[index] as boolean, now)
+      return typeof found === 'string' ? found : this.#amendOne(found, envelopes, index, keepsTime[index] as boolean, now)
     })
   }
 
@@ -74,12 +72,12 @@ export class Amending {
     return found.isExpected === 0 ? 'changed' : found
   }
 
-  #amendOne(found: FoundRow, envelope: FlatEnvelope, keepsTime: boolean, now: number): AmendAnswer {
-    const { kind, identity, payload, signature } = envelope
-    const runAt = keepsTime ? found.runAt : envelope.runAt
+  #amendOne(found: FoundRow, envelopes: FlatEnvelopes, index: number, keepsTime: boolean, now: number): AmendAnswer {
+    const { kind, payload, signature, runAt: written } = envelopeAt(envelopes, index)
+    const runAt = keepsTime ? found.runAt : written
     const lane = laneOf(this.#lanes, kind, found.schedule !== null)
     const state = found.state >= stateNumber.blocked ? found.state : runAt > now ? stateNumber.scheduled : stateNumber.ready
-    this.#amend.run(lane, state, runAt, identity, payload, signature, found.seq)
+    this.#amend.run(lane, state, runAt, identityAt(envelopes, index), payload, signature, found.seq)
     // Its token says another lane. The end of a linked job is counted where its row stands.
     if (state === stateNumber.running && lane !== found.lane) this.#mark.run(found.seq)
     this.#lanes.add(found.lane, found.state, -1)

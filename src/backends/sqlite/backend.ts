@@ -1,25 +1,22 @@
 import type { Clock } from '../../core/clock.ts'
-import { TreadleError } from '../../core/errors.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import { ClaimableMemo } from '../claimable.ts'
-import type { Coordination, LeaseBatch, QueueBackend, SettleReceipt } from '../contract.ts'
+import type { Coordination, QueueBackend, SettleReceipt } from '../contract.ts'
 import type { ScheduleStore } from '../schedule-store.ts'
 import type { JobStore } from '../store.ts'
 import { Access } from './access.ts'
 import { flattenAmendments } from './amending.ts'
-import type { ClaimedRow } from './claiming.ts'
-import type { Claimed, Engine } from './engine.ts'
+import { ClaimReader } from './claim-reader.ts'
+import type { Engine } from './engine.ts'
 import { flatten } from './flat-envelopes.ts'
 import { flattenJobs } from './flat-rules.ts'
 import { receiptsOf } from './joined-file.ts'
 import { Joining } from './joining.ts'
 import { flattenOccurrences } from './occurrences.ts'
+import { flattenSettlements } from './plainly-done.ts'
 import { heldLeaseOf, recordOf } from './record.ts'
 import { readOccurrences, readSchedules, readStandings } from './schedule-record.ts'
-import { unscopedKey } from './sending.ts'
-import { writeToken } from './token.ts'
-import { readUntil } from './unique-keys.ts'
 import { openSqliteUpkeep } from './upkeep.ts'
 import { WakeFile } from './wake-file.ts'
 
@@ -47,6 +44,7 @@ const inlineLeases = 16
 function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clock: Clock): QueueBackend {
   let foundNothing = false
   const claimable = new ClaimableMemo(flattenJobs)
+  const reader = new ClaimReader((stamps) => access.callInline('stampTexts', [stamps]))
   const coordination: Coordination = {
     claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, clock.now()]),
     sweepKeys: (limit) => access.call('sweepKeys', [limit, clock.now()]),
@@ -80,13 +78,13 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       // What wakes an idle worker is most often one job, and the first to arrive is the one that somebody waits for.
       const small = foundNothing && request.limit <= inlineLeases
       const claimed = await (small ? access.callInline('lease', args) : access.call('lease', args))
-      const batch = leaseBatch(claimed, now + request.leaseMs)
+      const batch = await reader.read(claimed, now + request.leaseMs)
       foundNothing = batch.leases.length === 0
       return batch
     },
     async settle(settlements) {
       const receipts = new Array<SettleReceipt>(settlements.length).fill('applied')
-      const { others, released } = await access.call('settle', [settlements, clock.now()])
+      const { others, released } = await access.call('settle', [flattenSettlements(settlements), clock.now()])
       for (const [index, receipt] of others) receipts[index] = receipt
       if (released) wakeFile.touch()
       return receipts
@@ -173,35 +171,4 @@ function scheduleStore(access: Access, clock: Clock, waking: <Answer>(work: Prom
     list: async () => readSchedules(await access.call('listSchedules', [clock.now()])),
     forget: (before, limit) => access.call('forgetOccurrences', [before, limit]),
   }
-}
-
-function leaseBatch(claimed: Claimed, expiresAt: number): LeaseBatch {
-  const rows = JSON.parse(claimed.rows) as ClaimedRow[]
-  const lanes = new Map(claimed.lanes.map((lane) => [lane.lane, lane]))
-  const leases = rows.map(
-    ([seq, laneNumber, id, identity, payload, signature, uniqueKey, until, createdAt, runAt, attempt, number]) => {
-      const lane = lanes.get(laneNumber)
-      if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `Job ${id} stands in a lane that does not exist`)
-      const { queue, job, priority } = lane
-      const envelope = {
-        id,
-        number,
-        job,
-        queue,
-        priority,
-        singleInstance: lane.single === 1,
-        identity,
-        payload,
-        signature,
-        createdAt,
-        runAt,
-        uniqueKey: uniqueKey === null ? null : unscopedKey(uniqueKey),
-        uniqueUntil: readUntil(until),
-        group: lane.grouped === 1 ? lane.grp : null,
-        links: null,
-      } as const
-      return { token: writeToken(seq, laneNumber, claimed.claim), envelope, attempt, expiresAt }
-    },
-  )
-  return { leases, nextAt: claimed.nextAt, cancelled: claimed.cancelled }
 }

@@ -37,12 +37,13 @@ export interface ClaimedRows {
   readonly nextTokenAt: number | null
 }
 
-/** seq, lane, id, identity, payload, signature, unique key, until when it is held, created at, run at, attempt, number. */
+/** seq, lane, id, identity (empty where there is a stamp), stamp, payload, signature, unique key, until when it is held, created at, run at, attempt, number. */
 export type ClaimedRow = readonly [
   number,
   number,
   string,
   string,
+  number | null,
   string,
   string | null,
   string | null,
@@ -66,7 +67,7 @@ export class Claiming {
     this.#lanes = lanes
     this.#picking = new Picking(connection, lanes, rates)
     this.#fetch = connection.prepare(
-      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number)) AS rows
+      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, stamp, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number)) AS rows
        FROM json_each(?) AS picked CROSS JOIN treadle_jobs ON seq = picked.value`,
     )
     this.#take = connection.prepare(

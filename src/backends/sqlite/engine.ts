@@ -52,12 +52,14 @@ import { Once } from './once.ts'
 import { OnceMarks } from './once-marks.ts'
 import { Outcomes } from './outcomes.ts'
 import { earlier } from './picking.ts'
+import type { FlatSettlement } from './plainly-done.ts'
 import { Rates } from './rates.ts'
 import type { HeldRow, JobRow } from './record.ts'
 import { Recurring } from './recurring.ts'
 import { Rescuing } from './rescuing.ts'
 import { Sending } from './sending.ts'
 import { type Settled, Settling } from './settling.ts'
+import { Stamps } from './stamps.ts'
 import { Trees } from './trees.ts'
 import { Unended } from './unended.ts'
 import { UniqueKeys } from './unique-keys.ts'
@@ -86,7 +88,7 @@ export interface LocalEngine extends Engine {
 export interface Engine {
   send(flat: FlatEnvelopes, now: number): TakenReceipts
   lease(request: FlatRequest, claim: string, now: number): Claimed
-  settle(settlements: readonly Settlement[], now: number): Settled
+  settle(settlements: readonly FlatSettlement[], now: number): Settled
   begin(tokens: readonly string[]): readonly SettleReceipt[]
   extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
   keepLeases(request: StandInRequest, standstill: Standstill): void
@@ -133,6 +135,8 @@ export interface Engine {
   reserveNumbers(count: number): number
   assignNumbers(ids: readonly string[]): readonly (number | null)[]
   findNumbers(numbers: readonly number[]): readonly (string | null)[]
+  /** What identities end with, by their numbers. These never change. */
+  stampTexts(stamps: readonly number[]): readonly string[]
   /** How long a transaction waits for those of other processes. */
   setPatience(ms: number): void
   close(): void
@@ -174,7 +178,8 @@ function engineOn(connection: Connection): LocalEngine {
   const addresses = new Addresses(connection)
   const uniqueKeys = new UniqueKeys(connection)
   const numbers = new Numbers(connection, addresses)
-  const sending = new Sending(connection, { lanes, addresses, uniqueKeys, numbers })
+  const stamps = new Stamps(connection)
+  const sending = new Sending(connection, { lanes, stamps, addresses, uniqueKeys, numbers })
   const rates = new Rates(connection)
   const claiming = new Claiming(connection, lanes, rates)
   const holding = new Holding(connection, { lanes, addresses, rates })
@@ -210,6 +215,7 @@ function engineOn(connection: Connection): LocalEngine {
   }
   function forget(): void {
     lanes.forget()
+    stamps.forget()
     endings.forget()
   }
   function forgetting<Answer>(transaction: () => Answer): Answer {
@@ -320,6 +326,7 @@ function engineOn(connection: Connection): LocalEngine {
     reserveNumbers: (count) => write(() => numbers.reserve(count)),
     assignNumbers: (ids) => write(() => numbers.assign(ids)),
     findNumbers: (wanted) => read(() => numbers.find(wanted)),
+    stampTexts: (wanted) => read(() => stamps.textsOf(wanted)),
     setPatience: (ms) => connection.setBusyMs(ms),
     forget,
     close: () => connection.close(),

@@ -35,7 +35,6 @@ export interface FlatRarities {
 export interface FlatEnvelope {
   readonly kind: FlatKind
   readonly id: string
-  readonly identity: string
   readonly payload: string
   readonly signature: string | null
   readonly createdAt: number
@@ -75,19 +74,21 @@ export function idAt({ values }: FlatEnvelopes, place: number): string {
   return values[place * stride + idPlace] as string
 }
 
-export function envelopeAt({ kinds, values, rarities }: FlatEnvelopes, place: number): FlatEnvelope {
+export function envelopeAt({ kinds, values }: FlatEnvelopes, place: number): FlatEnvelope {
   const at = place * stride
-  const kind = kinds[values[at] as number] as FlatKind
-  const id = values[at + 1] as string
   return {
-    kind,
-    id,
-    identity: rarities?.get(place)?.identity ?? identityStart(id) + kind.identityEnd,
+    kind: kinds[values[at] as number] as FlatKind,
+    id: values[at + idPlace] as string,
     payload: values[at + 2] as string,
     signature: values[at + 3] as string | null,
     createdAt: values[at + 4] as number,
     runAt: values[at + 5] as number,
   }
+}
+
+export function identityAt(flat: FlatEnvelopes, place: number): string {
+  const { id, kind } = envelopeAt(flat, place)
+  return flat.rarities?.get(place)?.identity ?? identityStart(id) + kind.identityEnd
 }
 
 /** Those that stand at these places, in this order. */
@@ -126,6 +127,6 @@ function raritiesOf({ id, uniqueKey, uniqueUntil, links, number, identity }: Env
 }
 
 /** As `stamp` writes it. Whatever begins otherwise crosses as a whole. */
-function identityStart(id: string): string {
+export function identityStart(id: string): string {
   return `[1,"${id}",`
 }

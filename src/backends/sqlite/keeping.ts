@@ -1,6 +1,7 @@
 import type { StandInRequest } from '../contract.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
+import { identityIn } from './stamps.ts'
 
 /** When the event loop that a stand-in stands in for gave its last sign of life, and what time it is now. */
 export interface Standstill {
@@ -9,7 +10,7 @@ export interface Standstill {
 }
 
 // What can not be read has no timeout. The place of the timeout in an identity is fixed: see `identityTail`.
-const timeout = "CASE WHEN json_valid(identity) THEN json_extract(identity, '$[7]') END"
+const timeout = `CASE WHEN json_valid(${identityIn('treadle_jobs')}) THEN json_extract(${identityIn('treadle_jobs')}, '$[7]') END`
 
 /** Renews what an owner holds while its event loop stands still: no job beyond its own time, and none for ever. */
 export class Keeping {

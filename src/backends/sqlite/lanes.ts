@@ -21,6 +21,7 @@ export class Lanes {
   readonly #insert: SqliteStatement
   readonly #get: SqliteStatement
   readonly #count: SqliteStatement
+  readonly #open: SqliteStatement
   readonly #ready: SqliteStatement
   readonly #running: SqliteStatement
   readonly #runningIn: SqliteStatement
@@ -37,12 +38,14 @@ export class Lanes {
     )
     this.#get = connection.prepare(`SELECT ${columns} FROM treadle_lanes WHERE lane = ?`)
     this.#count = connection.prepare(
-      `UPDATE treadle_lanes SET ${states.map((state) => `${state} = ${state} + ?`).join(', ')} WHERE lane = ?`,
+      `UPDATE treadle_lanes SET ${states.map((state) => `${state} = ${state} + ?`).join(', ')} WHERE lane = ?
+       RETURNING ready > 0 AS isOpen, open`,
     )
+    this.#open = connection.prepare('UPDATE treadle_lanes SET open = ? WHERE lane = ?')
     this.#ready = connection.prepare(
       `SELECT json_group_array(lane) AS lanes FROM (
-         SELECT lane FROM treadle_lanes INDEXED BY treadle_lanes_ready
-         WHERE family = 0 AND ready > 0 AND queue NOT IN (SELECT queue FROM treadle_paused) ORDER BY priority DESC)`,
+         SELECT lane FROM treadle_lanes INDEXED BY treadle_lanes_open
+         WHERE family = 0 AND open = 1 AND queue NOT IN (SELECT queue FROM treadle_paused) ORDER BY priority DESC)`,
     )
     const running = 'SELECT coalesce(sum(running), 0) AS running FROM treadle_lanes'
     this.#running = connection.prepare(`${running} INDEXED BY treadle_lanes_job WHERE job = ? AND family = 0`)
@@ -118,7 +121,7 @@ export class Lanes {
   writeCounts(): void {
     for (const [lane, changes] of this.#changes) if (changes.some((change) => change !== 0)) this.#write(lane, changes)
     this.#changes.clear()
-    this.groups.writeFamilies((family, changes) => this.#count.run(...changes, family))
+    this.groups.writeFamilies((family, changes) => this.#writeLane(family, changes))
   }
 
   /** After a rollback: lanes that were made and counts that were changed never were. */
@@ -131,7 +134,12 @@ export class Lanes {
 
   #write(number: number, changes: readonly number[]): void {
     const lane = this.get(number)
-    if (lane === undefined || lane.family === 0) this.#count.run(...changes, number)
+    if (lane === undefined || lane.family === 0) this.#writeLane(number, changes)
     else this.groups.write(lane, changes)
+  }
+
+  #writeLane(lane: number, changes: readonly number[]): void {
+    const { isOpen, open } = this.#count.get(...changes, lane) as { isOpen: number; open: number }
+    if (isOpen !== open) this.#open.run(isOpen, lane)
   }
 }

@@ -7,9 +7,10 @@ import type { SqliteStatement, SqliteValue } from './driver.ts'
 import type { Lanes } from './lanes.ts'
 import type { HeldRow, JobRow } from './record.ts'
 import { stateNumber } from './schema.ts'
+import { identityIn } from './stamps.ts'
 import type { Trees } from './trees.ts'
 
-const select = `SELECT jobs.*, lanes.queue, lanes.job, lanes.priority, lanes.grouped, lanes.grp, links.parent, links.root
+const select = `SELECT jobs.*, ${identityIn('jobs')} AS identity, lanes.queue, lanes.job, lanes.priority, lanes.grouped, lanes.grp, links.parent, links.root
   FROM treadle_jobs AS jobs JOIN treadle_lanes AS lanes USING (lane) LEFT JOIN treadle_links AS links USING (seq)`
 
 // Below this many jobs in a state it is cheaper to sort them than to walk all rows from the newest.
@@ -33,7 +34,7 @@ export class Looking {
     this.#get = connection.prepare(`${select} WHERE seq = ?`)
     const leases = (which: string) =>
       connection.prepare(
-        `SELECT seq, lane, token, owner, id, lanes.job, identity, attempts, started_at, lease_until
+        `SELECT seq, lane, token, owner, id, lanes.job, ${identityIn('treadle_jobs')} AS identity, attempts, started_at, lease_until
          FROM treadle_jobs JOIN treadle_lanes AS lanes USING (lane)
          WHERE ${which} IN (SELECT value FROM json_each(?)) ORDER BY started_at, priority DESC, run_at, seq`,
       )

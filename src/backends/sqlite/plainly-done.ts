@@ -1,9 +1,20 @@
 import type { Settlement } from '../contract.ts'
 import type { Token } from './token.ts'
 
-/** Succeeded, kept, and nothing more to write of it: by far the most, and worth a statement for all. */
-export function isPlainlyDone(settlement: Settlement): boolean {
+/** Of a job that succeeded, is kept, and has nothing more to be written of it, only the token crosses into the database's thread. */
+export type FlatSettlement = string | Settlement
+
+export function flattenSettlements(settlements: readonly Settlement[]): readonly FlatSettlement[] {
+  return settlements.map((settlement) => (isPlainlyDone(settlement) ? settlement.token : settlement))
+}
+
+/** By far the most, and worth a statement for all. */
+function isPlainlyDone(settlement: Settlement): boolean {
   return settlement.kind === 'done' && settlement.keep && settlement.result === null && settlement.once === undefined
+}
+
+export function settlementOf(flat: FlatSettlement): Settlement {
+  return typeof flat === 'string' ? { token: flat, kind: 'done', result: null, keep: true } : flat
 }
 
 /** Settlements of one claim, together. */

@@ -1,4 +1,5 @@
 import type { Migration } from '../migrations.ts'
+import { identityIn } from './stamps.ts'
 
 /** Numbers of the states as stored. Below 4 a job is alive. */
 export const stateNumber = {
@@ -192,10 +193,33 @@ const numbered = `
 
 const unnumbered = ['DROP TABLE treadle_numbers', 'DROP INDEX treadle_jobs_number', 'ALTER TABLE treadle_jobs DROP COLUMN number']
 
+/**
+ * A row holds what is its job's own, and the number of what its identity ends with. A lane says by a column of its own that it has
+ * ready jobs, which changes seldom: an index over their count would be written with every change of it.
+ */
+const stamped = `
+  CREATE TABLE treadle_stamps (stamp INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+  ALTER TABLE treadle_jobs ADD COLUMN stamp INTEGER;
+  ALTER TABLE treadle_lanes ADD COLUMN open INTEGER NOT NULL DEFAULT 0;
+  UPDATE treadle_lanes SET open = ready > 0;
+  DROP INDEX treadle_lanes_ready;
+  CREATE INDEX treadle_lanes_open ON treadle_lanes (priority DESC) WHERE family = 0 AND open = 1;
+`
+
+const unstamped = [
+  `UPDATE treadle_jobs SET identity = ${identityIn('treadle_jobs')} WHERE stamp IS NOT NULL`,
+  'ALTER TABLE treadle_jobs DROP COLUMN stamp',
+  'DROP TABLE treadle_stamps',
+  'DROP INDEX treadle_lanes_open',
+  'ALTER TABLE treadle_lanes DROP COLUMN open',
+  'CREATE INDEX treadle_lanes_ready ON treadle_lanes (priority DESC) WHERE family = 0 AND ready > 0',
+]
+
 const tables = [...first.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name)
 
 /** All versions of the schema, the first one first. What was released is never changed. */
 export const sqliteMigrations: readonly Migration[] = [
   { up: [first], down: tables.map((name) => `DROP TABLE ${name}`), compatibleFrom: 1 },
   { up: [numbered], down: unnumbered, compatibleFrom: 1 },
+  { up: [stamped], down: unstamped, compatibleFrom: 3 },
 ]

@@ -4,10 +4,11 @@ import { type Addresses, slotOf } from './addresses.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement, SqliteValue } from './driver.ts'
 import { isConflict } from './failure.ts'
-import { countOf, envelopeAt, type FlatEnvelopes, type FlatKind } from './flat-envelopes.ts'
+import { countOf, envelopeAt, type FlatEnvelopes, type FlatKind, identityAt } from './flat-envelopes.ts'
 import type { Lanes } from './lanes.ts'
 import type { Numbers } from './numbers.ts'
 import { stateNumber, untilNumber } from './schema.ts'
+import type { Stamps } from './stamps.ts'
 import { isLasting, type UniqueKeys, writeUntil } from './unique-keys.ts'
 
 /** The schedule of each envelope where they are occurrences. */
@@ -17,29 +18,40 @@ type Schedules = readonly string[] | null
 export type Taken = readonly [index: number, receipt: SendReceipt]
 
 const columns =
-  'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, unique_until, schedule, number'
-const valueCount = 13
+  'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, unique_until, schedule, number, stamp'
+const valueCount = 14
 const rowsPerStatement = 50
 
 export interface SendingParts {
   readonly lanes: Lanes
+  readonly stamps: Stamps
   readonly addresses: Addresses
   readonly uniqueKeys: UniqueKeys
   readonly numbers: Numbers
 }
 
+/** Where envelopes of one kind stand, in this transaction. */
+interface KindPlace {
+  readonly kind: FlatKind
+  readonly recurring: boolean
+  readonly lane: number
+  readonly stamp: number | null
+}
+
 /** Writes envelopes as rows. */
 export class Sending {
   readonly #lanes: Lanes
+  readonly #stamps: Stamps
   readonly #addresses: Addresses
   readonly #insertMany: SqliteStatement
   readonly #insertOne: SqliteStatement
   readonly #uniqueKeys: UniqueKeys
   readonly #numbers: Numbers
-  #lastLane: { readonly kind: FlatKind; readonly recurring: boolean; readonly lane: number } | null = null
+  #lastPlace: KindPlace | null = null
 
-  constructor(connection: Connection, { lanes, addresses, uniqueKeys, numbers }: SendingParts) {
+  constructor(connection: Connection, { lanes, stamps, addresses, uniqueKeys, numbers }: SendingParts) {
     this.#lanes = lanes
+    this.#stamps = stamps
     this.#addresses = addresses
     this.#uniqueKeys = uniqueKeys
     this.#numbers = numbers
@@ -54,8 +66,8 @@ export class Sending {
     const taken: Taken[] = []
     const count = countOf(flat)
     const lasting = this.#lastingHolders(flat, now)
-    // Lanes that an earlier transaction made may have been rolled back since.
-    this.#lastLane = null
+    // What an earlier transaction made may have been rolled back since.
+    this.#lastPlace = null
     let index = 0
     while (count - index >= rowsPerStatement) {
       const to = index + rowsPerStatement
@@ -143,24 +155,27 @@ export class Sending {
   }
 
   #push(values: SqliteValue[], flat: FlatEnvelopes, place: number, now: number, schedules: Schedules): void {
-    const { kind, id, identity, payload, signature, createdAt, runAt } = envelopeAt(flat, place)
+    const { kind, id, payload, signature, createdAt, runAt } = envelopeAt(flat, place)
     const schedule = schedules?.[place] ?? null
-    const state = runAt <= now ? stateNumber.ready : stateNumber.scheduled
-    values.push(slotOf(id, 0), id, this.#laneOf(kind, schedule !== null), state, runAt, createdAt, identity, payload, signature)
+    const { lane, stamp } = this.#placeOf(kind, schedule !== null)
     const rare = flat.rarities?.get(place)
+    const isStamped = stamp !== null && rare?.identity == null
+    const identity = isStamped ? '' : identityAt(flat, place)
+    const state = runAt <= now ? stateNumber.ready : stateNumber.scheduled
+    values.push(slotOf(id, 0), id, lane, state, runAt, createdAt, identity, payload, signature)
     const key = rare?.uniqueKey ?? null
     if (rare === undefined || key === null) values.push(null, null)
     else values.push(scopedKey(kind.job, key), writeUntil(rare.uniqueUntil))
-    values.push(schedule, rare?.number ?? null)
+    values.push(schedule, rare?.number ?? null, isStamped ? stamp : null)
   }
 
   /** That of the last one, most often. */
-  #laneOf(kind: FlatKind, recurring: boolean): number {
-    const last = this.#lastLane
-    if (last !== null && last.kind === kind && last.recurring === recurring) return last.lane
+  #placeOf(kind: FlatKind, recurring: boolean): KindPlace {
+    const last = this.#lastPlace
+    if (last !== null && last.kind === kind && last.recurring === recurring) return last
     const lane = laneOf(this.#lanes, kind, recurring)
-    this.#lastLane = { kind, recurring, lane }
-    return lane
+    this.#lastPlace = { kind, recurring, lane, stamp: this.#stamps.numberOf(kind.identityEnd) }
+    return this.#lastPlace
   }
 }
 

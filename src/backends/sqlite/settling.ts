@@ -7,7 +7,7 @@ import { appended, free } from './job-changes.ts'
 import type { Lanes } from './lanes.ts'
 import type { LinkedSettling } from './linked-settling.ts'
 import type { OnceMarks } from './once-marks.ts'
-import { type DoneClaim, isPlainlyDone, PlainlyDone, seqsByLane } from './plainly-done.ts'
+import { type DoneClaim, type FlatSettlement, PlainlyDone, seqsByLane, settlementOf } from './plainly-done.ts'
 import { stateNumber } from './schema.ts'
 import { readToken, type Token } from './token.ts'
 
@@ -90,16 +90,18 @@ export class Settling {
     )
   }
 
-  settle(settlements: readonly Settlement[], now: number): Settled {
+  settle(settlements: readonly FlatSettlement[], now: number): Settled {
     const plain = new PlainlyDone()
     const others: [number, SettleReceipt][] = []
     const settleOne = (index: number, token: Token | undefined) => {
-      const receipt = token === undefined ? 'lost' : this.#settleOne(token, settlements[index] as Settlement, now)
+      const receipt =
+        token === undefined ? 'lost' : this.#settleOne(token, settlementOf(settlements[index] as FlatSettlement), now)
       if (receipt !== 'applied') others.push([index, receipt])
     }
     settlements.forEach((settlement, index) => {
-      const token = readToken(settlement.token)
-      if (token !== undefined && isPlainlyDone(settlement)) plain.add(token, index)
+      const isPlain = typeof settlement === 'string'
+      const token = readToken(isPlain ? settlement : settlement.token)
+      if (token !== undefined && isPlain) plain.add(token, index)
       else settleOne(index, token)
     })
     for (const claim of plain.claims) {

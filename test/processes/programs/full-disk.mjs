@@ -12,7 +12,7 @@ const text = 'x'.repeat(bytes)
 const payloads = Array.from({ length: perCall }, (_, number) => ({ number, text }))
 let stored = 0
 try {
-  for (let call = 0; call < 1_000; call++) {
+  for (let call = 0; call < 5_000; call++) {
     const runs = perCall === 1 ? [await job.dispatch(payloads[0])] : await job.dispatchMany(payloads)
     stored += runs.length
   }

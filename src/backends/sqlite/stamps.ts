@@ -1,0 +1,57 @@
+import type { Connection } from './connection.ts'
+import type { SqliteStatement } from './driver.ts'
+
+/** More are not kept: whoever writes something else into every job gains nothing by them. */
+const mostStamps = 10_000
+/** So many texts that came once are remembered, until they come again. */
+const mostNewcomers = 256
+
+/**
+ * What identities end with, each text once: jobs of one kind differ in their ids alone, and a row that does not repeat the rest is
+ * a third shorter. A text is kept from the second time that it comes; before that, it stands in its rows.
+ */
+export class Stamps {
+  readonly #numbers = new Map<string, number>()
+  readonly #newcomers = new Set<string>()
+  readonly #find: SqliteStatement
+  readonly #keep: SqliteStatement
+  readonly #get: SqliteStatement
+
+  constructor(connection: Connection) {
+    this.#find = connection.prepare('SELECT stamp FROM treadle_stamps WHERE text = ?')
+    this.#keep = connection.prepare(
+      `INSERT INTO treadle_stamps (text) SELECT ? WHERE (SELECT coalesce(max(stamp), 0) FROM treadle_stamps) < ${mostStamps}
+       RETURNING stamp`,
+    )
+    this.#get = connection.prepare('SELECT text FROM treadle_stamps WHERE stamp = ?')
+  }
+
+  /** Null where the text is to stand in the row. Only inside a transaction. */
+  numberOf(text: string): number | null {
+    const known = this.#numbers.get(text)
+    if (known !== undefined) return known
+    if (!this.#newcomers.delete(text)) {
+      if (this.#newcomers.size >= mostNewcomers) this.#newcomers.clear()
+      this.#newcomers.add(text)
+      return null
+    }
+    const row = (this.#find.get(text) ?? this.#keep.get(text)) as { stamp: number } | undefined
+    if (row !== undefined) this.#numbers.set(text, row.stamp)
+    return row?.stamp ?? null
+  }
+
+  textsOf(stamps: readonly number[]): readonly string[] {
+    return stamps.map((stamp) => (this.#get.get(stamp) as { text: string }).text)
+  }
+
+  /** After a rollback: those that were kept never were. */
+  forget(): void {
+    this.#numbers.clear()
+  }
+}
+
+/** The identity of a row as it was signed, whether it is written out there or not. */
+export function identityIn(table: string): string {
+  const stamp = `(SELECT text FROM treadle_stamps WHERE treadle_stamps.stamp = ${table}.stamp)`
+  return `CASE WHEN ${table}.stamp IS NULL THEN ${table}.identity ELSE '[1,"' || ${table}.id || '",' || ${stamp} END`
+}
