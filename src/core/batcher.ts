@@ -5,7 +5,7 @@
 export class Batcher<Item, Answer> {
   readonly #flush: (items: readonly Item[]) => Promise<readonly Answer[]>
   readonly #maxItems: number
-  readonly #gather: () => Promise<void>
+  readonly #gather: (pending: () => number) => Promise<void>
   #items: Item[] = []
   #waiters: Waiter<Answer>[] = []
   #running: Promise<void> | undefined
@@ -14,7 +14,7 @@ export class Batcher<Item, Answer> {
   constructor(
     flush: (items: readonly Item[]) => Promise<readonly Answer[]>,
     maxItems: number,
-    gather: () => Promise<void> = async () => {},
+    gather: (pending: () => number) => Promise<void> = async () => {},
   ) {
     this.#flush = flush
     this.#maxItems = maxItems
@@ -39,7 +39,7 @@ export class Batcher<Item, Answer> {
   }
 
   async #run(): Promise<void> {
-    await this.#gather()
+    await this.#gather(() => this.#items.length)
     while (this.#items.length > 0) {
       const items = this.#items.splice(0, this.#maxItems)
       const waiters = this.#waiters.splice(0, this.#maxItems)

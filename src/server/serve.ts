@@ -80,7 +80,8 @@ function speakBedrock(port: number, { host, token, tls }: ServeConfig, wire: Wir
   const answer = answerOn(wire)
   // Load balancers that ask whether it lives have no token.
   const needsToken = ({ verb }: { readonly verb: string }) => verb !== 'get'
-  return listenBedrock({ host, port, answer, needsToken, clock, logger, ...(token && { token }), ...(tls && { tls }) })
+  const onRequest = (client: object) => wire.deps.company.saw(client)
+  return listenBedrock({ host, port, answer, needsToken, onRequest, clock, logger, ...(token && { token }), ...(tls && { tls }) })
 }
 
 function speakHttp(port: number, config: ServeConfig, jobs: Treadle, service: JobService): Promise<HttpListener> {

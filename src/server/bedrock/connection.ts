@@ -20,6 +20,8 @@ export interface ConnectionContext {
   readonly answer: BedrockAnswer
   readonly guard: TokenGuard | undefined
   readonly needsToken: (request: BedrockRequest) => boolean
+  /** A client has asked for something. */
+  readonly onRequest: (client: object) => void
   readonly forgotten: Forgotten
   readonly unfinished: UnfinishedBytes
   readonly clock: Clock
@@ -172,7 +174,8 @@ export class Connection {
   }
 
   #carryOut(request: BedrockRequest, general: GeneralHeaders): void {
-    const { answer, logger } = this.#context
+    const { answer, logger, onRequest } = this.#context
+    onRequest(this)
     const peer = new RequestPeer(this.#address, this.#closing, general.timeoutMs, true)
     const run: Run = { peer, general, dueAt: this.#dueAt(general) }
     this.#run = run

@@ -22,6 +22,8 @@ export interface BedrockListenerOptions {
   readonly token?: string
   /** Which requests need the token; all, unless said otherwise. */
   readonly needsToken?: (request: BedrockRequest) => boolean
+  /** A client has asked for something: always the same object for the same client. */
+  readonly onRequest?: (client: object) => void
   readonly clock?: Clock
   readonly limits?: Partial<BedrockLimits>
   readonly logger?: Logger
@@ -37,13 +39,13 @@ export interface BedrockListener {
 }
 
 export async function listenBedrock(options: BedrockListenerOptions): Promise<BedrockListener> {
-  const { answer, token, clock = systemClock, needsToken = () => true } = options
+  const { answer, token, clock = systemClock, needsToken = () => true, onRequest = () => {} } = options
   const limits = { ...defaultBedrockLimits, ...options.limits }
   const logger = soundLogger(options.logger ?? silentLogger)
   const forgotten = new Forgotten({ answer, clock, limits, logger })
   const guard = token === undefined ? undefined : tokenGuard(token)
   const unfinished = new UnfinishedBytes(limits.unfinishedBytes)
-  const context = { answer, guard, needsToken, forgotten, unfinished, clock, limits, logger }
+  const context = { answer, guard, needsToken, onRequest, forgotten, unfinished, clock, limits, logger }
   const connections = new Set<Connection>()
   const sockets = new Set<Socket>()
   let stopping: Promise<void> | undefined

@@ -2,10 +2,10 @@ import { type Plan, planDispatch, sealJob, type WrittenPayload, writePayload } f
 import type { ServedQueue } from '../../app/served-queue.ts'
 import type { OnceMark, SendReceipt } from '../../backends/contract.ts'
 import { Batcher } from '../../core/batcher.ts'
-import { nextTurn } from '../../core/clock.ts'
 import { definitionDefaults, JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatch.ts'
 import type { Envelope, ParentLink } from '../../envelope/envelope.ts'
+import type { Company } from './company.ts'
 
 /** A job that another program makes. This one need not know it. */
 export interface NewJob {
@@ -28,10 +28,11 @@ export class Creating {
   readonly #bare = new Map<string, JobDefinition>()
   readonly #sends: Batcher<Envelope, SendReceipt>
 
-  constructor(queue: ServedQueue) {
+  constructor(queue: ServedQueue, company: Company) {
     this.#queue = queue
-    // What several connections have sent by now is stored together.
-    this.#sends = new Batcher((envelopes: readonly Envelope[]) => queue.backend.send(envelopes), largestSend, nextTurn)
+    // What several connections send at about the same time is stored together.
+    const gather = (pending: () => number) => company.gather(pending)
+    this.#sends = new Batcher((envelopes: readonly Envelope[]) => queue.backend.send(envelopes), largestSend, gather)
   }
 
   definitionOf(job: string): JobDefinition {

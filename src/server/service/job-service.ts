@@ -4,6 +4,7 @@ import { messageOf } from '../../core/errors.ts'
 import { Maintenance } from '../../worker/maintenance.ts'
 import { ClaimLimits } from './claim-limits.ts'
 import { Claims } from './claims.ts'
+import { Company } from './company.ts'
 import { Creating } from './creating.ts'
 import { JobNames } from './job-names.ts'
 import { JobNumbers } from './job-numbers.ts'
@@ -11,6 +12,7 @@ import { JobNumbers } from './job-numbers.ts'
 /** What all ways into a server share. */
 export class JobService {
   readonly queue: ServedQueue
+  readonly company = new Company()
   readonly creating: Creating
   readonly claims: Claims
   readonly names: JobNames
@@ -21,7 +23,7 @@ export class JobService {
     const { backend, registry, settings } = queue
     const { clock, logger, keep } = settings
     this.queue = queue
-    this.creating = new Creating(queue)
+    this.creating = new Creating(queue, this.company)
     this.names = new JobNames(backend.store)
     this.numbers = new JobNumbers(backend.store.numbers)
     this.claims = new Claims({ queue, names: this.names, limits: new ClaimLimits(registry), maxRescues })

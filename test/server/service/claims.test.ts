@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { LeaseRequest } from '../../../src/backends/contract.ts'
 import { ClaimLimits } from '../../../src/server/service/claim-limits.ts'
 import { type ClaimRequest, Claims } from '../../../src/server/service/claims.ts'
+import { Company } from '../../../src/server/service/company.ts'
 import { Creating } from '../../../src/server/service/creating.ts'
 import { glob } from '../../../src/server/service/glob.ts'
 import { JobNames } from '../../../src/server/service/job-names.ts'
@@ -29,7 +30,7 @@ async function claiming(lease: (ask: () => Promise<unknown>, request: LeaseReque
   const names = new JobNames(backend.store)
   const claims = new Claims({ queue: watched, names, limits: new ClaimLimits(queue.registry), maxRescues: 10 })
   onTestFinished(() => claims.stop())
-  const creating = new Creating(queue)
+  const creating = new Creating(queue, new Company())
   const make = async (job: string) => creating.sendAll([await creating.seal({ job, payload: '{}' })])
   const take = (pattern: string, more: Partial<ClaimRequest> = {}) => {
     const names = /[*?[]/.test(pattern) ? null : [pattern]

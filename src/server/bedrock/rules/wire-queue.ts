@@ -4,12 +4,12 @@ import type { Settlement, SettleReceipt } from '../../../backends/contract.ts'
 import { identityOf } from '../../../backends/record-identity.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { Batcher } from '../../../core/batcher.ts'
-import { nextTurn } from '../../../core/clock.ts'
 import type { Keep } from '../../../definition/definition.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
 import type { CatchUpLimits } from '../../../scheduling/repeating/catch-up.ts'
 import type { Claims } from '../../service/claims.ts'
+import type { Company } from '../../service/company.ts'
 import type { Creating } from '../../service/creating.ts'
 import type { JobNames } from '../../service/job-names.ts'
 import type { JobNumbers } from '../../service/job-numbers.ts'
@@ -24,6 +24,7 @@ import { type WireMeta, wireMetaOf, withWireMeta } from './wire-meta.ts'
 
 export interface WireQueueDeps {
   readonly queue: ServedQueue
+  readonly company: Company
   readonly creating: Creating
   readonly claims: Claims
   readonly names: JobNames
@@ -73,7 +74,8 @@ export class WireQueue {
     this.commits = new Commits(settings.clock)
     this.heldChildren = new HeldChildren(deps.queue, (record, changes) => this.sealed(record, changes))
     this.handedOut = new HandedOutJobs(settings.clock)
-    this.#settles = new Batcher((settlements: readonly Settlement[]) => backend.settle(settlements), largestSettle, nextTurn)
+    const gather = (pending: () => number) => deps.company.gather(pending)
+    this.#settles = new Batcher((settlements: readonly Settlement[]) => backend.settle(settlements), largestSettle, gather)
   }
 
   get now(): number {
