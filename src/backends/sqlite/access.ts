@@ -1,4 +1,4 @@
-import { type Clock, pause, stopwatch, systemClock } from '../../core/clock.ts'
+import { type Clock, nextTurn, pause, stopwatch, systemClock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { StandIn, StandInRequest } from '../contract.ts'
@@ -22,6 +22,8 @@ const longestPauseMs = 50
 const slowCommitMs = 5
 /** How much the last call counts in that average. */
 const newestShare = 0.1
+/** Timers and sockets wait for no longer than this for calls that are made right here, one after the other. */
+const longestWithoutTurnMs = 10
 /** After so many calls through the thread the disk is tried again. */
 const callsUntilRetry = 1_000
 
@@ -39,6 +41,7 @@ export class Access {
   readonly #standIns = new Map<number, StandInTerms>()
   #lastStandIn = 0
   #inlineMs = 0
+  #withoutTurnMs = 0
   #callsUntilInline = 0
   #closed = false
 
@@ -53,6 +56,11 @@ export class Access {
   private constructor(inline: LocalEngine, options: AccessOptions) {
     this.#inline = inline
     this.#options = options
+  }
+
+  /** The file as SQLite calls it. */
+  get file(): string {
+    return this.#inline.file
   }
 
   refuseClosed(): void {
@@ -74,6 +82,7 @@ export class Access {
     if (this.#callsUntilInline > 0) this.#callsUntilInline--
     const busy = this.#callsUntilInline > 0 || (this.#thread !== undefined && !this.#thread.idle)
     if (busy) return this.call(method, args)
+    if (this.#withoutTurnMs > longestWithoutTurnMs) await this.#turn()
     const elapsedMs = stopwatch()
     try {
       return this.#here(method, args)
@@ -83,6 +92,12 @@ export class Access {
     } finally {
       this.#noteInline(elapsedMs())
     }
+  }
+
+  /** Whoever waits for one small call after the other would never let the event loop turn: nothing here waits for it. */
+  async #turn(): Promise<void> {
+    this.#withoutTurnMs = 0
+    await nextTurn()
   }
 
   /** The thread is started for it, also where the event loop stands still from the very next moment on. */
@@ -114,6 +129,7 @@ export class Access {
   }
 
   #noteInline(elapsedMs: number): void {
+    this.#withoutTurnMs += elapsedMs
     this.#inlineMs += (elapsedMs - this.#inlineMs) * newestShare
     if (this.#inlineMs <= slowCommitMs) return
     this.#inlineMs = 0

@@ -13,6 +13,7 @@ import { flatten } from './flat-envelopes.ts'
 import { flattenJobs } from './flat-rules.ts'
 import { receiptsOf } from './joined-file.ts'
 import { Joining } from './joining.ts'
+import { LogSync } from './log-sync.ts'
 import { flattenOccurrences } from './occurrences.ts'
 import { flattenSettlements } from './plainly-done.ts'
 import { heldLeaseOf, recordOf } from './record.ts'
@@ -44,6 +45,7 @@ const inlineLeases = 16
 function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clock: Clock): QueueBackend {
   let foundNothing = false
   const claimable = new ClaimableMemo(flattenJobs)
+  const logSync = new LogSync(access.file)
   const reader = new ClaimReader((stamps) => access.callInline('stampTexts', [stamps]))
   const coordination: Coordination = {
     claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, clock.now()]),
@@ -68,8 +70,16 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
     },
     async send(envelopes) {
       const args: Parameters<Engine['send']> = [flatten(envelopes), clock.now()]
-      const taken = await (envelopes.length <= inlineEnvelopes ? access.callInline('send', args) : access.call('send', args))
+      const isSmall = envelopes.length <= inlineEnvelopes
+      // A worker of this program that idles begins while the disk is still writing; who sends waits for it.
+      const isAwaited = isSmall && foundNothing && wakeFile.isHeard
+      const taken = await (isAwaited
+        ? access.callInline('sendUnsynced', args)
+        : isSmall
+          ? access.callInline('send', args)
+          : access.call('send', args))
       wakeFile.touch()
+      if (isAwaited) await logSync.sync()
       return receiptsOf(envelopes, taken)
     },
     async lease(request) {
@@ -100,6 +110,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
     watch: (wake) => wakeFile.listen(wake),
     async [Symbol.asyncDispose]() {
       wakeFile.close()
+      await logSync.close()
       await access.close()
     },
   }

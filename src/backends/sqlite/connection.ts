@@ -31,8 +31,8 @@ export class Connection {
   readonly #begin: SqliteStatement
   readonly #commit: SqliteStatement
   readonly #rollback: readonly SqliteStatement[]
-  /** Null on a connection that is another's: how its transactions reach the disk is not said here. */
-  readonly #syncing: { readonly relax: SqliteStatement; readonly insist: SqliteStatement } | null
+  /** False on a connection that is another's: how its transactions reach the disk is not said here. */
+  readonly #isOwn: boolean
 
   /** Changes nothing in the file yet, so that one that is not for this version stays as it is. */
   static open(Driver: SqliteDriver, options: ConnectionOptions): Connection {
@@ -54,10 +54,7 @@ export class Connection {
     this.#begin = this.prepare(words.begin)
     this.#commit = this.prepare(words.commit)
     this.#rollback = words.rollback.map((statement) => this.prepare(statement))
-    const isOwn = words === own
-    this.#syncing = isOwn
-      ? { relax: this.prepare('PRAGMA synchronous = NORMAL'), insist: this.prepare('PRAGMA synchronous = FULL') }
-      : null
+    this.#isOwn = words === own
   }
 
   /** Durable before it is acknowledged: with WAL, only FULL syncs on each commit. */
@@ -96,12 +93,20 @@ export class Connection {
    * the next one that is; only a machine that loses its power may forget it.
    */
   relaxedTransaction<Answer>(work: () => Answer): Answer {
-    this.#syncing?.relax.run()
+    if (!this.#isOwn) return this.transaction(work)
+    // Not prepared: this pragma works when it is compiled, and a statement that is run again need not be.
+    this.exec('PRAGMA synchronous = NORMAL')
     try {
       return this.transaction(work)
     } finally {
-      this.#syncing?.insist.run()
+      this.exec('PRAGMA synchronous = FULL')
     }
+  }
+
+  /** As SQLite calls it: its log is named after that, also where the file was opened through a link. */
+  get file(): string {
+    const list = this.prepare("SELECT file FROM pragma_database_list WHERE name = 'main'")
+    return this.read(() => (list.get() as { file: string }).file)
   }
 
   /** For statements that stand alone. */

@@ -77,6 +77,8 @@ export interface Claimed extends Omit<ClaimedRows, 'nextTokenAt'>, Outlook {
 export interface LocalEngine extends Engine {
   complete(token: string, work: (tx: WorkTransaction) => Answer<Settlement>, now: number): Settled
   end(settlement: Settlement, now: number): SettleReceipt
+  /** The file as SQLite calls it. */
+  readonly file: string
   /** On a connection that is the caller's: what was remembered of a transaction may have been rolled back since. */
   forget(): void
 }
@@ -87,6 +89,8 @@ export interface LocalEngine extends Engine {
  */
 export interface Engine {
   send(flat: FlatEnvelopes, now: number): TakenReceipts
+  /** For whoever brings it to disk himself before he acknowledges it. */
+  sendUnsynced(flat: FlatEnvelopes, now: number): TakenReceipts
   lease(request: FlatRequest, claim: string, now: number): Claimed
   settle(settlements: readonly FlatSettlement[], now: number): Settled
   begin(tokens: readonly string[]): readonly SettleReceipt[]
@@ -251,6 +255,7 @@ function engineOn(connection: Connection): LocalEngine {
 
   return {
     send: (flat, now) => write(() => within.send(flat, now)),
+    sendUnsynced: (flat, now) => writeSoon(() => within.send(flat, now)),
     lease(request, claim, now) {
       const outlook = read(() => claiming.outlook(request.owner))
       const isDue = outlook.nextAt !== null && outlook.nextAt <= now
@@ -328,6 +333,7 @@ function engineOn(connection: Connection): LocalEngine {
     findNumbers: (wanted) => read(() => numbers.find(wanted)),
     stampTexts: (wanted) => read(() => stamps.textsOf(wanted)),
     setPatience: (ms) => connection.setBusyMs(ms),
+    file: connection.file,
     forget,
     close: () => connection.close(),
   }

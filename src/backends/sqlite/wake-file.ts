@@ -16,6 +16,11 @@ export class WakeFile {
     this.#file = openOrNothing(path)
   }
 
+  /** Whether somebody of this process listens. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0
+  }
+
   /** Wakes the listeners of this process at once, and those of the others through the file. */
   touch(): void {
     for (const wake of this.#listeners) wake()
