@@ -25,8 +25,12 @@ import {
 } from './sealing.ts'
 
 const largestSend = 1_000
-/** Of a bulk dispatch, at most so many are written in one transaction while the next are being signed. */
-const largestBulkSend = 1_000
+/** A list of more than this is written in several transactions, each of which takes no more than so many. */
+const wholeList = 500
+const largestPart = 1_000
+
+/** So many of them are under way at once: the database need not wait for the program, nor the other way round. */
+const mostAtOnce = 2
 
 /** A job of a workflow that is dispatched as a whole. */
 export interface PlacedJob {
@@ -89,25 +93,31 @@ export class Sending {
       definition.fields.input === null
         ? (payloads.map(write) as WrittenPayload[])
         : await Promise.all(payloads.map(async (payload) => write(payload)))
-    const receipts: (readonly SendReceipt[])[] = []
-    let sending: Promise<readonly SendReceipt[]> = Promise.resolve([])
-    for (let from = 0; from < written.length; from += largestBulkSend) {
-      const envelopes = written.slice(from, from + largestBulkSend).map((payload) => sealJob(plan, payload, this.#sealing))
-      // Signing the next part goes on while the last one is being written.
-      receipts.push(await sending)
-      sending = this.#backend.send(envelopes)
-      // What goes wrong is told where it is waited for.
-      sending.catch(() => {})
-      // It leaves only when the program lets go.
-      await nextTurn()
-    }
-    receipts.push(await sending)
-    const all = receipts.flat()
+    const all = await this.#sendParts(plan, written)
     if (!mayChangeHolder(plan)) return all
     const holders = this.#changing()
     return Promise.all(
       all.map((receipt, index) => (receipt.stored ? receipt : holders.send(plan, written[index] as WrittenPayload))),
     )
+  }
+
+  /** Signing the next part goes on while the last ones are being written. */
+  async #sendParts(plan: Plan, written: readonly WrittenPayload[]): Promise<readonly SendReceipt[]> {
+    const parts: Promise<readonly SendReceipt[]>[] = []
+    const partSize = partSizeOf(written.length)
+    try {
+      for (let from = 0; from < written.length; from += partSize) {
+        const envelopes = written.slice(from, from + partSize).map((payload) => sealJob(plan, payload, this.#sealing))
+        await parts.at(-mostAtOnce)
+        parts.push(this.#backend.send(envelopes))
+        // It leaves only when the program lets go.
+        await nextTurn()
+      }
+      return (await Promise.all(parts)).flat()
+    } finally {
+      // Whoever is told that one has failed can be sure that no other one is under way.
+      await Promise.allSettled(parts)
+    }
   }
 
   /** In the transaction that the options name. */
@@ -183,6 +193,10 @@ export class Sending {
     })
     return this.#holders
   }
+}
+
+function partSizeOf(count: number): number {
+  return count <= wholeList ? Math.max(count, 1) : Math.min(Math.ceil(count / mostAtOnce), largestPart)
 }
 
 function refuseNoList(payloads: unknown): void {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JobRecord } from '../../src/backends/store.ts'
+import { nextTurn } from '../../src/core/clock.ts'
 import { parseIdentity } from '../../src/envelope/envelope.ts'
 import { world } from '../world.ts'
 
@@ -310,6 +311,37 @@ describe('a dispatch of many', () => {
     expect(runs).toHaveLength(2_500)
     expect(sizes.length).toBeLessThanOrEqual(3)
     expect(sizes.reduce((sum, size) => sum + size)).toBe(2_500)
+  })
+
+  it('has two parts of a long list under way at once, and none any more when it is told that one failed', async () => {
+    const { jobs, backend } = world()
+    const underWay: { fail(error: Error): void; done(): void }[] = []
+    let ended = 0
+    const send = (envelopes: readonly { readonly id: string }[]) =>
+      new Promise((resolve, reject) => {
+        const end = (settle: () => void) => {
+          ended++
+          settle()
+        }
+        underWay.push({
+          fail: (error) => end(() => reject(error)),
+          done: () => end(() => resolve(envelopes.map(({ id }) => ({ id, stored: true })))),
+        })
+      })
+    Object.assign(backend, { send })
+    const sending = jobs.define('mail', async () => {}).dispatchMany(Array.from({ length: 5_000 }, () => null))
+    const refused = sending.catch((thrown: unknown) => ({ thrown, ended }))
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
+    expect(underWay).toHaveLength(2)
+    underWay[0]?.done()
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
+    expect(underWay).toHaveLength(3)
+    const failure = new Error('the database is gone')
+    underWay[1]?.fail(failure)
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
+    expect(underWay).toHaveLength(3)
+    underWay[2]?.done()
+    expect(await refused).toEqual({ thrown: failure, ended: 3 })
   })
 
   it('keeps doubles of a unique key away among themselves', async () => {
