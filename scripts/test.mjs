@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installClients } from './clients.mjs'
 import { environmentOfThisNode, npm } from './npm.mjs'
-import { testServers } from './services/engines.mjs'
+import { aptInstall } from './services/apt.mjs'
+import { testPrograms, testServers } from './services/engines.mjs'
+import { findPrograms, programFolders } from './services/programs.mjs'
 import { runCommand } from './services/run-command.mjs'
 import { startServices } from './services/start.mjs'
 
@@ -27,7 +29,7 @@ process.exitCode = failed + problems.length === 0 ? 0 : 1
 async function testWithServices(args) {
   try {
     const services = await startServices({ ...testServers, say })
-    for (const message of services.missing) say(`the tests that need this are skipped. ${message}`)
+    for (const message of [...services.missing, ...missingPrograms()]) say(`the tests that need this are skipped. ${message}`)
     try {
       return await runTests(args, services.variables)
     } finally {
@@ -36,6 +38,14 @@ async function testWithServices(args) {
   } catch (thrown) {
     return { passed: 0, failed: 0, skipped: 0, trouble: [thrown.message] }
   }
+}
+
+function missingPrograms() {
+  return Object.entries(testPrograms).flatMap(([program, debianPackage]) => {
+    const isThere = () => findPrograms([[program]], programFolders(process.env)) !== null
+    const problem = isThere() ? null : aptInstall(debianPackage, process.env, say)
+    return problem === null || isThere() ? [] : [`${program} is not installed, and can not be: ${problem}.`]
+  })
 }
 
 async function runTests(args, variables) {

@@ -16,6 +16,9 @@ export const testServers = {
   optional: /** @type {EngineName[]} */ (['mysql', 'redis', 'beanstalkd']),
 }
 
+/** Programs that some tests start themselves, by the packages that bring them on Debian. Without them those tests are skipped. */
+export const testPrograms = { pgbouncer: 'pgbouncer' }
+
 /** The variable with the path of the file that describes what was started, for whoever wants to stop and start it. */
 export const descriptionVariable = 'TREADLE_TEST_SERVICES'
 

@@ -14,6 +14,7 @@ export const serverAccount = process.getuid?.() === 0 ? accountOf('nobody') : {}
  *
  * @param {readonly string[]} command
  * @param {{ folder: string, logFile: string }} where
+ * @returns {import('node:child_process').ChildProcess}
  */
 export function startServerCommand(command, { folder, logFile }) {
   const [program, ...args] = [...endingWithParent(), ...command]

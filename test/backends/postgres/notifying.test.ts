@@ -7,7 +7,7 @@ import { silentLogger } from '../../../src/core/logger.ts'
 import { Bench, times } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
-import { startPooler, type TransactionPooler } from './transaction-pooler.ts'
+import { hasPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts'
 
 /** States are waited for, whatever they take. */
 const patience = { timeout: 30_000, interval: 20 }
@@ -112,11 +112,11 @@ describe('a worker on PostgreSQL', () => {
     expect(silent.isPush).toBe(false)
   })
 
-  describe('behind a pooler that has a connection for each transaction only', () => {
-    let pooler: TransactionPooler
+  describe('behind PgBouncer, which has a connection for each transaction only', { skip: !hasPgBouncer }, () => {
+    let pooler: PgBouncer
     beforeEach(async () => {
       await open()
-      pooler = await startPooler(database.url, 3)
+      pooler = await startPgBouncer(database.url, 3)
       opened.push(pooler)
     })
 
