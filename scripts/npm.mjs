@@ -1,5 +1,6 @@
 // Runs npm on the Node that runs this script, so that a matrix of Node versions never mixes two of them.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { delimiter, dirname } from 'node:path'
 
 /**
@@ -7,11 +8,29 @@ import { delimiter, dirname } from 'node:path'
  * @param {import('node:child_process').SpawnSyncOptions} [options]
  */
 export function npm(args, options = {}) {
+  const { program, first, settings } = npmCommand()
+  return spawnSync(program, [...first, ...args], { ...settings, ...options })
+}
+
+/**
+ * The same, while other things go on. Gives the exit code, null where a signal ended it.
+ *
+ * @param {string[]} args
+ * @param {{ readonly cwd: string }} options
+ * @returns {Promise<number | null>}
+ */
+export async function npmMeanwhile(args, options) {
+  const { program, first, settings } = npmCommand()
+  const [code] = await once(spawn(program, [...first, ...args], { ...settings, ...options }), 'exit')
+  return code
+}
+
+function npmCommand() {
+  const settings = { stdio: /** @type {const} */ ('inherit'), env: environmentOfThisNode() }
   const cli = process.env.npm_execpath
-  const settings = { stdio: /** @type {const} */ ('inherit'), env: environmentOfThisNode(), ...options }
-  if (cli?.endsWith('npm-cli.js')) return spawnSync(process.execPath, [cli, ...args], settings)
+  if (cli?.endsWith('npm-cli.js')) return { program: process.execPath, first: [cli], settings }
   // On Windows npm is a batch file, which only a shell can start.
-  return spawnSync('npm', args, { ...settings, shell: process.platform === 'win32' })
+  return { program: 'npm', first: [], settings: { ...settings, shell: process.platform === 'win32' } }
 }
 
 /** The environment in which `node`, wherever a script or a shebang says it, is the Node that runs now. */

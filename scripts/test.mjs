@@ -14,9 +14,11 @@ import { startServices } from './services/start.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+// What is compiled takes the longest, so it begins first.
+const installing = installClients()
 const checkFailed = npm(['run', '--silent', 'check'], { cwd: root }).status !== 0
-const clientsTrouble = installClients()
 const { passed, failed, skipped, trouble } = await testWithServices(process.argv.slice(2))
+const clientsTrouble = await installing
 const problems = [
   ...(checkFailed ? ['format, lint or types: see the top of this output'] : []),
   ...(clientsTrouble === null ? [] : [clientsTrouble]),
@@ -31,6 +33,7 @@ async function testWithServices(args) {
     const services = await startServices({ ...testServers, say })
     for (const message of [...services.missing, ...missingPrograms()]) say(`the tests that need this are skipped. ${message}`)
     try {
+      await installing
       return await runTests(args, services.variables)
     } finally {
       await services.stop()

@@ -83,11 +83,16 @@ export interface Plan {
   readonly group: string | null | undefined
   /** When it is to be done again, in the repeat language. */
   readonly repeat: string | null
-  /** What it is called where jobs are known by numbers. */
-  readonly number: number | null
   /** The jobs that it waits for. */
   readonly waitsFor: readonly WaitLink[]
   readonly longestWaitMs: number
+}
+
+/** What a job has to itself, among all of its plan. */
+export interface Particulars {
+  readonly place?: PlaceInWorkflow
+  /** What it is called where jobs are known by numbers. */
+  readonly number?: number | null
 }
 
 /** A job's place in a workflow that is dispatched or made as a whole. */
@@ -134,21 +139,15 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     idempotencyKey: options.idempotencyKey,
     group: options.group,
     repeat: null,
-    number: null,
     waitsFor,
     longestWaitMs,
   }
 }
 
-export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps, place?: PlaceInWorkflow): Envelope {
+export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps, { place, number }: Particulars = {}): Envelope {
   const id = place?.id ?? deps.newId()
-  return stamp(
-    stampFor(plan, payload.idempotencyKey),
-    id,
-    payload.text,
-    deliveryOf(plan, payload, deps.now(), id, place),
-    deps.keys,
-  )
+  const delivery = deliveryOf(plan, payload, deps.now(), linksOf(plan, id, place), number ?? null)
+  return stamp(stampFor(plan, payload.idempotencyKey), id, payload.text, delivery, deps.keys)
 }
 
 /** Jobs of one plan differ in nothing but their ids, unless they have keys of their own. */
@@ -182,11 +181,10 @@ function deliveryOf(
   plan: Plan,
   { uniqueKey, group }: WrittenPayload,
   createdAt: number,
-  id: string,
-  place: PlaceInWorkflow | undefined,
+  links: Links | null,
+  number: number | null,
 ): Delivery {
-  const { uniqueness, number } = plan
-  const links = linksOf(plan, id, place)
+  const { uniqueness } = plan
   if (uniqueKey === null || uniqueness === null) {
     return { createdAt, runAt: plan.runAt ?? createdAt, uniqueKey: null, uniqueUntil: 'ended', group, links, number }
   }

@@ -137,7 +137,7 @@ export class Sending {
     const plan = this.#planOf(definition, options)
     const written = await writePayload(plan, payload, this.#settings.maxPayloadBytes)
     refuseKeyInWorkflow(plan, written, place)
-    return this.#sends.add(sealJob(plan, written, this.#sealing, place))
+    return this.#sends.add(sealJob(plan, written, this.#sealing, { place }))
   }
 
   /** All jobs of a workflow, together or not at all. */
@@ -148,7 +148,7 @@ export class Sending {
     const envelopes = jobs.map(({ place }, index) => {
       const [plan, payload] = [plans[index] as Plan, written[index] as WrittenPayload]
       refuseKeyInWorkflow(plan, payload, place)
-      return sealJob(plan, payload, this.#sealing, place)
+      return sealJob(plan, payload, this.#sealing, { place })
     })
     return this.#backend.send(envelopes)
   }

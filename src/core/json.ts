@@ -22,11 +22,14 @@ export function toJson(value: unknown, limits: JsonLimits): string {
     throw new TreadleError(limits.invalid ?? 'PAYLOAD_NOT_JSON', `The ${limits.what} is not JSON: ${problem}`)
   }
   const text = JSON.stringify(value)
-  if (text.length * 3 > limits.maxBytes && Buffer.byteLength(text) > limits.maxBytes) {
-    const message = `The ${limits.what} takes ${Buffer.byteLength(text)} bytes, more than the ${limits.maxBytes} allowed. Store it elsewhere and pass a reference.`
-    throw new TreadleError('PAYLOAD_TOO_LARGE', message)
-  }
+  refuseTooLarge(text, limits)
   return text
+}
+
+export function refuseTooLarge(text: string, { what, maxBytes }: JsonLimits): void {
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return
+  const message = `The ${what} takes ${Buffer.byteLength(text)} bytes, more than the ${maxBytes} allowed. Store it elsewhere and pass a reference.`
+  throw new TreadleError('PAYLOAD_TOO_LARGE', message)
 }
 
 function problemOf(value: unknown, path: string, depth: number): string | undefined {

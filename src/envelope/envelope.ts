@@ -134,7 +134,7 @@ export function stamp(
   delivery: Delivery,
   keys: KeyRing | null,
 ): Envelope {
-  const identity = `${identityHead}${JSON.stringify(id)},${text}`
+  const identity = identityStart(id) + text
   return {
     id,
     number: delivery.number ?? null,
@@ -191,7 +191,7 @@ export function parseIdentity(text: string): Identity | undefined {
 
 /** As `parseIdentity`, of one that is expected to have this id: what follows the id was most often read a moment ago. */
 function identityOf(id: string, text: string): Identity | undefined {
-  const start = `${identityHead}${JSON.stringify(id)},`
+  const start = identityStart(id)
   if (!text.startsWith(start)) return parseIdentity(text)
   const end = text.slice(start.length)
   // Handlers get the meta, and it must be their own.
@@ -245,7 +245,10 @@ function identityTail(identity: Omit<Identity, 'id'>): string {
   return JSON.stringify([...rest, ...ending]).slice(1)
 }
 
-const identityHead = `[${envelopeVersion},`
+/** All of an identity up to what its stamp says. */
+export function identityStart(id: string): string {
+  return `[${envelopeVersion},${JSON.stringify(id)},`
+}
 
 function hasMembers(meta: object): boolean {
   for (const _ in meta) return true

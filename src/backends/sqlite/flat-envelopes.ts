@@ -1,4 +1,4 @@
-import type { Envelope, Links, UniqueUntil } from '../../envelope/envelope.ts'
+import { type Envelope, identityStart, type Links, type UniqueUntil } from '../../envelope/envelope.ts'
 
 /**
  * Envelopes as few flat lists: what crosses into the database's thread at the least cost. What envelopes that follow each other
@@ -124,9 +124,4 @@ function raritiesOf({ id, uniqueKey, uniqueUntil, links, number, identity }: Env
   const isPlain = identity.length === start.length + kind.identityEnd.length && identity.startsWith(start)
   if (isPlain && uniqueKey === null && links === null && number === null) return null
   return { uniqueKey, uniqueUntil, links, number, identity: isPlain ? null : identity }
-}
-
-/** As `stamp` writes it. Whatever begins otherwise crosses as a whole. */
-export function identityStart(id: string): string {
-  return `[1,"${id}",`
 }

@@ -1,3 +1,4 @@
+import { envelopeVersion } from '../../envelope/envelope.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 
@@ -53,5 +54,5 @@ export class Stamps {
 /** The identity of a row as it was signed, whether it is written out there or not. */
 export function identityIn(table: string): string {
   const stamp = `(SELECT text FROM treadle_stamps WHERE treadle_stamps.stamp = ${table}.stamp)`
-  return `CASE WHEN ${table}.stamp IS NULL THEN ${table}.identity ELSE '[1,"' || ${table}.id || '",' || ${stamp} END`
+  return `CASE WHEN ${table}.stamp IS NULL THEN ${table}.identity ELSE '[${envelopeVersion},"' || ${table}.id || '",' || ${stamp} END`
 }

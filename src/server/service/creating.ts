@@ -2,6 +2,7 @@ import { type Plan, planDispatch, sealJob, type WrittenPayload, writePayload } f
 import type { ServedQueue } from '../../app/served-queue.ts'
 import type { OnceMark, SendReceipt } from '../../backends/contract.ts'
 import { Batcher } from '../../core/batcher.ts'
+import { refuseTooLarge } from '../../core/json.ts'
 import { definitionDefaults, JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatch.ts'
 import type { Envelope, ParentLink } from '../../envelope/envelope.ts'
@@ -27,6 +28,7 @@ export class Creating {
   readonly #queue: ServedQueue
   readonly #bare = new Map<string, JobDefinition>()
   readonly #sends: Batcher<Envelope, SendReceipt>
+  #lastPlan: { readonly definition: JobDefinition; readonly given: DispatchOptions['priority']; readonly plan: Plan } | undefined
 
   constructor(queue: ServedQueue, company: Company) {
     this.#queue = queue
@@ -51,11 +53,11 @@ export class Creating {
     const { clock } = settings
     const { repeat = null, number = null, parent } = given
     const definition = this.definitionOf(given.job)
-    const plan: Plan = { ...planDispatch(definition, given.options ?? {}, clock.now()), repeat, number }
-    const written = await this.#write(plan, given.payload)
+    const plan = this.#planOf(definition, given.options ?? {}, repeat)
+    const written = hasNoKeys(plan) ? this.#writePlainly(plan, given.payload) : await this.#write(plan, given.payload)
     const sealing = { now: () => clock.now(), newId, keys }
-    if (parent === undefined) return sealJob(plan, written, sealing)
-    return sealJob(plan, written, sealing, { root: parent.root, parent: parent.link, waitsFor: [] })
+    const place = parent && { root: parent.root, parent: parent.link, waitsFor: [] }
+    return sealJob(plan, written, sealing, { number, ...(place && { place }) })
   }
 
   /** Together with whatever else is being sent at this moment. */
@@ -73,6 +75,23 @@ export class Creating {
     return this.#sends.idle()
   }
 
+  /** Most jobs of a name are made alike, but for what is written in them. */
+  #planOf(definition: JobDefinition, options: DispatchOptions, repeat: string | null): Plan {
+    const { priority, ...others } = options
+    const isPlain = repeat === null && Object.keys(others).length === 0
+    const last = this.#lastPlan
+    if (isPlain && last?.definition === definition && last.given === priority) return last.plan
+    const plan: Plan = { ...planDispatch(definition, options, this.#queue.settings.clock.now()), repeat }
+    if (isPlain) this.#lastPlan = { definition, given: priority, plan }
+    return plan
+  }
+
+  /** Nothing is made of the payload, so nobody has to read it. */
+  #writePlainly({ definition }: Plan, text: string): WrittenPayload {
+    refuseTooLarge(text, { what: `payload of "${definition.job}"`, maxBytes: this.#queue.settings.maxPayloadBytes })
+    return { text, uniqueKey: null, idempotencyKey: null, group: null }
+  }
+
   /** The text travels as it came, whatever its spaces and its large numbers are. */
   async #write(plan: Plan, text: string): Promise<WrittenPayload> {
     const { maxPayloadBytes } = this.#queue.settings
@@ -88,4 +107,11 @@ export class Creating {
     this.#bare.set(job, definition)
     return definition
   }
+}
+
+/** Neither a schema nor a key that would have to be asked for each payload. */
+function hasNoKeys({ definition, uniqueness, idempotencyKey, group }: Plan): boolean {
+  const { fields } = definition
+  const isAsked = fields.input !== null || fields.idempotencyKey !== null || fields.group !== null || uniqueness !== null
+  return !isAsked && idempotencyKey === undefined && group === undefined
 }
