@@ -9,7 +9,7 @@ import type { BedrockReply } from '../reply.ts'
 import type { BedrockRequest } from '../request.ts'
 import type { WireQueue } from '../rules/wire-queue.ts'
 import { cancelJob, deleteJob, queryJob, requeueJobs, updateJob } from './change-job.ts'
-import type { Command } from './command.ts'
+import { type Command, inTurn } from './command.ts'
 import { clearCrashedBedrockJobs, crashBedrockJob } from './crash-list.ts'
 import { createJob, createJobs } from './create-job.ts'
 import { failJob, finishJob, retryJob } from './end-job.ts'
@@ -23,12 +23,12 @@ export const commands: ReadonlyMap<string, Command> = new Map([
   ['getjob', getJob],
   ['getjobs', getJobs],
   ['queryjob', queryJob],
-  ['updatejob', updateJob],
+  ['updatejob', inTurn(updateJob)],
   ['finishjob', finishJob],
-  ['retryjob', retryJob],
-  ['failjob', failJob],
-  ['canceljob', cancelJob],
-  ['deletejob', deleteJob],
+  ['retryjob', inTurn(retryJob)],
+  ['failjob', inTurn(failJob)],
+  ['canceljob', inTurn(cancelJob)],
+  ['deletejob', inTurn(deleteJob)],
   ['requeuejobs', requeueJobs],
   ['crashbedrockjob', crashBedrockJob],
   ['clearcrashedbedrockjobs', clearCrashedBedrockJobs],

@@ -1,3 +1,4 @@
+import { jobNumberOf } from '../parameters.ts'
 import type { BedrockPeer } from '../peer.ts'
 import type { BedrockReply } from '../reply.ts'
 import type { BedrockRequest } from '../request.ts'
@@ -12,6 +13,11 @@ export interface CommandContext {
 }
 
 export type Command = (request: BedrockRequest, context: CommandContext) => Promise<BedrockReply>
+
+/** The same command, in its turn among all that change the same job. */
+export function inTurn(command: Command): Command {
+  return async (request, context) => context.jobs.turns.alone(`${jobNumberOf(request)}`, () => command(request, context))
+}
 
 export const ok: BedrockReply = Object.freeze({ code: 200, text: 'OK' })
 

@@ -15,8 +15,10 @@ export const finishJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const data = textOf(request, 'data')
   if (!(await finishPlainly(number, data, jobs))) {
-    const ending = await openEnding(number, data, jobs)
-    await finish(ending, isSwitchedOn(request, 'ignoreRepeat'), jobs)
+    await jobs.turns.alone(`${number}`, async () => {
+      const ending = await openEnding(number, data, jobs)
+      await finish(ending, isSwitchedOn(request, 'ignoreRepeat'), jobs)
+    })
   }
   jobs.handedOut.remove(number)
   return ok

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { gate, until } from '../../../world.ts'
-import { type Served, served } from '../served.ts'
+import { type Client, type Served, served } from '../served.ts'
 
 describe('UpdateJob', () => {
   test('changes a job that waits, runs or has failed', async () => {
@@ -70,11 +70,11 @@ describe('UpdateJob', () => {
   })
 })
 
-describe('UpdateJob, while somebody else is faster', () => {
+describe('UpdateJob, while a client of another server is faster', () => {
   /** Does this when the change is about to be written, which was made of the job as it was before. */
-  async function overtakenBy({ backend, client }: Served, ...first: Parameters<Served['ask']>): Promise<void> {
+  async function overtakenBy({ backend, restart }: Served, ...first: Parameters<Served['ask']>): Promise<void> {
     const { store } = backend
-    const other = await client()
+    const other = await restart()
     const amend = store.amend.bind(store)
     store.amend = async (amendments) => {
       store.amend = amend
@@ -115,6 +115,35 @@ describe('UpdateJob, while somebody else is faster', () => {
     await overtakenBy(server, 'UpdateJob', { jobID: 1, data: { a: 1, b: 2 } })
     expect((await ask('CreateJob', { name: 'a', data: { c: 3 }, unique: true })).json).toEqual({ jobID: 1 })
     expect((await ask('QueryJob', { jobID: 1 })).json.data).toEqual({ a: 1, b: 2, c: 3 })
+  })
+})
+
+describe('changes of one job at one server', () => {
+  test('take turns: what is written while a job is being finished is not lost', async () => {
+    const { ask, client, backend } = await served({ at: Date.UTC(2026, 0, 1) })
+    await ask('CreateJob', { name: 'a', repeat: 'FINISHED, +1 HOUR', data: { a: 1 } })
+    await ask('GetJob', { name: 'a' })
+    const other = await client()
+    const settle = backend.settle.bind(backend)
+    let updating: ReturnType<Client['ask']> | undefined
+    Object.assign(backend, {
+      settle: async (settlements: Parameters<typeof settle>[0]) => {
+        updating ??= other.ask('UpdateJob', { jobID: 1, data: { a: 2 } })
+        // It has come when the next request of another client is answered.
+        await (await client()).ask('Ping')
+        return settle(settlements)
+      },
+    })
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+    expect((await updating)?.status).toBe('200 OK')
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'QUEUED', data: { a: 2 } })
+  })
+
+  test('of which one is refused do not hold up the next', async () => {
+    const { ask } = await served()
+    await ask('CreateJob', { name: 'a' })
+    expect((await ask('FinishJob', { jobID: 1 })).status).toMatch(/^405/)
+    expect((await ask('UpdateJob', { jobID: 1, data: { a: 2 } })).status).toBe('200 OK')
   })
 })
 
