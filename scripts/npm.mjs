@@ -13,7 +13,7 @@ export function npm(args, options = {}) {
 }
 
 /**
- * The same, while other things go on. Gives the exit code, null where a signal ended it.
+ * The same, while other things go on. Gives the exit code, null where a signal ended it or it could not be started.
  *
  * @param {string[]} args
  * @param {{ readonly cwd: string }} options
@@ -21,8 +21,12 @@ export function npm(args, options = {}) {
  */
 export async function npmMeanwhile(args, options) {
   const { program, first, settings } = npmCommand()
-  const [code] = await once(spawn(program, [...first, ...args], { ...settings, ...options }), 'exit')
-  return code
+  try {
+    const [code] = await once(spawn(program, [...first, ...args], { ...settings, ...options }), 'exit')
+    return code
+  } catch {
+    return null
+  }
 }
 
 function npmCommand() {

@@ -109,7 +109,10 @@ export class Sending {
       for (let from = 0; from < written.length; from += partSize) {
         const envelopes = written.slice(from, from + partSize).map((payload) => sealJob(plan, payload, this.#sealing))
         await parts.at(-mostAtOnce)
-        parts.push(this.#backend.send(envelopes))
+        const part = this.#backend.send(envelopes)
+        // What goes wrong before it is waited for is told then.
+        part.catch(() => {})
+        parts.push(part)
         // It leaves only when the program lets go.
         await nextTurn()
       }

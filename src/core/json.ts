@@ -17,16 +17,24 @@ export interface JsonLimits {
  * a function, a BigInt, NaN, a Map, an Error, a circle. Properties that are `undefined` are left out, as JSON does.
  */
 export function toJson(value: unknown, limits: JsonLimits): string {
-  const problem = problemOf(value, '', 0)
-  if (problem !== undefined) {
-    throw new TreadleError(limits.invalid ?? 'PAYLOAD_NOT_JSON', `The ${limits.what} is not JSON: ${problem}`)
-  }
+  refuseUnsound(value, limits)
   const text = JSON.stringify(value)
   refuseTooLarge(text, limits)
   return text
 }
 
-export function refuseTooLarge(text: string, { what, maxBytes }: JsonLimits): void {
+/** The same of a value that is written already, as this text. */
+export function refuseWritten(value: unknown, text: string, limits: JsonLimits): void {
+  refuseUnsound(value, limits)
+  refuseTooLarge(text, limits)
+}
+
+function refuseUnsound(value: unknown, { what, invalid = 'PAYLOAD_NOT_JSON' }: JsonLimits): void {
+  const problem = problemOf(value, '', 0)
+  if (problem !== undefined) throw new TreadleError(invalid, `The ${what} is not JSON: ${problem}`)
+}
+
+function refuseTooLarge(text: string, { what, maxBytes }: JsonLimits): void {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return
   const message = `The ${what} takes ${Buffer.byteLength(text)} bytes, more than the ${maxBytes} allowed. Store it elsewhere and pass a reference.`
   throw new TreadleError('PAYLOAD_TOO_LARGE', message)

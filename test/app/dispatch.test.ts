@@ -344,6 +344,14 @@ describe('a dispatch of many', () => {
     expect(await refused).toEqual({ thrown: failure, ended: 3 })
   })
 
+  it('that fails at once is told to its caller, and to nobody else', async () => {
+    const { jobs, backend } = world()
+    const failure = new Error('the disk is full')
+    Object.assign(backend, { send: () => Promise.reject(failure) })
+    const job = jobs.define('mail', async () => {})
+    for (const length of [1, 5_000]) await expect(job.dispatchMany(Array.from({ length }, () => null))).rejects.toBe(failure)
+  })
+
   it('keeps doubles of a unique key away among themselves', async () => {
     const { jobs } = world()
     const job = jobs.define('mail', async (_: string) => {}).unique((to) => to)

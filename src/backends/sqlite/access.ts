@@ -78,11 +78,11 @@ export class Access {
     method: Method,
     args: Parameters<Engine[Method]>,
   ): Promise<ReturnType<Engine[Method]>> {
+    if (this.#withoutTurnMs > longestWithoutTurnMs) await this.#turn()
     this.refuseClosed()
     if (this.#callsUntilInline > 0) this.#callsUntilInline--
     const busy = this.#callsUntilInline > 0 || (this.#thread !== undefined && !this.#thread.idle)
     if (busy) return this.call(method, args)
-    if (this.#withoutTurnMs > longestWithoutTurnMs) await this.#turn()
     const elapsedMs = stopwatch()
     try {
       return this.#here(method, args)

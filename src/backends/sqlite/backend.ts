@@ -45,7 +45,7 @@ const inlineLeases = 16
 function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clock: Clock): QueueBackend {
   let foundNothing = false
   const claimable = new ClaimableMemo(flattenJobs)
-  const logSync = new LogSync(access.file)
+  const logSync = new LogSync(access.file, () => access.callInline('emptyLog', []))
   const reader = new ClaimReader((stamps) => access.callInline('stampTexts', [stamps]))
   const coordination: Coordination = {
     claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, clock.now()]),
@@ -79,7 +79,8 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
           ? access.callInline('send', args)
           : access.call('send', args))
       wakeFile.touch()
-      if (isAwaited) await logSync.sync()
+      // So does who is told of a job that was there already: it may have been sent a moment ago.
+      if (isAwaited || taken.length > 0) await logSync.sync()
       return receiptsOf(envelopes, taken)
     },
     async lease(request) {

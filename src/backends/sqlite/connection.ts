@@ -109,6 +109,12 @@ export class Connection {
     return this.read(() => (list.get() as { file: string }).file)
   }
 
+  /** Copies what is in the log into the database, and syncs that; false where somebody is in the way. */
+  emptyLog(): boolean {
+    const checkpoint = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
+    return this.read(() => (checkpoint.get() as { busy: number }).busy === 0)
+  }
+
   /** For statements that stand alone. */
   read<Answer>(work: () => Answer): Answer {
     return this.#guarded(work)

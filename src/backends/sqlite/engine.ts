@@ -141,6 +141,8 @@ export interface Engine {
   findNumbers(numbers: readonly number[]): readonly (string | null)[]
   /** What identities end with, by their numbers. These never change. */
   stampTexts(stamps: readonly number[]): readonly string[]
+  /** Copies all commits into the database itself, on disk; false where somebody is in the way. */
+  emptyLog(): boolean
   /** How long a transaction waits for those of other processes. */
   setPatience(ms: number): void
   close(): void
@@ -332,6 +334,7 @@ function engineOn(connection: Connection): LocalEngine {
     assignNumbers: (ids) => write(() => numbers.assign(ids)),
     findNumbers: (wanted) => read(() => numbers.find(wanted)),
     stampTexts: (wanted) => read(() => stamps.textsOf(wanted)),
+    emptyLog: () => connection.emptyLog(),
     setPatience: (ms) => connection.setBusyMs(ms),
     file: connection.file,
     forget,

@@ -11,13 +11,20 @@ const syncFile = promisify(fdatasync)
  */
 export class LogSync {
   readonly #database: string
+  readonly #emptyLog: () => Promise<boolean>
   readonly #syncs: Batcher<void, void>
   #file: number | undefined
+  #isClosed = false
 
-  constructor(database: string) {
+  /** `emptyLog` has SQLite copy the log, and sync that: false where it can not. */
+  constructor(database: string, emptyLog: () => Promise<boolean>) {
     this.#database = database
+    this.#emptyLog = emptyLog
     // Who comes while a sync is under way may have committed too late for it, and waits for the next one.
-    this.#syncs = new Batcher(() => this.#sync(), Number.POSITIVE_INFINITY)
+    this.#syncs = new Batcher(async () => {
+      await this.#sync()
+      return []
+    }, Number.POSITIVE_INFINITY)
   }
 
   /** All that was committed so far, by whichever process, is on disk when this resolves. */
@@ -27,17 +34,20 @@ export class LogSync {
 
   async close(): Promise<void> {
     await this.#syncs.idle()
+    this.#isClosed = true
     if (this.#file !== undefined) closeSync(this.#file)
     this.#file = undefined
   }
 
-  async #sync(): Promise<readonly void[]> {
+  async #sync(): Promise<void> {
+    if (this.#isClosed) throw new TreadleError('BACKEND_CLOSED', `${this.#database} was closed. Open a new instance.`)
     try {
       this.#file ??= openSync(`${this.#database}-wal`, 'r+')
       await syncFile(this.#file)
-      return []
     } catch (cause) {
-      const message = `${this.#database} can not be brought to disk (${messageOf(cause)}). Free space there, or check that the disk works.`
+      // A system that failed to write says so once, and later syncs of the same log would only seem to work.
+      if (await this.#emptyLog().catch(() => false)) return
+      const message = `${this.#database} can not be brought to disk (${messageOf(cause)}). What was sent is stored, but may not outlive a loss of power. Free space on its disk, or check that the disk works.`
       throw new TreadleError('DATABASE_UNWRITABLE', message, { cause })
     }
   }

@@ -20,7 +20,8 @@ export type Taken = readonly [index: number, receipt: SendReceipt]
 const columns =
   'seq, id, lane, state, run_at, created_at, identity, payload, signature, unique_key, unique_until, schedule, number, stamp'
 const valueCount = 14
-const rowsPerStatement = 50
+/** One statement stores so many rows, or so many of what is left. */
+const rowsPerStatement = [50, 8] as const
 
 export interface SendingParts {
   readonly lanes: Lanes
@@ -28,6 +29,11 @@ export interface SendingParts {
   readonly addresses: Addresses
   readonly uniqueKeys: UniqueKeys
   readonly numbers: Numbers
+}
+
+interface InsertMany {
+  readonly rows: number
+  readonly statement: SqliteStatement
 }
 
 /** Where envelopes of one kind stand, in this transaction. */
@@ -43,7 +49,7 @@ export class Sending {
   readonly #lanes: Lanes
   readonly #stamps: Stamps
   readonly #addresses: Addresses
-  readonly #insertMany: SqliteStatement
+  readonly #insertMany: readonly InsertMany[]
   readonly #insertOne: SqliteStatement
   readonly #uniqueKeys: UniqueKeys
   readonly #numbers: Numbers
@@ -56,8 +62,10 @@ export class Sending {
     this.#uniqueKeys = uniqueKeys
     this.#numbers = numbers
     const row = `(${new Array(valueCount).fill('?').join(', ')})`
-    const rows = new Array(rowsPerStatement).fill(row).join(', ')
-    this.#insertMany = connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${rows}`)
+    this.#insertMany = rowsPerStatement.map((rows) => {
+      const all = new Array(rows).fill(row).join(', ')
+      return { rows, statement: connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${all}`) }
+    })
     this.#insertOne = connection.prepare(`INSERT INTO treadle_jobs (${columns}) VALUES ${row} ON CONFLICT DO NOTHING`)
   }
 
@@ -69,11 +77,11 @@ export class Sending {
     // What an earlier transaction made may have been rolled back since.
     this.#lastPlace = null
     let index = 0
-    while (count - index >= rowsPerStatement) {
-      const to = index + rowsPerStatement
-      if (lasting !== null || !this.#storeMany(flat, index, now, schedules))
-        this.#storeEach(flat, index, to, now, schedules, lasting, taken)
-      index = to
+    for (const insert of this.#insertMany) {
+      for (; count - index >= insert.rows; index += insert.rows) {
+        if (lasting !== null || !this.#storeMany(insert, flat, index, now, schedules))
+          this.#storeEach(flat, index, index + insert.rows, now, schedules, lasting, taken)
+      }
     }
     this.#storeEach(flat, index, count, now, schedules, lasting, taken)
     return taken
@@ -95,11 +103,11 @@ export class Sending {
   }
 
   /** False, and nothing stored, when one of the rows is there already. */
-  #storeMany(flat: FlatEnvelopes, from: number, now: number, schedules: Schedules): boolean {
+  #storeMany({ rows, statement }: InsertMany, flat: FlatEnvelopes, from: number, now: number, schedules: Schedules): boolean {
     const values: SqliteValue[] = []
-    for (let index = from; index < from + rowsPerStatement; index++) this.#push(values, flat, index, now, schedules)
+    for (let index = from; index < from + rows; index++) this.#push(values, flat, index, now, schedules)
     try {
-      this.#insertMany.run(...values)
+      statement.run(...values)
     } catch (thrown) {
       // Any other failure may have ended the transaction: rows that followed would be stored one by one, and not be counted.
       if (isConflict(thrown)) return false

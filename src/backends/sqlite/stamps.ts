@@ -7,6 +7,9 @@ const mostStamps = 10_000
 /** So many texts that came once are remembered, until they come again. */
 const mostNewcomers = 256
 
+/** An identity with a key, a meta, an instant or a repeat of its own ends otherwise, and has little in common with others. */
+const shared = ',null,null]'
+
 /**
  * What identities end with, each text once: jobs of one kind differ in their ids alone, and a row that does not repeat the rest is
  * a third shorter. A text is kept from the second time that it comes; before that, it stands in its rows.
@@ -29,6 +32,7 @@ export class Stamps {
 
   /** Null where the text is to stand in the row. Only inside a transaction. */
   numberOf(text: string): number | null {
+    if (!text.endsWith(shared)) return null
     const known = this.#numbers.get(text)
     if (known !== undefined) return known
     if (!this.#newcomers.delete(text)) {
@@ -41,12 +45,14 @@ export class Stamps {
     return row?.stamp ?? null
   }
 
+  /** One that is gone is an empty text: its jobs are refused, and no others. */
   textsOf(stamps: readonly number[]): readonly string[] {
-    return stamps.map((stamp) => (this.#get.get(stamp) as { text: string }).text)
+    return stamps.map((stamp) => (this.#get.get(stamp) as { text: string } | undefined)?.text ?? '')
   }
 
-  /** After a rollback: those that were kept never were. */
+  /** After a rollback: those that were kept may never have been. */
   forget(): void {
+    for (const text of this.#numbers.keys()) this.#newcomers.add(text)
     this.#numbers.clear()
   }
 }

@@ -2,7 +2,7 @@ import { type Plan, planDispatch, sealJob, type WrittenPayload, writePayload } f
 import type { ServedQueue } from '../../app/served-queue.ts'
 import type { OnceMark, SendReceipt } from '../../backends/contract.ts'
 import { Batcher } from '../../core/batcher.ts'
-import { refuseTooLarge } from '../../core/json.ts'
+import { refuseWritten } from '../../core/json.ts'
 import { definitionDefaults, JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatch.ts'
 import type { Envelope, ParentLink } from '../../envelope/envelope.ts'
@@ -86,9 +86,12 @@ export class Creating {
     return plan
   }
 
-  /** Nothing is made of the payload, so nobody has to read it. */
+  /** Nothing is made of the payload, so it is only looked at. */
   #writePlainly({ definition }: Plan, text: string): WrittenPayload {
-    refuseTooLarge(text, { what: `payload of "${definition.job}"`, maxBytes: this.#queue.settings.maxPayloadBytes })
+    refuseWritten(JSON.parse(text), text, {
+      what: `payload of "${definition.job}"`,
+      maxBytes: this.#queue.settings.maxPayloadBytes,
+    })
     return { text, uniqueKey: null, idempotencyKey: null, group: null }
   }
 

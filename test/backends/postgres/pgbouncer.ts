@@ -42,16 +42,19 @@ export async function startPgBouncer(serverUrl: string, connections: number): Pr
   const child = startServerCommand([programs?.pgbouncer as string, '-q', 'pgbouncer.ini'], { folder, logFile })
   const url = `postgres://${username}@127.0.0.1:${port}${pathname}`
   const ended = once(child, 'exit')
-  await answering(
-    () => engines.postgres.ping(url),
-    () => child.exitCode !== null,
-  )
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM')
-      await ended
-      rmSync(folder, { recursive: true, force: true })
-    },
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
   }
+  try {
+    await answering(
+      () => engines.postgres.ping(url),
+      () => child.exitCode !== null,
+    )
+  } catch (thrown) {
+    await stop()
+    throw thrown
+  }
+  return { url, [Symbol.asyncDispose]: stop }
 }

@@ -61,9 +61,10 @@ describe('what jobs of one kind have in common', () => {
   })
 
   test('is not kept where every job has something of its own', async () => {
-    for (const key of ['a', 'b', 'c']) await greet.dispatch({}, { idempotencyKey: key })
+    for (const key of ['a', 'b', 'b', 'b']) await greet.dispatch({}, { idempotencyKey: key })
+    for (const user of [7, 7, 7]) await greet.dispatch({}, { meta: { user } })
     expect(stamps()).toEqual([])
-    expect(rows().map(({ identity }) => JSON.parse(identity)[9])).toEqual(['a', 'b', 'c'])
+    expect(rows().map(({ identity }) => JSON.parse(identity)[9])).toEqual(['a', 'b', 'b', 'b', null, null, null])
   })
 
   test('leaves a job alone that was changed', async () => {
@@ -78,6 +79,14 @@ describe('what jobs of one kind have in common', () => {
     execute(path, `UPDATE treadle_stamps SET text = replace(text, '"greet"', '"steal"')`)
     await jobs.run()
     expect(seen).toEqual([{ number: 1 }])
+    expect(await first!.state()).toBe('succeeded')
+    expect(await second!.state()).toBe('dead')
+  })
+
+  test('that is gone costs its own jobs, and no others', async () => {
+    const [first, second] = await dispatch(2)
+    execute(path, 'DELETE FROM treadle_stamps')
+    await jobs.run()
     expect(await first!.state()).toBe('succeeded')
     expect(await second!.state()).toBe('dead')
   })

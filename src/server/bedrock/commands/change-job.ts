@@ -108,18 +108,22 @@ export const requeueJobs: Command = async (request, { jobs, peer }) => {
   const decrements = isRequeueDecremented(request)
   for (const number of numbers) {
     if (peer.signal.aborted) break
-    const job = number > 0 ? await jobs.look(number) : null
-    if (job === null) continue
-    const renamedTo = renamed(job.record.job, name, jobs)
-    await requeue(job, renamedTo, decrements, jobs)
-    if (renamedTo !== null) jobs.deps.names.touch(renamedTo)
-    jobs.handedOut.remove(number)
+    if (number > 0) await jobs.turns.alone(`${number}`, () => requeueOne(number, name, decrements, jobs))
   }
   return ok
 }
 
 function isRequeueDecremented(request: BedrockRequest): boolean {
   return textOf(request, 'decrementFailures') === 'true' || isNumberedOn(request, 'decrementFailures')
+}
+
+async function requeueOne(number: number, name: string | undefined, decrements: boolean, jobs: WireQueue): Promise<void> {
+  const job = await jobs.look(number)
+  if (job === null) return
+  const renamedTo = renamed(job.record.job, name, jobs)
+  await requeue(job, renamedTo, decrements, jobs)
+  if (renamedTo !== null) jobs.deps.names.touch(renamedTo)
+  jobs.handedOut.remove(number)
 }
 
 /** It waits as if it had just been made, from whatever state. */

@@ -61,7 +61,7 @@ export class WireQueue {
   /** Jobs that are to be there once are made one after the other. */
   readonly uniques = new NameLocks()
   readonly queries = new NameLocks()
-  /** Changes of one job, by its number, take turns: none writes over what another one has written since it read. */
+  /** Commands that change one job, by its number, take turns: none writes over what another one of this server has written since it read. */
   readonly turns = new NameLocks()
   readonly crashing = new CrashList()
   readonly heldChildren: HeldChildren

@@ -2,6 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { served } from '../served.ts'
 
 describe('CreateJob', () => {
+  test('refuses data that nobody could write anew', async () => {
+    const { ask } = await served()
+    const deep = `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`
+    for (const data of [deep, '{"a":1e999}']) expect((await ask('CreateJob', { name: 'a', data })).status).toMatch(/^402/)
+    expect((await ask('GetJob', { name: 'a' })).status).toBe('404 No job found')
+  })
+
   test('numbers jobs from 1 on and stores their data as it came', async () => {
     const { ask, backend } = await served()
     const data = '{ "b": 12345678901234567890,  "a":[1.50] }'
