@@ -111,8 +111,14 @@ export class Connection {
 
   /** Copies what is in the log into the database, and syncs that; false where somebody is in the way. */
   emptyLog(): boolean {
-    const checkpoint = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
-    return this.read(() => (checkpoint.get() as { busy: number }).busy === 0)
+    const { timeout } = this.read(() => this.prepare('PRAGMA busy_timeout').get() as { timeout: number })
+    this.setBusyMs(0)
+    try {
+      const checkpoint = this.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
+      return this.read(() => (checkpoint.get() as { busy: number }).busy === 0)
+    } finally {
+      this.setBusyMs(timeout)
+    }
   }
 
   /** For statements that stand alone. */
