@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createJiti, type Jiti, type JitiOptions } from 'jiti'
+import type { Jiti, JitiOptions } from 'jiti'
 import { messageOf, TreadleError } from '../core/errors.ts'
 
 /** Imports a JavaScript or TypeScript file; what goes wrong in it is one error that names the file, and the line where known. */
@@ -39,6 +39,8 @@ const subpaths: Readonly<Record<string, string>> = {
  * the jobs would be defined in a registry that nobody reads.
  */
 async function loaderFor(folder: string): Promise<Jiti> {
+  // Large, and of no use to a program that loads its modules itself.
+  const { createJiti } = await import('jiti')
   const library: unknown = await import(/* @vite-ignore */ ownFile('index').href)
   const aliases = Object.entries(subpaths).map(([name, file]) => [name, fileURLToPath(ownFile(file))])
   const options: JitiOptions = {

@@ -2,10 +2,6 @@ import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { QueueBackend } from '../backends/contract.ts'
 import { openMemory } from '../backends/memory/index.ts'
-import { openMysql, openMysqlUpkeep } from '../backends/mysql/index.ts'
-import { openPostgres, openPostgresUpkeep } from '../backends/postgres/index.ts'
-import { openSqlite, openSqliteUpkeep } from '../backends/sqlite/index.ts'
-
 import { openSync } from '../backends/sync/index.ts'
 import type { OpenUpkeep } from '../backends/upkeep.ts'
 import { workingFolder } from '../core/environment.ts'
@@ -19,6 +15,11 @@ export interface OpenedBackend {
   readonly keys: KeyRing | null
 }
 
+// A program uses one of them, and is not to wait for the others to be loaded.
+const sqlite = () => import('../backends/sqlite/index.ts')
+const postgres = () => import('../backends/postgres/index.ts')
+const mysql = () => import('../backends/mysql/index.ts')
+
 /** Opens what the URL names, with the keys that its envelopes are signed with. */
 export async function openBackend(url: string, settings: Settings, folder: string = workingFolder()): Promise<OpenedBackend> {
   const { clock, logger, migrate, keys } = settings
@@ -30,7 +31,7 @@ export async function openBackend(url: string, settings: Settings, folder: strin
       return { backend: openSync({ clock }), keys }
     case 'sqlite:': {
       const path = sqlitePath(url, folder)
-      const backend = await openSqlite({ path, clock, logger, migrate })
+      const backend = await (await sqlite()).openSqlite({ path, clock, logger, migrate })
       try {
         return { backend, keys: keys ?? (settings.unsigned ? null : keyRingFromFile(`${path}.key`)) }
       } catch (thrown) {
@@ -41,12 +42,12 @@ export async function openBackend(url: string, settings: Settings, folder: strin
     case 'postgres:':
     case 'postgresql:': {
       const shared = keysFor('postgres', settings)
-      return { backend: await openPostgres({ url, clock, logger, migrate }), keys: shared }
+      return { backend: await (await postgres()).openPostgres({ url, clock, logger, migrate }), keys: shared }
     }
     case 'mysql:':
     case 'mariadb:': {
       const shared = keysFor('mysql', settings)
-      return { backend: await openMysql({ url, clock, migrate }), keys: shared }
+      return { backend: await (await mysql()).openMysql({ url, clock, migrate }), keys: shared }
     }
     default:
       throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))
@@ -60,13 +61,13 @@ export async function openUpkeep(url: string, folder: string = workingFolder()):
     case 'sync:':
       return null
     case 'sqlite:':
-      return openSqliteUpkeep(sqlitePath(url, folder))
+      return (await sqlite()).openSqliteUpkeep(sqlitePath(url, folder))
     case 'postgres:':
     case 'postgresql:':
-      return openPostgresUpkeep({ url })
+      return (await postgres()).openPostgresUpkeep({ url })
     case 'mysql:':
     case 'mariadb:':
-      return openMysqlUpkeep({ url })
+      return (await mysql()).openMysqlUpkeep({ url })
     default:
       throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))
   }

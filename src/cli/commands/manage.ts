@@ -4,7 +4,6 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { ManagerEvent } from '../../manager/events.ts'
-import { manage } from '../../manager/manager.ts'
 import { examples } from '../examples.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { UsageError } from '../failure.ts'
@@ -78,6 +77,8 @@ async function run({ quiet = false, tlsCa, ...options }: ManageCommandOptions, o
       aborting.abort()
     },
   )
+  // Loaded for this command alone: the others are not to wait for it.
+  const { manage } = await import('../../manager/manager.ts')
   await manage({
     ...options,
     workers,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { messageOf } from '../../core/errors.ts'
-import { type JobServer, serve } from '../../server/serve.ts'
+import type { JobServer } from '../../server/serve.ts'
 import { type ServeOptions, serveConfig } from '../../server/serve-options.ts'
 import type { WorkOptions } from '../../worker/options.ts'
 import { examples } from '../examples.ts'
@@ -108,6 +108,8 @@ async function keepServing(session: ProjectSession, options: ServeOptions, work:
   let server: JobServer | undefined
   const stop = watchSignals(out, work === null ? answering : undefined, () => void server?.stop({ graceMs: 0 }))
   await jobs.open({ wait: stop.signal })
+  // Loaded for this command alone: the others are not to wait for it.
+  const { serve } = await import('../../server/serve.ts')
   server = await serve(jobs, options)
   try {
     tellStart(session, server, options, work !== null)

@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { scratchFolder } from './processes/database.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Tells each module that is loaded on a line of its own. */
+const telling = `import { writeSync } from 'node:fs'
+export async function load(url, context, next) {
+  writeSync(2, 'loaded ' + url + '\\n')
+  return next(url, context)
+}`
+const preload = `import { register } from 'node:module'
+register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(telling)}`)})`
+
+/** The parts of this package, and the packages, that a program has loaded when it has started. */
+function loadedBy(...args: readonly string[]): readonly string[] {
+  const hooks = `data:text/javascript,${encodeURIComponent(preload)}`
+  const { stderr, status } = spawnSync(process.execPath, ['--import', hooks, ...args], { cwd: root, encoding: 'utf8' })
+  expect(status).toBe(0)
+  const urls = [...stderr.matchAll(/^loaded file:\/\/(.*)$/gm)].map(([, path]) => path as string)
+  return [...new Set(urls.map((path) => path.slice(root.length)).flatMap((path) => partOf(path) ?? []))].sort()
+}
+
+function partOf(path: string): string | undefined {
+  return /^(node_modules\/(?:@[^/]+\/)?[^/]+|dist\/backends\/[^/]+(?=\/)|dist\/(?!backends)[^/]+(?=\/))/.exec(path)?.[1]
+}
+
+const dear = ['dist/backends/sqlite', 'dist/backends/sql', 'dist/backends/postgres', 'dist/backends/mysql', 'node_modules/jiti']
+
+test('a program that imports the library loads no backend before it opens one', () => {
+  const loaded = loadedBy('--input-type=module', '-e', `import 'treadle'`)
+  expect(loaded).toContain('dist/app')
+  for (const part of [...dear, 'dist/server', 'dist/manager', 'dist/client', 'dist/cli']) expect(loaded).not.toContain(part)
+})
+
+test('with a queue in a file it loads that backend alone', () => {
+  const folder = scratchFolder()
+  onTestFinished(() => folder.remove())
+  const program = `import { treadle } from 'treadle'
+    const jobs = treadle('sqlite:' + process.argv[1])
+    await jobs.open()
+    await jobs.close()`
+  const loaded = loadedBy('--input-type=module', '-e', program, folder.file('jobs.db'))
+  expect(loaded).toContain('dist/backends/sqlite')
+  for (const part of ['dist/backends/sql', 'dist/backends/postgres', 'dist/backends/mysql']) expect(loaded).not.toContain(part)
+})
+
+test('a command loads no backend that it does not open, and no manager', () => {
+  const loaded = loadedBy('dist/cli/main.js', '--version')
+  expect(loaded).toContain('dist/cli')
+  for (const part of [...dear, 'dist/manager']) expect(loaded).not.toContain(part)
+})
