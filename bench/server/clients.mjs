@@ -1,28 +1,73 @@
-// The clients of one measurement: each has a connection, and sends its next request when the last one is answered.
-import { bedrockClient } from '../../dist/client/bedrock-client.js'
+// The clients of one measurement: each has a connection, and sends its next request when the last one is answered. They only write
+// and read bytes, because they share the machine with the server that is measured.
+import { once } from 'node:events'
+import { connect } from 'node:net'
 
 const { port, connections, jobs } = JSON.parse(process.argv[2])
-const clients = Array.from({ length: connections }, () => bedrockClient({ port }))
-const data = { to: 'ada@example.com', subject: 'Welcome', text: 'x'.repeat(100) }
+const clients = await Promise.all(Array.from({ length: connections }, openClient))
+const data = JSON.stringify({ to: 'ada@example.com', subject: 'Welcome', text: 'x'.repeat(100) })
 const held = clients.map(() => [])
 
 // Not counted: the first requests of a server are its slowest.
-await each(500, (client) => client.createJob({ name: 'warm-up', data }))
-await each(500, async (client) => client.finishJob((await client.getJob('warm-up')).jobID))
+await each(500, (ask) => ask(createJob('warm-up')))
+await each(500, async (ask) => ask(finishJob(jobIDOf(await ask(getJob('warm-up'))))))
 
 const figures = {
-  'CreateJob/s': await rate((client) => client.createJob({ name: 'SendEmail', data })),
-  'GetJob/s': await rate(async (client, index) => held[index].push((await client.getJob('SendEmail')).jobID)),
-  'FinishJob/s': await rate(finishNext),
+  'CreateJob/s': await rate((ask) => ask(createJob('SendEmail'))),
+  'GetJob/s': await rate(async (ask, index) => held[index].push(jobIDOf(await ask(getJob('SendEmail'))))),
+  'FinishJob/s': await rate((ask, index) => ask(finishJob(nextHeld(index)))),
 }
 process.send(figures)
-for (const client of clients) client.close()
+for (const { socket } of clients) socket.destroy()
 process.disconnect()
 
+function createJob(name) {
+  return `CreateJob\r\nname: ${name}\r\ndata: ${data}\r\nContent-Length: 0\r\n\r\n`
+}
+
+function getJob(name) {
+  return `GetJob\r\nname: ${name}\r\nContent-Length: 0\r\n\r\n`
+}
+
+function finishJob(jobID) {
+  return `FinishJob\r\njobID: ${jobID}\r\nContent-Length: 0\r\n\r\n`
+}
+
+function jobIDOf(reply) {
+  return Number(/"jobID":(\d+)/.exec(reply)[1])
+}
+
 /** Each client ends what it was handed; one that has nothing left takes from another. */
-async function finishNext(client, index) {
+function nextHeld(index) {
   const own = held[index].length > 0 ? held[index] : held.find((list) => list.length > 0)
-  await client.finishJob(own.pop())
+  return own.pop()
+}
+
+async function openClient() {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  await once(socket, 'connect')
+  let received = ''
+  let answer
+  socket.setEncoding('latin1')
+  socket.on('data', (text) => {
+    received += text
+    if (!isWhole(received)) return
+    const reply = received
+    received = ''
+    if (!reply.startsWith('200 ')) throw new Error(`The server answered ${reply.slice(0, reply.indexOf('\r\n'))}`)
+    answer(reply)
+  })
+  const ask = (request) =>
+    new Promise((resolve) => {
+      answer = resolve
+      socket.write(request)
+    })
+  return { socket, ask }
+}
+
+function isWhole(reply) {
+  const headEnd = reply.indexOf('\r\n\r\n')
+  return headEnd >= 0 && reply.length >= headEnd + 4 + Number(/content-length: (\d+)/i.exec(reply)?.[1] ?? 0)
 }
 
 async function rate(call) {
@@ -34,8 +79,8 @@ async function rate(call) {
 async function each(count, call) {
   let left = count
   await Promise.all(
-    clients.map(async (client, index) => {
-      while (left-- > 0) await call(client, index)
+    clients.map(async ({ ask }, index) => {
+      while (left-- > 0) await call(ask, index)
     }),
   )
 }
