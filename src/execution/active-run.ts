@@ -129,12 +129,17 @@ export class ActiveRun {
       return
     }
     if (this.#onOverrun === undefined || this.stopReason === 'lost') {
-      this.abandoned = this.#abandon !== undefined
-      this.#abandon?.(new AbandonedError())
+      this.#abandonHandler()
       return
     }
     this.#onOverrun(this.#clock.now() - this.#stoppedAt)
     this.#graceTimer = this.#clock.timer(overrunEveryMs, () => this.#endGrace())
+  }
+
+  #abandonHandler(): void {
+    if (this.#abandon === undefined) return
+    this.abandoned = true
+    this.#abandon(new AbandonedError())
   }
 
   /** A run that was told to stop before has its grace once more, but no longer than a shutdown waits. */

@@ -149,6 +149,7 @@ async function attempt(
       kind: 'done',
       result: resultText(checked, fields.job, deps),
       once,
+      // Most do not repeat, and wait for nothing here.
       again: identity.repeat === null ? null : again(run, await asWritten(run, identity, deps), deps),
     }
   } catch (thrown) {

@@ -73,11 +73,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       const isSmall = envelopes.length <= inlineEnvelopes
       // A worker of this program that idles begins while the disk is still writing; who sends waits for it.
       const isAwaited = isSmall && foundNothing && wakeFile.isHeard
-      const taken = await (isAwaited
-        ? access.callInline('sendUnsynced', args)
-        : isSmall
-          ? access.callInline('send', args)
-          : access.call('send', args))
+      const taken = await (isSmall ? access.callInline(isAwaited ? 'sendUnsynced' : 'send', args) : access.call('send', args))
       wakeFile.touch()
       // So does who is told of a job that was there already: it may have been sent a moment ago.
       if (isAwaited || taken.length > 0) await logSync.sync()

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { TreadleError } from '../../core/errors.ts'
 import type { SqliteConnection } from '../../definition/transactions/caller-transaction.ts'
+import { fileOf } from './connection.ts'
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.ts'
 
 /** Connections tell whether they are in a transaction by one of these names; some of Node 22 do not tell. */
@@ -38,8 +39,7 @@ function begins(connection: SqliteConnection): boolean {
 
 /** Refuses a connection to another file than the queue is in. */
 export function refuseOtherFile(database: SqliteDatabase, path: string): void {
-  const rows = database.prepare('PRAGMA database_list').all() as { readonly name: string; readonly file: string }[]
-  const file = rows.find(({ name }) => name === 'main')?.file ?? ''
+  const file = fileOf(database)
   if (file !== '' && isSameFile(file, path)) return
   const what = file === '' ? 'a database in memory' : file
   const message = `The transaction is one of ${what}, and the queue is in ${path}. Open that file for both, or dispatch without in()`

@@ -105,8 +105,7 @@ export class Connection {
 
   /** As SQLite calls it: its log is named after that, also where the file was opened through a link. */
   get file(): string {
-    const list = this.prepare("SELECT file FROM pragma_database_list WHERE name = 'main'")
-    return this.read(() => (list.get() as { file: string }).file)
+    return this.#guarded(() => fileOf(this.#database))
   }
 
   /** Copies what is in the log into the database, and syncs that; false where somebody is in the way. */
@@ -162,6 +161,12 @@ export class Connection {
   #guarded<Answer>(work: () => Answer): Answer {
     return guarded(this.#path, work)
   }
+}
+
+/** Empty where the database is in memory. */
+export function fileOf(database: SqliteDatabase): string {
+  const rows = database.prepare('PRAGMA database_list').all() as { readonly name: string; readonly file: string }[]
+  return rows.find(({ name }) => name === 'main')?.file ?? ''
 }
 
 function guarded<Answer>(path: string, work: () => Answer): Answer {

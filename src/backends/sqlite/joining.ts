@@ -6,8 +6,9 @@ import { recognized } from '../../definition/transactions/recognition.ts'
 import type { JoinedQueue } from '../contract.ts'
 import { asDatabase, refuseOtherFile, refuseOutside } from './callers-file.ts'
 import { CommitWatch } from './commit-watch.ts'
-import { joiningEngine, type LocalEngine } from './engine.ts'
+import type { LocalEngine } from './engine.ts'
 import { JoinedFile, joinedFiles } from './joined-file.ts'
+import { joiningEngine } from './open-engine.ts'
 
 export interface JoiningOptions {
   readonly path: string

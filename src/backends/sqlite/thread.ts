@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { TreadleError } from '../../core/errors.ts'
 import { loadDriver } from './driver.ts'
-import { type Engine, type EngineOptions, openEngine } from './engine.ts'
+import type { Engine, EngineOptions } from './engine.ts'
+import { openEngine } from './open-engine.ts'
 import { BeatWatch } from './stand-in.ts'
 import { type ThreadAnswer, type ThreadCall, type ThreadError, type ThreadNotice, threadStarted } from './thread-client.ts'
 
