@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import { type Clock, nextTurn } from '../../core/clock.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import { ClaimableMemo } from '../claimable.ts'
@@ -74,7 +74,10 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       // A worker of this program that idles begins while the disk is still writing; who sends waits for it.
       const isAwaited = isSmall && foundNothing && wakeFile.isHeard
       const taken = await (isSmall ? access.callInline(isAwaited ? 'sendUnsynced' : 'send', args) : access.call('send', args))
-      wakeFile.touch()
+      wakeFile.wakeHere()
+      // It has claimed what is for it when the others are told.
+      if (isAwaited) await nextTurn()
+      wakeFile.wakeOthers()
       // So does who is told of a job that was there already: it may have been sent a moment ago.
       if (isAwaited || taken.length > 0) await logSync.sync()
       return receiptsOf(envelopes, taken)

@@ -24,6 +24,9 @@ const joined: TransactionWords = {
   rollback: ['ROLLBACK TO treadle_joined', 'RELEASE treadle_joined'],
 }
 
+/** Whether a commit waits for the disk. */
+type Synchronous = 'FULL' | 'NORMAL'
+
 /** One open database file. All its methods are synchronous. */
 export class Connection {
   readonly #database: SqliteDatabase
@@ -33,6 +36,7 @@ export class Connection {
   readonly #rollback: readonly SqliteStatement[]
   /** False on a connection that is another's: how its transactions reach the disk is not said here. */
   readonly #isOwn: boolean
+  #synchronous: Synchronous | undefined
 
   /** Changes nothing in the file yet, so that one that is not for this version stays as it is. */
   static open(Driver: SqliteDriver, options: ConnectionOptions): Connection {
@@ -57,10 +61,10 @@ export class Connection {
     this.#isOwn = words === own
   }
 
-  /** Durable before it is acknowledged: with WAL, only FULL syncs on each commit. */
+  /** For everything that is durable before it is acknowledged. */
   makeDurable(): void {
     this.#useWal()
-    this.exec('PRAGMA synchronous = FULL')
+    this.#synchronize('FULL')
     this.exec('PRAGMA temp_store = MEMORY')
     this.exec('PRAGMA cache_size = -16000')
     this.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
@@ -74,18 +78,9 @@ export class Connection {
     this.#guarded(() => this.#database.exec(sql))
   }
 
+  /** Durable when it is over: with WAL, only FULL syncs on each commit. */
   transaction<Answer>(work: () => Answer): Answer {
-    return this.#guarded(() => {
-      this.#begin.run()
-      try {
-        const answer = work()
-        this.#commit.run()
-        return answer
-      } catch (thrown) {
-        this.#undo()
-        throw thrown
-      }
-    })
+    return this.#transaction('FULL', work)
   }
 
   /**
@@ -93,14 +88,7 @@ export class Connection {
    * the next one that is; only a machine that loses its power may forget it.
    */
   relaxedTransaction<Answer>(work: () => Answer): Answer {
-    if (!this.#isOwn) return this.transaction(work)
-    // Not prepared: this pragma works when it is compiled, and a statement that is run again need not be.
-    this.exec('PRAGMA synchronous = NORMAL')
-    try {
-      return this.transaction(work)
-    } finally {
-      this.exec('PRAGMA synchronous = FULL')
-    }
+    return this.#transaction('NORMAL', work)
   }
 
   /** As SQLite calls it: its log is named after that, also where the file was opened through a link. */
@@ -148,6 +136,29 @@ export class Connection {
         this.exec('BEGIN EXCLUSIVE; COMMIT')
       }
     }
+  }
+
+  #transaction<Answer>(synchronous: Synchronous, work: () => Answer): Answer {
+    return this.#guarded(() => {
+      if (this.#isOwn) this.#synchronize(synchronous)
+      this.#begin.run()
+      try {
+        const answer = work()
+        this.#commit.run()
+        return answer
+      } catch (thrown) {
+        this.#undo()
+        throw thrown
+      }
+    })
+  }
+
+  /** Stays so until the other is wanted: what one program does most often follows its like. */
+  #synchronize(synchronous: Synchronous): void {
+    if (this.#synchronous === synchronous) return
+    // Not prepared: this pragma works when it is compiled, and a statement that is run again need not be.
+    this.exec(`PRAGMA synchronous = ${synchronous}`)
+    this.#synchronous = synchronous
   }
 
   #undo(): void {

@@ -23,7 +23,15 @@ export class WakeFile {
 
   /** Wakes the listeners of this process at once, and those of the others through the file. */
   touch(): void {
+    this.wakeHere()
+    this.wakeOthers()
+  }
+
+  wakeHere(): void {
     for (const wake of this.#listeners) wake()
+  }
+
+  wakeOthers(): void {
     if (this.#file === undefined) return
     try {
       writeSync(this.#file, mark, 0, 1, 0)
@@ -57,9 +65,7 @@ export class WakeFile {
 
   #watch(): FSWatcher | undefined {
     try {
-      const watcher = watch(this.#path, { persistent: false }, () => {
-        for (const wake of this.#listeners) wake()
-      })
+      const watcher = watch(this.#path, { persistent: false }, () => this.wakeHere())
       watcher.on('error', () => watcher.close())
       return watcher
     } catch {
