@@ -1,4 +1,5 @@
 import { untilNumber } from '../sql/job-row.ts'
+import { type OutlookRow, outlookOf, outlookStatement } from '../sql/outlook.ts'
 import { hasNumbers, numberedColumns, plainColumns } from '../sql/sent-rows.ts'
 import type { SqlDatabase } from '../sql/session.ts'
 import {
@@ -8,9 +9,15 @@ import {
   type ShortClaim,
   type ShortClaimed,
   type Shortcuts,
+  type SightClaim,
+  type SightClaimed,
 } from '../sql/shortcuts.ts'
 import { isReady, isRunning } from '../sql/tables.ts'
+import { postgresDialect } from './dialect.ts'
 import type { PostgresStatements } from './statements.ts'
+
+/** Beside the kinds of an outlook. */
+const takenKind = 'taken'
 
 /** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
 const slack = 50
@@ -27,6 +34,7 @@ export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
     },
     succeed: (database, done, now) => succeed(database, done, now),
     claim: (database, request) => claim(database, request),
+    claimAtSight: (database, request) => claimAtSight(database, request),
   }
 }
 
@@ -97,10 +105,9 @@ const taking = `taken AS (
 /** Set once for the whole statement, which is the transaction. */
 const unsynced = "unsynced AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 
-/** `seen` tells how many jobs were there to be claimed, though others may have been at them. */
-const claimingOfMany = `WITH candidates AS MATERIALIZED (
+const candidatesOf = (wanted: string) => `candidates AS MATERIALIZED (
     SELECT first.id, wanted.level, first.run_at - wanted.head_start AS rank
-    FROM json_to_recordset(?::text::json) AS wanted(lane integer, level integer, head_start bigint)
+    FROM ${wanted}
     CROSS JOIN LATERAL (
       SELECT id, run_at FROM {jobs} AS jobs WHERE state = 0 AND jobs.lane = wanted.lane AND jobs.grp = ''
       ORDER BY run_at, id LIMIT ?) AS first
@@ -108,8 +115,23 @@ const claimingOfMany = `WITH candidates AS MATERIALIZED (
   ), locked AS MATERIALIZED (
     SELECT jobs.ctid FROM candidates JOIN {jobs} AS jobs ON jobs.id = candidates.id AND jobs.${isReady}
     ORDER BY candidates.level, candidates.rank, candidates.id LIMIT ? FOR UPDATE OF jobs SKIP LOCKED
-  ), ${taking}, ${unsynced}
-  SELECT taken.*, (SELECT count(*) FROM candidates) AS seen FROM taken CROSS JOIN unsynced`
+  )`
+/** How many jobs were there to be claimed, though others may have been at them. */
+const seen = '(SELECT count(*) FROM candidates)'
+
+const claimingOfMany = `WITH ${candidatesOf(
+  'json_to_recordset(?::text::json) AS wanted(lane integer, level integer, head_start bigint)',
+)}, ${taking}, ${unsynced} SELECT taken.*, ${seen} AS seen FROM taken CROSS JOIN unsynced`
+
+/** What the outlook tells stands beside what was claimed, and in other rows. */
+const claimingAtSight = `WITH outlook AS MATERIALIZED (
+    ${outlookStatement(postgresDialect)}
+  ), ${candidatesOf(
+    `(SELECT * FROM json_to_recordset(?::text::json) AS given(lane integer, level integer, head_start bigint, queue text)
+      WHERE NOT EXISTS (SELECT FROM {paused} AS paused WHERE paused.queue = given.queue)) AS wanted`,
+  )}, ${taking}, ${unsynced}
+  SELECT kind, number AS value, text, outlook.claim, ${claimedColumns.map((column) => `NULL AS ${column}`).join(', ')} FROM outlook
+  UNION ALL SELECT '${takenKind}', ${seen}, NULL, NULL, taken.* FROM taken CROSS JOIN unsynced`
 
 /** Out of one lane the first ones are locked as they are read, whatever others have locked. */
 const claimingOfOne = `WITH locked AS MATERIALIZED (
@@ -128,6 +150,24 @@ async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortC
   const values = [JSON.stringify(wanted), most, most, limit, ...lease]
   const rows = await database.all<ClaimedRow & { readonly seen: number }>(claimingOfMany, values)
   return { rows, isContended: rows.length < limit && rows.length < (rows[0]?.seen ?? 1) }
+}
+
+interface SightRow extends Omit<OutlookRow, 'number'>, ClaimedRow {
+  readonly value: number | null
+}
+
+async function claimAtSight(database: SqlDatabase, request: SightClaim): Promise<SightClaimed> {
+  const { lanes, limit, claim: token, owner, now, leaseUntil } = request
+  const wanted = lanes.map(({ lane, level, headStartMs, queue }) => ({ lane, level, head_start: headStartMs, queue }))
+  const most = limit + slack
+  const values = [owner, JSON.stringify(wanted), most, most, limit, token, owner, leaseUntil, now]
+  const all = await database.all<SightRow>(claimingAtSight, values)
+  const rows = all.filter(({ kind }) => kind === takenKind)
+  const outlook = outlookOf(
+    all.filter(({ kind }) => kind !== takenKind).map(({ kind, value, text, claim }) => ({ kind, number: value, text, claim })),
+  )
+  const seenJobs = rows[0]?.value ?? 0
+  return { outlook, rows, isContended: rows.length < limit && (rows.length < seenJobs || rows.length === 0) }
 }
 
 /** In PostgreSQL's own writing. Ids and claims hold nothing that would have to be quoted. */

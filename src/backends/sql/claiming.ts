@@ -1,11 +1,13 @@
 import type { LeaseRequest } from '../contract.ts'
 import { CountChanges, type Counts } from './counts.ts'
+import { FirstSight } from './first-sight.ts'
 import type { Groups } from './groups.ts'
 import { heldKeyOf } from './job-row.ts'
-import type { Lane, Lanes } from './lanes.ts'
-import { LimitedClaiming, type RankedLane } from './limited-claiming.ts'
-import { earliest, nextAtOf, type Outlook, readOutlook } from './outlook.ts'
+import type { Lanes } from './lanes.ts'
+import { LimitedClaiming } from './limited-claiming.ts'
+import { earliest, isOverdue, nextAtOf, type Outlook, readOutlook } from './outlook.ts'
 import type { Promoting } from './promoting.ts'
+import { inOrder, isLimited, type RankedLane, wantedLanes } from './ranked-lanes.ts'
 import type { Rates } from './rates.ts'
 import type { Rescuing } from './rescuing.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
@@ -41,26 +43,34 @@ const mostContendedRounds = 4
 export class Claiming {
   readonly #parts: ClaimingParts
   readonly #limited: LimitedClaiming
+  readonly #sight: FirstSight
 
   constructor(parts: ClaimingParts) {
     this.#parts = parts
     this.#limited = new LimitedClaiming(parts)
+    this.#sight = new FirstSight(parts)
   }
 
   async lease(request: LeaseRequest, claim: string, now: number): Promise<Claimed> {
-    const outlook = await this.#outlook(request, now)
-    const open = await this.#open(request, outlook)
-    const { rows, nextTokenAt } = await this.#claim(request, open, claim, now)
-    const expiresAt = rows.length > 0 ? now + request.leaseMs : null
-    return { rows, nextAt: earliest([nextAtOf(outlook), expiresAt, nextTokenAt]), cancelled: outlook.cancelled }
+    const sight = await this.#sight.claim(request, claim, now)
+    const isCurrent = sight !== null && !isOverdue(sight.outlook, now)
+    const outlook = isCurrent ? sight.outlook : await this.#outlook(request, now)
+    const taken = sight?.rows ?? []
+    const left = { ...request, limit: request.limit - taken.length }
+    const open = (await this.#open(left, outlook)).filter(({ lane }) => !isCurrent || !sight.emptied.has(lane))
+    const { rows, nextTokenAt } = await this.#claim(left, open, claim, now)
+    const all = [...taken, ...rows]
+    this.#sight.found(all.length)
+    const expiresAt = all.length > 0 ? now + request.leaseMs : null
+    return { rows: all, nextAt: earliest([nextAtOf(outlook), expiresAt, nextTokenAt]), cancelled: outlook.cancelled }
   }
 
   /** After everything was done whose time has come. */
   async #outlook(request: LeaseRequest, now: number): Promise<Outlook> {
     const { database, promoting, rescuing, giveUp } = this.#parts
     const outlook = await readOutlook(database, request.owner)
+    if (!isOverdue(outlook, now)) return outlook
     const isOver = (at: number | null) => at !== null && at <= now
-    if (![outlook.dueAt, outlook.expiresAt, outlook.givesUpAt].some(isOver)) return outlook
     if (isOver(outlook.expiresAt)) await rescuing.reap(request.maxRescues, [], now)
     if (isOver(outlook.givesUpAt)) await giveUp(now)
     for (let round = 0; isOver(outlook.dueAt) && round < mostPromotionRounds; round++) if (await promoting.promote(now)) break
@@ -70,20 +80,11 @@ export class Claiming {
   /** The lanes with ready jobs that this request may claim from, in their order. */
   async #open(request: LeaseRequest, { readyLanes, pausedQueues }: Outlook): Promise<readonly RankedLane[]> {
     if (request.limit === 0 || readyLanes.length === 0) return []
-    const jobs = new Set(request.jobs.map(({ job }) => job))
-    const queues = request.queues === null ? null : new Set(request.queues)
-    const wanted = request.priority ?? null
-    const ageingMs = request.ageingMs ?? 0
     const lanes = await this.#parts.lanes.numbered(this.#parts.database, readyLanes)
-    return lanes
-      .filter(({ job, queue }) => jobs.has(job) && (queues === null || queues.has(queue)) && !pausedQueues.has(queue))
-      .filter(({ priority }) => wanted === null || wanted === priority)
-      .map((of) => ({
-        of,
-        lane: of.lane,
-        level: ageingMs > 0 ? 0 : -of.priority,
-        headStartMs: ageingMs > 0 ? of.priority * ageingMs : 0,
-      }))
+    return wantedLanes(
+      request,
+      lanes.filter(({ queue }) => !pausedQueues.has(queue)),
+    )
   }
 
   #claim(request: LeaseRequest, open: readonly RankedLane[], claim: string, now: number): Promise<Part> {
@@ -152,25 +153,4 @@ export class Claiming {
 interface Part {
   readonly rows: readonly ClaimedRow[]
   readonly nextTokenAt: number | null
-}
-
-/** Whether one of these lanes may hold jobs that must wait although they are ready. */
-function isLimited({ jobs, queueLimits = [] }: LeaseRequest, open: readonly RankedLane[]): boolean {
-  const limitedJobs = new Set(jobs.filter(({ concurrency, rate }) => concurrency !== null || rate != null).map(({ job }) => job))
-  const limitedQueues = new Set(queueLimits.map(({ queue }) => queue))
-  return open.some(({ of }: { readonly of: Lane }) => {
-    return of.single === 1 || of.grouped === 1 || limitedJobs.has(of.job) || limitedQueues.has(of.queue)
-  })
-}
-
-function inOrder(rows: readonly ClaimedRow[], open: readonly RankedLane[]): readonly ClaimedRow[] {
-  const lanes = new Map(open.map((lane) => [lane.lane, lane]))
-  const rank = ({ lane, run_at }: ClaimedRow) => {
-    const { level = 0, headStartMs = 0 } = lanes.get(lane) ?? {}
-    return [level, run_at - headStartMs] as const
-  }
-  return [...rows].sort((a, b) => {
-    const [[aLevel, aTime], [bLevel, bTime]] = [rank(a), rank(b)]
-    return aLevel - bLevel || aTime - bTime || (a.id < b.id ? -1 : 1)
-  })
 }

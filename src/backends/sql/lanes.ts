@@ -69,9 +69,14 @@ export class Lanes {
     return this.#byNumber.get(lane)
   }
 
+  /** Those that were met so far. */
+  get known(): readonly Lane[] {
+    return [...this.#byNumber.values()]
+  }
+
   async all(): Promise<readonly Lane[]> {
     await this.#readAll(this.#session)
-    return [...this.#byNumber.values()]
+    return this.known
   }
 
   async #make(lanes: readonly LaneKey[]): Promise<void> {

@@ -3,23 +3,18 @@ import type { JobLimits, Rate } from '../limits.ts'
 import { rateScope } from '../rate-scope.ts'
 import { Slots } from '../slots.ts'
 import type { GroupRow, Groups } from './groups.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import type { Lanes } from './lanes.ts'
 import { earliest } from './outlook.ts'
 import { type GroupedCandidates, type LaneCandidates, type Picked, Picking } from './picking.ts'
+import type { RankedLane } from './ranked-lanes.ts'
 import type { Rates } from './rates.ts'
 import { Running } from './running.ts'
 import type { SqlSession } from './session.ts'
-import type { OpenLane } from './shortcuts.ts'
 
 export interface LimitedParts {
   readonly lanes: Lanes
   readonly groups: Groups
   readonly rates: Rates
-}
-
-/** A lane that may be claimed from, with its place in the order. */
-export interface RankedLane extends OpenLane {
-  readonly of: Lane
 }
 
 /** Of each group at least so many jobs are read. */

@@ -1,3 +1,4 @@
+import type { Dialect } from './dialect.ts'
 import type { SqlSession } from './session.ts'
 import { stateNumber } from './tables.ts'
 import { writeToken } from './token.ts'
@@ -14,28 +15,32 @@ export interface Outlook {
   readonly givesUpAt: number | null
 }
 
-interface OutlookRow {
+export interface OutlookRow {
   readonly kind: string
   readonly number: number | null
   readonly text: string | null
   readonly claim: string | null
 }
 
-/** One statement, so that an idle worker asks once. */
-export async function readOutlook(session: SqlSession, owner: string): Promise<Outlook> {
+/** Asks for what an outlook is made of, as rows of kinds. Its only value is the owner. */
+export function outlookStatement({ inState, cancelling, readyLanes }: Dialect): string {
   const none = 'NULL AS text, NULL AS claim'
-  const { inState, cancelling, readyLanes } = session.dialect
   const [scheduled, running] = [inState(stateNumber.scheduled), inState(stateNumber.running)]
-  const rows = await session.all<OutlookRow>(
-    `SELECT 'due' AS kind, MIN(${scheduled.at}) AS number, ${none} FROM ${scheduled.from} WHERE ${scheduled.is}
+  return `SELECT 'due' AS kind, MIN(${scheduled.at}) AS number, ${none} FROM ${scheduled.from} WHERE ${scheduled.is}
      UNION ALL SELECT 'expires', MIN(${running.at}), NULL, NULL FROM ${running.from} WHERE ${running.is}
      UNION ALL SELECT 'held', MIN(held_until), NULL, NULL FROM {groups} WHERE held_until > 0
      UNION ALL SELECT 'gives-up', MIN(gives_up_at), NULL, NULL FROM {links} WHERE gives_up_at IS NOT NULL
      UNION ALL SELECT 'paused', NULL, queue, NULL FROM {paused}
      UNION ALL SELECT 'cancelled', lane, CAST(id AS CHAR(36)), token FROM ${cancelling.from} WHERE ${cancelling.is} AND owner = ?
-     UNION ALL SELECT 'ready', ready_lanes.lane, NULL, NULL FROM (${readyLanes}) AS ready_lanes`,
-    [owner],
-  )
+     UNION ALL SELECT 'ready', ready_lanes.lane, NULL, NULL FROM (${readyLanes}) AS ready_lanes`
+}
+
+/** One statement, so that an idle worker asks once. */
+export async function readOutlook(session: SqlSession, owner: string): Promise<Outlook> {
+  return outlookOf(await session.all<OutlookRow>(outlookStatement(session.dialect), [owner]))
+}
+
+export function outlookOf(rows: readonly OutlookRow[]): Outlook {
   const of = (kind: string) => rows.filter((row) => row.kind === kind)
   const first = (kind: string) => of(kind)[0]?.number ?? null
   return {
@@ -47,6 +52,11 @@ export async function readOutlook(session: SqlSession, owner: string): Promise<O
     heldUntil: first('held'),
     givesUpAt: first('gives-up'),
   }
+}
+
+/** Whether there is something to be done before a claim. */
+export function isOverdue({ dueAt, expiresAt, givesUpAt }: Outlook, now: number): boolean {
+  return [dueAt, expiresAt, givesUpAt].some((at) => at !== null && at <= now)
 }
 
 /** When something is to be done that no other program tells of. */

@@ -1,3 +1,4 @@
+import type { Outlook } from './outlook.ts'
 import type { PlainRow } from './sent-rows.ts'
 import type { SqlDatabase } from './session.ts'
 
@@ -12,6 +13,8 @@ export interface Shortcuts {
   succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string> | null>
   /** Claims the first ready jobs of these lanes, best first. */
   claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed>
+  /** The same together with the outlook of its owner, in one statement; null where the engine has none. Paused queues are left out. */
+  readonly claimAtSight: ((database: SqlDatabase, request: SightClaim) => Promise<SightClaimed>) | null
 }
 
 /** `result` is a JSON text. */
@@ -36,6 +39,15 @@ export interface ShortClaim {
   readonly owner: string
   readonly now: number
   readonly leaseUntil: number
+}
+
+export interface SightClaim extends ShortClaim {
+  readonly lanes: readonly (OpenLane & { readonly queue: string })[]
+}
+
+export interface SightClaimed extends ShortClaimed {
+  /** As it was before the claim. */
+  readonly outlook: Outlook
 }
 
 export interface ShortClaimed {

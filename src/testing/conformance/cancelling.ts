@@ -34,6 +34,15 @@ export const cancelling: Group = {
       assert.deepEqual((await bench.lease({ owner: oddText, limit: 0 })).cancelled, [leases[0]?.token])
       assert.equal((await bench.record(theirs as string)).cancelRequested, false)
     },
+    'an owner that found nothing hears of it together with the next job': async (bench) => {
+      const running = await bench.sendOne()
+      const lease = await bench.claimOne()
+      await bench.assertNothingClaimable()
+      await bench.store.cancel(running)
+      const next = await bench.sendOne()
+      const { leases, cancelled } = await bench.lease()
+      assert.deepEqual([leases.map(({ envelope }) => envelope.id), cancelled], [[next], [lease.token]])
+    },
     'a job that was asked to stop may still end as its owner says, and is then no longer announced': async (bench) => {
       const [stopped, finished] = await bench.send({}, {})
       const [one, two] = await bench.claim()

@@ -15,6 +15,7 @@ import { forgetting } from './forgetting.ts'
 import { groupLimits } from './group-limits.ts'
 import { heldLeases } from './held-leases.ts'
 import { holding } from './holds.ts'
+import { idling } from './idling.ts'
 import { leases } from './leases.ts'
 import { limits } from './limits.ts'
 import { listing } from './listing.ts'
@@ -63,6 +64,7 @@ const groups = [
   sending,
   timing,
   claiming,
+  idling,
   limits,
   groupLimits,
   fairShares,

@@ -13,6 +13,15 @@ export const pausing: Group = {
       await bench.store.resume('held')
       assert.deepEqual(await bench.claimedIds(), [held])
     },
+    'nothing is claimed from a queue that was paused while a worker idled': async (bench) => {
+      await bench.send({ queue: 'held' }, { queue: 'free' })
+      for (const lease of await bench.claim()) await bench.settle(bench.done(lease))
+      await bench.assertNothingClaimable()
+      await bench.store.pause('held')
+      const [, , free] = await bench.send({ queue: 'held', priority: 9 }, { queue: 'held' }, { queue: 'free' })
+      assert.deepEqual(await bench.claimedIds(), [free])
+      await bench.assertNothingClaimable()
+    },
     'a paused queue still takes jobs, delayed ones too, and they run when it is resumed': async (bench) => {
       await bench.store.pause('held')
       const ids = await bench.send({ queue: 'held' }, { queue: 'held', delayMs: 500 })
