@@ -3,6 +3,7 @@ import type { JobRecord } from '../backends/store.ts'
 import type { Clock } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { wireMetaOf, withWireMeta } from '../envelope/bedrock-meta.ts'
 import type { Envelope, Identity } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import { reseal } from '../envelope/reseal.ts'
@@ -80,5 +81,11 @@ export function again({ lease, startedAt }: ActiveRun, { identity, payload }: St
   const { envelope } = lease
   const run = { scheduledAt: envelope.runAt, startedAt, finishedAt: deps.clock.now() }
   const runAt = nextAfter(identity, run, deps.services.logger)
-  return runAt === null ? null : reseal(envelope, { identity, payload, runAt }, deps.keys)
+  return runAt === null ? null : reseal(envelope, { identity: lastBegunAt(identity, startedAt), payload, runAt }, deps.keys)
+}
+
+/** Its next claim takes the place of this start in the queue, and clients of a job server are told when it last ran. */
+export function lastBegunAt(identity: Identity, startedAt: number): Identity {
+  const { meta } = identity
+  return { ...identity, meta: withWireMeta(meta, { ...wireMetaOf(meta), lastRun: startedAt }) }
 }

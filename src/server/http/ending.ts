@@ -8,7 +8,7 @@ import { type Identity, parseIdentity } from '../../envelope/envelope.ts'
 import { reseal } from '../../envelope/reseal.ts'
 import { type ScheduledRun, skipOvertaken } from '../../execution/occurrence.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from '../../execution/outcome.ts'
-import { nextAfter } from '../../execution/repeating.ts'
+import { lastBegunAt, nextAfter } from '../../execution/repeating.ts'
 import type { JobService } from '../service/job-service.ts'
 import { occurrenceDeps, scheduledRun } from '../service/scheduled-run.ts'
 
@@ -111,7 +111,8 @@ async function doneOf(
   if (record === null) return null
   const run = { scheduledAt: record.runAt, startedAt: lease.claimedAt, finishedAt: queue.settings.clock.now() }
   const runAt = nextAfter(identity, run, queue.settings.logger)
-  const again = runAt === null ? null : reseal(record, { identity, payload: record.payload, runAt }, queue.keys)
+  const next = { identity: lastBegunAt(identity, lease.claimedAt), payload: record.payload }
+  const again = runAt === null ? null : reseal(record, { ...next, runAt }, queue.keys)
   return { kind: 'done', result: text, once, again }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { serving as servingHttp } from '../http/serving.ts'
 import { served } from './served.ts'
 
 test('a job that came over the wire is run by a worker of the program', async () => {
@@ -30,6 +31,28 @@ test('a job that repeats comes back whoever has done it', async () => {
   await ask('GetJob', { name: 'report' })
   await ask('FinishJob', { jobID: 1, data: { round: 1 } })
   expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ nextRun: '2026-01-01 04:00:00', data: { round: 1 } })
+})
+
+test('a client is told when a worker of the program last ran its job', async () => {
+  const { jobs, ask, clock } = await served({ at: Date.UTC(2026, 0, 1), program: { signingKey: 'a key for this test alone' } })
+  jobs.define('report', async () => {})
+  await ask('CreateJob', { name: 'report', repeat: 'FINISHED, +1 HOUR' })
+  for (const hour of ['00', '01', '02']) {
+    await jobs.run()
+    expect((await ask('QueryJob', { jobID: 1 })).json.lastRun).toBe(`2026-01-01 ${hour}:00:00`)
+    await clock.advance(3_600_000)
+  }
+  expect((await ask('GetJob', { name: 'report' })).json).toMatchObject({ jobID: 1, lastRun: '2026-01-01 02:00:00' })
+})
+
+test('a client is told when a worker over HTTP last ran its job', async () => {
+  const { ask, clock, backend } = await served({ at: Date.UTC(2026, 0, 1) })
+  const { client } = await servingHttp({ on: { backend, clock } })
+  await ask('CreateJob', { name: 'report', repeat: 'FINISHED, +1 HOUR' })
+  const [lease] = await client.leases.take({ jobs: ['report'] })
+  await client.leases.settle(lease?.id ?? '', { token: lease?.token ?? '', outcome: 'done' })
+  await clock.advance(3_600_000)
+  expect((await ask('GetJob', { name: 'report' })).json).toMatchObject({ jobID: 1, lastRun: '2026-01-01 00:00:00' })
 })
 
 test('what is changed while a worker of the program runs a job that repeats holds for its next run', async () => {

@@ -2,9 +2,9 @@ import type { ServedQueue } from '../../../app/served-queue.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import type { Timer } from '../../../core/clock.ts'
 import { messageOf } from '../../../core/errors.ts'
+import { wireMetaOf } from '../../../envelope/bedrock-meta.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { type WireJob, wireJobOf } from './wire-job.ts'
-import { wireMetaOf } from './wire-meta.ts'
 
 const soonMs = 5_000
 const laterMs = 60_000

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../../backends/store.ts'
+import { type WireMeta, wireMetaOf } from '../../../envelope/bedrock-meta.ts'
 import { wirePriorityOf } from './priorities.ts'
-import { type WireMeta, wireMetaOf } from './wire-meta.ts'
 
 export type WireState = 'QUEUED' | 'RUNNING' | 'RUNQUEUED' | 'PAUSED' | 'FINISHED' | 'FAILED' | 'CANCELLED'
 

@@ -5,6 +5,7 @@ import { identityOf } from '../../../backends/record-identity.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { Batcher } from '../../../core/batcher.ts'
 import type { Keep } from '../../../definition/definition.ts'
+import { type WireMeta, wireMetaOf, withWireMeta } from '../../../envelope/bedrock-meta.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
 import type { CatchUpLimits } from '../../../scheduling/repeating/catch-up.ts'
@@ -20,7 +21,6 @@ import { HandedOutJobs } from './handed-out.ts'
 import { HeldChildren } from './held-children.ts'
 import { NameLocks } from './name-locks.ts'
 import { type WireJob, wireJobOf } from './wire-job.ts'
-import { type WireMeta, wireMetaOf, withWireMeta } from './wire-meta.ts'
 
 export interface WireQueueDeps {
   readonly queue: ServedQueue
