@@ -98,11 +98,17 @@ async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue): Promise<numbe
   const number = record.number ?? (await jobs.deps.numbers.of(record.id))
   if (number === null) return null
   const mayOverwrite = wish.overwrite === undefined || wish.overwrite === '' || wish.overwrite === 'true'
-  if (!isSameData(record.payload, terms.data) && mayOverwrite) {
-    const { repeat, priority } = terms
-    await jobs.change(existing, ({ record: { payload } }) => ({ data: merged(payload, terms.data), repeat, priority }))
-  }
-  return number
+  if (isSameData(record.payload, terms.data) || !mayOverwrite) return number
+  const isThere = await jobs.turns.alone(`${number}`, () => overwrite(record.id, terms, jobs))
+  return isThere ? number : null
+}
+
+/** False where the job has ended since it was found. */
+async function overwrite(id: string, { data, repeat, priority }: Terms, jobs: WireQueue): Promise<boolean> {
+  const job = await jobs.byId(id)
+  if (job === null) return false
+  await jobs.change(job, ({ record: { payload } }) => ({ data: merged(payload, data), repeat, priority }))
+  return true
 }
 
 const searchedStates = ['ready', 'scheduled', 'running', 'blocked', 'dead', 'succeeded', 'cancelled'] as const

@@ -1,8 +1,8 @@
 import type { Lease } from '../../../backends/contract.ts'
+import type { JobRecord } from '../../../backends/store.ts'
 import { messageOf } from '../../../core/errors.ts'
-import { type WireMeta, wireMetaOf, withWireMeta } from '../../../envelope/bedrock-meta.ts'
+import { type WireMeta, wireMetaOf } from '../../../envelope/bedrock-meta.ts'
 import type { Identity } from '../../../envelope/envelope.ts'
-import { reseal } from '../../../envelope/reseal.ts'
 import { nextAfter } from '../../../execution/repeating.ts'
 import type { AdmittedLease } from '../../service/admission.ts'
 import { Refusal } from '../refusal.ts'
@@ -18,8 +18,6 @@ export interface Handed {
   readonly lease: Lease
   readonly identity: Identity
   readonly meta: WireMeta
-  /** As it is while the client has it: another one where the job says when it is to be tried again. */
-  readonly runAt: number
 }
 
 /** A job that was handed out so often and never finished is not handed out again. */
@@ -53,10 +51,11 @@ async function handOutOne({ lease, opened: { identity } }: AdmittedLease, jobs: 
     await giveUp(lease, `It was handed out ${mostRetries} times and never finished`, jobs)
     return null
   }
-  const handed = { number, lease, identity, meta, runAt: envelope.runAt }
+  const handed = { number, lease, identity, meta }
   jobs.deps.numbers.note(number, envelope.id)
+  if (meta.retryAfter !== '' && !(await jobs.turns.alone(`${number}`, () => tryAgainLater(handed, jobs)))) return null
   jobs.handedOut.add(number, { lease, identity, isPlain: isPlain(handed) })
-  return meta.retryAfter === '' ? handed : tryAgainLater(handed, jobs)
+  return handed
 }
 
 function giveUp({ token, attempt }: Lease, message: string, jobs: WireQueue): Promise<unknown> {
@@ -69,30 +68,35 @@ function isPlain({ identity, meta, lease }: Handed): boolean {
   return lease.attempt === 1 && !isMockKey(identity.job)
 }
 
-/** Its lease ends when its client says that it is to be tried again. How often that was is counted in its data. */
-async function tryAgainLater(handed: Handed, jobs: WireQueue): Promise<Handed> {
-  const { lease, identity, meta } = handed
+/**
+ * Its lease ends when its client says that it is to be tried again. How often that was is counted in its data. False where somebody
+ * else has ended it since it was claimed.
+ */
+async function tryAgainLater({ lease, meta }: Handed, jobs: WireQueue): Promise<boolean> {
   const { queue, catchUp } = jobs.deps
-  const { envelope, token } = lease
+  const job = await jobs.byId(lease.envelope.id)
+  if (job === null) return false
   const now = jobs.now
-  const run = { scheduledAt: envelope.runAt, startedAt: now, finishedAt: now }
   const later = retryTime(meta.retryAfter, now)
-  const next = nextAfter(identity, run, queue.settings.logger, catchUp)
+  const run = { scheduledAt: job.record.runAt, startedAt: now, finishedAt: now }
+  const next = nextAfter(job.record, run, queue.settings.logger, catchUp)
   const runAt = next === null ? later : Math.min(later, Math.max(now, next))
-  const counted = isCounted(identity) ? countedData(envelope.payload, identity, envelope.runAt) : envelope.payload
-  const written = { ...identity, meta: withWireMeta(identity.meta, { ...meta, lastRun: now }) }
-  const amended = reseal(envelope, { identity: written, payload: counted, runAt }, queue.keys)
-  await queue.backend.store.amend([{ id: envelope.id, expected: null, envelope: amended, inAnyState: true }])
-  await queue.backend.extend([token], Math.max(1, runAt - now))
-  return { ...handed, runAt }
+  const [receipt] = await queue.backend.extend([lease.token], Math.max(1, runAt - now))
+  if (receipt === 'lost') return false
+  await jobs.change(job, ({ record }) => ({
+    data: isCounted(record) ? countedData(record) : record.payload,
+    runAt,
+    meta: { lastRun: now },
+  }))
+  return true
 }
 
 /** Jobs that people look after themselves are tried for as long as they like. */
-function isCounted({ job }: Identity): boolean {
+function isCounted({ job }: JobRecord): boolean {
   return !job.startsWith('manual')
 }
 
-function countedData(payload: string, { repeat }: Identity, runAt: number): string {
+function countedData({ payload, repeat, runAt }: JobRecord): string {
   const isFirst = objectOf(payload)?.originalNextRun === undefined
   const original = repeat !== null && isBasedOn(repeat, 'SCHEDULED') && isFirst ? { originalNextRun: wireTime(runAt) } : {}
   return withMembers(payload, { retryAfterCount: retryCountOf(payload) + 1, ...original })

@@ -139,11 +139,103 @@ describe('changes of one job at one server', () => {
     expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'QUEUED', data: { a: 2 } })
   })
 
+  test('take turns: a unique job that is made again while it is being finished has what it was made with', async () => {
+    const { ask, client, backend } = await served({ at: Date.UTC(2026, 0, 1) })
+    const repeat = 'FINISHED, +1 HOUR'
+    await ask('CreateJob', { name: 'a', unique: true, repeat, data: { a: 1 } })
+    await ask('GetJob', { name: 'a' })
+    const other = await client()
+    let making: ReturnType<Client['ask']> | undefined
+    const settle = backend.settle.bind(backend)
+    Object.assign(backend, {
+      settle: async (settlements: Parameters<typeof settle>[0]) => {
+        making ??= other.ask('CreateJob', { name: 'a', unique: true, repeat, data: { b: 2 }, jobPriority: 850 })
+        await (await client()).ask('Ping')
+        return settle(settlements)
+      },
+    })
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+    expect((await making)?.json).toEqual({ jobID: 1 })
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'QUEUED', data: { a: 1, b: 2 }, priority: 850 })
+  })
+
+  test('take turns: a unique job that is finished for good before it could be made again is made anew', async () => {
+    const { ask, client, backend } = await served()
+    await ask('CreateJob', { name: 'a', unique: true, data: { a: 1 } })
+    await ask('GetJob', { name: 'a' })
+    const other = await client()
+    let making: ReturnType<Client['ask']> | undefined
+    const settle = backend.settle.bind(backend)
+    Object.assign(backend, {
+      settle: async (settlements: Parameters<typeof settle>[0]) => {
+        making ??= other.ask('CreateJob', { name: 'a', unique: true, data: { b: 2 } })
+        await (await client()).ask('Ping')
+        return settle(settlements)
+      },
+    })
+    // A job that was changed is not ended by one call alone.
+    await ask('UpdateJob', { jobID: 1, data: { a: 3 } })
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+    expect((await making)?.json).toEqual({ jobID: 2 })
+    expect((await ask('QueryJob', { jobID: 2 })).json).toMatchObject({ state: 'QUEUED', data: { b: 2 } })
+  })
+
+  test('take turns: what is written while a job with a retryAfter is being handed out is not lost', async () => {
+    const { ask, client, backend } = await served()
+    const { store } = backend
+    await ask('CreateJob', { name: 'a', retryAfter: '+5 MINUTES', data: { a: 1 } })
+    const other = await client()
+    let updating: ReturnType<Client['ask']> | undefined
+    const amend = store.amend.bind(store)
+    store.amend = async (amendments) => {
+      store.amend = amend
+      updating = other.ask('UpdateJob', { jobID: 1, data: { a: 2 } })
+      await (await client()).ask('Ping')
+      return amend(amendments)
+    }
+    expect((await ask('GetJob', { name: 'a' })).json).toMatchObject({ jobID: 1, data: { a: 1 } })
+    expect((await updating)?.status).toBe('200 OK')
+    expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'RUNQUEUED', data: { a: 2 } })
+  })
+
   test('of which one is refused do not hold up the next', async () => {
     const { ask } = await served()
     await ask('CreateJob', { name: 'a' })
     expect((await ask('FinishJob', { jobID: 1 })).status).toMatch(/^405/)
     expect((await ask('UpdateJob', { jobID: 1, data: { a: 2 } })).status).toBe('200 OK')
+  })
+})
+
+describe('a job with a retryAfter, between its claim and its reply', () => {
+  /** Does this as soon as the job is claimed. */
+  async function claimedBefore({ backend, client }: Served, ...next: Parameters<Served['ask']>): Promise<void> {
+    const other = await client()
+    const lease = backend.lease.bind(backend)
+    Object.assign(backend, {
+      lease: async (request: Parameters<typeof lease>[0]) => {
+        const batch = await lease(request)
+        if (batch.leases.length > 0) expect((await other.ask(...next)).status).toBe('200 OK')
+        return batch
+      },
+    })
+  }
+
+  test('keeps what is written', async () => {
+    const server = await served()
+    const { ask } = server
+    await ask('CreateJob', { name: 'a', retryAfter: '+5 MINUTES', data: { a: 1 } })
+    await claimedBefore(server, 'UpdateJob', { jobID: 1, data: { a: 2 }, jobPriority: 850 })
+    expect((await ask('GetJob', { name: 'a' })).json.jobID).toBe(1)
+    const { data, priority } = (await ask('QueryJob', { jobID: 1 })).json
+    expect([data, priority]).toEqual([{ a: 2, retryAfterCount: 1 }, 850])
+  })
+
+  test('is not handed out when it is deleted', async () => {
+    const server = await served()
+    const { ask } = server
+    await ask('CreateJob', { name: 'a', retryAfter: '+5 MINUTES' })
+    await claimedBefore(server, 'DeleteJob', { jobID: 1 })
+    expect((await ask('GetJob', { name: 'a' })).body).toBe('{}')
   })
 })
 
