@@ -33,6 +33,7 @@ export interface ConnectionContext {
 interface Run {
   readonly peer: RequestPeer
   readonly general: GeneralHeaders
+  readonly begunAt: number
   readonly dueAt: number
 }
 
@@ -41,6 +42,11 @@ const never = Number.POSITIVE_INFINITY
 const maxAheadBytes = 64 * 1024
 /** A client that was told all is given this time to close its side: to cut it off could take the last reply from it. */
 const lingerMs = 1_000
+/**
+ * Who has nothing more to say closes its sending side behind its request and reads on, as `nc -N` does. Whoever closes it later is
+ * most often gone altogether, and nobody can know before something is sent.
+ */
+const lastWordMs = 1_000
 
 /** One client: its requests are carried out one after the other and answered in the order in which they came. */
 export class Connection {
@@ -89,8 +95,13 @@ export class Connection {
 
   #ended(): void {
     this.#hasClientEnded = true
-    this.#closing.abort(new Error('The client has closed its side'))
+    if (this.#hasGivenUp) this.#closing.abort(new Error('The client has closed its side'))
     this.#serve()
+  }
+
+  /** That its sending side is closed now does not come with the request which is being carried out. */
+  get #hasGivenUp(): boolean {
+    return this.#run !== undefined && this.#context.clock.now() - this.#run.begunAt > lastWordMs
   }
 
   #closed(): void {
@@ -174,10 +185,10 @@ export class Connection {
   }
 
   #carryOut(request: BedrockRequest, general: GeneralHeaders): void {
-    const { answer, logger, onRequest } = this.#context
+    const { answer, clock, logger, onRequest } = this.#context
     onRequest(this)
     const peer = new RequestPeer(this.#address, this.#closing, general.timeoutMs, true)
-    const run: Run = { peer, general, dueAt: this.#dueAt(general) }
+    const run: Run = { peer, general, begunAt: clock.now(), dueAt: this.#dueAt(general) }
     this.#run = run
     answerWith(answer, request, peer, logger, (reply) => this.#answered(run, reply))
   }

@@ -6,8 +6,8 @@ export interface BedrockPeer {
   /** Aborts when nobody waits any more: the client is gone, its time is up, or the server ends by force. */
   readonly signal: AbortSignal
   /**
-   * Aborts when the client has closed its sending side. It may still read, or be gone altogether, and nobody can know which: what
-   * takes long on its behalf, such as waiting for a job, should end then.
+   * Aborts when the client seems to have given up, for it has closed its sending side while it waited, or when the server stops:
+   * what takes long on its behalf, such as waiting for a job, should end then. One that closed it behind its request still waits.
    */
   readonly closing: AbortSignal
   readonly remoteAddress: string

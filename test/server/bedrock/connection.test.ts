@@ -67,14 +67,35 @@ describe('a client that closes its sending side', () => {
     const ground = await listening({ answer })
     const client = await ground.client()
     client.socket.end('A\n\nB\n\nhalf a req')
-    await until(() => held[0]?.peer.closing.aborted === true)
-    expect(held[0]?.peer.signal.aborted).toBe(false)
+    await until(() => held.length === 1)
+    await ground.clock.advance(1)
     held[0]?.reply({ undelivered: () => {} })
     await until(() => held.length === 2)
     held[1]?.reply()
     expect(await client.replies(2)).toEqual([echoOf('A'), echoOf('B')])
     await ground.clock.advance(100)
     expect(await client.all()).toBe('')
+  })
+
+  test('behind its request may take its time; a while later, it has given up', async () => {
+    const { answer, held } = heldAnswers()
+    const ground = await listening({ answer })
+    const [pipe, worker, other] = [await ground.client(), await ground.client(), await ground.client()]
+    worker.send('GetJob\n\n')
+    await until(() => held.length === 1)
+    await ground.clock.advance(1_001)
+    pipe.socket.end('GetJob\n\n')
+    await until(() => held.length === 2)
+    worker.socket.end()
+    await until(() => held[0]?.peer.closing.aborted === true)
+    // What the first two have sent was read before this.
+    other.send('Ping\n\n')
+    await until(() => held.length === 3)
+    expect(held.map(({ peer }) => [peer.closing.aborted, peer.signal.aborted])).toEqual([
+      [true, false],
+      [false, false],
+      [false, false],
+    ])
   })
 
   test('with nothing asked is closed at once', async () => {
@@ -103,6 +124,7 @@ describe('a client that is gone', () => {
     const client = await ground.client()
     client.send('GetJob\n\n')
     await until(() => held.length === 1)
+    await ground.clock.advance(1_001)
     client.socket.destroy()
     await until(() => held[0]?.peer.closing.aborted === true)
     held[0]?.reply()
@@ -145,9 +167,10 @@ describe('a client that is gone', () => {
     held[0]?.reply()
     await client.reply()
     client.socket.end()
-    await until(() => held[0]?.peer.closing.aborted === true)
-    await ground.clock.advance(60)
-    await client.all()
+    await until(async () => {
+      await ground.clock.advance(60)
+      return client.isClosed
+    })
     expect(undelivered).toEqual([])
   })
 })

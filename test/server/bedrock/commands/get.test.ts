@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../world.ts'
-import { served } from '../served.ts'
+import { type Client, served, told } from '../served.ts'
 
 describe('GetJob', () => {
   test('tells a program all that there is to know, as it was before', async () => {
@@ -184,6 +184,36 @@ describe('waiting', () => {
       await clock.advance(1_000)
       return (await ask('GetJob', { name: 'a' })).status === '200 OK'
     })
+  })
+
+  test('goes on for a client that closes its sending side behind its request', async () => {
+    const { client, ask, clock } = await served()
+    const pipes: Client[] = []
+    for (const name of ['a', 'b']) {
+      const pipe = await client()
+      pipe.socket.end(`Ping\n\nGetJob\nname: ${name}\nconnection: wait\ntimeout: 60000\n\n`)
+      await pipe.reply()
+      await until(() => pipe.socket.writableFinished)
+      pipes.push(pipe)
+    }
+    const [first, second] = pipes as [Client, Client]
+    // The server has seen that they are closed when it answers somebody else.
+    await ask('Ping')
+    await clock.advance(30_000)
+    await ask('CreateJob', { name: 'a' })
+    expect(told(await first.reply())).toMatchObject({ status: '200 OK', json: { jobID: 1, name: 'a' } })
+    expect(second.received).toBe('')
+    await clock.advance(30_000)
+    expect(await second.reply()).toMatch(/^404 No job found/)
+  })
+
+  test('ends for a client that closes its sending side while it waits', async () => {
+    const { client, clock } = await served()
+    const worker = await client()
+    await worker.wait('a')
+    await clock.advance(1_001)
+    worker.socket.end()
+    expect(await worker.reply()).toMatch(/^404 No job found/)
   })
 
   test('a reply that nobody receives puts the job back where it was', async () => {
