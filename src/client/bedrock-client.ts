@@ -147,7 +147,7 @@ export class BedrockClient implements AsyncDisposable {
     options: BedrockCallOptions & { readonly waitMs?: number } = {},
   ): Promise<BedrockResponse> {
     const text = requestText(method, { ...headers, token: this.#token })
-    return this.#connection.ask(text, this.#timeoutMs + (options.waitMs ?? 0), options.signal)
+    return this.#connection.ask(text, this.#timeoutMs, options.waitMs ?? 0, options.signal)
   }
 
   close(): void {

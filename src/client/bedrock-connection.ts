@@ -13,6 +13,8 @@ export interface BedrockAddress {
 interface Call {
   readonly text: string
   readonly timeoutMs: number
+  /** It changes nothing until it is answered, and may be taken back. */
+  readonly isWait: boolean
   readonly resolve: (response: BedrockResponse) => void
   readonly reject: (reason: unknown) => void
   readonly forget: () => void
@@ -36,13 +38,14 @@ export class BedrockConnection {
     this.#clock = clock
   }
 
-  ask(text: string, timeoutMs: number, signal?: AbortSignal): Promise<BedrockResponse> {
+  /** `waitMs` is how long the server may wait for a job, beside the time that the answer takes. */
+  ask(text: string, answerMs: number, waitMs: number, signal?: AbortSignal): Promise<BedrockResponse> {
     if (this.#isClosed) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'The client was closed. Make a new one.'))
     if (signal?.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
       const abort = () => this.#abandon(call, signal?.reason)
       const forget = () => signal?.removeEventListener('abort', abort)
-      const call: Call = { text, timeoutMs, resolve, reject, forget }
+      const call: Call = { text, timeoutMs: answerMs + waitMs, isWait: waitMs > 0, resolve, reject, forget }
       signal?.addEventListener('abort', abort)
       this.#waiting.push(call)
       this.#next()
@@ -76,7 +79,8 @@ export class BedrockConnection {
   #abandon(call: Call, reason: unknown): void {
     const at = this.#waiting.indexOf(call)
     if (at >= 0) this.#waiting.splice(at, 1)
-    if (call === this.#current) this.#drop()
+    if (call === this.#current && call.isWait) this.#cutOff()
+    else if (call === this.#current) this.#drop()
     this.#settle(call, () => call.reject(reason))
   }
 
@@ -94,6 +98,14 @@ export class BedrockConnection {
     const socket = this.#socket
     this.#socket = undefined
     socket?.destroy()
+  }
+
+  /** A server can not tell a client that says no more from one that is gone, unless that one says so. */
+  #cutOff(): void {
+    const socket = this.#socket
+    if (socket === undefined || socket.connecting || this.#address.tls !== undefined) return this.#drop()
+    this.#socket = undefined
+    socket.resetAndDestroy()
   }
 
   #open(): Socket {
