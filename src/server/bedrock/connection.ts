@@ -96,6 +96,7 @@ export class Connection {
   #ended(): void {
     this.#hasClientEnded = true
     if (this.#hasGivenUp) this.#closing.abort(new Error('The client has closed its side'))
+    if (this.#run !== undefined) this.#writer.watch()
     this.#serve()
   }
 

@@ -5,6 +5,7 @@ import type { BedrockLimits } from './limits.ts'
 import { type BedrockReply, replyText } from './reply.ts'
 
 const nothing = Buffer.alloc(0)
+const watchMs = 10_000
 
 /** The sending side of a connection: hands replies to the system and finds out which of them reached nobody. */
 export class ReplyWriter {
@@ -43,6 +44,19 @@ export class ReplyWriter {
       if (hadToWait) this.#onTaken()
     })
     hadToWait = this.isBlocked
+  }
+
+  /**
+   * The client says no more, and may be gone. The system asks it from time to time whether it is there, and tells the answer only
+   * to somebody who writes.
+   */
+  watch(): void {
+    const look = () => {
+      if (!this.#socket.writable) return
+      this.#socket.write(nothing)
+      this.watch()
+    }
+    this.#clock.timer(watchMs, look, { unref: true })
   }
 
   /**

@@ -133,6 +133,22 @@ describe('a client that is gone', () => {
     await until(() => undelivered.length === 1)
   })
 
+  test('after it has said its last word is found out while its next request is carried out', async () => {
+    const { answer, held } = heldAnswers()
+    const ground = await listening({ answer })
+    const client = await ground.client()
+    client.socket.end('GetJob\n\nGetJob\nconnection: wait\n\n')
+    await until(() => held.length === 1)
+    client.socket.destroy()
+    await until(() => client.socket.closed)
+    held[0]?.reply()
+    await until(() => held.length === 2)
+    await until(async () => {
+      await ground.clock.advance(10_000)
+      return held[1]?.peer.signal.aborted === true
+    })
+  })
+
   test('when the reply is on its way already does not take it with it', async () => {
     const undelivered: string[] = []
     const answer = () => ({ code: 200, text: 'OK', undelivered: () => void undelivered.push('lost') })
