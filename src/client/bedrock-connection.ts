@@ -102,10 +102,8 @@ export class BedrockConnection {
 
   /** A server can not tell a client that says no more from one that is gone, unless that one says so. */
   #cutOff(): void {
-    const socket = this.#socket
-    if (socket === undefined || socket.connecting || this.#address.tls !== undefined) return this.#drop()
-    this.#socket = undefined
-    socket.resetAndDestroy()
+    if (this.#address.tls === undefined && this.#socket?.connecting === false) this.#socket.resetAndDestroy()
+    this.#drop()
   }
 
   #open(): Socket {
