@@ -102,7 +102,14 @@ export interface LeaseBatch {
 
 /** How a lease ends. */
 export type Settlement = { readonly token: string } & (
-  | { readonly kind: 'done'; readonly result: string | null; readonly keep: boolean; readonly once?: OnceMark }
+  | {
+      readonly kind: 'done'
+      readonly result: string | null
+      readonly keep: boolean
+      readonly once?: OnceMark
+      /** Only where it waits for no children: otherwise the receipt is `blocked` and nothing is written, the lease is held on. */
+      readonly alone?: true
+    }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: AttemptError }
   /** Back to the queue without burning the attempt; without a delay, to the place that it had. */
   | { readonly kind: 'snooze'; readonly delayMs: number }

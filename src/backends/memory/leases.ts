@@ -146,6 +146,7 @@ export class Leases {
     if (links === null) return null
     const isDone = settlement.kind === 'done'
     if (links.doom === null && links.pending === 0) return null
+    if (isDone && settlement.alone === true && links.pending > 0) return 'blocked'
     if (job.cancelRequested) {
       this.#end(job, 'cancelled', true, now, isDone ? {} : { attempts: job.attempts - 1 })
       return 'cancelled'

@@ -41,6 +41,7 @@ export class SettlingOfLinked implements LinkedSettling {
   async #leave(hand: JobsInHand, row: JobRow, settlement: Departure): Promise<SettleReceipt> {
     const { pending = 0, doom = null } = (await this.#waiterOf(hand, row.id)) ?? {}
     const isDone = settlement.kind === 'done'
+    if (isDone && settlement.alone === true && pending > 0) return 'blocked'
     if (row.cancel === 1 && (pending > 0 || doom !== null || !isDone)) {
       // It was asked to stop, and would not come back. Its children may have failed because they were asked as well.
       hand.change(row.id, { ...cancelledAt(hand.now), attempts: row.attempts - (isDone ? 0 : 1) })

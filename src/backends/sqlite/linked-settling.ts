@@ -67,6 +67,7 @@ export class LinkedSettling {
   #leave(job: HeldJob, settlement: Extract<Settlement, { kind: 'done' | 'wait' }>, now: number): SettleReceipt {
     const { endings, waiters, onceMarks } = this.#parts
     const isDone = settlement.kind === 'done'
+    if (isDone && settlement.alone === true && job.pending > 0) return 'blocked'
     if (job.cancel === 1 && (job.pending > 0 || job.doom !== null || !isDone)) {
       // It was asked to stop, and would not come back. Its children may have failed because they were asked as well.
       this.#finish(job, { ...settlement, kind: 'cancelled', keep: true }, now, isDone ? 0 : 1)

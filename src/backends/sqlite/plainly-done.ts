@@ -5,11 +5,15 @@ import type { Token } from './token.ts'
 export type FlatSettlement = string | Settlement
 
 export function flattenSettlements(settlements: readonly Settlement[]): readonly FlatSettlement[] {
-  return settlements.map((settlement) => (isPlainlyDone(settlement) ? settlement.token : settlement))
+  return settlements.map((settlement) => {
+    return isPlainlyDone(settlement) && settlement.alone === undefined ? settlement.token : settlement
+  })
 }
 
+type Done = Extract<Settlement, { readonly kind: 'done' }>
+
 /** By far the most, and worth a statement for all. */
-function isPlainlyDone(settlement: Settlement): boolean {
+export function isPlainlyDone(settlement: Settlement): settlement is Done {
   return settlement.kind === 'done' && settlement.keep && settlement.result === null && settlement.once === undefined
 }
 

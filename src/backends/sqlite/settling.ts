@@ -7,7 +7,7 @@ import { appended, free } from './job-changes.ts'
 import type { Lanes } from './lanes.ts'
 import type { LinkedSettling } from './linked-settling.ts'
 import type { OnceMarks } from './once-marks.ts'
-import { type DoneClaim, type FlatSettlement, PlainlyDone, seqsByLane, settlementOf } from './plainly-done.ts'
+import { type DoneClaim, type FlatSettlement, isPlainlyDone, PlainlyDone, seqsByLane, settlementOf } from './plainly-done.ts'
 import { stateNumber } from './schema.ts'
 import { readToken, type Token } from './token.ts'
 
@@ -99,8 +99,8 @@ export class Settling {
       if (receipt !== 'applied') others.push([index, receipt])
     }
     settlements.forEach((settlement, index) => {
-      const isPlain = typeof settlement === 'string'
-      const token = readToken(isPlain ? settlement : settlement.token)
+      const token = readToken(typeof settlement === 'string' ? settlement : settlement.token)
+      const isPlain = typeof settlement === 'string' || isPlainlyDone(settlement)
       if (token !== undefined && isPlain) plain.add(token, index)
       else settleOne(index, token)
     })

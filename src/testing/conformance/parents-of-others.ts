@@ -23,6 +23,19 @@ export const parentsOfOthers: Group = {
       await succeed(bench, child)
       await assertStates(bench, { [id]: 'succeeded' })
     },
+    'a job that is done only where it is alone is held on while it has a child to wait for': async (bench) => {
+      for (const end of [{ keep: true }, { keep: true, result: '1' }, {}]) {
+        const [parent, lonely] = [(await runningParent(bench, [])).parent, (await runningParent(bench, [])).parent]
+        const id = parent.envelope.id
+        const child = await bench.sendOne({ links: childFor(id, 'one') })
+        const settlements = [parent, lonely].map((lease) => bench.done(lease, { ...end, alone: true }))
+        assert.deepEqual(await bench.backend.settle(settlements), ['blocked', 'applied'])
+        const { state, result, leaseExpiresAt } = await bench.record(id)
+        assert.deepEqual([state, result, leaseExpiresAt], ['running', null, parent.expiresAt])
+        await succeed(bench, child)
+        await bench.settle(bench.done(parent, { ...end, alone: true }))
+      }
+    },
     'a job that waits for its children may get more of them': async (bench) => {
       for (const end of ['done', 'wait'] as const) {
         const { parent, children } = await runningParent(bench, ['one'])

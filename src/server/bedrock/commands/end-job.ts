@@ -31,10 +31,9 @@ async function finishPlainly(number: number, data: string | undefined, jobs: Wir
   refuseData(data, false, jobs)
   const { token, envelope } = held.lease
   const keep = jobs.keepsSucceeded(envelope.job)
-  const receipt = await jobs.settle({ token, kind: 'done', result: data ?? null, keep })
-  // Somebody has made children of it at another server.
-  if (receipt === 'blocked') await jobs.heldChildren.release(await jobs.children(envelope.id))
-  return receipt !== 'lost'
+  // Somebody may have made children of it at another server.
+  const receipt = await jobs.settle({ token, kind: 'done', result: data ?? null, keep, alone: true })
+  return receipt !== 'lost' && receipt !== 'blocked'
 }
 
 export const retryJob: Command = async (request, { jobs }) => {

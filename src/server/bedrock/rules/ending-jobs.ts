@@ -1,4 +1,4 @@
-import type { Settlement } from '../../../backends/contract.ts'
+import type { Settlement, SettleReceipt } from '../../../backends/contract.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { skipOvertaken } from '../../../execution/occurrence.ts'
 import { nextAfter } from '../../../execution/repeating.ts'
@@ -83,7 +83,9 @@ export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQ
   const keep = jobs.keepsSucceeded(record.job) || record.parent !== null
   await skipOvertakenBy(record, jobs)
   const once = jobs.deps.creating.onceMarkOf(record.job, record.idempotencyKey)
-  await settled({ token, kind: 'done', result: data, keep, ...(once !== null && { once }) }, jobs)
+  const done: Settlement = { token, kind: 'done', result: data, keep, alone: true, ...(once !== null && { once }) }
+  // Somebody has made children of it since they were looked for.
+  if ((await settled(done, jobs)) === 'blocked') await finish(ending, ignoresRepeat, jobs)
 }
 
 /** The children that have not ended well: its client knows the others by now, and they go. */
@@ -116,8 +118,10 @@ async function waitFor(
 }
 
 /** Whoever was slower than the lease's time has lost the job to somebody else. */
-export async function settled(settlement: Settlement, jobs: WireQueue, refusal = onlyRunning): Promise<void> {
-  if ((await jobs.settle(settlement)) === 'lost') throw new Refusal(405, refusal)
+export async function settled(settlement: Settlement, jobs: WireQueue, refusal = onlyRunning): Promise<SettleReceipt> {
+  const receipt = await jobs.settle(settlement)
+  if (receipt === 'lost') throw new Refusal(405, refusal)
+  return receipt
 }
 
 const onlyRunning = 'Can only retry/finish RUNNING and RUNQUEUED jobs'

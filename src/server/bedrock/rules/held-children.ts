@@ -20,7 +20,7 @@ type Released = (record: JobRecord, changes: { readonly runAt: number; readonly 
 
 /**
  * Children are held back until their parent waits for them. A parent may also end where nobody looks after them: in a TypeScript
- * worker, over HTTP, at another server, or by a failure. So somebody looks from time to time, a bounded amount each time.
+ * worker, over HTTP, or by a failure. So somebody looks from time to time, a bounded amount each time.
  */
 export class HeldChildren {
   readonly #queue: ServedQueue

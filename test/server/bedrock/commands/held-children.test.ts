@@ -50,6 +50,33 @@ describe('a child that is held back', () => {
     expect(await stateOf(server, 1)).toBe('gone')
   })
 
+  test('is told to a handler of a TypeScript worker that asks for its children, and so is run again', async () => {
+    const server = await served()
+    const { jobs, ask, clock } = server
+    const begun = gate()
+    const { open, opened } = gate()
+    const seen: unknown[] = []
+    jobs.define('parent', async (_, ctx) => {
+      begun.open()
+      await opened
+      for (const { state, result } of await ctx.children()) seen.push([state, result])
+    })
+    await ask('CreateJob', { name: 'parent' })
+    const first = jobs.run()
+    await begun.opened
+    await ask('CreateJob', { name: 'child', parentJobID: 1 })
+    open()
+    await first
+    await clock.advance(5_000)
+    await until(async () => (await stateOf(server, 2)) === 'QUEUED')
+    await ask('GetJob', { name: 'child' })
+    await ask('FinishJob', { jobID: 2, data: { sum: 3 } })
+    expect(await stateOf(server, 1)).toBe('QUEUED')
+    await jobs.run()
+    expect(seen).toEqual([['succeeded', { sum: 3 }]])
+    expect(await stateOf(server, 1)).toBe('gone')
+  })
+
   test('is released at once when it was made at another server than the one that ends its parent', async () => {
     const server = await served()
     const other = await server.restart()
@@ -60,7 +87,32 @@ describe('a child that is held back', () => {
     expect([await stateOf(server, 1), await stateOf(server, jobID)]).toEqual(['PAUSED', 'QUEUED'])
     await server.ask('GetJob', { name: 'child' })
     expect((await server.ask('FinishJob', { jobID })).status).toBe('200 OK')
+    expect((await server.ask('GetJob', { name: 'parent' })).json).toMatchObject({ jobID: 1, finishedChildJobs: [{ jobID }] })
+    await server.ask('FinishJob', { jobID: 1 })
     expect(await stateOf(server, 1)).toBe('gone')
+  })
+
+  test('has its parent wait, also when it is made at another server at the moment in which its parent ends', async () => {
+    const server = await served()
+    const { ask, backend } = server
+    const other = await server.restart()
+    await ask('CreateJob', { name: 'parent' })
+    await ask('GetJob', { name: 'parent' })
+    // A job that was changed is not ended by one call alone.
+    await ask('UpdateJob', { jobID: 1, data: { step: 1 } })
+    const settle = backend.settle.bind(backend)
+    let made: { readonly jobID: number } | undefined
+    Object.assign(backend, {
+      settle: async (settlements: Parameters<typeof settle>[0]) => {
+        made ??= (await other.ask('CreateJob', { name: 'child', parentJobID: 1 })).json
+        return settle(settlements)
+      },
+    })
+    expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
+    expect([await stateOf(server, 1), await stateOf(server, made?.jobID as number)]).toEqual(['PAUSED', 'QUEUED'])
+    await ask('GetJob', { name: 'child' })
+    await ask('FinishJob', { jobID: made?.jobID })
+    expect((await ask('GetJob', { name: 'parent' })).json).toMatchObject({ jobID: 1, data: { step: 1 } })
   })
 
   test('is found by a server that was started after its parent had ended', async () => {
