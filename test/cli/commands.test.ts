@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { sqliteMigrations } from '../../src/backends/sqlite/schema.ts'
 import { execute } from '../processes/database.ts'
-import { jobProject, Project } from './project.ts'
+import { HostedProject } from './hosted-project.ts'
+import { jobFiles } from './project.ts'
 
 const latest = sqliteMigrations.length
 
@@ -12,7 +13,7 @@ interface Sent {
 
 describe('treadle init', () => {
   it('writes a config and a first job that work as they are (J40)', async () => {
-    const project = new Project()
+    const project = new HostedProject()
     const made = await project.call(['init'])
     expect(made).toMatchObject({ code: 0, err: '' })
     expect(made.out).toContain('created treadle.config.ts\ncreated jobs/hello.ts\n')
@@ -24,7 +25,7 @@ describe('treadle init', () => {
   })
 
   it('lists what exists and writes nothing, unless it is forced', async () => {
-    const project = new Project({ 'backend/treadle.config.mjs': '// mine', 'backend/jobs/hello.ts': '// mine too' })
+    const project = new HostedProject({ 'backend/treadle.config.mjs': '// mine', 'backend/jobs/hello.ts': '// mine too' })
     const refused = await project.call(['init', 'backend'])
     expect(refused).toMatchObject({ code: 1, out: '' })
     expect(refused.err).toContain(project.path('backend/treadle.config.mjs'))
@@ -37,7 +38,7 @@ describe('treadle init', () => {
 
 describe('treadle send, run, list, show', () => {
   it('a job goes from the queue to its end, and everything about it can be seen', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const sent = (await project.json(['send', 'add', '{"a":1,"b":2}', '--priority', 'high', '--key', 'k1'])) as Sent
     expect(sent).toEqual({ id: expect.any(String), job: 'add', created: true })
     expect((await project.call(['list'])).out).toContain(`${sent.id}  add  ready  default    0/1`)
@@ -56,7 +57,7 @@ describe('treadle send, run, list, show', () => {
   })
 
   it('a job is sent for a group, and listed and shown with it', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const { id } = (await project.json(['send', 'add', '{"a":1,"b":2}', '--group', 'ada'])) as Sent
     await project.json(['send', 'add', '{"a":1,"b":2}'])
     expect(await project.json(['list', '--group', 'ada'])).toMatchObject([{ id, group: 'ada' }])
@@ -65,7 +66,7 @@ describe('treadle send, run, list, show', () => {
   })
 
   it('an old job of a low priority goes first where waiting counts', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const low = (await project.json(['send', 'add', '{"a":1,"b":2}', '--priority', '1', '--at', '2026-01-01T00:00:00Z'])) as Sent
     const high = (await project.json(['send', 'add', '{"a":1,"b":2}', '--priority', '9'])) as Sent
     await project.call(['run', '--no-scheduler', '--ageing', '1m', '--limit', '1', '--concurrency', '1'])
@@ -74,7 +75,7 @@ describe('treadle send, run, list, show', () => {
   })
 
   it('a payload comes from an argument, a file or the standard input', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     project.write('payload.json', '{"a":2,"b":2}')
     const file = (await project.json(['send', 'add', '--payload-file', 'payload.json'])) as Sent
     const stdin = JSON.parse((await project.call(['send', 'add', '-', '--json'], { input: '{"a":3,"b":2}' })).out) as Sent
@@ -83,7 +84,7 @@ describe('treadle send, run, list, show', () => {
   })
 
   it('a delay, a queue and a unique key are for this dispatch', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const first = (await project.json([
       'send',
       'add',
@@ -101,7 +102,7 @@ describe('treadle send, run, list, show', () => {
   })
 
   it('a unique key may be held for another time, and its job be replaced', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const send = (payload: string, ...more: readonly string[]) =>
       project.json(['send', 'add', payload, '--unique', 'u', '--unique-until', 'ever', '--delay', '1h', ...more])
     const first = (await send('{"a":1,"b":1}')) as Sent
@@ -119,7 +120,7 @@ describe('treadle send, run, list, show', () => {
   })
 
   it('a job of another program is sent only when that is said', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const refused = await project.call(['send', 'elsewhere'])
     expect(refused).toMatchObject({ code: 4, out: '' })
     expect(refused.err).toBe(
@@ -132,7 +133,7 @@ describe('treadle send, run, list, show', () => {
   })
 
   it('pages go from the newest to the oldest', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const ids: string[] = []
     for (const a of [1, 2, 3]) ids.unshift(((await project.json(['send', 'add', `{"a":${a},"b":0}`])) as Sent).id)
     const page = (await project.json(['list', '--limit', '2'])) as Sent[]
@@ -141,7 +142,7 @@ describe('treadle send, run, list, show', () => {
   })
 
   it('one pass is limited to what was asked for, and tells of dead jobs by its exit code', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     for (const job of ['fails', 'add', 'flaky']) await project.call(['send', job, '{"a":1,"b":1}'])
     expect(await project.json(['run', '--job', 'add,flaky', '--limit', '1'])).toMatchObject({ succeeded: 1, dead: 0 })
     expect(await project.json(['run', '--queue', 'default'])).toMatchObject({ succeeded: 1, retried: 1, dead: 0 })
@@ -151,7 +152,7 @@ describe('treadle send, run, list, show', () => {
 
 describe('treadle status', () => {
   it('counts by queue and state, marks what is paused, and tells the next run of schedules (J41, Y21)', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     await project.call(['send', 'add', '{"a":1,"b":1}'])
     await project.call(['send', 'fails'])
     await project.call(['run'])
@@ -181,7 +182,7 @@ describe('treadle status', () => {
   })
 
   it('works while a job file is broken, and says so', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     await project.call(['migrate'])
     project.write('jobs/broken.ts', 'const x = {')
     const { code, out, err } = await project.call(['status'])
@@ -193,7 +194,7 @@ describe('treadle status', () => {
 
 describe('treadle dead, retry, cancel, prune', () => {
   it('dead jobs are listed, shown with their errors, replayed and purged', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const { id } = (await project.json(['send', 'fails'])) as Sent
     await project.call(['run'])
     expect((await project.call(['dead', 'list'])).out).toContain('permanent: broken ␛[31m for good')
@@ -212,7 +213,7 @@ describe('treadle dead, retry, cancel, prune', () => {
   })
 
   it('jobs are retried and cancelled by their ids, each with its own answer', async () => {
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const { id } = (await project.json(['send', 'add', '{"a":1,"b":1}'])) as Sent
     expect(await project.call(['retry', id])).toMatchObject({ code: 1, out: `${id}  left alone: it has not ended yet\n` })
     expect(await project.call(['cancel', id])).toMatchObject({ code: 0, out: `${id}  cancelled\n` })
@@ -226,7 +227,7 @@ describe('treadle dead, retry, cancel, prune', () => {
 
   it('prune deletes what ended long ago and never work that waits (J36, X27)', async () => {
     const config = `export default { url: 'sqlite:jobs.db', keep: { cancelled: '0ms' } }`
-    const project = jobProject()
+    const project = new HostedProject(jobFiles)
     const ended = (await project.json(['send', 'add', '{"a":1,"b":1}'])) as Sent
     const waiting = (await project.json(['send', 'add', '{"a":1,"b":1}'])) as Sent
     await project.call(['cancel', ended.id])
@@ -237,7 +238,7 @@ describe('treadle dead, retry, cancel, prune', () => {
   })
 
   it('migrate brings the schema up to date and tells its version', async () => {
-    const project = new Project({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
+    const project = new HostedProject({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
     project.write('jobs.db', '')
     expect(await project.call(['list'])).toMatchObject({ code: 1, err: expect.stringContaining('[SCHEMA_OUTDATED]') })
     expect((await project.call(['migrate'])).out).toMatch(/^sqlite:jobs\.db is up to date: schema version \d+\n$/)
@@ -245,7 +246,7 @@ describe('treadle dead, retry, cancel, prune', () => {
   })
 
   it('migrate --plan prints what it would run and changes nothing, and the database can be made of it', async () => {
-    const project = new Project({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
+    const project = new HostedProject({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
     const { code, out } = await project.call(['migrate', '--plan'])
     expect(code).toBe(0)
     expect(out).toMatch(new RegExp(`^-- The schema of Treadle, from version 0 to ${latest}\\nBEGIN IMMEDIATE;`))
@@ -257,7 +258,7 @@ describe('treadle dead, retry, cancel, prune', () => {
   })
 
   it('migrate goes back to an earlier version only where that is said twice', async () => {
-    const project = new Project({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
+    const project = new HostedProject({ 'treadle.config.ts': `export default { url: 'sqlite:jobs.db', migrate: false }` })
     await project.call(['migrate'])
     for (const way of [
       ['--down', '1'],
@@ -279,7 +280,7 @@ describe('treadle dead, retry, cancel, prune', () => {
   })
 
   it('migrate has nothing to do where there is no database', async () => {
-    const project = new Project({ 'treadle.config.ts': `export default { url: 'memory:' }` })
+    const project = new HostedProject({ 'treadle.config.ts': `export default { url: 'memory:' }` })
     expect(await project.json(['migrate'])).toEqual({ url: 'memory:', kind: 'memory', version: null })
   })
 })

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
@@ -20,13 +20,27 @@ export interface CallOptions {
   readonly folder?: string
 }
 
+// As in a real project there is a folder node_modules, which keeps what was compiled; compiling takes longer than most commands.
+const above = realpathSync(mkdtempSync(join(tmpdir(), 'treadle-cli-')))
+mkdirSync(join(above, 'node_modules'))
+afterAll(() => rmSync(above, { recursive: true, force: true }))
+
+/** Folders of tests that have ended: what is compiled is known by its path. */
+const leftFolders: string[] = []
+let folders = 0
+
 /** A folder with files, in which the built command line runs as its users run it. */
 export class Project {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'treadle-cli-')))
+  readonly folder = leftFolders.pop() ?? join(above, String(++folders))
+  #mayBeInUse = false
 
   constructor(files: Readonly<Record<string, string>> = {}) {
+    mkdirSync(this.folder)
     for (const [path, text] of Object.entries(files)) this.write(path, text)
-    onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }))
+    onTestFinished(() => {
+      rmSync(this.folder, { recursive: true, force: true })
+      if (!this.#mayBeInUse) leftFolders.push(this.folder)
+    })
   }
 
   path(path: string): string {
@@ -39,7 +53,7 @@ export class Project {
   }
 
   async call(args: readonly string[], options: CallOptions = {}): Promise<Ended> {
-    const running = this.start(args, options)
+    const running = this.#spawn(args, options)
     running.child.stdin?.end(options.input ?? '')
     return running.ended
   }
@@ -52,11 +66,26 @@ export class Project {
   }
 
   start(args: readonly string[], options: CallOptions = {}): Running {
-    const { TREADLE_URL: _url, TREADLE_SIGNING_KEY: _key, ...inherited } = process.env
+    // A process that it has started may outlive it.
+    this.#mayBeInUse = true
+    return this.#spawn(args, options)
+  }
+
+  #spawn(args: readonly string[], options: CallOptions): Running {
     const cwd = this.path(options.folder ?? '.')
     mkdirSync(cwd, { recursive: true })
-    return new Running(spawn(process.execPath, [main, ...args], { cwd, env: { ...inherited, ...options.env } }))
+    const env = { ...withoutTreadle(process.env), ...options.env }
+    return new Running(spawn(process.execPath, [main, ...args], { cwd, env }))
   }
+}
+
+/** The environment of whoever runs the tests says nothing to the commands. */
+export function withoutTreadle({
+  TREADLE_URL: _url,
+  TREADLE_SIGNING_KEY: _key,
+  ...inherited
+}: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return inherited
 }
 
 /** A command under way. */
@@ -120,6 +149,8 @@ jobs.define('patient', async (_: unknown, ctx) => {
 jobs.define('yearly', () => {}).cron('0 0 1 1 *')
 `
 
+export const jobFiles = { 'treadle.config.ts': configText, 'jobs/all.ts': jobsText }
+
 export function jobProject(): Project {
-  return new Project({ 'treadle.config.ts': configText, 'jobs/all.ts': jobsText })
+  return new Project(jobFiles)
 }

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron.ts'
-import { configText, Project } from './project.ts'
+import { HostedProject } from './hosted-project.ts'
+import { configText, type Project } from './project.ts'
 
 const schedulesText = `import { jobs } from 'treadle'
 jobs.define('digest', () => 'sent').dailyAt('02:30').timezone('Europe/Paris')
@@ -13,7 +14,7 @@ jobs.define('plain', () => {}).queue('mail')
 `
 
 function scheduleProject(): Project {
-  return new Project({ 'treadle.config.ts': configText, 'jobs/all.ts': schedulesText })
+  return new HostedProject({ 'treadle.config.ts': configText, 'jobs/all.ts': schedulesText })
 }
 
 interface Status {
@@ -62,7 +63,7 @@ describe('treadle list --schedules', () => {
   it('without a config does not say of any schedule that the code does not have it', async () => {
     const project = scheduleProject()
     await project.call(['run'])
-    const { out, err } = await new Project().call(['list', '--schedules', '--url', `sqlite:${project.path('jobs.db')}`])
+    const { out, err } = await new HostedProject().call(['list', '--schedules', '--url', `sqlite:${project.path('jobs.db')}`])
     expect(out).toMatch(/^digest .* active /m)
     expect(err).toBe('')
   })
@@ -79,7 +80,7 @@ jobs.define('idle', () => {}).repeat('HOURLY')
 `
 
   it('is told as it stands while it has not ended', async () => {
-    const project = new Project({ 'treadle.config.ts': configText, 'jobs/all.ts': repeatsText })
+    const project = new HostedProject({ 'treadle.config.ts': configText, 'jobs/all.ts': repeatsText })
     await project.call(['run', '--job', 'failing'])
     const run = project.start(['run', '--job', 'going'])
     await run.says('going began')
@@ -93,7 +94,7 @@ jobs.define('idle', () => {}).repeat('HOURLY')
   })
 
   it('is what a repeat counts from; before it there is none, and the first comes at once', async () => {
-    const project = new Project({ 'treadle.config.ts': configText, 'jobs/all.ts': repeatsText })
+    const project = new HostedProject({ 'treadle.config.ts': configText, 'jobs/all.ts': repeatsText })
     expect(await project.json(['next', 'idle'])).toMatchObject({ state: 'new', beginsAtOnce: true })
     expect((await project.call(['check'])).out).toMatch(/^idle .* at once when first seen /m)
     expect(await project.json(['run', '--dry-run', '--job', 'idle'])).toMatchObject({
@@ -177,7 +178,7 @@ describe('treadle forget', () => {
 
 describe('treadle next', () => {
   it('needs no project for an expression', async () => {
-    const project = new Project()
+    const project = new HostedProject()
     const args = ['next', '30 2 * * *', '--zone', 'Europe/Paris', '--from', '2027-03-27T12:00:00Z', '--count', '1']
     expect(await project.json(args)).toEqual({
       kind: 'calendar',
@@ -197,7 +198,7 @@ describe('treadle next', () => {
   })
 
   it('needs none for a word that is built in', async () => {
-    const { code, out } = await new Project().call(['next', 'EVERY_DAY', '--zone', 'Europe/Paris', '--count', '1'])
+    const { code, out } = await new HostedProject().call(['next', 'EVERY_DAY', '--zone', 'Europe/Paris', '--count', '1'])
     expect(code).toBe(0)
     expect(out).toMatch(/^At 02:10, Europe\/Paris time\n/)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Project } from './project.ts'
+import { HostedProject } from './hosted-project.ts'
 
 const files = {
   'treadle.config.mjs': "export default { url: 'sqlite:jobs.db', jobs: 'jobs' }\n",
@@ -19,7 +19,7 @@ interface Shown {
 
 describe('the command line shows and stops workflows', () => {
   it('tree draws children below their parents, show tells what a job waits for, and cancel --tree ends all', async () => {
-    const project = new Project(files)
+    const project = new HostedProject(files)
     const { id } = (await project.json(['send', 'trunk'])) as Shown
     await project.call(['run', '--no-scheduler'])
     const drawn = (await project.call(['tree', id])).out
@@ -44,7 +44,7 @@ describe('the command line shows and stops workflows', () => {
   })
 
   it('a workflow is found by its own id, and who waits for whom is said by numbers', async () => {
-    const project = new Project(files)
+    const project = new HostedProject(files)
     const { id } = (await project.json(['send', 'start'])) as Shown
     await project.call(['run', '--no-scheduler'])
     const { result } = (await project.json(['show', id])) as Shown
