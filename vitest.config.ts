@@ -1,13 +1,35 @@
 import { defineConfig } from 'vitest/config'
 
+/**
+ * Tests of what happens in memory. Their files share processes and loaded modules, which they leave as they found them: to start
+ * a process and load the library takes longer than most of these files.
+ */
+const inMemory = ['core', 'definition', 'envelope', 'execution', 'scheduling', 'server', 'testing', 'worker'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+)
+
+const everywhere = {
+  // Files run two at a time also on two cores: many wait for other processes. A test waits for states, so a slow machine only takes longer.
+  maxWorkers: 2,
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  server: { deps: { external: [/\/dist\//] } },
+}
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    ...everywhere,
     globalSetup: 'test/temporary-folder.ts',
-    // Files run two at a time also on two cores: many wait for other processes. A test waits for states, so a slow machine only takes longer.
-    maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    server: { deps: { external: [/\/dist\//] } },
+    projects: [
+      { test: { ...everywhere, name: 'in memory', include: inMemory, isolate: false, restoreMocks: true } },
+      {
+        test: {
+          ...everywhere,
+          name: 'with processes',
+          include: ['test/**/*.test.ts'],
+          exclude: [...inMemory, '**/node_modules/**'],
+        },
+      },
+    ],
   },
 })
