@@ -33,7 +33,9 @@ export function configProblems(value: unknown): readonly string[] {
   if (!isPlainObject(value)) return [`the config must be an object with options, got ${nameOf(value)}`]
   const { url, jobs, worker = {}, ...options } = value
   return [
-    ...(url === undefined || isText(url) ? [] : [`url must be a text such as 'sqlite:jobs.db', got ${nameOf(url)}`]),
+    ...('url' in value && !isText(url)
+      ? [`url must be a text such as 'sqlite:jobs.db', got ${nameOf(url)}${unsetHint(url)}`]
+      : []),
     ...(isText(url) ? [urlProblem(url)].filter((problem) => problem !== undefined) : []),
     ...(url !== undefined && value.backend !== undefined ? ['give either url or backend, not both'] : []),
     ...(jobs === undefined || isText(jobs) || isTexts(jobs)
@@ -43,6 +45,11 @@ export function configProblems(value: unknown): readonly string[] {
     ...problemsOf('', () => settingsOf(known(options))),
     ...(isPlainObject(worker) ? workerProblems(worker) : [`worker must be an object with options, got ${nameOf(worker)}`]),
   ]
+}
+
+/** Of a place that is given and is not there: what is sent must not end in a file that nobody looks at. */
+export function unsetHint(place: unknown): string {
+  return place === undefined ? '. Is an environment variable not set?' : ''
 }
 
 const configOptionNames = ['url', 'jobs', 'worker', ...treadleOptionNames]

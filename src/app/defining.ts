@@ -19,16 +19,21 @@ export abstract class Defining {
 
   /** Describes a job. The handler's types are those of every dispatch; a schema checks them at run time too. */
   define<Payload = unknown, Result = unknown>(job: string, handler: Handler<Payload, Result>): JobBuilder<Payload, Result>
+  define<Input extends Schema, Output extends Schema>(
+    job: string,
+    schemas: { readonly input: Input; readonly output: Output },
+    handler: Handler<OutputOf<Input>, InputOf<Output>>,
+  ): JobBuilder<InputOf<Input>, OutputOf<Output>, OutputOf<Input>>
   define<Input extends Schema, Result = unknown>(
     job: string,
-    schemas: { readonly input: Input; readonly output?: Schema },
+    schemas: { readonly input: Input },
     handler: Handler<OutputOf<Input>, Result>,
   ): JobBuilder<InputOf<Input>, Result, OutputOf<Input>>
-  define<Payload = unknown, Result = unknown>(
+  define<Payload, Output extends Schema>(
     job: string,
-    schemas: { readonly output: Schema<unknown, Result> },
-    handler: Handler<Payload, Result>,
-  ): JobBuilder<Payload, Result>
+    schemas: { readonly output: Output },
+    handler: Handler<Payload, InputOf<Output>>,
+  ): JobBuilder<Payload, OutputOf<Output>>
   define(job: string, schemasOrHandler: Schemas | Handler<never, unknown>, handler?: Handler<never, unknown>): JobBuilder {
     const hasSchemas = typeof schemasOrHandler === 'object' && schemasOrHandler !== null && handler !== undefined
     const schemas = hasSchemas ? checkedSchemas(job, schemasOrHandler) : {}

@@ -13,6 +13,7 @@ import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.t
 import type { RunReport } from '../worker/report.ts'
 import type { Supervisor } from '../worker/supervisor/supervisor.ts'
 import type { WorkerState } from '../worker/worker-state.ts'
+import { unsetHint } from './config.ts'
 import { Dispatches } from './dispatches.ts'
 import { Dispatching } from './dispatching.ts'
 import { defaultUrl, Opening, type Place, type WaitOptions } from './opening.ts'
@@ -37,11 +38,14 @@ export type BackendOptions = TreadleOptions & Required<Pick<TreadleOptions, 'bac
 export function treadle(url?: string, options?: TreadleOptions): Treadle
 /** The same in a queue that is open already. */
 export function treadle(options: BackendOptions): Treadle
-export function treadle(place: string | BackendOptions = defaultUrl, options: TreadleOptions = {}): Treadle {
+export function treadle(...given: [place?: string | BackendOptions, options?: TreadleOptions]): Treadle {
+  const [place, options = {}] = given
   const folder = workingFolder()
+  if (given.length === 0) return new Treadle({ url: defaultUrl, options, folder })
   if (typeof place === 'string') return new Treadle({ url: place, options, folder })
   if (hasBackend(place)) return new Treadle({ url: defaultUrl, options: place, folder })
-  throw new TreadleError('BACKEND_UNKNOWN', `A URL such as sqlite:jobs.db was expected, or { backend }, got ${String(place)}`)
+  const message = `A URL such as sqlite:jobs.db was expected, or { backend }, got ${String(place)}${unsetHint(place)}`
+  throw new TreadleError('BACKEND_UNKNOWN', message)
 }
 
 function hasBackend(place: unknown): place is BackendOptions {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { configProblems } from '../../src/app/config.ts'
 import { treadle } from '../../src/app/treadle.ts'
 import type { QueueBackend } from '../../src/backends/contract.ts'
 import { silentLogger } from '../../src/core/logger.ts'
@@ -30,6 +31,13 @@ describe('the options of a program', () => {
         expect.objectContaining({ code: 'BACKEND_UNKNOWN', message: expect.stringContaining('{ backend }') }),
       )
     }
+  })
+
+  it('are not taken from a variable that is not set', () => {
+    const url = process.env.TREADLE_TEST_OF_AN_UNSET_VARIABLE
+    expect(() => treadle(url)).toThrow(/got undefined\. Is an environment variable not set\?/)
+    expect(configProblems({ url })).toEqual([expect.stringMatching(/^url must be a text .*Is an environment variable not set\?/)])
+    expect(configProblems({})).toEqual([])
   })
 
   it('are refused at once, with everything that is wrong with them', () => {

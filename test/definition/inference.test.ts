@@ -117,7 +117,25 @@ describe('the types of a job', () => {
     jobs.define('send', { output }, async (_: Mail) => ({ sent: 1 }))
     // @ts-expect-error: a text is not what the schema says
     jobs.define('other', { output }, async (_: Mail) => ({ sent: 'one' }))
+    const input = z.object({ to: z.string() })
+    const both = jobs.define('both', { input, output }, async ({ to }) => ({ sent: to.length }))
+    expectTypeOf(both.dispatch).returns.resolves.toEqualTypeOf<Run<{ sent: number }>>()
+    // @ts-expect-error: also beside a schema of the input
+    jobs.define('third', { input, output }, async () => ({ sent: 'one' }))
+    // @ts-expect-error: and a handler that gives nothing
+    jobs.define('fourth', { input, output }, async () => {})
     expect(jobs.has('send')).toBe(true)
+  })
+
+  it('of a result are those that its schema makes of it', () => {
+    const jobs = treadle('memory:')
+    const output = z.object({ at: z.date().transform((at) => at.toISOString()) })
+    const at = new Date(0)
+    const only = jobs.define('only', { output }, async (_: Mail) => ({ at }))
+    const both = jobs.define('both', { input: z.string(), output }, async () => ({ at }))
+    expectTypeOf(only.dispatch).returns.resolves.toEqualTypeOf<Run<{ at: string }>>()
+    expectTypeOf(both.dispatch).returns.resolves.toEqualTypeOf<Run<{ at: string }>>()
+    expect(jobs.has('both')).toBe(true)
   })
 
   it('of a declared job are said', async () => {
