@@ -11,7 +11,7 @@ import { Endings } from './endings.ts'
 import { Groups } from './groups.ts'
 import { Impatience } from './impatience.ts'
 import { unscopedKey } from './job-row.ts'
-import { Joining, type JoiningOptions } from './joining.ts'
+import { Joining, type JoiningOptions, markOf } from './joining.ts'
 import { Lanes } from './lanes.ts'
 import { LostClaims } from './lost-claims.ts'
 import { Mending } from './mending.ts'
@@ -48,8 +48,17 @@ export type TransactionSharing = Pick<JoiningOptions, 'sessionOn'> & Pick<Comple
 /** The server's absence is not a matter of the queue's clock. */
 const serversTime = systemClock
 
-/** The queue in a SQL database, whichever it is. */
-export function sqlBackend(options: SqlBackendOptions): QueueBackend {
+/** The queue in a SQL database, whichever it is, with its schema as it should be. */
+export async function sqlBackend(options: SqlBackendOptions): Promise<QueueBackend> {
+  try {
+    return backendOn(options, await markOf(options.database))
+  } catch (thrown) {
+    await options.database[Symbol.asyncDispose]()
+    throw thrown
+  }
+}
+
+function backendOn(options: SqlBackendOptions, mark: number): QueueBackend {
   const { kind, database, shortcuts, waker, upkeep, clock } = options
   const lanes = new Lanes(database)
   const counts = new Counts(database)
@@ -75,7 +84,7 @@ export function sqlBackend(options: SqlBackendOptions): QueueBackend {
   const coordination = sqlCoordination(ground)
   const calls = new Calls(kind)
   const now = () => clock.now()
-  const joining = new Joining({ ...options.sharing, database, shared, waker, now })
+  const joining = new Joining({ ...options.sharing, database, shared, waker, now, mark })
   const completing = new Completing({ ...options.sharing, database, shared, settling, waker, now })
   const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {
     async send(envelopes) {

@@ -4,6 +4,7 @@ import type { AmendAnswer, Amendment } from '../store.ts'
 import { Amending } from './amending.ts'
 import { DeferredGroups } from './deferred-groups.ts'
 import { JoinedDatabase } from './joined-database.ts'
+import type { Lanes } from './lanes.ts'
 import { type QueueParts, queueParts, type SharedParts } from './queue-parts.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import { isJobId } from './token.ts'
@@ -22,13 +23,16 @@ export class SqlJoinedQueue implements JoinedQueue {
   readonly #session: SqlSession
   readonly #ground: JoinedGround
   readonly #database: JoinedDatabase
+  readonly #lanes: Lanes
   readonly #parts: QueueParts
 
   constructor(session: SqlSession, ground: JoinedGround) {
     this.#session = session
     this.#ground = ground
     this.#database = new JoinedDatabase(session)
-    this.#parts = queueParts(this.#database, new DeferredGroups(), ground.shared, ground.database)
+    this.#lanes = ground.shared.lanes.within(this.#database)
+    const shared = { ...ground.shared, lanes: this.#lanes }
+    this.#parts = queueParts(this.#database, new DeferredGroups(), shared, ground.database)
   }
 
   async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
@@ -47,9 +51,9 @@ export class SqlJoinedQueue implements JoinedQueue {
   }
 
   async amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]> {
-    const { database: beside, shared, now } = this.#ground
+    const { database: beside, now } = this.#ground
     const { transactions } = this.#parts
-    const amending = new Amending({ lanes: shared.lanes, transactions, database: this.#database, beside })
+    const amending = new Amending({ lanes: this.#lanes, transactions, database: this.#database, beside })
     const answers = await amending.amend(amendments, now())
     await this.#ground.waker.wakeAtCommit(this.#session)
     return answers

@@ -7,6 +7,8 @@ import { type JoinedGround, SqlJoinedQueue } from './joined-queue.ts'
 import type { SqlSession } from './session.ts'
 
 export interface JoiningOptions extends JoinedGround {
+  /** By which the queue is told from others: see `markOf`. */
+  readonly mark: number
   /** A session on a connection of the caller; null where that is one of another engine. */
   readonly sessionOn: (found: JoinableTransaction) => SqlSession | null
 }
@@ -14,7 +16,6 @@ export interface JoiningOptions extends JoinedGround {
 /** The queue inside of transactions that callers have begun, on connections of their own to its database. */
 export class Joining {
   readonly #options: JoiningOptions
-  #mark: Promise<number> | undefined
   /** Connections that were found to lead to the queue's database. */
   readonly #known = new WeakSet<object>()
   /** What was last begun on a connection: two parts of a transaction must not be mixed. */
@@ -44,9 +45,7 @@ export class Joining {
 
   /** A queue that was made at another moment is another one, in another database. */
   async #refuseOther(session: SqlSession): Promise<void> {
-    this.#mark ??= markOf(this.#options.database)
-    const [own, theirs] = await Promise.all([this.#mark, theirMark(session)])
-    if (own === theirs) return
+    if ((await theirMark(session)) === this.#options.mark) return
     const message =
       'The transaction is one of another database than the queue is in. Open the same one for both, or dispatch without in()'
     throw new TreadleError('TRANSACTION_INVALID', message)
@@ -59,8 +58,8 @@ export class Joining {
   }
 }
 
-/** When the queue was made. */
-async function markOf(session: SqlSession): Promise<number> {
+/** When the queue was made. Read before anybody joins: who has a connection of the pool must not have to wait for a second one. */
+export async function markOf(session: SqlSession): Promise<number> {
   const [made] = await session.all<{ applied_at: unknown }>('SELECT applied_at FROM {migrations} WHERE version = 1')
   return Number(made?.applied_at)
 }

@@ -1,3 +1,4 @@
+import { pause, systemClock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SqlSession } from './session.ts'
@@ -13,6 +14,9 @@ export interface Lane {
   readonly grouped: number
 }
 
+/** How long it is waited for a connection to make a lane on. */
+const patienceMs = 500
+
 const columns = ['queue', 'job', 'priority', 'single', 'recurring', 'grouped'] as const
 const select = `SELECT lane, ${columns.join(', ')} FROM {lanes}`
 
@@ -22,11 +26,24 @@ const select = `SELECT lane, ${columns.join(', ')} FROM {lanes}`
  */
 export class Lanes {
   readonly #session: SqlSession
+  /** Those of the queue, beside those of a transaction that somebody else ends. */
+  readonly #lasting: Lanes | null
   readonly #byKey = new Map<string, Lane>()
   readonly #byNumber = new Map<number, Lane>()
+  #reading: Promise<void> | undefined
+  #isMadeWithin = false
 
-  constructor(session: SqlSession) {
+  constructor(session: SqlSession, lasting: Lanes | null = null) {
     this.#session = session
+    this.#lasting = lasting
+  }
+
+  /**
+   * For a transaction of a caller, who may have the last connection of the pool, and so must not need another one. What it sees may
+   * be rolled back, and is forgotten with it.
+   */
+  within(session: SqlSession): Lanes {
+    return new Lanes(session, this)
   }
 
   /** The lanes of these envelopes, in their order. New ones are made on the way. */
@@ -44,7 +61,7 @@ export class Lanes {
     let last: { readonly envelope: Envelope; readonly lane: Lane } | undefined
     for (const envelope of envelopes) {
       if (last === undefined || !isSameLane(last.envelope, envelope)) {
-        const lane = this.#byKey.get(textOf(laneKey(envelope, isRecurring)))
+        const lane = this.#ofKey(textOf(laneKey(envelope, isRecurring)))
         if (lane === undefined) return null
         last = { envelope, lane }
       }
@@ -55,23 +72,23 @@ export class Lanes {
 
   /** The lanes with these numbers. Read in the transaction that met them: one that waits for a second connection may wait for ever. */
   async numbered(session: SqlSession, numbers: readonly number[]): Promise<readonly Lane[]> {
-    if (numbers.some((lane) => !this.#byNumber.has(lane))) await this.#readAll(session)
-    return numbers.map((lane) => this.#known(this.#byNumber.get(lane), String(lane)))
+    if (numbers.some((lane) => this.find(lane) === undefined)) await this.#readAll(session)
+    return numbers.map((lane) => this.get(lane))
   }
 
   /** Of a lane that was met before. */
   get(lane: number): Lane {
-    return this.#known(this.#byNumber.get(lane), String(lane))
+    return this.#known(this.find(lane), String(lane))
   }
 
   /** The lane with this number, unless it was not met yet or there is none. */
   find(lane: number): Lane | undefined {
-    return this.#byNumber.get(lane)
+    return this.#byNumber.get(lane) ?? this.#lasting?.find(lane)
   }
 
   /** Those that were met so far. */
   get known(): readonly Lane[] {
-    return [...this.#byNumber.values()]
+    return [...new Map([...(this.#lasting?.known ?? []), ...this.#byNumber.values()].map((lane) => [lane.lane, lane])).values()]
   }
 
   async all(): Promise<readonly Lane[]> {
@@ -81,10 +98,51 @@ export class Lanes {
 
   async #make(lanes: readonly LaneKey[]): Promise<void> {
     await this.#readAll(this.#session)
-    const missing = lanes.filter((lane) => !this.#byKey.has(textOf(lane)))
-    if (missing.length === 0) return
-    await this.#session.insertNew('lanes', columns, [...missing].sort(byText), 'lane')
+    const missing = this.#missingOf(lanes)
+    if (this.#lasting !== null) await this.#makeBeside(missing, this.#lasting)
+    else if (missing.length > 0) await this.#insert(missing)
+  }
+
+  /**
+   * On a connection of the queue's own where one is soon free: a lane that is made in the transaction keeps others from making it
+   * until that ends. So only one transaction of this program does that at a time, and the others wait for it and for the queue.
+   */
+  async #makeBeside(missing: readonly LaneKey[], lasting: Lanes): Promise<void> {
+    if (missing.length === 0) return lasting.#learn()
+    const making = lasting.#make(missing)
+    if (await isSoonDone(making)) return
+    if (!lasting.#isMadeWithin) {
+      lasting.#isMadeWithin = true
+      const end = () => {
+        lasting.#isMadeWithin = false
+      }
+      making.then(end, end)
+      await this.#insert(missing)
+    }
+    // Somebody else may have made it at a moment that this transaction does not see.
+    if (this.#missingOf(missing).length > 0) await making
+  }
+
+  async #insert(lanes: readonly LaneKey[]): Promise<void> {
+    await this.#session.insertNew('lanes', columns, [...lanes].sort(byText), 'lane')
     await this.#readAll(this.#session)
+  }
+
+  #missingOf(lanes: readonly LaneKey[]): readonly LaneKey[] {
+    return lanes.filter((lane) => this.#ofKey(textOf(lane)) === undefined)
+  }
+
+  /** What a transaction of somebody else has read is not taken from it. Nobody waits for this. */
+  #learn(): void {
+    this.#reading ??= this.#readAll(this.#session)
+      .catch(() => {})
+      .finally(() => {
+        this.#reading = undefined
+      })
+  }
+
+  #ofKey(key: string): Lane | undefined {
+    return this.#byKey.get(key) ?? (this.#lasting === null ? undefined : this.#lasting.#ofKey(key))
   }
 
   async #readAll(session: SqlSession): Promise<void> {
@@ -100,6 +158,20 @@ export class Lanes {
 
   #missing(what: string): never {
     throw new TreadleError('DATABASE_FAILED', `A job stands in a lane that does not exist: ${what}`)
+  }
+}
+
+/** Without a rejection of its own. */
+async function isSoonDone(work: Promise<unknown>): Promise<boolean> {
+  const patience = new AbortController()
+  const isDone = work.then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([isDone, pause(systemClock, patienceMs, patience.signal).then(() => false)])
+  } finally {
+    patience.abort()
   }
 }
 
