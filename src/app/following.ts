@@ -66,7 +66,9 @@ export function wakeAfterRepeats(scheduler: Scheduler, registry: Registry, event
   const look = ({ job }: { readonly job: string }) => {
     if (repeats.has(job)) scheduler.wake()
   }
-  const listeners = (['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const).map((name) => events.on(name, look))
+  const listeners = (['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const).map((name) =>
+    events.follow(name, look),
+  )
   return () => {
     for (const unlisten of listeners) unlisten()
   }

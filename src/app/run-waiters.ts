@@ -30,7 +30,8 @@ export class RunWaiters {
 
   #add(id: string, end: () => void): void {
     // Listening only while somebody waits: otherwise the worker need not make the events.
-    if (this.#waiting.size === 0) this.#stopListening = ends.map((name) => this.#events.on(name, (event) => this.#settle(event)))
+    if (this.#waiting.size === 0)
+      this.#stopListening = ends.map((name) => this.#events.follow(name, (event) => this.#settle(event)))
     this.#waiting.set(id, (this.#waiting.get(id) ?? new Set()).add(end))
   }
 

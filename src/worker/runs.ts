@@ -142,7 +142,7 @@ export class Runs {
   }
 
   async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
-    const { clock, keepOf, events } = this.#deps
+    const { clock, keepOf } = this.#deps
     const { token, attempt, envelope } = run.lease
     let receipt: SettleReceipt = 'lost'
     try {
@@ -155,7 +155,7 @@ export class Runs {
     }
     const settled = receipt === 'applied' ? outcome : await this.#otherwise(receipt, envelope.id)
     count(this.#options.tally, settled.kind)
-    announce(events, run, settled, durationMs)
+    announce(this.#deps, run, settled, durationMs)
   }
 
   /** What became of a job that did not end as its run did: its children, or somebody who asked it to stop, may have had the last word. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { type Treadle, treadle } from '../../src/app/treadle.ts'
 import { TreadleError } from '../../src/core/errors.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { backoffMs, persistently } from '../../src/worker/persistent.ts'
-import { aborted, gate, until, worldOn } from '../world.ts'
+import { aborted, gate, loggerInto, until, worldOn } from '../world.ts'
 import { faultyBackend } from './faults.ts'
 
 const quiet = { signals: false, poll: '1h' } as const
@@ -233,5 +234,49 @@ describe('a renewal that is under way', () => {
     const stopping = jobs.stop()
     await clock.advance(20_000)
     await Promise.all([stopping, working])
+  })
+})
+
+describe('a job that fails', () => {
+  async function logOf(prepare: (jobs: Treadle) => unknown): Promise<readonly string[]> {
+    const clock = new ManualClock()
+    const log: string[] = []
+    await using jobs = treadle('memory:', { clock, logger: loggerInto(log) })
+    jobs
+      .define('mail', async () => {
+        throw new Error('no such address')
+      })
+      .retries(1, { strategy: 'fixed', base: '10s', jitter: 'none' })
+    prepare(jobs)
+    const { id } = await jobs.dispatch('mail')
+    for (let pass = 0; pass < 2; pass++) {
+      await jobs.run()
+      await clock.advance(10_000)
+    }
+    return log.map((line) => line.replace(id, 'ID'))
+  }
+
+  it('is told to the log where nobody listens for it', async () => {
+    expect(await logOf(() => {})).toEqual([
+      'warn mail (ID): attempt 1 failed, the next one is in 10s: no such address',
+      'error mail (ID) is dead (exhausted) at attempt 2: no such address',
+    ])
+  })
+
+  it('is told to who listens, and then not to the log', async () => {
+    const heard: string[] = []
+    const log = await logOf((jobs) => {
+      jobs.on('job:failed', ({ name }) => heard.push(`${name} failed`))
+      jobs.on('job:dead', ({ name }) => heard.push(`${name} is dead`))
+    })
+    expect([log, heard]).toEqual([[], ['mail failed', 'mail is dead']])
+  })
+
+  it('is told to the log also while somebody waits for a result', async () => {
+    const log = await logOf((jobs) => {
+      jobs.define('other', async () => {})
+      void jobs.dispatch('other', null, { delay: '1h' }).then((run) => run.result({ timeout: '1m' }).catch(() => {}))
+    })
+    expect(log.at(-1)).toMatch(/^error mail \(ID\) is dead/)
   })
 })
