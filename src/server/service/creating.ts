@@ -5,6 +5,7 @@ import { Batcher } from '../../core/batcher.ts'
 import { refuseWritten } from '../../core/json.ts'
 import { definitionDefaults, JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatch.ts'
+import { validate } from '../../definition/schema.ts'
 import type { Envelope, ParentLink } from '../../envelope/envelope.ts'
 import type { Company } from './company.ts'
 
@@ -60,6 +61,13 @@ export class Creating {
     return sealJob(plan, written, sealing, { number, ...(place && { place }) })
   }
 
+  /** Of a job that gets another payload: throws what making it with that one would throw. */
+  async checkPayload(job: string, text: string): Promise<void> {
+    const { input } = this.definitionOf(job).fields
+    this.#refuseUnfit(job, text)
+    if (input !== null) await validate(input, JSON.parse(text), payloadOf(job), 'PAYLOAD_INVALID')
+  }
+
   /** Together with whatever else is being sent at this moment. */
   send(envelope: Envelope): Promise<SendReceipt> {
     return this.#sends.add(envelope)
@@ -88,11 +96,12 @@ export class Creating {
 
   /** Nothing is made of the payload, so it is only looked at. */
   #writePlainly({ definition }: Plan, text: string): WrittenPayload {
-    refuseWritten(JSON.parse(text), text, {
-      what: `payload of "${definition.job}"`,
-      maxBytes: this.#queue.settings.maxPayloadBytes,
-    })
+    this.#refuseUnfit(definition.job, text)
     return { text, uniqueKey: null, idempotencyKey: null, group: null }
+  }
+
+  #refuseUnfit(job: string, text: string): void {
+    refuseWritten(JSON.parse(text), text, { what: payloadOf(job), maxBytes: this.#queue.settings.maxPayloadBytes })
   }
 
   /** The text travels as it came, whatever its spaces and its large numbers are. */
@@ -110,6 +119,10 @@ export class Creating {
     this.#bare.set(job, definition)
     return definition
   }
+}
+
+function payloadOf(job: string): string {
+  return `payload of "${job}"`
 }
 
 /** Neither a schema nor a key that would have to be asked for each payload. */

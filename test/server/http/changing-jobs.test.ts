@@ -30,6 +30,26 @@ describe('changing a job that waits', () => {
     expect(await client.jobs.change(id, { priority: 1 })).toEqual({ ...before, priority: 1 })
   })
 
+  test('is refused where the payload does not fit the schema of its job, as when it is made', async () => {
+    const { jobs, client, ask, problem } = await serving()
+    const schema = {
+      '~standard': {
+        version: 1 as const,
+        vendor: 'test',
+        validate: async (value: unknown) =>
+          typeof value === 'string' ? { value } : { issues: [{ message: 'must be an address' }] },
+      },
+    }
+    jobs.define('mail', { input: schema }, async () => {})
+    const { id } = await client.jobs.create({ job: 'mail', payload: 'ada@example.com' })
+    const made = await problem('POST', '/jobs', { json: { job: 'mail', payload: 5 } })
+    expect(made).toMatchObject({ status: 400, code: 'PAYLOAD_INVALID' })
+    expect(await problem('PATCH', `/jobs/${id}`, { json: { payload: 5 } })).toEqual(made)
+    expect(await client.jobs.get(id)).toMatchObject({ payload: 'ada@example.com' })
+    const changed = await ask('PATCH', `/jobs/${id}`, { json: { payload: 'bob@example.com' } })
+    expect(changed).toMatchObject({ status: 200, body: { payload: 'bob@example.com' } })
+  })
+
   test('is refused when nothing is said, when a worker has the job, and when it has ended', async () => {
     const { client, problem } = await serving()
     const { id } = await client.jobs.create({ job: 'a' })

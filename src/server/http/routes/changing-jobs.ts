@@ -4,7 +4,6 @@ import { identityOf } from '../../../backends/record-identity.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import type { JobChange } from '../../../client/api/job-shapes.ts'
 import { parseInstant } from '../../../core/instant.ts'
-import { toJson } from '../../../core/json.ts'
 import { reseal } from '../../../envelope/reseal.ts'
 import type { HttpDeps } from '../deps.ts'
 import { HttpProblem, invalidRequest, noSuchJob } from '../http-problem.ts'
@@ -15,7 +14,7 @@ import type { Handlers } from '../route.ts'
 type Names = 'changeJob' | 'deleteJob' | 'cancelJob' | 'retryJob' | 'replayDeadJob'
 
 /** Changing jobs that are there. */
-export function changingJobs({ jobs, service: { queue } }: HttpDeps): Pick<Handlers, Names> {
+export function changingJobs({ jobs, service: { queue, creating } }: HttpDeps): Pick<Handlers, Names> {
   const { store } = queue.backend
 
   const find = async (id: string): Promise<JobRecord> => {
@@ -39,7 +38,10 @@ export function changingJobs({ jobs, service: { queue } }: HttpDeps): Pick<Handl
       if (Object.keys(body).length === 0) {
         throw invalidRequest([{ pointer: '', detail: 'must say at least one of runAt, priority and payload' }])
       }
-      await change(await find(id), { ...body, payloadText: memberTexts(exchange.text).get('payload') }, queue, find)
+      const found = await find(id)
+      const payloadText = memberTexts(exchange.text).get('payload')
+      if (payloadText !== undefined) await creating.checkPayload(found.job, payloadText)
+      await change(found, { ...body, payloadText }, queue, find)
       return { status: 200, body: jobJson(await find(id)) }
     },
 
@@ -81,13 +83,11 @@ interface Changes extends JobChange {
 async function change(
   found: JobRecord,
   changes: Changes,
-  { backend, keys, settings }: ServedQueue,
+  { backend, keys }: ServedQueue,
   find: (id: string) => Promise<JobRecord>,
 ): Promise<void> {
   let record = found
-  const { id, job } = record
-  // Checked by its value, and written as it came.
-  if (changes.payload !== undefined) toJson(changes.payload, { what: `payload of "${job}"`, maxBytes: settings.maxPayloadBytes })
+  const { id } = record
   const runAt = changes.runAt === undefined ? undefined : parseInstant(changes.runAt, 'runAt')
   for (let round = 0; round < mostRounds; round++) {
     const { priority = record.priority } = changes
