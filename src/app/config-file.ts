@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { TreadleError } from '../core/errors.ts'
-import { checkConfig, type TreadleConfig } from './config.ts'
+import { checkConfig, jobsPart, type TreadleConfig } from './config.ts'
 import { defaultExport, loadModule } from './module-loader.ts'
 import { Treadle } from './treadle.ts'
 
@@ -24,8 +24,11 @@ export function findConfigFile(from: string): string | null {
   return parent === folder ? null : findConfigFile(parent)
 }
 
+/** Is told what is wrong with the options of a config. What that says of jobs is then loaded without the rest. */
+export type OnRefused = (refused: TreadleError) => void
+
 /** Throws `CONFIG_NOT_FOUND`, `CONFIG_LOAD_FAILED` or `CONFIG_INVALID`, each with the path of the file. */
-export async function loadConfigFile(file: string): Promise<LoadedConfig> {
+export async function loadConfigFile(file: string, onRefused?: OnRefused): Promise<LoadedConfig> {
   const path = resolve(file)
   if (!existsSync(path)) throw new TreadleError('CONFIG_NOT_FOUND', `The config file ${path} does not exist`)
   const value = defaultExport(await loadModule(path), path)
@@ -35,7 +38,17 @@ export async function loadConfigFile(file: string): Promise<LoadedConfig> {
     const message = `${path}: there is no default export. Write: export default defineConfig({ url: 'sqlite:treadle.db' })`
     throw new TreadleError('CONFIG_INVALID', message)
   }
-  return { path, folder, config: checkConfig(value, path) }
+  return { path, folder, config: checkedConfig(value, path, onRefused) }
+}
+
+function checkedConfig(value: unknown, path: string, onRefused: OnRefused | undefined): TreadleConfig {
+  try {
+    return checkConfig(value, path)
+  } catch (thrown) {
+    if (onRefused === undefined || !(thrown instanceof TreadleError)) throw thrown
+    onRefused(thrown)
+    return jobsPart(value)
+  }
 }
 
 /** The folders and files with jobs that a config names, as absolute paths. */

@@ -1,5 +1,6 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
+import { queueProblem } from '../definition/names.ts'
 import { workerConfig } from '../worker/config.ts'
 import type { WorkOptions } from '../worker/options.ts'
 import { urlProblem } from './open-backend.ts'
@@ -26,6 +27,13 @@ export function checkConfig(value: unknown, where: string): TreadleConfig {
   if (problems.length === 0) return value as TreadleConfig
   const errors = problems.map((problem) => new TreadleError('CONFIG_INVALID', `${where}: ${problem}`))
   throw new TreadleError('CONFIG_INVALID', `${where}: ${problems.join('; ')}`, { cause: new AggregateError(errors) })
+}
+
+/** Of a config that has problems, what it says of jobs: these can be looked at all the same. */
+export function jobsPart(value: unknown): TreadleConfig {
+  const { jobs, worker } = Object(value) as Record<string, unknown>
+  const { jobs: only } = Object(worker) as Record<string, unknown>
+  return { ...((isText(jobs) || isTexts(jobs)) && { jobs }), ...(isTexts(only) && { worker: { jobs: only } }) }
 }
 
 /** Everything that is wrong with a config, at once. */
@@ -59,7 +67,12 @@ function known(options: Record<string, unknown>): Record<string, unknown> {
 }
 
 function workerProblems(worker: Record<string, unknown>): readonly string[] {
-  return problemsOf('worker: ', () => workerConfig(worker, 'work'))
+  const { queues } = worker
+  const misnamed = isTexts(queues) ? queues.map(queueProblem).filter((problem) => problem !== undefined) : []
+  return [
+    ...problemsOf('worker: ', () => workerConfig(worker, 'work')),
+    ...misnamed.map((problem) => `worker: queues: ${problem}`),
+  ]
 }
 
 /** What a check throws, without the words that introduce it. */
@@ -80,7 +93,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-function isTexts(value: unknown): boolean {
+function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every(isText)
 }
 

@@ -97,14 +97,16 @@ export function settingsOf(options: TreadleOptions): Settings {
   })
 }
 
-function partProblems({ signingKey, unsigned, migrate, clock, logger }: TreadleOptions): readonly string[] {
+function partProblems({ signingKey, unsigned, migrate, clock, logger, environment }: TreadleOptions): readonly string[] {
   const isWrongKey = signingKey !== undefined && !isSigningKey(signingKey)
   const isWrongClock = clock !== undefined && !hasMethods(clock, ['now', 'random', 'timer'])
+  const isWrongEnvironment = environment !== undefined && (typeof environment !== 'string' || environment === '')
   const isWrongLogger = logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error'])
   return [
     ...(isWrongKey ? ['signingKey must be a text, or { id, secret }, or a list of those'] : []),
     ...(isWrongClock ? ['clock must have now, random and timer'] : []),
     ...(isWrongLogger ? ['logger must have debug, info, warn and error'] : []),
+    ...(isWrongEnvironment ? [`environment must be a text such as 'production', got ${JSON.stringify(environment)}`] : []),
     ...switchProblem('unsigned', unsigned),
     ...switchProblem('migrate', migrate),
     ...(unsigned === true && signingKey !== undefined ? ['give either signingKey or unsigned, not both'] : []),

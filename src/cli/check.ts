@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs'
+import { jobs as defaultJobs } from '../app/default-instance.ts'
 import { hasTransactions } from '../app/open-backend.ts'
+import type { Treadle } from '../app/treadle.ts'
 import { undeliverable } from '../app/undeliverable.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
+import { unknownJobsProblem } from './known-jobs.ts'
 import { iso } from './output/jobs.ts'
+import { plural } from './output/text.ts'
 import { openProject, type Project, type ProjectOptions } from './project.ts'
 
 export interface CheckReport {
@@ -31,21 +35,29 @@ export interface CheckedJob {
 
 /** Everything that is wrong with the config, the job files and the jobs, at once. Opens no database. */
 export async function checkProject(options: ProjectOptions, folder: string, now: number): Promise<CheckReport> {
+  const refused: TreadleError[] = []
   try {
-    return await checkOpened(await openProject(options, folder), now)
+    const project = await openProject(options, folder, { onRefused: (each) => void refused.push(each) })
+    const report = await checkOpened(project, now)
+    if (refused.length === 0) return report
+    // What it would be opened with is not known.
+    return { ...report, url: null, problems: [...refused.flatMap(singleProblems), ...report.problems] }
   } catch (thrown) {
     if (!(thrown instanceof TreadleError)) throw thrown
-    const { cause } = thrown
-    const problems = cause instanceof AggregateError ? cause.errors.map(messageOf) : [thrown.message]
-    return { config: null, url: null, files: [], jobs: [], problems, warnings: [] }
+    return { config: null, url: null, files: [], jobs: [], problems: singleProblems(thrown), warnings: [] }
   }
+}
+
+function singleProblems({ message, cause }: TreadleError): readonly string[] {
+  return cause instanceof AggregateError ? cause.errors.map(messageOf) : [message]
 }
 
 async function checkOpened(project: Project, now: number): Promise<CheckReport> {
   const { files, problems } = await project.loadJobs()
   const unsound = [...problems.map(({ message }) => message), ...project.jobs.problems()]
   const definitions = unsound.length === 0 ? project.jobs.definitions() : []
-  const wrong = [...unsound, ...undeliverable(definitions, project.url, hasTransactions(project.url))]
+  const missing = unsound.length === 0 ? missingJobs(project, files.length) : []
+  const wrong = [...unsound, ...missing, ...undeliverable(definitions, project.url, hasTransactions(project.url))]
   return {
     config: project.configPath,
     url: project.url,
@@ -54,6 +66,20 @@ async function checkOpened(project: Project, now: number): Promise<CheckReport> 
     problems: [...wrong, ...definitions.flatMap(isolateProblems)],
     warnings: definitions.flatMap((definition) => scheduleWarnings(definition, now)),
   }
+}
+
+/** Jobs that are meant to be here, and are not. Where a file could not be loaded, they may be in that one. */
+function missingJobs({ jobs, configPath, worker }: Project, files: number): readonly string[] {
+  if (files > 0 && jobs.definitions().length === 0) return [undefinedProblem(jobs, configPath, files)]
+  const unknown = unknownJobsProblem(jobs, worker.jobs ?? [])
+  return unknown === undefined ? [] : [`${configPath}: worker: jobs: ${unknown}`]
+}
+
+function undefinedProblem(jobs: Treadle, configPath: string | null, files: number): string {
+  const found = `No job is defined here, although ${plural(files, 'job file was', 'job files were')} loaded`
+  const unseen = 'jobs that a file defines on an instance of its own (treadle(…)) belong to that one alone'
+  if (jobs !== defaultJobs) return `${found}: ${unseen}. Define them on the instance that ${configPath} exports.`
+  return `${found}: ${unseen}. Define them on the common one: import { jobs } from 'treadle'; or export yours as the default of ${configPath}.`
 }
 
 function checkedJob(definition: JobDefinition, now: number): CheckedJob {

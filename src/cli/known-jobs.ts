@@ -3,9 +3,13 @@ import { TreadleError } from '../core/errors.ts'
 
 /** Refuses keys that no job here has. */
 export function refuseUnknownJobs(jobs: Treadle, keys: readonly string[], advice = ''): void {
+  const problem = unknownJobsProblem(jobs, keys)
+  if (problem !== undefined) throw new TreadleError('JOB_UNKNOWN', `${problem}${advice}`)
+}
+
+export function unknownJobsProblem(jobs: Treadle, keys: readonly string[]): string | undefined {
   const unknown = keys.filter((key) => !jobs.has(key))
-  if (unknown.length === 0) return
+  if (unknown.length === 0) return undefined
   const known = jobs.definitions().map(({ job }) => job)
-  const message = `No job is defined as ${unknown.map((key) => `"${key}"`).join(', ')}. Defined here: ${known.join(', ') || 'none'}.${advice}`
-  throw new TreadleError('JOB_UNKNOWN', message)
+  return `No job is defined as ${unknown.map((key) => `"${key}"`).join(', ')}. Defined here: ${known.join(', ') || 'none'}.`
 }

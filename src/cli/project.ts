@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { TreadleConfig } from '../app/config.ts'
-import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile } from '../app/config-file.ts'
+import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile, type OnRefused } from '../app/config-file.ts'
 import { configure, jobs } from '../app/default-instance.ts'
 import { type LoadedJobFiles, tryJobFiles } from '../app/job-files.ts'
 import { databaseFile } from '../app/open-backend.ts'
@@ -41,6 +41,8 @@ export interface OpenOptions {
   readonly standIn?: () => QueueBackend
   /** The command is of use without a config, too: then the database is the default one. */
   readonly needsNoConfig?: true
+  /** For a command that looks at the jobs also where the config is wrong. */
+  readonly onRefused?: OnRefused
 }
 
 /** Opens no database. */
@@ -75,10 +77,10 @@ export function refuseMissing(file: string | null): void {
   )
 }
 
-async function findConfig(options: ProjectOptions, folder: string, { needsNoConfig }: OpenOptions): Promise<LoadedConfig | null> {
+async function findConfig(options: ProjectOptions, folder: string, open: OpenOptions): Promise<LoadedConfig | null> {
   const path = options.config === undefined ? findConfigFile(folder) : resolve(folder, options.config)
-  if (path !== null) return loadFrom(path)
-  if (needsNoConfig || options.url !== undefined || environmentVariable('TREADLE_URL') !== undefined) return null
+  if (path !== null) return loadFrom(path, open.onRefused)
+  if (open.needsNoConfig || options.url !== undefined || environmentVariable('TREADLE_URL') !== undefined) return null
   throw new TreadleError(
     'CONFIG_NOT_FOUND',
     `No treadle.config.ts was found in ${folder} or above it. Run "treadle init" to make one, or give --config FILE or --url URL.`,
@@ -86,11 +88,11 @@ async function findConfig(options: ProjectOptions, folder: string, { needsNoConf
 }
 
 /** A program that is made in the config file finds its relative files from where that is, as it does when it runs by itself. */
-async function loadFrom(path: string): Promise<LoadedConfig> {
+async function loadFrom(path: string, onRefused: OnRefused | undefined): Promise<LoadedConfig> {
   const before = process.cwd()
   if (existsSync(path)) process.chdir(dirname(path))
   try {
-    return await loadConfigFile(path)
+    return await loadConfigFile(path, onRefused)
   } finally {
     process.chdir(before)
   }

@@ -32,6 +32,14 @@ describe('a config', () => {
     ])
   })
 
+  it('names queues that there can be, and an environment', () => {
+    expect(configProblems({ environment: 5, worker: { queues: ['mail', 'a b', 'c d'] } })).toEqual([
+      "environment must be a text such as 'production', got 5",
+      expect.stringMatching(/^worker: queues: a queue must be .*, got "a b"$/),
+      expect.stringMatching(/^worker: queues: a queue must be .*, got "c d"$/),
+    ])
+  })
+
   it('is refused with each problem on its own in the cause', () => {
     const refused = expect(() => checkConfig({ ulr: 'x', worker: 3 }, 'a.ts'))
     refused.toThrow(

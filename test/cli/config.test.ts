@@ -149,6 +149,42 @@ describe('job files', () => {
     })
   })
 
+  it('treadle check tells what is wrong with the options and, beside that, with the jobs', async () => {
+    const project = new Project({
+      'treadle.config.ts': `export default { url: 'sqlite:x.db', environment: 5, worker: { jobs: ['nope'], queues: ['a b'] } }`,
+      'jobs/a.ts': `import { jobs } from 'treadle'\njobs.define('a', () => 1)`,
+    })
+    const { code, out } = await project.call(['check', '--json'])
+    const { problems } = JSON.parse(out) as { problems: string[] }
+    const inConfig = (problem: string) => `${project.path('treadle.config.ts')}: ${problem}`
+    expect({ code, problems }).toEqual({
+      code: 1,
+      problems: [
+        inConfig("environment must be a text such as 'production', got 5"),
+        expect.stringMatching(/worker: queues: a queue must be .*, got "a b"$/),
+        inConfig('worker: jobs: No job is defined as "nope". Defined here: a.'),
+      ],
+    })
+    expect(await project.call(['work'])).toMatchObject({ code: 1, err: expect.stringContaining('got "a b"') })
+  })
+
+  it('treadle check finds that job files were loaded and no job is there, and says how to define one', async () => {
+    const own = `import { treadle } from 'treadle'\nexport const jobs = treadle('sqlite:own.db')\n`
+    const project = new Project({ 'treadle.config.ts': configText, 'jobs/a.ts': `${own}jobs.define('a', () => 1)` })
+    const { code, out } = await project.call(['check'])
+    expect(code).toBe(1)
+    expect(out).toMatch(
+      /✗ No job is defined here, although 1 job file was loaded: .* instance of its own .*import \{ jobs \} from/,
+    )
+    project.write('treadle.config.ts', `export { jobs as default } from './jobs/a.ts'`)
+    expect(await project.call(['check'])).toMatchObject({ code: 0 })
+    project.write('treadle.config.ts', `import { treadle } from 'treadle'\nexport default treadle('sqlite:x.db')`)
+    expect(await project.call(['check'])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(`Define them on the instance that ${project.path('treadle.config.ts')} exports.`),
+    })
+  })
+
   it('a schedule that is not followed everywhere is marked (D8)', async () => {
     const project = new Project({
       'treadle.config.ts': configText,
