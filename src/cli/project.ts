@@ -4,11 +4,12 @@ import type { TreadleConfig } from '../app/config.ts'
 import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile, type OnRefused } from '../app/config-file.ts'
 import { configure, jobs } from '../app/default-instance.ts'
 import { type LoadedJobFiles, tryJobFiles } from '../app/job-files.ts'
-import { databaseFile } from '../app/open-backend.ts'
+import { databaseFile, openUpkeep } from '../app/open-backend.ts'
 import { defaultUrl } from '../app/opening.ts'
 import { setProjectModules } from '../app/program-modules.ts'
 import type { Treadle, TreadleOptions } from '../app/treadle.ts'
 import type { QueueBackend } from '../backends/contract.ts'
+import { refuseUnfit } from '../backends/migrations.ts'
 import { environmentVariable } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { WorkOptions } from '../worker/options.ts'
@@ -51,13 +52,17 @@ export async function openProject(options: ProjectOptions, folder: string, open:
   if (loaded !== null && 'instance' in loaded) return instanceProject(loaded, options, open)
   // The command line goes before the environment and that before the file; relative files begin where each of them stands.
   const outerUrl = options.url ?? environmentVariable('TREADLE_URL')
-  const config = { ...configWith(loaded?.config ?? {}, outerUrl), ...open.changes }
+  const said = configWith(loaded?.config ?? {}, outerUrl)
+  const config = { ...said, ...open.changes }
   const from = outerUrl === undefined ? (loaded?.folder ?? folder) : folder
   const url = config.backend?.kind ?? config.url ?? defaultUrl
   const missing = missingFile(url, from)
   const paths = loaded === null ? [] : jobPaths(loaded)
   setProjectModules({ config: loaded?.path ?? null, url: outerUrl ?? null, folder: from, jobs: paths })
-  configure(missing !== null && open.standIn !== undefined ? { ...config, backend: open.standIn() } : config, from)
+  const { standIn } = open
+  // Who makes the tables by hand is to know that they are not there.
+  const isFresh = async () => missing !== null || (said.migrate !== false && (await hasNoSchema(url, from)))
+  configure(standIn !== undefined && (await isFresh()) ? { ...config, backend: standIn() } : config, from)
   return {
     jobs,
     url: withoutPassword(url),
@@ -109,16 +114,24 @@ function missingFile(url: string, folder: string): string | null {
   return file === null || existsSync(file) ? null : file
 }
 
-function instanceProject(
+/** Of a file: nobody has used it yet. */
+async function hasNoSchema(url: string, folder: string): Promise<boolean> {
+  if (databaseFile(url, folder) === null) return false
+  const upkeep = await openUpkeep(url, folder)
+  return (await upkeep?.schema.state())?.version === 0
+}
+
+async function instanceProject(
   loaded: LoadedConfig & { readonly instance: Treadle },
   { url }: ProjectOptions,
-  { standIn }: OpenOptions,
-): Project {
+  { standIn, changes }: OpenOptions,
+): Promise<Project> {
   const { instance, path, folder } = loaded
   if (url !== undefined)
     throw new UsageError(`--url can not be used here: ${path} exports a program that has its own, ${instance.url}`)
   const missing = missingFile(instance.url, folder)
   if (standIn !== undefined) refuseMissing(missing)
+  if (changes?.migrate === false && missing === null) await refuseOldSchema(instance)
   const paths = jobPaths(loaded)
   setProjectModules({ config: path, url: null, folder, jobs: paths })
   return {
@@ -129,4 +142,11 @@ function instanceProject(
     worker: {},
     loadJobs: () => tryJobFiles(instance, paths),
   }
+}
+
+/** A program that is set up already can not be told any more to leave the schema as it is. */
+async function refuseOldSchema(instance: Treadle): Promise<void> {
+  const { schema } = (await instance.upkeep()) ?? {}
+  if (schema === undefined) return
+  refuseUnfit(await schema.state(), { latest: schema.latest, mayMigrate: false, place: instance.url })
 }

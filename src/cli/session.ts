@@ -52,12 +52,21 @@ export async function withProject(
   })
 }
 
-/** Runs a command that looks into the queue, and makes none. It works also while a job file is broken. */
-export async function withStore(command: Command, run: (session: StoreSession) => Answer): Promise<void> {
-  await withProject(command, async (session) => {
-    refuseMissing(session.project.missingFile)
-    return run({ ...session, store: await session.jobs.store() })
-  })
+/** Runs a command on the jobs of a queue that is there. It works also while a job file is broken. */
+export async function withStore(command: Command, run: (session: StoreSession) => Answer, open: OpenOptions = {}): Promise<void> {
+  await withProject(
+    command,
+    async (session) => {
+      refuseMissing(session.project.missingFile)
+      return run({ ...session, store: await session.jobs.store() })
+    },
+    open,
+  )
+}
+
+/** The same for a command that only looks at them. */
+export function lookIntoStore(command: Command, run: (session: StoreSession) => Answer): Promise<void> {
+  return withStore(command, run, lookOnly)
 }
 
 /** Runs a command that needs all jobs of the project: one file that can not be loaded stops it. */
@@ -87,7 +96,7 @@ export async function loadSoundJobs({ project, jobs, out }: ProjectSession): Pro
   return problems.length === 0 && project.configPath !== null
 }
 
-/** For a command that must neither make nor change a database. Where there is none, it looks into an empty one. */
+/** For a command that must neither make nor change a database. Where there is none, or no table in it, it looks into an empty one. */
 export const lookOnly: OpenOptions = { changes: { migrate: false }, standIn: () => openMemory({ clock: systemClock }) }
 
 function outputOf(command: Command): Output {

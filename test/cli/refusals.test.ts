@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { jobProject, Project } from './project.ts'
 
@@ -46,6 +46,44 @@ describe('the command line refuses', () => {
     project.write('treadle.config.ts', `import { treadle } from 'treadle'\nexport default treadle('sqlite:own.db')`)
     expect(await project.call(['run', '--dry-run'])).toMatchObject({ code: 4, err: expect.stringContaining('own.db') })
     expect(existsSync(project.path('own.db'))).toBe(false)
+  })
+
+  it('to look into a database with an older schema, and leaves that as it is', async () => {
+    const project = jobProject()
+    await project.call(['migrate'])
+    const { version } = (await project.json(['migrate', '--down', '1', '--yes'])) as { version: number }
+    const older = {
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/has schema version .* Run: npx treadle migrate \[SCHEMA_OUTDATED\]/),
+    }
+    for (const line of [
+      'list',
+      'list --schedules',
+      'status',
+      'workers',
+      'show x',
+      'why x',
+      'tree x',
+      'dead list',
+      'next yearly',
+    ]) {
+      expect(await project.call(line.split(' ')), line).toEqual(older)
+    }
+    const instance = `import { treadle } from 'treadle'\nexport default treadle('sqlite:jobs.db')`
+    project.write('treadle.config.ts', instance)
+    expect(await project.call(['list'])).toEqual(older)
+    expect(await project.json(['migrate', '--plan'])).toMatchObject({ version })
+    await project.call(['migrate'])
+    expect(await project.call(['list'])).toMatchObject({ code: 0, out: 'no jobs\n' })
+  })
+
+  it('nothing of an empty file, which it leaves empty', async () => {
+    const project = jobProject()
+    project.write('jobs.db', '')
+    expect(await project.call(['list'])).toMatchObject({ code: 0, out: 'no jobs\n' })
+    expect(await project.call(['status'])).toMatchObject({ code: 0, out: expect.stringContaining('no jobs yet') })
+    expect(statSync(project.path('jobs.db')).size).toBe(0)
   })
 
   it('no backend that a program was given, whatever its URL would be', async () => {

@@ -5,7 +5,7 @@ import { examples } from '../examples.ts'
 import { jobJson, jobTable } from '../output/jobs.ts'
 import { scheduleNotes, scheduleTable } from '../output/schedules.ts'
 import { readSchedules } from '../schedules.ts'
-import { loadSoundJobs, withStore } from '../session.ts'
+import { loadSoundJobs, lookIntoStore } from '../session.ts'
 import { key, queue, state, wholeNumber } from '../values.ts'
 import { findJob } from './show.ts'
 
@@ -52,7 +52,7 @@ export function listOptions(command: Command): Command {
 }
 
 export async function printJobs(command: Command, options: ListOptions): Promise<void> {
-  await withStore(command, async ({ store, out, now }) => {
+  await lookIntoStore(command, async ({ store, out, now }) => {
     const { job, group, before, limit } = options
     const filter: JobFilter = {
       limit,
@@ -70,7 +70,7 @@ export async function printJobs(command: Command, options: ListOptions): Promise
 }
 
 async function printSchedules(command: Command): Promise<void> {
-  await withStore(command, async (session) => {
+  await lookIntoStore(command, async (session) => {
     const { jobs, out, now } = session
     const complete = await loadSoundJobs(session)
     const schedules = await readSchedules(jobs, now, complete)

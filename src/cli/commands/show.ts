@@ -4,7 +4,7 @@ import { TreadleError } from '../../core/errors.ts'
 import { examples } from '../examples.ts'
 import { jobDetails } from '../output/job-details.ts'
 import { jobJson } from '../output/jobs.ts'
-import { withStore } from '../session.ts'
+import { lookIntoStore } from '../session.ts'
 
 export function addShow(program: Command): void {
   program
@@ -17,7 +17,7 @@ export function addShow(program: Command): void {
 }
 
 export async function printJob(command: Command, id: string): Promise<void> {
-  await withStore(command, async ({ store, out, now }) => {
+  await lookIntoStore(command, async ({ store, out, now }) => {
     const job = await findJob(store, id)
     const links = await store.links(id)
     const tree = job.root === null ? null : await store.tree(job.root)

@@ -3,7 +3,7 @@ import type { JobRecord, JobStore } from '../../backends/store.ts'
 import { examples } from '../examples.ts'
 import { jobJson } from '../output/jobs.ts'
 import { drawTree, progressLine } from '../output/tree.ts'
-import { withStore } from '../session.ts'
+import { lookIntoStore } from '../session.ts'
 import { wholeNumber } from '../values.ts'
 import { findJob } from './show.ts'
 
@@ -18,7 +18,7 @@ export function addTree(program: Command): void {
     .option('--limit <n>', 'at most so many jobs, the newest', wholeNumber(1, 10_000), defaultLimit)
     .addHelpText('after', examples(['tree 0190d1a2-…', ''], ['tree 0190d1a2-… --json', 'for programs']))
     .action((id: string, { limit }: { readonly limit: number }, command: Command) =>
-      withStore(command, async ({ store, out }) => {
+      lookIntoStore(command, async ({ store, out }) => {
         const root = await rootOf(store, id)
         const [progress, jobs] = [await store.tree(root), await membersOf(store, root, id, limit)]
         const members = await Promise.all(jobs.map(async (job) => ({ job, links: await store.links(job.id) })))

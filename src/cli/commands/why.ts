@@ -4,7 +4,7 @@ import { examples } from '../examples.ts'
 import { stateColour } from '../output/jobs.ts'
 import type { Output } from '../output/output.ts'
 import { visible } from '../output/text.ts'
-import { loadSoundJobs, withStore } from '../session.ts'
+import { loadSoundJobs, lookIntoStore } from '../session.ts'
 
 export function addWhy(program: Command): void {
   program
@@ -16,7 +16,7 @@ export function addWhy(program: Command): void {
     )
     .addHelpText('after', examples(['why 0190d1a2-…', ''], ['why 0190d1a2-… --json | jq .reasons[].rule', 'for programs']))
     .action((id: string, _: unknown, command: Command) =>
-      withStore(command, async (session) => {
+      lookIntoStore(command, async (session) => {
         await loadSoundJobs(session)
         const why = await session.jobs.why(id)
         session.out.answer(why, () => whyText(why, session.out))

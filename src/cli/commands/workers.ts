@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { examples } from '../examples.ts'
 import { workerJson, workerTable } from '../output/workers.ts'
-import { withStore } from '../session.ts'
+import { lookIntoStore } from '../session.ts'
 
 export function addWorkers(program: Command): void {
   program
@@ -12,7 +12,7 @@ export function addWorkers(program: Command): void {
     )
     .addHelpText('after', examples(['workers', ''], ['workers --json', 'with the jobs that each can run']))
     .action((_: unknown, command: Command) =>
-      withStore(command, async ({ store, out, now }) => {
+      lookIntoStore(command, async ({ store, out, now }) => {
         const workers = await store.workers.list()
         out.answer(workers.map(workerJson), () => (workers.length === 0 ? 'no workers' : workerTable(workers, out, now)))
       }),
