@@ -8,7 +8,9 @@ export const schedule = object({
   expression: text(),
   timezone: text(),
   paused: flag(),
-  since: instant({ description: 'Since when it is followed without a break.' }),
+  since: nullable(
+    instant({ description: 'Since when it is followed without a break; null of one that no scheduler has seen yet.' }),
+  ),
   nextAt: nullable(instant()),
   last: nullable(
     object({

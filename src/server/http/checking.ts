@@ -60,9 +60,12 @@ function formText(pattern: string, examples: JsonSchema['examples']): string {
   return examples === undefined ? `match ${pattern}` : `be a text such as ${orText(examples.map(shown))}`
 }
 
-function checkNumber({ minimum, maximum }: JsonSchema, value: number, say: Say): void {
-  if (minimum !== undefined && value < minimum) say(`must be at least ${minimum}, got ${value}`)
-  else if (maximum !== undefined && value > maximum) say(`must be at most ${maximum}, got ${value}`)
+function checkNumber(schema: JsonSchema, value: number, say: Say): void {
+  // Beyond it, a whole number is no longer the one that was written.
+  const most = [schema.type ?? []].flat().includes('integer') ? Number.MAX_SAFE_INTEGER : Number.POSITIVE_INFINITY
+  const { minimum = -most, maximum = most } = schema
+  if (value < minimum) say(`must be at least ${minimum}, got ${value}`)
+  else if (value > maximum) say(`must be at most ${maximum}, got ${value}`)
 }
 
 function checkList(
@@ -97,7 +100,8 @@ function checkObject(schema: JsonSchema, value: object, pointer: string, faults:
 }
 
 /** What is wrong with the one that was meant: the one of the right type, where there is just one. */
-function checkAny(schemas: readonly JsonSchema[], value: unknown, pointer: string, faults: Fault[]): void {
+function checkAny(choices: readonly JsonSchema[], value: unknown, pointer: string, faults: Fault[]): void {
+  const schemas = choices.flatMap(singleSchemas)
   const all = schemas.map((schema) => faultsOf(schema, value, pointer))
   if (all.some(({ length }) => length === 0)) return
   const meant = all.filter((_, index) => isOfType(schemas[index]?.type ?? [], value))
@@ -106,6 +110,11 @@ function checkAny(schemas: readonly JsonSchema[], value: unknown, pointer: strin
     const types = schemas.flatMap(({ type = [] }) => type)
     faults.push({ pointer, detail: `must be ${typeText([...new Set(types)])}, got ${gotText(value)}` })
   }
+}
+
+/** A choice among choices is one among all of them. */
+function singleSchemas(schema: JsonSchema): readonly JsonSchema[] {
+  return schema.anyOf?.flatMap(singleSchemas) ?? [schema]
 }
 
 function checkChoice(schema: JsonSchema, value: unknown, pointer: string, faults: Fault[]): void {
@@ -137,7 +146,7 @@ function typeOf(value: unknown): JsonType | 'nothing' {
   if (Array.isArray(value)) return 'array'
   switch (typeof value) {
     case 'number':
-      return Number.isSafeInteger(value) ? 'integer' : 'number'
+      return Number.isInteger(value) ? 'integer' : 'number'
     case 'string':
     case 'boolean':
     case 'object':

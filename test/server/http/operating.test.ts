@@ -74,6 +74,25 @@ describe('schedules', () => {
     expect(await client.schedules.list()).toMatchObject([{ paused: false }])
   })
 
+  test('are listed before a scheduler has seen them, in the order of their names', async () => {
+    const { jobs, client } = await serving({ jobs: { environment: 'test' } })
+    jobs.define('nightly', async () => {}).dailyAt('02:30')
+    await jobs.run()
+    jobs.define('tidy', async () => {}).repeat('FINISHED, +1 HOUR')
+    jobs.define('hourly', async () => {}).hourly()
+    jobs
+      .define('elsewhere', async () => {})
+      .hourly()
+      .environments('production')
+    const unseen = { timezone: 'UTC', paused: false, since: null, last: null }
+    expect(await client.schedules.list()).toMatchObject([
+      { ...unseen, name: 'elsewhere', nextAt: null },
+      { ...unseen, name: 'hourly', nextAt: '2026-01-01T01:00:00.000Z' },
+      { name: 'nightly', since: '2026-01-01T00:00:00.000Z' },
+      { ...unseen, name: 'tidy', expression: 'FINISHED, +1 HOUR', nextAt: null },
+    ])
+  })
+
   test('tell when they run next', async () => {
     const { client } = await scheduled()
     const { text, runs } = await client.schedules.next('digest', 2)

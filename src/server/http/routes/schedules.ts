@@ -1,3 +1,4 @@
+import type { ServedQueue } from '../../../app/served-queue.ts'
 import type { OccurrenceRecord, ScheduleRecord } from '../../../backends/schedule-store.ts'
 import type { Schedule as ScheduleJson } from '../../../client/api/schedule-shapes.ts'
 import { parseZone } from '../../../scheduling/calendar/zone.ts'
@@ -15,7 +16,11 @@ const defaultCount = 10
 export function scheduleHandlers({ jobs, service: { queue } }: HttpDeps): Pick<Handlers, Names> {
   const { schedules } = jobs
   return {
-    listSchedules: async () => ({ status: 200, body: { schedules: (await schedules.list()).map(scheduleJson) } }),
+    listSchedules: async () => {
+      const recorded = (await schedules.list()).map(scheduleJson)
+      const all = [...recorded, ...unseenSchedules(queue, new Set(recorded.map(({ name }) => name)))]
+      return { status: 200, body: { schedules: all.toSorted((a, b) => (a.name < b.name ? -1 : 1)) } }
+    },
 
     pauseSchedule: async ({ params: { name } }) => {
       await schedules.pause(name)
@@ -45,6 +50,19 @@ export function scheduleHandlers({ jobs, service: { queue } }: HttpDeps): Pick<H
       return { status: 200, body: { name, text: schedule.explain().text, timezone, runs: told } }
     },
   }
+}
+
+/** Those of the program that no scheduler has seen yet. */
+function unseenSchedules({ registry, settings }: ServedQueue, seen: ReadonlySet<string>): readonly ScheduleJson[] {
+  return registry.definitions().flatMap((definition) => {
+    const { job, fields } = definition
+    const { schedule } = fields
+    if (schedule === null || seen.has(job)) return []
+    const { expression, timezone } = schedule
+    const isFollowed = schedule.kind === 'calendar' && definition.isFollowedIn(settings.environment)
+    const nextAt = isFollowed ? isoOrNull(schedule.next(settings.clock.now())) : null
+    return [{ name: job, expression, timezone, paused: false, since: null, nextAt, last: null }]
+  })
 }
 
 /** A repeat goes on from the run that is stored; without one its first comes when a scheduler first sees it. */
