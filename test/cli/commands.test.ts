@@ -148,6 +148,32 @@ describe('treadle send, run, list, show', () => {
     expect(await project.json(['run', '--queue', 'default'])).toMatchObject({ succeeded: 1, retried: 1, dead: 0 })
     expect(await project.call(['run', '--fail-on-dead'])).toMatchObject({ code: 3, out: '1 dead\n' })
   })
+
+  it('one pass tells on the error output which jobs died and of what, the first of them', async () => {
+    const project = new HostedProject({
+      ...jobFiles,
+      'jobs/batch.ts': `import { jobs } from 'treadle'
+const card = jobs.define('card', ({ n }: { n: number }) => { throw new Error('declined ' + n) })
+jobs.define('batch', () => card.dispatchMany(Array.from({ length: 22 }, (_, n) => ({ n }))).then(() => {}))`,
+    })
+    const { id } = (await project.json(['send', 'card', '{"n":5}'])) as Sent
+    expect(await project.call(['run', '--no-scheduler'])).toEqual({
+      code: 0,
+      out: '1 dead\n',
+      err: `✗ card ${id} dead (exhausted) at attempt 1: declined 5\n`,
+    })
+    const other = (await project.json(['send', 'card', '{"n":6}'])) as Sent
+    expect(await project.json(['run', '--no-scheduler'])).toMatchObject({
+      dead: 1,
+      died: [{ job: 'card', id: other.id, reason: 'exhausted', error: { message: 'declined 6' } }],
+    })
+    await project.call(['send', 'batch'])
+    const { out, err } = await project.call(['run', '--no-scheduler'])
+    expect(out).toBe('1 succeeded, 22 dead\n')
+    const lines = err.trimEnd().split('\n')
+    expect(lines.filter((line) => line.startsWith('✗ card'))).toHaveLength(20)
+    expect(lines.at(-1)).toBe('note: more jobs died than these: "treadle dead list" has them all')
+  })
 })
 
 describe('treadle status', () => {

@@ -11,7 +11,7 @@ import { refuseUnknownJobs } from '../known-jobs.ts'
 import { nothingStoredAt } from '../nothing-stored.ts'
 import { dryRunText } from '../output/dry-run.ts'
 import type { Output } from '../output/output.ts'
-import { missedJson, missedText, reportText } from '../output/work-log.ts'
+import { deathJson, eventLine, missedJson, missedText, reportText } from '../output/work-log.ts'
 import { lookOnly, type ProjectSession, withJobs } from '../session.ts'
 import { instant, wholeNumber } from '../values.ts'
 import { watchSignals } from '../watched-signals.ts'
@@ -75,9 +75,14 @@ async function pass({ jobs, out }: ProjectSession, given: RunOptions, failOnDead
   if (note !== undefined) out.note(note)
   const stop = watchSignals(out)
   const missed = noteMissed(jobs, out)
+  const died = noteDeaths(jobs, out)
   const report = await jobs.run({ ...given, signals: true, signal: stop.signal })
   const whyNothing = given.at === undefined || report.enqueued > 0 ? null : await nothingStoredAt(jobs, given, given.at)
-  out.answer({ ...report, missed: missed.map(missedJson) }, () => reportText(report) || 'nothing was due')
+  if (report.dead > mostDeathsTold && !out.json) out.note('note: more jobs died than these: "treadle dead list" has them all')
+  out.answer(
+    { ...report, missed: missed.map(missedJson), died: died.map(deathJson) },
+    () => reportText(report) || 'nothing was due',
+  )
   if (whyNothing !== null && !out.json) out.note(`note: ${whyNothing}`)
   if (stop.name() === 'SIGINT') throw new Interrupted()
   return exitCodeOf(report, failOnDead)
@@ -91,6 +96,20 @@ function noteMissed(jobs: Treadle, out: Output): readonly TreadleEvents['schedul
     if (!out.json) out.note(`note: ${missedText(event)}`)
   })
   return missed
+}
+
+/** So many are told one by one. */
+const mostDeathsTold = 20
+
+/** Cron sends what is written: who reads that wants to know what died, and of what. */
+function noteDeaths(jobs: Treadle, out: Output): readonly TreadleEvents['job:dead'][] {
+  const died: TreadleEvents['job:dead'][] = []
+  jobs.on('job:dead', (event) => {
+    if (died.length === mostDeathsTold) return
+    died.push(event)
+    if (!out.json) out.note(eventLine('job:dead', event, out.colours))
+  })
+  return died
 }
 
 function exitCodeOf({ dead, failedSchedules }: RunReport, failOnDead: boolean): number {

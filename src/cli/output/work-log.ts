@@ -56,6 +56,10 @@ export function missedJson(missed: TreadleEvents['schedule:missed']): object {
   return { ...missed, madeUp: missed.madeUp.map(iso) }
 }
 
+export function deathJson(death: TreadleEvents['job:dead']): object {
+  return { ...death, error: errorJson(death.error) }
+}
+
 /** `3 succeeded, 1 dead`; only what happened. */
 export function reportText(report: RunReport): string {
   const counts = Object.entries(reportWording).map(([key, word]) => [report[key as keyof RunReport], word] as const)
