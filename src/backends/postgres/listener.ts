@@ -1,5 +1,6 @@
 import { type Clock, pause, systemClock } from '../../core/clock.ts'
 import type { PostgresListening } from './client.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 export interface ListenerOptions {
   readonly channel: string
@@ -115,15 +116,6 @@ export class Listener {
     if (text.startsWith('proof ')) this.#onProof?.(text)
     else this.#options.onHeard(text)
   }
-}
-
-/** What is under way is left to its own end. */
-function unlessAborted<Answer>(work: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    work.then(resolve, reject)
-  })
 }
 
 function ask(client: PostgresListening, text: string): Promise<unknown> {
