@@ -9,6 +9,7 @@ import {
   tableNames,
 } from '../sql/diagnosing.ts'
 import { indexes } from '../sql/tables.ts'
+import { isDemoted, writableAdvice } from './failure.ts'
 import { placeIndex } from './places.ts'
 
 export interface MysqlDiagnosingParts extends DiagnosingParts {
@@ -90,7 +91,12 @@ function rightsCheck({ database, schema }: MysqlDiagnosingParts): Check {
     name: 'rights',
     async look() {
       if ((await schema.state()).version === 0) return well('there is nothing to write to yet')
-      for (const statement of harmless) await database.run(statement)
+      try {
+        for (const statement of harmless) await database.run(statement)
+      } catch (thrown) {
+        if (isDemoted(thrown)) return problem('the server only reads', writableAdvice)
+        throw thrown
+      }
       return well('it may read and write')
     },
   }

@@ -12,6 +12,9 @@ const demoted = new Set([1290, 1792, 1836])
 /** The server goes away, was told to drop the connection, or takes no more of them. */
 const unreachable = new Set([...demoted, 1040, 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 3032, 4031])
 
+export const writableAdvice =
+  'Name the server that takes writes in the URL; where it is this one, an administrator can run: SET GLOBAL read_only = OFF;'
+
 /** Whether a transaction that failed so should be tried again. */
 export function isTransient(thrown: unknown): boolean {
   return transient.has(numberOf(thrown) ?? 0)
@@ -44,6 +47,9 @@ export function mysqlFailure(thrown: unknown): TreadleError {
   const number = numberOf(thrown)
   const message = messageOf(thrown)
   const options = { cause: thrown }
+  if (number !== undefined && demoted.has(number)) {
+    return new TreadleError('DATABASE_UNREACHABLE', `MySQL only reads: ${message}. ${writableAdvice}`, options)
+  }
   if (number === undefined || unreachable.has(number)) {
     return new TreadleError('DATABASE_UNREACHABLE', `MySQL can not be reached: ${message}`, options)
   }

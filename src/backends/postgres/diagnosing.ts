@@ -1,4 +1,14 @@
-import { type Check, type Finding, judgeConnections, judgeSettings, problem, runChecks, warning, well } from '../diagnosing.ts'
+import {
+  type Check,
+  type Finding,
+  type Judgement,
+  judgeConnections,
+  judgeSettings,
+  problem,
+  runChecks,
+  warning,
+  well,
+} from '../diagnosing.ts'
 import {
   clockCheck,
   type DiagnosingParts,
@@ -8,6 +18,7 @@ import {
   schemaCheck,
   tableNames,
 } from '../sql/diagnosing.ts'
+import type { SqlDatabase } from '../sql/session.ts'
 import { indexes } from '../sql/tables.ts'
 
 export interface PostgresDiagnosingParts extends DiagnosingParts {
@@ -78,6 +89,8 @@ function rightsCheck({ database, place }: PostgresDiagnosingParts): Check {
   return {
     name: 'rights',
     async look() {
+      const readOnly = await judgeReadOnly(database)
+      if (readOnly !== null) return readOnly
       const rows = await database.all<{ name: string; right: string; login: string }>(
         `SELECT relname AS name, wanted AS right, quote_ident(current_user) AS login
          FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -94,6 +107,24 @@ function rightsCheck({ database, place }: PostgresDiagnosingParts): Check {
       )
     },
   }
+}
+
+/** Null where it takes writes. */
+async function judgeReadOnly(database: SqlDatabase): Promise<Judgement | null> {
+  const [row] = await database.all<{ only_reads: string; is_standby: number; login: string; name: string }>(
+    `SELECT current_setting('transaction_read_only') AS only_reads, pg_is_in_recovery()::int AS is_standby,
+       quote_ident(current_user) AS login, quote_ident(current_database()) AS name`,
+  )
+  if (row === undefined || row.only_reads === 'off') return null
+  if (row.is_standby === 1)
+    return problem('the server is a standby, and only reads', 'Name the server that takes writes in the URL.')
+  const setting = 'default_transaction_read_only'
+  return problem(`${setting} = on: it may only read`, `Run: ${settingFor(row.login, row.name, setting, 'off')}`)
+}
+
+/** Goes before whatever the server, the database and the user say otherwise. */
+function settingFor(login: string, name: string, setting: string, value: string): string {
+  return `ALTER ROLE ${login} IN DATABASE ${name} SET ${setting} = ${value};`
 }
 
 function isolationCheck({ database }: PostgresDiagnosingParts): Check {

@@ -16,6 +16,9 @@ const unreachable = new Set([
 const cancelled = '57014'
 const denied = '42501'
 
+const writableAdvice =
+  'Name the server that takes writes in the URL; where it is this one, turn default_transaction_read_only off for the user: npx treadle doctor tells how.'
+
 /** Whether a transaction that failed so should be tried again. */
 export function isTransient(thrown: unknown): boolean {
   return transient.has(stateOf(thrown) ?? '')
@@ -42,6 +45,8 @@ export function postgresFailure(thrown: unknown): TreadleError {
   const state = stateOf(thrown)
   const message = messageOf(thrown)
   const options = { cause: thrown }
+  if (state === readOnly)
+    return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL only reads: ${message}. ${writableAdvice}`, options)
   if (state === undefined || unreachable.has(state)) {
     return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL can not be reached: ${message}`, options)
   }

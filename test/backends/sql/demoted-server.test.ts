@@ -2,8 +2,10 @@ import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Services } from '../../../scripts/services/start.mjs'
-import { openMysql } from '../../../src/backends/mysql/index.ts'
-import { openPostgres } from '../../../src/backends/postgres/index.ts'
+import type { Finding } from '../../../src/backends/diagnosing.ts'
+import { openMysql, openMysqlUpkeep } from '../../../src/backends/mysql/index.ts'
+import { openPostgres, openPostgresUpkeep } from '../../../src/backends/postgres/index.ts'
+import type { OpenUpkeep } from '../../../src/backends/upkeep.ts'
 import { Bench, times } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { ownServices } from '../../services.ts'
@@ -36,6 +38,16 @@ describe('a server that was made to read only, as a primary that failed over', (
       })
     const sending = queue.sendOne()
     await expect.poll(async () => (await processes()).filter((pid) => before.includes(pid)), patience).toEqual([])
+    // What is not tried again tells it at once.
+    await expect(queue.backend.store?.pause('mail')).rejects.toMatchObject({
+      code: 'DATABASE_UNREACHABLE',
+      message: expect.stringMatching(/^PostgreSQL only reads: .*default_transaction_read_only/),
+    })
+    expect(await rightsOn(await openPostgresUpkeep({ url }))).toMatchObject({
+      verdict: 'problem',
+      found: 'default_transaction_read_only = on: it may only read',
+      advice: 'Run: ALTER ROLE postgres IN DATABASE postgres SET default_transaction_read_only = off;',
+    })
     await readOnly('off')
     await sending
     expect(await queue.claimedIds()).toHaveLength(6)
@@ -63,6 +75,15 @@ describe('a server that was made to read only, as a primary that failed over', (
     await admin.query('SET GLOBAL read_only = 1')
     const sending = queue.sendOne()
     await expect.poll(async () => (await connections()).filter((id) => before.includes(id)), patience).toEqual([])
+    await expect(queue.backend.store?.pause('mail')).rejects.toMatchObject({
+      code: 'DATABASE_UNREACHABLE',
+      message: expect.stringMatching(/^MySQL only reads: .*SET GLOBAL read_only = OFF;$/),
+    })
+    expect(await rightsOn(await openMysqlUpkeep({ url }))).toMatchObject({
+      verdict: 'problem',
+      found: 'the server only reads',
+      advice: expect.stringContaining('SET GLOBAL read_only = OFF;'),
+    })
     await admin.query('SET GLOBAL read_only = 0')
     await sending
     expect(await queue.claimedIds()).toHaveLength(6)
@@ -79,4 +100,12 @@ describe('a server that was made to read only, as a primary that failed over', (
 async function benchOn(open: (clock: ManualClock) => ReturnType<typeof openPostgres>): Promise<Bench> {
   const clock = new ManualClock()
   return new Bench(await open(clock), clock)
+}
+
+async function rightsOn(upkeep: OpenUpkeep): Promise<Finding | undefined> {
+  try {
+    return (await upkeep.diagnose()).find(({ check }) => check === 'rights')
+  } finally {
+    await upkeep[Symbol.asyncDispose]()
+  }
 }
