@@ -39,7 +39,8 @@ export class CountChanges {
  */
 export class Counts {
   readonly #database: SqlDatabase
-  #entries = 0
+  /** Of this program, since it last saw to them; null before its first. */
+  #entries: number | null = null
   #folding: Promise<void> = Promise.resolve()
 
   constructor(database: SqlDatabase) {
@@ -52,11 +53,24 @@ export class Counts {
   }
 
   noteEntries(entries: number): void {
-    this.#entries += entries
-    if (this.#entries < foldAfter) return
-    this.#entries = 0
-    // Nobody waits for it, and what it does not get done the next one does.
-    this.#folding = this.#folding.then(() => this.fold()).catch(() => {})
+    const isFirst = this.#entries === null
+    const noted = (this.#entries ?? 0) + entries
+    const isMany = noted >= foldAfter
+    this.#entries = isMany ? 0 : noted
+    // Programs that end before they have written many may still leave many together.
+    if (isMany) this.#foldSoon(() => this.fold())
+    else if (isFirst) this.#foldSoon(() => this.#foldMany())
+  }
+
+  /** Nobody waits for it, and what it does not get done the next one does. */
+  #foldSoon(fold: () => Promise<void>): void {
+    this.#folding = this.#folding.then(fold).catch(() => {})
+  }
+
+  /** However many there are, no more than those that are worth folding are read to find out. */
+  async #foldMany(): Promise<void> {
+    const beyond = await this.#database.all(`SELECT entry FROM {counts} ORDER BY entry LIMIT 1 OFFSET ${foldAfter}`)
+    if (beyond.length > 0) await this.fold()
   }
 
   async fold(): Promise<void> {

@@ -35,11 +35,11 @@ export interface QueueParts {
 }
 
 export function queueParts(database: SqlDatabase, groups: Groups, shared: SharedParts, beside?: SqlSession): QueueParts {
-  const { lanes, onceMarks, endings, shortcuts } = shared
+  const { lanes, counts, onceMarks, endings, shortcuts } = shared
   const transactions = new Transactions(database, { ...shared, groups, waiting: endings })
   const sending = new Sending({ ...shared, database, groups, ...(beside === undefined ? {} : { beside }) })
   const linking = new Linking({ sending, transactions, lanes, endings })
   const linked = new SettlingOfLinked(endings, onceMarks)
-  const settling = new Settling({ database, transactions, lanes, onceMarks, linked, shortcuts })
+  const settling = new Settling({ database, transactions, lanes, counts, onceMarks, linked, shortcuts })
   return { transactions, sending, linking, settling }
 }

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { Settlement, SettleReceipt } from '../contract.ts'
+import type { Counts } from './counts.ts'
 import { Doubts } from './doubts.ts'
 import { type JobChange, type JobRow, stateAfter, unleased, withError } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
@@ -25,6 +26,7 @@ export interface SettlingParts {
   readonly database: SqlDatabase
   readonly transactions: Transactions
   readonly lanes: Lanes
+  readonly counts: Counts
   readonly onceMarks: OnceMarks
   readonly linked: LinkedSettling
   readonly shortcuts: Shortcuts
@@ -95,7 +97,7 @@ export class Settling {
     receipts: SettleReceipt[],
     now: number,
   ): Promise<readonly number[]> {
-    const { database, lanes, shortcuts } = this.#parts
+    const { database, lanes, counts, shortcuts } = this.#parts
     const read = settlements.flatMap((_, index) => (tokens[index] === undefined ? [] : [index]))
     const plain = new Map<string, number>()
     for (const index of read) {
@@ -108,6 +110,7 @@ export class Settling {
       return { ...(tokens[index] as Token), result }
     })
     const ended = await shortcuts.succeed(database, done, now)
+    if (ended === null || ended.size > 0) counts.noteEntries(2)
     for (const [id, index] of plain) if (ended === null || ended.has(id)) receipts[index] = 'applied'
     return read.filter((index) => receipts[index] !== 'applied')
   }
