@@ -2,7 +2,9 @@ import { type Check, type Finding, judgeConnections, judgeSettings, problem, run
 import {
   clockCheck,
   type DiagnosingParts,
-  judgeMissing,
+  type FoundColumn,
+  judgeIndexes,
+  judgeTables,
   judgeTransactions,
   type LongTransaction,
   schemaCheck,
@@ -57,7 +59,12 @@ function tablesCheck({ database, prefix }: MysqlDiagnosingParts): Check {
       if (other !== undefined) {
         return problem(`${other.name} is of ${other.engine}`, `Run: ALTER TABLE ${other.name} ENGINE = InnoDB;`)
       }
-      return judgeMissing(tableNames, new Set(rows.map(({ name }) => name.slice(prefix.length))), 'tables')
+      const columns = await database.all<FoundColumn>(
+        `SELECT SUBSTRING(table_name, ?) AS table_name, column_name AS column_name FROM information_schema.columns
+         WHERE table_schema = DATABASE() AND table_name IN (?)`,
+        [prefix.length + 1, tableNames.map((name) => prefix + name)],
+      )
+      return judgeTables(columns)
     },
   }
 }
@@ -71,9 +78,15 @@ function indexesCheck({ database, prefix }: MysqlDiagnosingParts): Check {
          WHERE table_schema = DATABASE() AND table_name IN (?)`,
         [tableNames.map((name) => prefix + name)],
       )
-      const own = indexes.filter(({ isOfStates }) => isOfStates !== true).map(({ table, name }) => `${table}.${name}`)
-      const expected = [...own, `jobs.${placeIndex}`, ...tableNames.map((name) => `${name}.PRIMARY`)]
-      return judgeMissing(expected, new Set(rows.map(({ table, name }) => `${table.slice(prefix.length)}.${name}`)), 'indexes')
+      const own = indexes
+        .filter(({ isOfStates }) => isOfStates !== true)
+        .map(({ table, name, columns, unique }) => {
+          const kind = unique === true ? 'UNIQUE INDEX' : 'INDEX'
+          return [`${table}.${name}`, `CREATE ${kind} ${name} ON ${prefix}${table} (${columns.join(', ')});`] as const
+        })
+      const whole = [`jobs.${placeIndex}`, ...tableNames.map((name) => `${name}.PRIMARY`)].map((name) => [name, null] as const)
+      const found = new Set(rows.map(({ table, name }) => `${table.slice(prefix.length)}.${name}`))
+      return judgeIndexes(new Map([...own, ...whole]), found)
     },
   }
 }

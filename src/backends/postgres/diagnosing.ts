@@ -1,3 +1,4 @@
+import { formatDuration } from '../../core/duration.ts'
 import {
   type Check,
   type Finding,
@@ -12,18 +13,25 @@ import {
 import {
   clockCheck,
   type DiagnosingParts,
-  judgeMissing,
+  type FoundColumn,
+  judgeIndexes,
+  judgeTables,
   judgeTransactions,
   type LongTransaction,
   schemaCheck,
   tableNames,
 } from '../sql/diagnosing.ts'
 import type { SqlDatabase } from '../sql/session.ts'
-import { indexes } from '../sql/tables.ts'
+import { TableNames } from '../sql/table-names.ts'
+import { indexes, tables } from '../sql/tables.ts'
+import { missingRight, rightsIn } from './rights.ts'
+import { createIndex } from './schema.ts'
 
 export interface PostgresDiagnosingParts extends DiagnosingParts {
   /** The schema that the tables are in. */
   readonly place: string
+  /** What a statement of the queue may take. */
+  readonly longestMs: number
 }
 
 const oldestServer = 130_000
@@ -36,6 +44,7 @@ export function diagnosePostgres(parts: PostgresDiagnosingParts): Promise<readon
     indexesCheck(parts),
     rightsCheck(parts),
     isolationCheck(parts),
+    timeoutsCheck(parts),
     durabilityCheck(parts),
     clockCheck(parts, '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'),
     connectionsCheck(parts),
@@ -62,8 +71,15 @@ function tablesCheck({ database, place }: PostgresDiagnosingParts): Check {
   return {
     name: 'tables',
     async look() {
-      const rows = await database.all<{ name: string }>('SELECT tablename AS name FROM pg_tables WHERE schemaname = ?', [place])
-      return judgeMissing(tableNames, new Set(rows.map(({ name }) => name)), 'tables')
+      // The catalogue itself: others show only what the user has a right to.
+      return judgeTables(
+        await database.all<FoundColumn>(
+          `SELECT relname AS table_name, attname AS column_name FROM pg_attribute
+           JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+           WHERE nspname = ? AND relkind = 'r' AND attnum > 0 AND NOT attisdropped`,
+          [place],
+        ),
+      )
     },
   }
 }
@@ -72,6 +88,7 @@ function indexesCheck({ database, place }: PostgresDiagnosingParts): Check {
   return {
     name: 'indexes',
     async look() {
+      const names = new TableNames(`${place}.`)
       const rows = await database.all<{ name: string; sound: number }>(
         `SELECT relname AS name, (indisvalid AND indisready)::int AS sound FROM pg_index
          JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = ?`,
@@ -79,8 +96,12 @@ function indexesCheck({ database, place }: PostgresDiagnosingParts): Check {
       )
       const invalid = rows.filter(({ sound }) => sound === 0).map(({ name }) => `${place}.${name}`)
       if (invalid.length > 0) return problem(`invalid: ${invalid.join(', ')}`, `Run: REINDEX INDEX CONCURRENTLY ${invalid[0]};`)
-      const expected = [...indexes.map(({ name }) => name), ...tableNames.map((name) => `${name}_pkey`)]
-      return judgeMissing(expected, new Set(rows.map(({ name }) => name)), 'indexes')
+      const made = indexes.map((index) => [index.name, names.in(`${createIndex(index)};`)] as const)
+      const keys = tableNames.map((table) => {
+        const { primary } = tables[table]
+        return [`${table}_pkey`, names.in(`ALTER TABLE {${table}} ADD PRIMARY KEY (${primary.join(', ')});`)] as const
+      })
+      return judgeIndexes(new Map([...made, ...keys]), new Set(rows.map(({ name }) => name)))
     },
   }
 }
@@ -91,20 +112,10 @@ function rightsCheck({ database, place }: PostgresDiagnosingParts): Check {
     async look() {
       const readOnly = await judgeReadOnly(database)
       if (readOnly !== null) return readOnly
-      const rows = await database.all<{ name: string; right: string; login: string }>(
-        `SELECT relname AS name, wanted AS right, quote_ident(current_user) AS login
-         FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-         CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS wanted
-         WHERE nspname = ? AND relkind = 'r' AND NOT has_table_privilege(pg_class.oid, wanted)`,
-        [place],
-      )
-      const [first] = rows
-      if (first === undefined) return well('it may read and write')
-      const advice = `Run: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${place} TO ${first.login};`
-      return problem(
-        `it may not ${first.right} in ${first.name}${rows.length > 1 ? `, and ${rows.length - 1} more` : ''}`,
-        advice,
-      )
+      const rights = await rightsIn(database, place)
+      const missing = rights === undefined ? null : missingRight(rights, place)
+      if (missing !== null) return problem(`it may not ${missing.what}`, `An administrator can run: ${missing.grant}`)
+      return well(rights?.has_tables === 1 ? 'it may read and write' : 'there is nothing to write to yet, and it may make it')
     },
   }
 }
@@ -135,6 +146,37 @@ function isolationCheck({ database }: PostgresDiagnosingParts): Check {
       const found = row?.level ?? ''
       const advice = 'Set default_transaction_isolation to "read committed" for this user: others make statements fail that meet.'
       return found === 'read committed' ? well(found) : warning(found, advice)
+    },
+  }
+}
+
+/** The connection that listens says something so often. */
+const shortestSilenceMs = 60_000
+
+/** What comes of a limit that is shorter than the queue needs, by its name. */
+const limits: Readonly<Record<string, string>> = {
+  idle_in_transaction_session_timeout: 'a handler that does something else in ctx.transaction for longer loses it',
+  idle_session_timeout: 'workers listen anew again and again',
+  lock_timeout: 'calls that wait for each other fail',
+  statement_timeout: 'statements of ctx.transaction, and all behind a pooler, are ended',
+}
+
+/** Those of the user and the server: what the queue sets on its own connections is not looked at. */
+function timeoutsCheck({ database, longestMs }: PostgresDiagnosingParts): Check {
+  return {
+    name: 'timeouts',
+    async look() {
+      const rows = await database.all<{ name: string; ms: number; login: string; place: string }>(
+        `SELECT name, reset_val::bigint AS ms, quote_ident(current_user) AS login, quote_ident(current_database()) AS place
+         FROM pg_settings WHERE name IN (?) ORDER BY name`,
+        [Object.keys(limits)],
+      )
+      const needed = (name: string) => (name === 'idle_session_timeout' ? shortestSilenceMs : longestMs)
+      const short = rows.filter(({ name, ms }) => ms > 0 && ms < needed(name))
+      if (short.length === 0) return well('none that is shorter than the queue needs')
+      const found = short.map(({ name, ms }) => `${name} = ${formatDuration(ms)}: ${limits[name]}`).join('; ')
+      const settings = short.map(({ name, login, place }) => settingFor(login, place, name, `${needed(name)}`))
+      return warning(found, `Run: ${settings.join(' ')}`)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { firstIndexes, firstTables, type Table, type TableName } from '../sql/tables.ts'
+import { firstIndexes, firstTables, type Index, type Table, type TableName } from '../sql/tables.ts'
 import { columnTypes } from './statements.ts'
 
 /** Rows change a few times and are found by index each time: room on the page and eager cleaning keep the tables small. */
@@ -12,11 +12,12 @@ const storage: Partial<Readonly<Record<TableName, string>>> = {
 /** The statements that make the first version of the schema, tables written as `{jobs}`. */
 export function postgresTables(): readonly string[] {
   const made = firstTables.map(([name, table]) => createTable(name, table))
-  const indexed = firstIndexes.map(({ name, table, columns, unique, where }) => {
-    const kind = unique === true ? 'UNIQUE INDEX' : 'INDEX'
-    return `CREATE ${kind} ${name} ON {${table}} (${columns.join(', ')})${where === undefined ? '' : ` WHERE ${where}`}`
-  })
-  return [...made, ...indexed]
+  return [...made, ...firstIndexes.map(createIndex)]
+}
+
+export function createIndex({ name, table, columns, unique, where }: Index): string {
+  const kind = unique === true ? 'UNIQUE INDEX' : 'INDEX'
+  return `CREATE ${kind} ${name} ON {${table}} (${columns.join(', ')})${where === undefined ? '' : ` WHERE ${where}`}`
 }
 
 export function createTable(name: TableName, { columns, primary }: Table): string {

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { type Check, type Judgement, judgeClock, judgeVersion, problem, warning, well } from '../diagnosing.ts'
 import type { SchemaUpkeep } from '../upkeep.ts'
 import type { SqlDatabase } from './session.ts'
-import { tables } from './tables.ts'
+import { type TableName, tables } from './tables.ts'
 
 export interface DiagnosingParts {
   readonly database: SqlDatabase
@@ -29,16 +29,38 @@ export function clockCheck({ database, clock }: DiagnosingParts, nowMs: string):
   }
 }
 
-/** What should be there and is not. */
-export function judgeMissing(expected: readonly string[], found: ReadonlySet<string>, what: string): Judgement {
+export const tableNames = Object.keys(tables) as readonly TableName[]
+
+/** A column that is there, and the table that it is in, named as the queue names them. */
+export interface FoundColumn {
+  readonly table_name: string
+  readonly column_name: string
+}
+
+/** Whether all tables are there, with all their columns. */
+export function judgeTables(found: readonly FoundColumn[]): Judgement {
+  const columns = new Set(found.map(({ table_name, column_name }) => `${table_name}.${column_name}`))
+  const present = new Set(found.map(({ table_name }) => table_name))
+  if (!tableNames.some((name) => present.has(name))) return problem('there are none', migrate)
+  const missing = tableNames.flatMap((name) => {
+    if (!present.has(name)) return [name]
+    return Object.keys(tables[name].columns).flatMap((column) => (columns.has(`${name}.${column}`) ? [] : [`${name}.${column}`]))
+  })
+  if (missing.length === 0) return well(`all ${tableNames.length} are there`)
+  return problem(`missing: ${missing.join(', ')}`, `Make what is missing: ${planAdvice}`)
+}
+
+/** `expected` has the statement that makes an index by its name; null where it is made with its table alone. */
+export function judgeIndexes(expected: ReadonlyMap<string, string | null>, found: ReadonlySet<string>): Judgement {
   if (found.size === 0) return problem('there are none', migrate)
-  const missing = expected.filter((name) => !found.has(name))
-  if (missing.length === 0) return well(`all ${expected.length} are there`)
-  const advice = `Make the ${what} that are missing: npx treadle migrate --plan prints how, against an empty database.`
+  const missing = [...expected.keys()].filter((name) => !found.has(name))
+  if (missing.length === 0) return well(`all ${expected.size} are there`)
+  const statements = missing.flatMap((name) => expected.get(name) ?? [])
+  const advice = statements.length === missing.length ? `Run: ${statements.join(' ')}` : `Make what is missing: ${planAdvice}`
   return problem(`missing: ${missing.join(', ')}`, advice)
 }
 
-export const tableNames: readonly string[] = Object.keys(tables)
+const planAdvice = 'npx treadle migrate --plan prints how, against an empty database.'
 
 const noticeableMinutes = 5
 const harmfulMinutes = 60

@@ -45,6 +45,60 @@ describe.each(engines)('a look at a queue in %s', (engine) => {
     expect(of(await diagnose(), 'tables').verdict).toBe('ok')
   })
 
+  test('tells the statement that makes an index which is missing, and finds a column that is', async () => {
+    await ground.query(engine === 'postgres' ? 'DROP INDEX treadle.locks_expiry' : 'DROP INDEX locks_expiry ON {locks}')
+    await ground.query('ALTER TABLE {once} DROP COLUMN result')
+    const findings = await diagnose()
+    const advice = of(findings, 'indexes').advice ?? ''
+    expect(advice).toMatch(/^Run: CREATE INDEX locks_expiry ON treadle[._]locks \(expires_at\);$/)
+    expect(of(findings, 'tables')).toMatchObject({ verdict: 'problem', found: 'missing: once.result' })
+    await ground.query(advice.replace('Run: ', ''))
+    await ground.query(`ALTER TABLE {once} ADD COLUMN result ${engine === 'postgres' ? 'text' : 'LONGTEXT'}`)
+    const mended = await diagnose()
+    expect([of(mended, 'indexes').verdict, of(mended, 'tables').verdict]).toEqual(['ok', 'ok'])
+  })
+
+  test.runIf(engine === 'postgres')('tells the statements that give a user the rights that are missing', async () => {
+    const name = new URL(ground.url).pathname.slice(1)
+    const login = `u_${name}`
+    await ground.query(`CREATE USER ${login} PASSWORD 'secret'`)
+    const url = ground.url.replace(/\/\/[^@]*@/, `//${login}:secret@`)
+    const rights = async (schema: string) => of(await diagnose(systemClock, `${url}?schema=${schema}`), 'rights')
+    const tables = `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA treadle TO ${login};`
+    expect(await rights('other')).toMatchObject({
+      verdict: 'problem',
+      found: 'it may not make the schema',
+      advice: `An administrator can run: GRANT CREATE ON DATABASE ${name} TO ${login};`,
+    })
+    expect(await rights('treadle')).toMatchObject({
+      verdict: 'problem',
+      found: 'it may not use the schema',
+      advice: `An administrator can run: GRANT USAGE ON SCHEMA treadle TO ${login}; ${tables}`,
+    })
+    await ground.query(`GRANT USAGE ON SCHEMA treadle TO ${login}`)
+    expect(await rights('treadle')).toMatchObject({
+      found: expect.stringMatching(/^it may not DELETE in counts, and \d+ more$/),
+      advice: `An administrator can run: ${tables}`,
+    })
+    await ground.query(tables)
+    expect(await rights('treadle')).toMatchObject({ verdict: 'ok', found: 'it may read and write' })
+    await ground.query(`DROP OWNED BY ${login}`)
+    await ground.query(`DROP USER ${login}`)
+  })
+
+  test.runIf(engine === 'postgres')('finds limits of the user that are shorter than the queue needs', async () => {
+    const name = new URL(ground.url).pathname.slice(1)
+    await ground.query(`ALTER DATABASE ${name} SET lock_timeout = '1s'`)
+    await ground.query(`ALTER DATABASE ${name} SET statement_timeout = '45s'`)
+    expect(of(await diagnose(), 'timeouts')).toMatchObject({
+      verdict: 'warning',
+      found: 'lock_timeout = 1s: calls that wait for each other fail',
+      advice: expect.stringMatching(/^Run: ALTER ROLE \w+ IN DATABASE \w+ SET lock_timeout = 30000;$/),
+    })
+    await ground.query(`ALTER DATABASE ${name} RESET ALL`)
+    expect(of(await diagnose(), 'timeouts').verdict).toBe('ok')
+  })
+
   test('finds a schema that is too old or too new, and tells whether that matters', async () => {
     await ground.query(`INSERT INTO {migrations} (version, compatible_from, applied_at) VALUES (${latest + 1}, 1, 0)`)
     expect(of(await diagnose(), 'schema')).toMatchObject({
@@ -92,8 +146,8 @@ describe.each(engines)('a look at a queue in %s', (engine) => {
     expect((await diagnose()).filter(({ verdict }) => verdict === 'problem').map(({ check }) => check)).toEqual(['durability'])
   })
 
-  async function diagnose(clock: Clock = systemClock): Promise<readonly Finding[]> {
-    const options = { url: ground.url, clock }
+  async function diagnose(clock: Clock = systemClock, url = ground.url): Promise<readonly Finding[]> {
+    const options = { url, clock }
     const upkeep = await (engine === 'postgres' ? openPostgresUpkeep(options) : openMysqlUpkeep(options))
     try {
       return await upkeep.diagnose()
