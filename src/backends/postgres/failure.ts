@@ -2,8 +2,10 @@ import { messageOf, TreadleError } from '../../core/errors.ts'
 
 /** A statement that the server should have kept is not there, or one is there that it should not have: a pooler is in between. */
 const misprepared = new Set(['26000', '42P05'])
-/** Errors after which the same transaction may well go through: a serialization failure, a deadlock. */
-const transient = new Set(['40001', '40P01', ...misprepared])
+/** The server has undone a transaction for the sake of others: a serialization failure, a deadlock. */
+const undone = new Set(['40001', '40P01', ...misprepared])
+/** Somebody had a lock for longer than the user's `lock_timeout`. */
+const locked = '55P03'
 const uniqueViolation = '23505'
 /** The server only reads: it was made a standby of another one. */
 const readOnly = '25006'
@@ -21,7 +23,12 @@ const writableAdvice =
 
 /** Whether a transaction that failed so should be tried again. */
 export function isTransient(thrown: unknown): boolean {
-  return transient.has(stateOf(thrown) ?? '')
+  return stateOf(thrown) === locked || isUndone(thrown)
+}
+
+/** Whether also a transaction of a handler should, which may have asked for a lock without waiting for it. */
+export function isUndone(thrown: unknown): boolean {
+  return undone.has(stateOf(thrown) ?? '')
 }
 
 /** Whether statements can not be kept by the server. */
@@ -50,7 +57,9 @@ export function postgresFailure(thrown: unknown): TreadleError {
   if (state === undefined || unreachable.has(state)) {
     return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL can not be reached: ${message}`, options)
   }
-  if (state === cancelled) return new TreadleError('DATABASE_BUSY', `PostgreSQL ended a statement: ${message}`, options)
+  if (state === cancelled || state === locked) {
+    return new TreadleError('DATABASE_BUSY', `PostgreSQL ended a statement: ${message}`, options)
+  }
   if (state === denied) return new TreadleError('DATABASE_DENIED', `PostgreSQL does not allow it: ${message}`, options)
   return new TreadleError('DATABASE_FAILED', `PostgreSQL refused: ${message} (${state})`, options)
 }

@@ -7,7 +7,7 @@ import type { OpenUpkeep } from '../upkeep.ts'
 import { type PostgresDatabase, postgresDatabase } from './database.ts'
 import { diagnosePostgres } from './diagnosing.ts'
 import { type PoolMaker, poolMaker } from './driver.ts'
-import { isTransient } from './failure.ts'
+import { isUndone } from './failure.ts'
 import { postgresMigrations } from './migrations.ts'
 import { NotifyingWaker } from './notifying.ts'
 import { type PostgresConfig, type PostgresOptions, postgresConfig } from './options.ts'
@@ -39,7 +39,7 @@ export async function openPostgres(options: PostgresOptions): Promise<QueueBacke
     waker: wakerOf(config, database),
     upkeep,
     clock: config.clock,
-    sharing: { sessionOn: (found) => sessionOn(found, statements), workOn, isTransient },
+    sharing: { sessionOn: (found) => sessionOn(found, statements), workOn, isTransient: isUndone },
   })
 }
 
