@@ -84,10 +84,11 @@ export function urlProblem(url: string): string | undefined {
 
 /** Whether a job can end in one transaction with its own writes there. */
 export function hasTransactions(url: string): boolean {
-  return schemeOf(url) === 'sqlite:'
+  return !inMemory.includes(schemeOf(url))
 }
 
-const schemes = ['memory:', 'sync:', 'sqlite:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:']
+const inMemory = ['memory:', 'sync:']
+const schemes = [...inMemory, 'sqlite:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:']
 
 function unknownUrl(url: string): string {
   return `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, postgres://…, mysql://…, memory:, sync:`
