@@ -1,5 +1,6 @@
-import { type Duration, parseDuration } from '../core/duration.ts'
+import { type Duration, formatDuration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
+import { unknownOptions } from '../core/options.ts'
 
 /** How long to wait before the next attempt. All strategies but `none` clamp to `maxMs` after the jitter. */
 export interface RetryPolicy {
@@ -35,23 +36,34 @@ export const retryPresets = {
 } as const satisfies Record<string, RetryOptions>
 
 export function retryPolicy(options: RetryOptions): RetryPolicy {
+  refuse(unknownOptions(options, optionNames))
+  const baseMs = options.base === undefined ? defaultRetryPolicy.baseMs : parseDuration(options.base, 'backoff base')
   const policy: RetryPolicy = {
     strategy: options.strategy ?? defaultRetryPolicy.strategy,
-    baseMs: options.base === undefined ? defaultRetryPolicy.baseMs : parseDuration(options.base, 'backoff base'),
+    baseMs,
     factor: options.factor ?? defaultRetryPolicy.factor,
-    maxMs: options.max === undefined ? defaultRetryPolicy.maxMs : parseDuration(options.max, 'backoff max'),
+    // A pause that was asked for is never cut short by a limit that was not.
+    maxMs: options.max === undefined ? Math.max(baseMs, defaultRetryPolicy.maxMs) : parseDuration(options.max, 'backoff max'),
     jitter: options.jitter ?? defaultRetryPolicy.jitter,
   }
-  const { strategy, factor, jitter } = policy
-  const problems = [
+  const { strategy, factor, maxMs, jitter } = policy
+  refuse([
     ...(['none', 'fixed', 'exponential'].includes(strategy)
       ? []
       : [`strategy must be none, fixed or exponential, got ${JSON.stringify(strategy)}`]),
     ...(Number.isFinite(factor) && factor >= 1 ? [] : [`factor must be at least 1, got ${factor}`]),
+    ...(options.base === undefined || baseMs <= maxMs
+      ? []
+      : [`max must be at least as long as the ${formatDuration(baseMs)} of base, got ${formatDuration(maxMs)}`]),
     ...(jitterIsSound(jitter) ? [] : [`jitter must be none, full, equal or a number from 0 to 1, got ${JSON.stringify(jitter)}`]),
-  ]
-  if (problems.length > 0) throw new TreadleError('DEFINITION_INVALID', `The backoff is invalid: ${problems.join('; ')}`)
+  ])
   return Object.freeze(policy)
+}
+
+const optionNames: readonly (keyof RetryOptions)[] = ['strategy', 'base', 'factor', 'max', 'jitter']
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new TreadleError('DEFINITION_INVALID', `The backoff is invalid: ${problems.join('; ')}`)
 }
 
 /** The pause after the attempt with this number (1 for the first) failed. */

@@ -53,13 +53,20 @@ describe('the pause before another attempt', () => {
     })
     const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
     fc.assert(
-      fc.property(policies, fc.integer({ min: 1, max: 10_000 }), chance, (options, attempt, random) => {
+      fc.property(policies, fc.integer({ min: 1, max: 10_000 }), chance, (given, attempt, random) => {
+        const options = { ...given, max: Math.max(given.base, given.max) }
         const delayMs = retryDelayMs(retryPolicy(options), attempt, () => random)
         expect(Number.isSafeInteger(delayMs)).toBe(true)
         expect(delayMs).toBeGreaterThanOrEqual(0)
         expect(delayMs).toBeLessThanOrEqual(options.max)
       }),
     )
+  })
+
+  it('is as long as its base, however long that is, where no limit is given', () => {
+    expect(delays({ strategy: 'fixed', base: '10m', jitter: 'none' }, 3)).toEqual([600, 600, 600].map(inMs))
+    expect(delays({ base: '10m', jitter: 'none' }, 3)).toEqual([600, 600, 600].map(inMs))
+    expect(delays({ base: '30s', jitter: 'none' }, 3)).toEqual([30, 60, 60].map(inMs))
   })
 
   it('X4: has presets', () => {
@@ -79,6 +86,19 @@ describe('the pause before another attempt', () => {
     )
     expect(() => retryPolicy({ base: 'soon' })).toThrow('backoff base must be')
     expect(() => retryPolicy({ jitter: Number.NaN })).toThrow('jitter must be')
+    expect(() => retryPolicy({ base: '10m', max: '1m' })).toThrow('max must be at least as long as the 10m of base, got 1m')
+  })
+
+  it.each([
+    [{ bse: '10m' }, 'unknown option "bse", did you mean "base"?'],
+    [{ delay: '10m' }, 'unknown option "delay" (known: strategy, base, factor, max, jitter)'],
+    [(attempt: number) => attempt * 1_000, 'its options must be an object'],
+    ['fixed', 'its options must be an object'],
+    [null, 'its options must be an object'],
+  ])('is refused where it is told by %j, which nobody reads', (options, problem) => {
+    expect(() => retryPolicy(options as never)).toThrow(
+      expect.objectContaining({ code: 'DEFINITION_INVALID', message: expect.stringContaining(problem) }),
+    )
   })
 })
 
