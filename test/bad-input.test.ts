@@ -46,6 +46,9 @@ describe('a bad dispatch is one clear error, and stores nothing', () => {
   refuses('a delay that is no duration', 'DURATION_INVALID', /delay must be .*'30s'.*got 'soon'/, (jobs) =>
     jobs.dispatch('count', 1, { delay: 'soon' }),
   )
+  refuses('a delay that leads beyond all dates', 'DURATION_INVALID', /delay must be at most 3652500d/, (jobs) =>
+    jobs.dispatch('count', 1, { delay: '99999999d' }),
+  )
   refuses('a negative delay', 'DURATION_INVALID', /delay must be/, (jobs) => jobs.dispatch('count', 1, -5))
   refuses('an instant that is none', 'INSTANT_INVALID', /at must be/, (jobs) => jobs.dispatch('count', 1, { at: 'tomorrow' }))
   refuses('a priority that is none', 'CONFIG_INVALID', /priority/, (jobs) =>

@@ -8,11 +8,16 @@ const wholeText = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+$/
 const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g
 const accepted = "a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w'"
 
+/** Ten thousand years: from any `now`, and a few times over, this leads to an instant that a `Date` can hold. */
+export const longestDurationMs = 3_652_500 * 86_400_000
+
 /** The duration in whole milliseconds. `what` names the option in the error. */
 export function parseDuration(value: Duration, what: string): number {
   const ms = typeof value === 'number' ? value : typeof value === 'string' ? textMs(value) : Number.NaN
-  if (!Number.isFinite(ms) || ms < 0 || ms > Number.MAX_SAFE_INTEGER) {
-    throw new TreadleError('DURATION_INVALID', `${what} must be ${accepted}, got ${show(value)}`)
+  if (Number.isNaN(ms) || ms < 0) throw new TreadleError('DURATION_INVALID', `${what} must be ${accepted}, got ${show(value)}`)
+  if (ms > longestDurationMs) {
+    const longest = formatDuration(longestDurationMs)
+    throw new TreadleError('DURATION_INVALID', `${what} must be at most ${longest} (10000 years), got ${show(value)}`)
   }
   return Math.round(ms)
 }

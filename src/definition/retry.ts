@@ -1,4 +1,4 @@
-import { type Duration, formatDuration, parseDuration } from '../core/duration.ts'
+import { type Duration, formatDuration, longestDurationMs, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
 
@@ -71,8 +71,10 @@ export function retryDelayMs(policy: RetryPolicy, attempt: number, random: () =>
   if (policy.strategy === 'none') return 0
   // Bounded, since an infinite growth of no pause at all is not a number.
   const growth = policy.strategy === 'exponential' ? Math.min(policy.factor ** (attempt - 1), Number.MAX_SAFE_INTEGER) : 1
-  const delayMs = Math.min(policy.baseMs * growth, policy.maxMs)
-  return Math.round(Math.min(jittered(delayMs, policy.jitter, random), policy.maxMs))
+  // A policy that was written by hand may have no end; the instant that it leads to must be one.
+  const longestMs = Math.min(policy.maxMs, longestDurationMs)
+  const delayMs = Math.min(policy.baseMs * growth, longestMs)
+  return Math.round(Math.min(jittered(delayMs, policy.jitter, random), longestMs))
 }
 
 function jittered(delayMs: number, jitter: RetryPolicy['jitter'], random: () => number): number {

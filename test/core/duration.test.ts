@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatDuration, parseDuration } from '../../src/core/duration.ts'
+import { formatDuration, longestDurationMs, parseDuration } from '../../src/core/duration.ts'
 import { TreadleError } from '../../src/core/errors.ts'
 
 const second = 1_000
@@ -74,6 +74,15 @@ describe('a duration', () => {
     )
   })
 
+  it('is at most ten thousand years: nobody means a longer one, and no Date could be so far away', () => {
+    const now = Date.UTC(2026, 5, 10)
+    expect(new Date(now + parseDuration('3652500d', 'delay')).toISOString()).toMatch(/^\+012026-/)
+    expect(() => parseDuration('99999999d', 'delay')).toThrow("delay must be at most 3652500d (10000 years), got '99999999d'")
+    expect(() => parseDuration(longestDurationMs + 1, 'delay')).toThrow(
+      expect.objectContaining({ code: 'DURATION_INVALID', message: expect.stringContaining('got 315576000000001') }),
+    )
+  })
+
   it.each([
     [0, '0ms'],
     [1, '1ms'],
@@ -87,7 +96,7 @@ describe('a duration', () => {
 
   it('reads back what it wrote, for every number of milliseconds', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), (ms) => {
+      fc.property(fc.integer({ min: 0, max: longestDurationMs }), (ms) => {
         expect(parseDuration(formatDuration(ms), 'delay')).toBe(ms)
       }),
     )

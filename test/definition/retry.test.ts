@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { longestDurationMs } from '../../src/core/duration.ts'
 import { defaultRetryPolicy, type RetryOptions, retryDelayMs, retryPolicy, retryPresets } from '../../src/definition/retry.ts'
 
 const half = () => 0.5
@@ -67,6 +68,11 @@ describe('the pause before another attempt', () => {
     expect(delays({ strategy: 'fixed', base: '10m', jitter: 'none' }, 3)).toEqual([600, 600, 600].map(inMs))
     expect(delays({ base: '10m', jitter: 'none' }, 3)).toEqual([600, 600, 600].map(inMs))
     expect(delays({ base: '30s', jitter: 'none' }, 3)).toEqual([30, 60, 60].map(inMs))
+  })
+
+  it('never leads further than a duration may, also where its policy has no end', () => {
+    const endless = { ...defaultRetryPolicy, maxMs: Number.POSITIVE_INFINITY, jitter: 'none' } as const
+    expect(retryDelayMs(endless, 1_000, half)).toBe(longestDurationMs)
   })
 
   it('X4: has presets', () => {

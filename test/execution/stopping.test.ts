@@ -182,9 +182,9 @@ describe('snooze', () => {
     expect(happened.find(({ name }) => name === 'job:snoozed')).toMatchObject({ event: { id: run.id, delayMs: 10_000 } })
   })
 
-  it('refuses a time that is none, which fails the attempt', async () => {
+  it.each(['soon', '99999999d'])('refuses %s, a time that is none, which fails the attempt', async (time) => {
     const { jobs, record } = world()
-    const run = await jobs.define('poll', async (_, context) => context.snooze('soon')).dispatch()
+    const run = await jobs.define('poll', async (_, context) => context.snooze(time)).dispatch()
     await jobs.run()
     expect(await record(run)).toMatchObject({ state: 'dead', errors: [{ code: 'DURATION_INVALID' }] })
   })
