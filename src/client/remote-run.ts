@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
-import { messageOf, PermanentError, TreadleError } from '../core/errors.ts'
+import { PermanentError, TreadleError } from '../core/errors.ts'
 import { type Json, toJson } from '../core/json.ts'
+import { writtenReason } from '../core/reason.ts'
 import type { Lease, Settlements } from './api/lease-shapes.ts'
 import type { LeaseCalls } from './lease-calls.ts'
 
@@ -100,9 +101,9 @@ export class RemoteRun {
       case 'shutdown':
         return { ...named, outcome: 'release' }
       case 'timeout':
-        return { ...named, outcome: 'fail', error: errorJson(this.#aborting.signal.reason) }
+        return { ...named, outcome: 'fail', error: writtenReason(this.#aborting.signal.reason) }
       case null:
-        return { ...named, outcome: thrown instanceof PermanentError ? 'dead' : 'fail', error: errorJson(thrown) }
+        return { ...named, outcome: thrown instanceof PermanentError ? 'dead' : 'fail', error: writtenReason(thrown) }
     }
   }
 
@@ -120,18 +121,5 @@ export class RemoteRun {
       shutdown: 'its worker is being stopped',
     }
     return `Job "${job}" (${id}) was told to stop: ${reasons[why]}`
-  }
-}
-
-const maxMessageLength = 2_000
-const maxStackLength = 8_000
-const maxCodeLength = 100
-
-function errorJson(thrown: unknown): { readonly message: string; readonly code?: string; readonly stack?: string } {
-  const { code, stack } = Object(thrown) as { readonly code?: unknown; readonly stack?: unknown }
-  return {
-    message: messageOf(thrown).slice(0, maxMessageLength),
-    ...(typeof code === 'string' && { code: code.slice(0, maxCodeLength) }),
-    ...(typeof stack === 'string' && { stack: stack.slice(0, maxStackLength) }),
   }
 }

@@ -1,3 +1,5 @@
+import { shown } from './shown.ts'
+
 /** Every reason for which Treadle throws. `docs/errors.md` explains each; a code never changes its meaning. */
 export const errorCodes = [
   'BACKEND_CLOSED',
@@ -78,9 +80,12 @@ export class PermanentError extends Error {
 /** The message of anything that was thrown, `Error` or not. It never throws, whatever a program throws at it. */
 export function messageOf(thrown: unknown): string {
   try {
-    if (thrown instanceof Error) return String(thrown.message || thrown.name)
-    return typeof thrown === 'string' ? thrown : `thrown: ${String(thrown)}`
+    if (typeof thrown === 'string') return thrown
+    const message = typeof thrown === 'object' && thrown !== null ? (thrown as { message?: unknown }).message : undefined
+    if (typeof message === 'string' && message !== '') return message
+    if (thrown instanceof Error) return message ? shown(message) : String(thrown.name)
   } catch {
     return `thrown: a value of type ${typeof thrown} that has no text`
   }
+  return `thrown: ${shown(thrown)}`
 }

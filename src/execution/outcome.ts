@@ -1,5 +1,6 @@
 import type { AttemptError, DeadReason, OnceMark, Settlement } from '../backends/contract.ts'
-import { messageOf, PermanentError } from '../core/errors.ts'
+import { PermanentError } from '../core/errors.ts'
+import { writtenReason } from '../core/reason.ts'
 import type { JobDefinition, Keep } from '../definition/definition.ts'
 import { retryDelayMs } from '../definition/retry.ts'
 import type { Envelope } from '../envelope/envelope.ts'
@@ -75,29 +76,6 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
   }
 }
 
-const maxMessageLength = 2_000
-const maxStackLength = 8_000
-const maxCodeLength = 100
-
-/** A thrown value can be anything, also one whose very properties throw. */
 function attemptError(error: unknown, attempt: number, at: number): AttemptError {
-  const message = messageOf(error).slice(0, maxMessageLength)
-  const stack = error instanceof Error ? textOf(() => error.stack) : undefined
-  const code = textOf(() => (error as { code?: unknown } | null | undefined)?.code)
-  return {
-    attempt,
-    at,
-    message,
-    ...(code !== undefined && { code: code.slice(0, maxCodeLength) }),
-    ...(stack !== undefined && { stack: stack.slice(0, maxStackLength) }),
-  }
-}
-
-function textOf(read: () => unknown): string | undefined {
-  try {
-    const value = read()
-    return typeof value === 'string' ? value : undefined
-  } catch {
-    return undefined
-  }
+  return { attempt, at, ...writtenReason(error) }
 }

@@ -11,17 +11,21 @@ export type PackedThrown =
       readonly stack?: string
       readonly code?: string | number
       readonly cause?: PackedThrown
+      /** Of an error that stands for several. */
+      readonly errors?: readonly PackedThrown[]
     }
   | { readonly kind: 'value'; readonly value: unknown }
 
 /** A chain of causes is followed so far: it may be a circle. */
 const mostCauses = 5
+const mostErrors = 10
 
 export function packThrown(thrown: unknown, depth = 0): PackedThrown {
   if (!(thrown instanceof Error)) return { kind: 'value', value: sendable(thrown) }
   const stack = read(() => thrown.stack)
   const code = read(() => (thrown as { code?: unknown }).code)
   const cause = read(() => thrown.cause)
+  const errors = thrown instanceof AggregateError ? read(() => thrown.errors) : undefined
   return {
     kind: 'error',
     name: String(read(() => thrown.name) ?? 'Error'),
@@ -30,6 +34,8 @@ export function packThrown(thrown: unknown, depth = 0): PackedThrown {
     ...(typeof stack === 'string' && { stack }),
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
     ...(cause !== undefined && depth < mostCauses && { cause: packThrown(cause, depth + 1) }),
+    ...(Array.isArray(errors) &&
+      depth < mostCauses && { errors: errors.slice(0, mostErrors).map((error) => packThrown(error, depth + 1)) }),
   }
 }
 
@@ -42,12 +48,14 @@ export function unpackThrown(packed: PackedThrown): unknown {
   return error
 }
 
-function emptyError({ name, message, code, cause, isPermanent }: PackedThrown & { readonly kind: 'error' }): Error {
+function emptyError({ name, message, code, cause, errors, isPermanent }: PackedThrown & { readonly kind: 'error' }): Error {
   if (name === waitSignalName) return new WaitSignal()
   const options = cause === undefined ? {} : { cause: unpackThrown(cause) }
   if (isPermanent) return Object.assign(new PermanentError(message, options), code !== undefined && { code })
   if (isErrorCode(code)) return new TreadleError(code, message, options)
-  return Object.assign(new Error(message, options), code !== undefined && { code })
+  const error =
+    errors === undefined ? new Error(message, options) : new AggregateError(errors.map(unpackThrown), message, options)
+  return Object.assign(error, code !== undefined && { code })
 }
 
 function isErrorCode(code: unknown): code is ErrorCode {

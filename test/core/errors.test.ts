@@ -25,8 +25,10 @@ describe('the message of what was thrown', () => {
     [7, 'thrown: 7'],
     [Symbol('x'), 'thrown: Symbol(x)'],
     [{ toString: () => 'an answer' }, 'thrown: an answer'],
-    [Object.create(null), 'thrown: a value of type object that has no text'],
-    [Object.assign(new Error('x'), { message: { status: 503 } }), '[object Object]'],
+    [Object.create(null), 'thrown: {}'],
+    [{ message: 'duplicate key', code: '23505' }, 'duplicate key'],
+    [{ status: 503 }, 'thrown: { status: 503 }'],
+    [Object.assign(new Error('x'), { message: { status: 503 } }), '{ status: 503 }'],
   ])('of %#', (thrown, message) => {
     expect(messageOf(thrown)).toBe(message)
   })

@@ -129,12 +129,10 @@ describe('a job that fails', () => {
   it.each<[string, unknown, object]>([
     ['a text', 'out of paper', { message: 'out of paper' }],
     ['nothing', undefined, { message: 'thrown: undefined' }],
-    ['an object without any form', Object.create(null), { message: 'thrown: a value of type object that has no text' }],
-    [
-      'an error with a message that is none',
-      Object.assign(new Error('x'), { message: { a: 1 } }),
-      { message: '[object Object]' },
-    ],
+    ['an object without any form', Object.create(null), { message: 'thrown: {}' }],
+    ['an object', { message: 'duplicate key', code: '23505' }, { message: 'duplicate key', code: '23505' }],
+    ['an error with a cause', new Error('x', { cause: new Error('y') }), { message: 'x: y' }],
+    ['an error with a message that is none', Object.assign(new Error('x'), { message: { a: 1 } }), { message: '{ a: 1 }' }],
     ['an error with a stack that is none', Object.assign(new Error('x'), { stack: [1, 2] }), { message: 'x' }],
     ['an error with a code', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), { message: 'x', code: 'ECONNREFUSED' }],
     ['an error with a number for a code', Object.assign(new Error('x'), { code: 5 }), { message: 'x' }],

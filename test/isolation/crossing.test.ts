@@ -73,7 +73,7 @@ describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
       { state: 'dead', reason: 'permanent' },
       { state: 'scheduled', reason: null },
     ])
-    expect(records[0]?.errors).toMatchObject([{ message: 'out of range', code: 'E_RANGE' }])
+    expect(records[0]?.errors).toMatchObject([{ message: 'out of range: the disk is full', code: 'E_RANGE' }])
   })
 
   test('the result is stored as it would be from the worker itself', async () => {
