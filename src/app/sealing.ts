@@ -1,6 +1,6 @@
 import { type Answer, answerOf, type Steps, wait } from '../core/answer.ts'
 import { parseDuration } from '../core/duration.ts'
-import { TreadleError } from '../core/errors.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
 import { parseInstant } from '../core/instant.ts'
 import { toJson } from '../core/json.ts'
 import { unknownOptions } from '../core/options.ts'
@@ -193,11 +193,26 @@ function deliveryOf(
   return { createdAt, runAt, uniqueKey, uniqueUntil, group, links, number }
 }
 
-function keyOf(make: ((payload: never) => string | null) | null, payload: unknown, job: string, what: string): string | null {
-  const key = make?.(payload as never) ?? null
-  const problem = key === null ? undefined : keyProblem(key, what)
-  if (problem !== undefined) throw new TreadleError('CONFIG_INVALID', `Dispatch of "${job}": ${problem}`)
-  return key
+type MakeKey = (payload: never) => string | null
+
+function keyOf(make: MakeKey | null, payload: unknown, job: string, what: string): string | null {
+  if (make === null) return null
+  const key = madeKey(make, payload, job, what)
+  if (key === null) return null
+  const problem = keyProblem(key, what)
+  if (problem === undefined) return key as string
+  // A job without the protection that its definition speaks of would go unnoticed.
+  const advice = key === undefined ? ': its function must return null where there is no key' : ''
+  throw new TreadleError('CONFIG_INVALID', `Dispatch of "${job}": ${problem}${advice}`)
+}
+
+function madeKey(make: MakeKey, payload: unknown, job: string, what: string): string | null | undefined {
+  try {
+    return make(payload as never)
+  } catch (cause) {
+    const message = `Dispatch of "${job}": the function of ${what} threw on the payload: ${messageOf(cause)}`
+    throw new TreadleError('PAYLOAD_INVALID', message, { cause })
+  }
 }
 
 /** What can not be said together with how a dispatch is kept from being there twice. */

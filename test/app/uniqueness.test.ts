@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { Treadle } from '../../src/app/treadle.ts'
 import type { QueueBackend } from '../../src/backends/contract.ts'
 import type { JobStore } from '../../src/backends/store.ts'
 import { type World, world, worldOn } from '../world.ts'
@@ -181,6 +182,41 @@ describe('a dispatch whose unique key is held', () => {
     const job = jobs.define('job', async () => {}).unique('k', { onConflict: 'replace' })
     await expect(job.dispatch()).rejects.toMatchObject({ code: 'CAPABILITY_MISSING' })
     await expect(job.dispatchMany([undefined])).rejects.toMatchObject({ code: 'CAPABILITY_MISSING' })
+  })
+})
+
+describe('a function that makes a key', () => {
+  type Order = { readonly customer: { readonly id: string } }
+  const customerOf = ({ customer }: Order) => customer.id
+  const broken = {} as Order
+
+  it.each<[string, (jobs: Treadle) => { dispatch(order: Order): Promise<unknown> }]>([
+    ['unique', (jobs) => jobs.define('order', async (_: Order) => {}).unique(customerOf)],
+    ['throttle', (jobs) => jobs.define('order', async (_: Order) => {}).throttle('1m', { key: customerOf })],
+    ['group', (jobs) => jobs.define('order', async (_: Order) => {}).group(customerOf)],
+    ['idempotencyKey', (jobs) => jobs.define('order', async (_: Order) => {}).idempotencyKey(customerOf)],
+  ])('is named where it throws, and its payload is refused: %s', async (word, define) => {
+    const { jobs, backend } = world()
+    await expect(define(jobs).dispatch(broken)).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      message: expect.stringMatching(
+        new RegExp(`^Dispatch of "order": the function of ${word} threw on the payload: Cannot read`),
+      ),
+      cause: expect.any(TypeError),
+    })
+    expect(await backend.store.list({ limit: 1 })).toEqual([])
+  })
+
+  it('does not switch its protection off by giving undefined: null is no key', async () => {
+    const { jobs, record } = world()
+    const keys: unknown[] = [undefined, null]
+    const job = jobs.define('order', async () => {}).unique(() => keys.shift() as null)
+    await expect(job.dispatch({})).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message:
+        'Dispatch of "order": unique must be a text of 1 to 512 characters, got undefined: its function must return null where there is no key',
+    })
+    expect(await record(await job.dispatch({}))).toMatchObject({ uniqueKey: null })
   })
 })
 
