@@ -1,6 +1,7 @@
 import type { Lease } from '../backends/contract.ts'
 import type { Clock, Timer } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
+import type { Departure } from './control.ts'
 import type { RunEvent } from './events.ts'
 import type { RunTransaction } from './transaction.ts'
 
@@ -33,6 +34,8 @@ export class ActiveRun {
   isBegunForGood = false
   /** In which it can end its job; null where the job does not ask for one. */
   transaction: RunTransaction | null = null
+  /** How its handler left it, which holds also where the handler itself caught what it left by. */
+  departure: Departure | null = null
   readonly #clock: Clock
   #controller: AbortController | undefined
   #graceTimer: Timer | undefined
@@ -75,6 +78,12 @@ export class ActiveRun {
     this.#stoppedAt = this.#clock.now()
     this.#controller?.abort(stopError(reason, this.lease))
     this.#startGrace()
+  }
+
+  /** Out of the handler, from within it. */
+  leave(departure: Departure): never {
+    this.departure = departure
+    throw departure
   }
 
   /**

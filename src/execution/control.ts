@@ -1,4 +1,4 @@
-import { TreadleError } from '../core/errors.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
 
 /** Thrown by `ctx.snooze()`: not a failure, but the handler's wish to be called later. */
 export class SnoozeSignal extends Error {
@@ -20,6 +20,15 @@ export class WaitSignal extends Error {
   constructor() {
     super('The job waits for its children')
   }
+}
+
+/** How a handler leaves a run that is to begin again. */
+export type Departure = SnoozeSignal | WaitSignal
+
+/** For whoever reads the log of a run that left, and threw something else behind it. */
+export function thrownBehind(departure: Departure, thrown: unknown): string {
+  const word = departure instanceof WaitSignal ? 'children' : 'snooze'
+  return `the run was left by ctx.${word}(), and threw this behind it: ${messageOf(thrown)}`
 }
 
 /** For a handler that wishes to be called again, and must not be. */

@@ -8,7 +8,7 @@ import { type Schema, validate } from '../definition/schema.ts'
 import type { Identity } from '../envelope/envelope.ts'
 import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
 import { type AdmissionDeps, type Admitted, admit } from './admission.ts'
-import { SnoozeSignal, WaitSignal } from './control.ts'
+import { type Departure, SnoozeSignal, thrownBehind, WaitSignal } from './control.ts'
 import { type AdmittedRun, type DeliveryDeps, endForGood, prepareDelivery } from './delivery.ts'
 import type { Isolates } from './isolates.ts'
 import { heldBack, type OccurrenceDeps, type ScheduledRun, skipOvertaken } from './occurrence.ts'
@@ -144,6 +144,7 @@ async function attempt(
     result = await run.guard(invoke(definition, context, run, deps))
     const completed = run.transaction === null ? null : await run.transaction.ended()
     if (completed === null && run.stopReason === 'timeout') throw stopError('timeout', run.lease)
+    if (completed === null && run.departure !== null) throw run.departure
     const checked = completed === null && fields.output !== null ? await checkedResult(fields.output, result, fields.job) : result
     outcome = completed?.outcome ?? {
       kind: 'done',
@@ -196,12 +197,20 @@ async function failed(
   deps: ExecutionDeps,
 ): Promise<Outcome> {
   if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
-  if (thrown instanceof SnoozeSignal) return { kind: 'snooze', delayMs: thrown.delayMs }
-  if (thrown instanceof WaitSignal) return { kind: 'wait' }
+  const departure = departureOf(thrown, run)
+  if (departure !== null && departure !== thrown) context.logger.warn(thrownBehind(departure, thrown))
+  if (departure instanceof SnoozeSignal) return { kind: 'snooze', delayMs: departure.delayMs }
+  if (departure instanceof WaitSignal) return { kind: 'wait' }
   const error = causeOf(thrown, run)
   for (const hook of definition.fields.onError) await quietly(() => hook(error, context.payload, context), context, deps.clock)
   const { attempt, maxAttempts } = context
   return outcomeOfFailure(error, { definition, attempt, maxAttempts, random: () => deps.clock.random() })
+}
+
+/** A handler may catch what it left by; one that was over its time behind that has failed all the same. */
+function departureOf(thrown: unknown, run: ActiveRun): Departure | null {
+  if (thrown instanceof SnoozeSignal || thrown instanceof WaitSignal) return thrown
+  return run.stopReason === 'timeout' ? null : run.departure
 }
 
 /** Whatever a run throws after its time was over, that it was over is the reason. */

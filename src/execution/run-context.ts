@@ -118,7 +118,7 @@ export class RunContext implements JobContext<never> {
   get snooze(): (delay: Duration) => never {
     return (delay) => {
       if (this.#run.isBegunForGood) throw refusedReturn(this.job)
-      throw new SnoozeSignal(parseDuration(delay, 'snooze'))
+      return this.#run.leave(new SnoozeSignal(parseDuration(delay, 'snooze')))
     }
   }
 

@@ -46,7 +46,7 @@ export class RunLinks {
 
   async children(): Promise<readonly ChildOutcome[]> {
     const children = await this.#links('child')
-    if (children.some(({ waiting }) => waiting)) throw new WaitSignal()
+    if (children.some(({ waiting }) => waiting)) this.#run.leave(new WaitSignal())
     return children.map((link) => ({ ...outcomeOf(link), key: link.key as string }))
   }
 

@@ -5,7 +5,7 @@ import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { HandlerFunction } from '../definition/handler.ts'
 import type { Run } from '../definition/run.ts'
-import { SnoozeSignal } from '../execution/control.ts'
+import { SnoozeSignal, thrownBehind } from '../execution/control.ts'
 import { type ContextData, type ContextMethod, isolatedContext, lateAnswer, logLevels } from './crossing-context.ts'
 import type { Inside } from './inside.ts'
 import type { InsideChannel } from './inside-channel.ts'
@@ -83,29 +83,32 @@ class IsolateServer {
     this.#controller = controller
     const modules = await this.#loading
     if (modules === undefined) return
-    const context = this.#contextOf(data, program, controller)
+    let departure: SnoozeSignal | undefined
+    const context = this.#contextOf(data, program, controller, (delay) => {
+      departure = new SnoozeSignal(parseDuration(delay, 'snooze'))
+      throw departure
+    })
     try {
       controller.signal.throwIfAborted()
       const handler = handlerOf(data.job, program, this.#inside, modules)
       const result = await handler(context.payload, context)
       this.#controller = undefined
+      if (departure !== undefined) throw departure
       this.#return(result, data.job)
     } catch (thrown) {
+      if (departure !== undefined && !(thrown instanceof SnoozeSignal)) context.logger.warn(thrownBehind(departure, thrown))
       this.#controller = undefined
-      if (thrown instanceof SnoozeSignal) this.#channel.post({ kind: 'snoozed', delayMs: thrown.delayMs })
+      if (departure !== undefined) this.#channel.post({ kind: 'snoozed', delayMs: departure.delayMs })
       else this.#channel.post({ kind: 'threw', thrown: packThrown(thrown) })
     }
   }
 
-  #contextOf(data: ContextData, program: string, controller: AbortController): JobContext<never> {
+  #contextOf(data: ContextData, program: string, controller: AbortController, snooze: JobContext['snooze']): JobContext<never> {
     const isOver = () => this.#controller !== controller
     const log = (level: keyof Logger, message: unknown) => {
       if (!isOver()) this.#channel.post({ kind: 'log', level, message: String(message) })
     }
     const logs = logLevels.map((level) => [level, (message: unknown) => log(level, message)])
-    const snooze: JobContext['snooze'] = (delay) => {
-      throw new SnoozeSignal(parseDuration(delay, 'snooze'))
-    }
     const outOfReach = (word: string) => () => {
       const message = `ctx.${word}() is for handlers in the thread of the worker: this one is isolated`
       throw new TreadleError('DELIVERY_INVALID', message)

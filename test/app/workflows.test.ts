@@ -93,6 +93,22 @@ describe('a job with children', () => {
     expect(await run.tree()).toMatchObject({ total: 4, done: 1, counts: { succeeded: 4 } })
   })
 
+  it('are waited for also where the handler catches what ctx.children() leaves by', async () => {
+    const { jobs } = world()
+    jobs.define('child', () => 7)
+    const parent = jobs.define('parent', async (_: unknown, ctx) => {
+      await ctx.dispatchChild('child', null)
+      try {
+        return (await ctx.children()).map(({ result }) => result)
+      } catch {
+        return 'without its children'
+      }
+    })
+    const run = await parent.dispatch()
+    expect(await jobs.run()).toMatchObject({ waiting: 1, succeeded: 2 })
+    expect(await run.result()).toEqual([7])
+  })
+
   it('may wait for their results: it is run again from the top, finds its children, and burns no attempt', async () => {
     const { jobs, record } = world()
     let starts = 0

@@ -182,6 +182,52 @@ describe('snooze', () => {
     expect(happened.find(({ name }) => name === 'job:snoozed')).toMatchObject({ event: { id: run.id, delayMs: 10_000 } })
   })
 
+  it('holds where the handler itself catches it, and ends as if nothing had been', async () => {
+    const { jobs, record, log, names } = world()
+    const job = jobs.define('poll', async (_, { snooze }) => {
+      try {
+        return snooze('10s')
+      } catch {
+        return 'polled'
+      }
+    })
+    const run = await job.onSuccess(() => expect.unreachable()).dispatch()
+    expect(await jobs.run()).toMatchObject({ snoozed: 1, succeeded: 0 })
+    expect(await record(run)).toMatchObject({ state: 'scheduled', attempts: 0, errors: [] })
+    expect([log, names()]).toEqual([[], ['job:started', 'job:snoozed']])
+  })
+
+  it('holds where the handler throws something else behind it, which is said in the log', async () => {
+    const { jobs, record, log } = world()
+    const job = jobs.define('poll', async (_, { snooze }) => {
+      try {
+        snooze('10s')
+      } catch (cause) {
+        throw new Error('could not poll', { cause })
+      }
+    })
+    const run = await job.dispatch()
+    expect(await jobs.run()).toMatchObject({ snoozed: 1, dead: 0 })
+    expect(await record(run)).toMatchObject({ state: 'scheduled', attempts: 0, errors: [] })
+    expect(log).toEqual([`warn [poll ${run.id}] the run was left by ctx.snooze(), and threw this behind it: could not poll`])
+  })
+
+  it('does not hold where the handler goes on behind it until its time is over', async () => {
+    const { jobs, record, clock } = world()
+    const job = jobs.define('poll', async (_, { snooze, signal }) => {
+      try {
+        snooze('10s')
+      } catch {
+        await aborted(signal)
+      }
+    })
+    const run = await job.timeout('1s').dispatch()
+    const passing = jobs.run()
+    await clock.advance(1_000)
+    expect(await passing).toMatchObject({ snoozed: 0, dead: 1 })
+    expect(await record(run)).toMatchObject({ state: 'dead', errors: [{ code: 'TIMEOUT' }] })
+  })
+
   it.each(['soon', '99999999d'])('refuses %s, a time that is none, which fails the attempt', async (time) => {
     const { jobs, record } = world()
     const run = await jobs.define('poll', async (_, context) => context.snooze(time)).dispatch()

@@ -42,6 +42,15 @@ describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
     expect(await record(run)).toMatchObject({ state: 'scheduled', attempts: 0 })
   })
 
+  test('a handler that catches its own snooze is snoozed all the same', async () => {
+    const { jobs, log, record } = isolatingProgram()
+    const { snoozesQuietly } = defineJobs(jobs, kind)
+    const runs = [await snoozesQuietly!.dispatch('returns'), await snoozesQuietly!.dispatch('throws')]
+    expect(await jobs.run({ concurrency: 1 })).toMatchObject({ snoozed: 2, succeeded: 0, dead: 0 })
+    for (const run of runs) expect(await record(run)).toMatchObject({ state: 'scheduled', attempts: 0 })
+    expect(log).toEqual([expect.stringContaining('the run was left by ctx.snooze(), and threw this behind it: could not poll')])
+  })
+
   test('a handler may have children, and wait for them', async () => {
     const { jobs, record } = isolatingProgram()
     const run = await defineJobs(jobs, kind).sums!.dispatch()

@@ -69,6 +69,13 @@ export function defineJobs(jobs, kind, options = {}) {
       for (;;);
     }),
     snoozes: define('snoozes', (_, ctx) => ctx.snooze('1h')),
+    snoozesQuietly: define('snoozes quietly', (how, ctx) => {
+      try {
+        ctx.snooze('1h')
+      } catch {
+        if (how === 'throws') throw new Error('could not poll')
+      }
+    }),
     fails: define('fails', () => {
       const error = new RangeError('out of range', { cause: new Error('the disk is full') })
       throw Object.assign(error, { code: 'E_RANGE' })
