@@ -7,6 +7,9 @@ const locked = 3572
 const unprepared = 1295
 /** A right is missing: to a database, a table, a column, a setting, a routine. */
 const denied = new Set([1044, 1142, 1143, 1227, 1370])
+/** The user or the password is wrong, or the server lets nobody of that name in from here. */
+const notLetIn = 1045
+const noDatabase = 1049
 /** The server only reads: it was made a replica of another one. */
 const demoted = new Set([1290, 1792, 1836])
 /** The server goes away, was told to drop the connection, or takes no more of them. */
@@ -54,6 +57,14 @@ export function mysqlFailure(thrown: unknown): TreadleError {
     return new TreadleError('DATABASE_UNREACHABLE', `MySQL can not be reached: ${message}`, options)
   }
   if (denied.has(number)) return new TreadleError('DATABASE_DENIED', `MySQL does not allow it: ${message}`, options)
+  if (number === notLetIn) {
+    const advice = 'Check the user and the password in the URL.'
+    return new TreadleError('DATABASE_FAILED', `MySQL lets nobody in with this URL: ${message} (${number}). ${advice}`, options)
+  }
+  if (number === noDatabase) {
+    const advice = 'Check the name in the URL, or make it: CREATE DATABASE. Treadle makes its tables, and no database.'
+    return new TreadleError('DATABASE_NOT_FOUND', `The URL names a database that is not there: ${message}. ${advice}`, options)
+  }
   return new TreadleError('DATABASE_FAILED', `MySQL refused: ${message} (${number})`, options)
 }
 

@@ -17,6 +17,9 @@ const unreachable = new Set([
 /** Somebody, or a limit, ended the statement. */
 const cancelled = '57014'
 const denied = '42501'
+/** The user or the password is wrong, or the server lets nobody of that name in from here. */
+const notLetIn = new Set(['28000', '28P01'])
+const noDatabase = '3D000'
 
 const writableAdvice =
   'Name the server that takes writes in the URL; where it is this one, turn default_transaction_read_only off for the user: npx treadle doctor tells how.'
@@ -61,6 +64,18 @@ export function postgresFailure(thrown: unknown): TreadleError {
     return new TreadleError('DATABASE_BUSY', `PostgreSQL ended a statement: ${message}`, options)
   }
   if (state === denied) return new TreadleError('DATABASE_DENIED', `PostgreSQL does not allow it: ${message}`, options)
+  if (notLetIn.has(state)) {
+    const advice = 'Check the user and the password in the URL.'
+    return new TreadleError(
+      'DATABASE_FAILED',
+      `PostgreSQL lets nobody in with this URL: ${message} (${state}). ${advice}`,
+      options,
+    )
+  }
+  if (state === noDatabase) {
+    const advice = 'Check the name in the URL, or make it: CREATE DATABASE. Treadle makes its tables, and no database.'
+    return new TreadleError('DATABASE_NOT_FOUND', `The URL names a database that is not there: ${message}. ${advice}`, options)
+  }
   return new TreadleError('DATABASE_FAILED', `PostgreSQL refused: ${message} (${state})`, options)
 }
 

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPostgres } from '../../../src/backends/postgres/index.ts'
+import { type FreshDatabase, freshDatabase } from '../../services.ts'
+
+describe('opening PostgreSQL', () => {
+  let database: FreshDatabase
+  beforeAll(async () => {
+    database = await freshDatabase('postgres')
+  })
+  afterAll(() => database.dispose())
+
+  test('as a user that is not there is refused with what is wrong with the URL', async () => {
+    const opened = openPostgres({ url: changed((url) => Object.assign(url, { username: 'nobody', password: 'secret' })) })
+    await expect(opened).rejects.toMatchObject({
+      code: 'DATABASE_FAILED',
+      message: expect.stringMatching(/^PostgreSQL lets nobody in with this URL: .*"nobody".*Check the user and the password/),
+    })
+    await expect(opened).rejects.not.toThrow('secret')
+  })
+
+  test('a database that is not there is named', async () => {
+    const opened = openPostgres({ url: changed((url) => Object.assign(url, { pathname: '/missing' })) })
+    await expect(opened).rejects.toMatchObject({
+      code: 'DATABASE_NOT_FOUND',
+      message: expect.stringContaining('database "missing" does not exist'),
+    })
+  })
+
+  function changed(change: (url: URL) => void): string {
+    const url = new URL(database.url)
+    change(url)
+    return url.href
+  }
+})
