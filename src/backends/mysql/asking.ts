@@ -2,9 +2,6 @@ import { TreadleError } from '../../core/errors.ts'
 import type { MysqlField, MysqlQueryable } from './client.ts'
 import { mysqlFailure } from './failure.ts'
 
-/** No unit of a text, which is half of a character or a whole one, takes more. */
-export const mostBytesPerUnit = 3
-
 export interface AskingLimits {
   /** The longest statement that the server takes: its `max_allowed_packet`. It drops the connection on which a longer one comes. */
   readonly maxPacketBytes: number
@@ -15,7 +12,8 @@ export interface AskingLimits {
 /** Sends a statement, and gives what it answers. */
 export async function ask(client: MysqlQueryable, sql: string, limits: AskingLimits): Promise<unknown> {
   const { maxPacketBytes, longestMs } = limits
-  if (sql.length * mostBytesPerUnit > maxPacketBytes) refuseLongerThan(maxPacketBytes, Buffer.byteLength(sql))
+  // Statements are ASCII: a character is a byte.
+  if (sql.length >= maxPacketBytes) throw longerThan(maxPacketBytes, sql.length)
   try {
     const [answer] = await client.query({ sql, ...answerForm, ...(longestMs !== null && { timeout: longestMs }) })
     return answer
@@ -24,10 +22,9 @@ export async function ask(client: MysqlQueryable, sql: string, limits: AskingLim
   }
 }
 
-function refuseLongerThan(maxBytes: number, bytes: number): void {
-  if (bytes < maxBytes) return
+function longerThan(maxBytes: number, bytes: number): TreadleError {
   const message = `A statement of ${bytes} bytes is too long for MySQL: its max_allowed_packet is ${maxBytes}. Set it higher, or store what is large elsewhere and pass a reference.`
-  throw new TreadleError('DATABASE_FAILED', message)
+  return new TreadleError('DATABASE_FAILED', message)
 }
 
 export interface MysqlReport {

@@ -1,5 +1,5 @@
 import type { SqlRow } from '../sql/session.ts'
-import { mostBytesPerUnit } from './asking.ts'
+import { mostCharactersPerUnit } from './literals.ts'
 
 /** A statement for more rows than this is slower to plan than it is to send another one. */
 const mostRows = 500
@@ -26,9 +26,10 @@ export function inBatches(rows: readonly SqlRow[], maxPacketBytes: number): read
 
 const bytesOfNumber = 20
 
-/** At most so many bytes, also where quotes are doubled. */
+/** At most so many bytes, also where texts are not plain. */
 function sizeOf(row: SqlRow): number {
   let bytes = 0
-  for (const value of Object.values(row)) bytes += typeof value === 'string' ? value.length * mostBytesPerUnit : bytesOfNumber
+  for (const value of Object.values(row))
+    bytes += typeof value === 'string' ? value.length * mostCharactersPerUnit : bytesOfNumber
   return bytes
 }

@@ -1,5 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import { type AskingLimits, ask } from './asking.ts'
+import { type Charsets, charsetColumns, charsetProblems } from './charsets.ts'
 import type { MysqlQueryable } from './client.ts'
 import { numberOf } from './failure.ts'
 
@@ -29,18 +30,16 @@ export async function lookAtServer(client: MysqlQueryable, longestMs: number): P
   }
 }
 
-interface Asked {
+interface Asked extends Charsets {
   readonly version: string
   readonly packet: number
-  readonly charset: string
-  readonly answers: string
   readonly mode: string
   readonly autocommit: number
   readonly name: string | null
 }
 
-const question = `SELECT VERSION() AS version, @@max_allowed_packet AS packet, @@character_set_client AS charset,
-  @@character_set_results AS answers, @@sql_mode AS mode, @@autocommit AS autocommit, DATABASE() AS name`
+const question = `SELECT VERSION() AS version, @@max_allowed_packet AS packet, ${charsetColumns}, @@sql_mode AS mode,
+  @@autocommit AS autocommit, DATABASE() AS name`
 
 const syntaxError = 1064
 
@@ -73,9 +72,7 @@ function versionProblems(version: string, isMariadb: boolean): readonly string[]
 function connectionProblems({ charset, answers, mode, autocommit, name }: Asked): readonly string[] {
   return [
     ...(name === null ? ['its URL names no database'] : []),
-    ...(charset === 'utf8mb4' && answers === 'utf8mb4'
-      ? []
-      : [`the pool's charset must be utf8mb4, and is ${charset === 'utf8mb4' ? answers : charset}`]),
+    ...charsetProblems({ charset, answers }).map((problem) => `the pool's charset ${problem}`),
     ...(mode.includes('NO_BACKSLASH_ESCAPES') ? ['its sql_mode must not have NO_BACKSLASH_ESCAPES'] : []),
     ...(autocommit === 0 ? ['autocommit must be on'] : []),
   ]

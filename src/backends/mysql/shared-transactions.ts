@@ -3,6 +3,7 @@ import { foreignFailure } from '../sql/foreign-failure.ts'
 import { plainRows } from '../sql/foreign-rows.ts'
 import type { WorkConnection } from '../sql/open-transaction.ts'
 import type { SqlSession } from '../sql/session.ts'
+import { CallerClient } from './caller-client.ts'
 import type { MysqlQueryable } from './client.ts'
 import { numberOf } from './failure.ts'
 import { type MeetingOptions, MeetingSession } from './meeting-session.ts'
@@ -23,7 +24,7 @@ export function sessionsOn({ session, isMariadb, beside }: SharingOptions): (fou
 }
 
 function clientOf(found: JoinableTransaction): MysqlQueryable | null {
-  if (found.kind === 'mysql') return promising(found.connection)
+  if (found.kind === 'mysql') return new CallerClient(promising(found.connection), coreOf(found.connection))
   if (found.kind !== 'statements') return null
   const query = async ({ sql }: { readonly sql: string }) => {
     try {
@@ -33,7 +34,8 @@ function clientOf(found: JoinableTransaction): MysqlQueryable | null {
       throw foreignFailure(thrown, isServerError, (code) => ({ errno: Number(code) }))
     }
   }
-  return { query }
+  // It may run them on another connection the next time.
+  return new CallerClient({ query }, found)
 }
 
 const isServerError = (thrown: unknown) => numberOf(thrown) !== undefined
@@ -42,6 +44,12 @@ const isServerError = (thrown: unknown) => numberOf(thrown) !== undefined
 function promising(connection: MysqlConnection): MysqlQueryable {
   const { promise } = connection as { promise?: unknown }
   return (typeof promise === 'function' ? promise.call(connection) : connection) as MysqlQueryable
+}
+
+/** A pool puts another object with promises around a connection each time that it gives it. */
+function coreOf(connection: MysqlConnection): object {
+  const { connection: core } = connection as { connection?: unknown }
+  return typeof core === 'object' && core !== null ? core : connection
 }
 
 /** The part of a `mysql2/promise` connection that a handler's statements need. */

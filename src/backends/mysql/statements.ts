@@ -1,7 +1,7 @@
 import type { SqlRow, SqlValue } from '../sql/session.ts'
 import { TableNames } from '../sql/table-names.ts'
 import { type ColumnType, type TableName, tables } from '../sql/tables.ts'
-import { literal } from './literals.ts'
+import { literal, textIn } from './literals.ts'
 
 /** Its choice of an index depends on what it last knew of the table, and it locks all that it reads on the way. */
 export function mysqlNames(prefix: string): TableNames {
@@ -81,11 +81,11 @@ export class MysqlStatements {
     const types: Readonly<Record<string, { readonly type: ColumnType }>> = tables[table].columns
     switch (types[column]?.type) {
       case 'id':
-        return `_ascii${literal(value)} COLLATE ascii_bin`
+        return `${textIn('ascii', value)} COLLATE ascii_bin`
       case 'name':
-        return `_utf8mb4${literal(value)} COLLATE ${this.#collation}`
+        return `${textIn('utf8mb4', value)} COLLATE ${this.#collation}`
       default:
-        return literal(value)
+        return `${textIn('utf8mb4', value)} COLLATE utf8mb4_bin`
     }
   }
 

@@ -1,5 +1,5 @@
 import type { EngineTransaction } from '../sql/pooled-database.ts'
-import { ask, mostBytesPerUnit } from './asking.ts'
+import { ask } from './asking.ts'
 import type { MysqlQueryable } from './client.ts'
 import { MysqlSession, type MysqlSessionOptions } from './session.ts'
 
@@ -56,7 +56,7 @@ export class MysqlTransaction extends MysqlSession implements EngineTransaction 
 
   async #send(statements: readonly string[]): Promise<readonly unknown[]> {
     const { canCombine, maxPacketBytes } = this.#options
-    if (canCombine && statements.length > 1 && lengthOf(statements) * mostBytesPerUnit < maxPacketBytes) {
+    if (canCombine && statements.length > 1 && lengthOf(statements) < maxPacketBytes) {
       return (await ask(this.#client, statements.join(';\n'), this.#options)) as unknown[]
     }
     const answers: unknown[] = []

@@ -83,6 +83,7 @@ export class JoinedDatabase implements SqlDatabase {
       return true
     } catch (cause) {
       if (this.dialect.isUnprepared(cause)) return false
+      if (cause instanceof TreadleError && cause.code === 'TRANSACTION_INVALID') throw cause
       const message =
         'The connection is in no transaction that could be joined: it has not begun, was ended, or a statement in it has failed'
       throw new TreadleError('TRANSACTION_INVALID', message, { cause })
