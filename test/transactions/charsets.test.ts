@@ -1,4 +1,4 @@
-import { type ConnectionOptions, createConnection } from 'mysql2/promise'
+import { type Connection, type ConnectionOptions, createConnection } from 'mysql2/promise'
 import { type JobBuilder, type Treadle, treadle } from 'treadle'
 import { fromStatements } from 'treadle/transactions'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -28,6 +28,7 @@ describe.each(mysqlEngines)('connections of callers on %s', (engine) => {
   const ground = new SqlGround(engine)
   let jobs: Treadle
   let mail: JobBuilder
+  const connections: Connection[] = []
 
   beforeAll(async () => {
     await ground.start()
@@ -37,6 +38,8 @@ describe.each(mysqlEngines)('connections of callers on %s', (engine) => {
     await ground.query('CREATE TABLE orders (id INT)')
   })
   afterEach(async () => {
+    // A transaction that a test has left open would be waited for.
+    for (const connection of connections.splice(0)) connection.destroy()
     for (const table of ['jobs', 'counts', 'unique_keys']) await ground.query(`DELETE FROM {${table}}`)
   })
   afterAll(async () => {
@@ -46,7 +49,7 @@ describe.each(mysqlEngines)('connections of callers on %s', (engine) => {
 
   async function connected(options: ConnectionOptions, ...statements: readonly string[]) {
     const connection = await createConnection({ uri: ground.url, ...options })
-    onTestFinished(() => connection.end())
+    connections.push(connection)
     for (const sql of statements) await connection.query(sql)
     await connection.beginTransaction()
     return connection

@@ -15,6 +15,8 @@ export const mysqlDialect: Dialect = {
   inState,
   cancelling,
   wholeNumber: 'SIGNED',
+  // What a cast gives has the collation of the connection, which may be one that can not be mixed with that of names.
+  idAsText: 'id',
   isUnprepared,
   firstReady,
 }

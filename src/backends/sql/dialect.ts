@@ -9,6 +9,8 @@ export interface Dialect {
   readonly cancelling: Omit<StateIndex, 'at'>
   /** The type that a sum is cast to, to come back as a whole number. */
   readonly wholeNumber: string
+  /** A job's id where other rows of an answer have texts of another kind. */
+  readonly idAsText: string
   /** Whether a client that prepares every statement has failed to set a savepoint, because the engine prepares none. */
   isUnprepared(thrown: unknown): boolean
   /** The first ready jobs of each of these places, at most `limit` of each, in their order; without a lock. */

@@ -23,7 +23,7 @@ export interface OutlookRow {
 }
 
 /** Asks for what an outlook is made of, as rows of kinds. Its only value is the owner. */
-export function outlookStatement({ inState, cancelling, readyLanes }: Dialect): string {
+export function outlookStatement({ inState, cancelling, readyLanes, idAsText }: Dialect): string {
   const none = 'NULL AS text, NULL AS claim'
   const [scheduled, running] = [inState(stateNumber.scheduled), inState(stateNumber.running)]
   return `SELECT 'due' AS kind, MIN(${scheduled.at}) AS number, ${none} FROM ${scheduled.from} WHERE ${scheduled.is}
@@ -31,7 +31,7 @@ export function outlookStatement({ inState, cancelling, readyLanes }: Dialect): 
      UNION ALL SELECT 'held', MIN(held_until), NULL, NULL FROM {groups} WHERE held_until > 0
      UNION ALL SELECT 'gives-up', MIN(gives_up_at), NULL, NULL FROM {links} WHERE gives_up_at IS NOT NULL
      UNION ALL SELECT 'paused', NULL, queue, NULL FROM {paused}
-     UNION ALL SELECT 'cancelled', lane, CAST(id AS CHAR(36)), token FROM ${cancelling.from} WHERE ${cancelling.is} AND owner = ?
+     UNION ALL SELECT 'cancelled', lane, ${idAsText}, token FROM ${cancelling.from} WHERE ${cancelling.is} AND owner = ?
      UNION ALL SELECT 'ready', ready_lanes.lane, NULL, NULL FROM (${readyLanes}) AS ready_lanes`
 }
 

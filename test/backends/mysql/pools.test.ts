@@ -77,6 +77,25 @@ describe.each(mysqlEngines)("somebody else's pool on %s", (engine) => {
     expect(await pool.query('SELECT 1')).toBeDefined()
   })
 
+  test.each<[string, PoolOptions, readonly string[]]>([
+    ['utf8mb4_bin', { charset: 'utf8mb4_bin' }, []],
+    ['utf8mb4_general_ci', { charset: 'utf8mb4_general_ci' }, []],
+    ['utf8mb4_unicode_520_ci', { charset: 'utf8mb4_unicode_520_ci' }, []],
+    ['utf8mb4_bin of a server', {}, ['SET collation_connection = utf8mb4_bin']],
+    ['utf8mb4_unicode_ci of a server', {}, ['SET collation_connection = utf8mb4_unicode_ci']],
+    ['latin1_german2_ci of a server', {}, ['SET collation_connection = latin1_german2_ci']],
+  ])('that compares by %s holds a queue', async (_, options, onConnect) => {
+    const clock = new ManualClock()
+    const bench = new Bench(await openMysql({ pool: poolWith(options, ...onConnect), clock, prefix: 'compared_' }), clock)
+    const ids = await bench.send({ payload: '"é🙂"', uniqueKey: 'é🙂' }, { payload: '"é🙂"', delayMs: -1 })
+    const leases = await bench.claim()
+    expect(leases.map(({ envelope }) => [envelope.id, envelope.payload]).sort()).toEqual(ids.map((id) => [id, '"é🙂"']).sort())
+    await bench.settle(...leases.map((lease, nth) => bench.done(lease, { keep: true, result: nth === 0 ? '"é🙂"' : '1' })))
+    const results = await Promise.all(leases.map(async ({ envelope }) => (await bench.record(envelope.id)).result))
+    expect(results).toEqual(['"é🙂"', '1'])
+    await bench.backend[Symbol.asyncDispose]()
+  })
+
   test('without a database is refused', async () => {
     const opening = openMysql({ pool: poolWith({ uri: new URL('/', ground.fresh.url).href }) })
     await expect(opening).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining('names no database') })
