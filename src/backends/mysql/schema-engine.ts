@@ -12,7 +12,6 @@ const versionTable = `CREATE TABLE IF NOT EXISTS {migrations} (
   PRIMARY KEY (version)
 ) ENGINE = InnoDB`
 
-const missingTable = 1146
 /** A table, a column, a key or a row that is there already, or gone already. */
 const done = new Set([1050, 1051, 1060, 1061, 1062, 1091])
 const longestWaitSeconds = 60
@@ -38,7 +37,10 @@ export function mysqlSchemaEngine(database: MysqlDatabase, prefix: string, migra
           await session.all(free)
         }
       }),
-    isMissing: (thrown) => numberOf(thrown) === missingTable,
+    async isMade(session) {
+      const table = 'SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?'
+      return (await session.all(table, [`${prefix}migrations`])).length > 0
+    },
     isDone: (thrown) => done.has(numberOf(thrown) ?? 0),
     explained: (thrown) => explained(thrown, database),
   }

@@ -12,9 +12,6 @@ const versionTable = `CREATE TABLE IF NOT EXISTS {migrations} (
   applied_at bigint NOT NULL
 )`
 
-/** There is no such table, or no such schema. */
-const missing = new Set(['42P01', '3F000'])
-
 /** Everything is done in one transaction, by one program at a time. */
 export function postgresSchemaEngine(database: PostgresDatabase, schema: string, migrations: readonly Migration[]): SchemaEngine {
   const lock = `SELECT pg_advisory_xact_lock(hashtext('treadle migrations'), hashtext('${schema}'))`
@@ -33,7 +30,12 @@ export function postgresSchemaEngine(database: PostgresDatabase, schema: string,
         await session.run(lock)
         return work(session)
       }),
-    isMissing: (thrown) => missing.has(stateOf(thrown) ?? ''),
+    async isMade(session) {
+      const [answer] = await session.all<{ made: number }>('SELECT (to_regclass(?) IS NOT NULL)::int AS made', [
+        `${schema}.migrations`,
+      ])
+      return answer?.made === 1
+    },
     isDone: () => false,
     explained: (thrown) => explained(thrown, database, schema),
   }

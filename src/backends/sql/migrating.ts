@@ -16,8 +16,8 @@ export interface SchemaEngine {
   ground(session: SqlSession): Promise<readonly string[]>
   /** Runs `work` while no other program does the same. */
   alone<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer>
-  /** The table of versions is not there. */
-  isMissing(thrown: unknown): boolean
+  /** Whether the table of versions is there. Asked for, because servers write statements that fail into their logs. */
+  isMade(session: SqlSession): Promise<boolean>
   /** The statement was run before: only where statements can not be part of a transaction. */
   isDone(thrown: unknown): boolean
   /** The same error with the rights that are missing, where that is why. */
@@ -47,12 +47,7 @@ export class Migrating implements SchemaUpkeep {
 
   state(): Promise<SchemaState> {
     return this.#explaining(async () => {
-      try {
-        return await readState(this.#database)
-      } catch (thrown) {
-        if (this.#engine.isMissing(thrown)) return noSchema
-        throw thrown
-      }
+      return (await this.#engine.isMade(this.#database)) ? readState(this.#database) : noSchema
     })
   }
 

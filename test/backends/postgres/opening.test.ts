@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPostgres } from '../../../src/backends/postgres/index.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
@@ -24,6 +25,24 @@ describe('opening PostgreSQL', () => {
       code: 'DATABASE_NOT_FOUND',
       message: expect.stringContaining('database "missing" does not exist'),
     })
+  })
+
+  test('a queue that is not there yet has the server refuse no statement', async () => {
+    const refused: unknown[] = []
+    const pool = new pg.Pool({ connectionString: database.url })
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>
+      const watched = (...given: unknown[]) => {
+        const answer = query(...given)
+        answer?.catch?.((thrown) => refused.push(thrown))
+        return answer
+      }
+      Object.assign(client, { query: watched })
+    })
+    const queue = await openPostgres({ pool: pool as never })
+    await queue[Symbol.asyncDispose]()
+    expect(refused).toEqual([])
+    await pool.end()
   })
 
   function changed(change: (url: URL) => void): string {
