@@ -67,7 +67,7 @@ export function mysqlConfig(options: MysqlOptions): MysqlConfig {
 
 function parsedUrl({ url, pool }: MysqlOptions, problems: string[]): ParsedUrl<(typeof parameterNames)[number]> {
   if ((url === undefined) === (pool === undefined)) problems.push('give either a url or a pool')
-  const parsed = takeParameters(url ?? '', parameterNames)
+  const parsed = takeParameters(url ?? '', parameterNames, problems)
   if (url !== undefined && parsed === undefined) problems.push('write its url as mysql://user:password@host:3306/database')
   return parsed ?? { url: '', parameters: {} }
 }

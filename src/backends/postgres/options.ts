@@ -87,7 +87,7 @@ export function postgresConfig(options: PostgresOptions): PostgresConfig {
 
 function parsedUrl({ url, pool }: PostgresOptions, problems: string[]): ParsedUrl<(typeof parameterNames)[number]> {
   if ((url === undefined) === (pool === undefined)) problems.push('give either a url or a pool')
-  const parsed = takeParameters(url ?? '', parameterNames)
+  const parsed = takeParameters(url ?? '', parameterNames, problems)
   if (url !== undefined && parsed === undefined) problems.push('write its url as postgres://user:password@host:5432/database')
   return parsed ?? { url: '', parameters: {} }
 }

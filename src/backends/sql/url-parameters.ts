@@ -1,11 +1,23 @@
+import { nearest } from '../../core/options.ts'
+
 /** A URL as the driver gets it, and what it said for the queue. */
 export interface ParsedUrl<Name extends string> {
   readonly url: string
   readonly parameters: Readonly<Partial<Record<Name, string>>>
 }
 
-/** Takes the parameters out of a URL that are not for the driver. Undefined where it is no URL. */
-export function takeParameters<Name extends string>(url: string, names: readonly Name[]): ParsedUrl<Name> | undefined {
+/** Options of drivers whose names are like some of the queue's. */
+const driversOwn: readonly string[] = ['query_timeout']
+
+/**
+ * Takes the parameters out of a URL that are not for the driver. Undefined where it is no URL. One whose name is nearly one of the
+ * queue's is a problem: the driver would take it without a word.
+ */
+export function takeParameters<Name extends string>(
+  url: string,
+  names: readonly Name[],
+  problems: string[],
+): ParsedUrl<Name> | undefined {
   if (!URL.canParse(url)) return undefined
   const parsed = new URL(url)
   const parameters: Partial<Record<Name, string>> = {}
@@ -14,6 +26,10 @@ export function takeParameters<Name extends string>(url: string, names: readonly
     if (value === null) continue
     parameters[name] = value
     parsed.searchParams.delete(name)
+  }
+  for (const name of new Set(parsed.searchParams.keys())) {
+    const near = driversOwn.includes(name) ? undefined : nearest(name, names)
+    if (near !== undefined) problems.push(`unknown parameter "${name}" in its url, did you mean "${near}"?`)
   }
   return { url: parsed.href, parameters }
 }
