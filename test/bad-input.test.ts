@@ -49,6 +49,12 @@ describe('a bad dispatch is one clear error, and stores nothing', () => {
   refuses('a delay that leads beyond all dates', 'DURATION_INVALID', /delay must be at most 3652500d/, (jobs) =>
     jobs.dispatch('count', 1, { delay: '99999999d' }),
   )
+  refuses('a duration in place of the options of a job', 'CONFIG_INVALID', /options must be an object.*got '5s'/, (jobs) =>
+    jobs.define('x', () => {}).dispatch({}, '5s' as Anything),
+  )
+  refuses('a circle of long names', 'PAYLOAD_NOT_JSON', /"(self\.){8}.{0,5}….{1,20}" is circular/, (jobs) =>
+    jobs.dispatch('count', circle),
+  )
   refuses('a negative delay', 'DURATION_INVALID', /delay must be/, (jobs) => jobs.dispatch('count', 1, -5))
   refuses('an instant that is none', 'INSTANT_INVALID', /at must be/, (jobs) => jobs.dispatch('count', 1, { at: 'tomorrow' }))
   refuses('a priority that is none', 'CONFIG_INVALID', /priority/, (jobs) =>
@@ -133,6 +139,34 @@ describe('a bad definition is one clear error', () => {
   refuses('a line feed in a name', 'DEFINITION_INVALID', /control characters/, (jobs) =>
     jobs.define('a\nb', () => {}).toDefinition(),
   )
+  refuses('a bad name, once', 'DEFINITION_INVALID', /^Job "": a job name must be a text that is not empty, got ""$/, (jobs) =>
+    jobs.define('', () => {}).toDefinition(),
+  )
+  refuses('a generator for a handler', 'HANDLER_INVALID', /"x" must be .* got a generator function/, (jobs) =>
+    jobs.define('x', function* () {} as Anything),
+  )
+  refuses('an asynchronous generator in a class', 'HANDLER_INVALID', /generator function/, (jobs) =>
+    jobs.define(
+      'x',
+      class {
+        async *handle() {}
+      } as Anything,
+    ),
+  )
+  for (const word of ['when', 'skip', 'before', 'onSuccess', 'onError', 'finally', 'retryIf'] as const) {
+    refuses(
+      `${word} without a function`,
+      'DEFINITION_INVALID',
+      new RegExp(`${word} must be given a function, got 'yes'`),
+      (jobs) => jobs.define('x', () => {})[word]('yes' as Anything),
+    )
+  }
+  refuses('an event that does not exist', 'CONFIG_INVALID', /no event 'job:succeded' .*did you mean "job:succeeded"/, (jobs) =>
+    jobs.on('job:succeded' as Anything, () => {}),
+  )
+  refuses('a listener that is no function', 'CONFIG_INVALID', /listener of "job:dead" must be a function/, (jobs) =>
+    jobs.on('job:dead', undefined as Anything),
+  )
   refuses('no handler', 'HANDLER_INVALID', /handler of "x" must be a function, or a class/, (jobs) =>
     jobs.define('x', undefined as Anything),
   )
@@ -160,7 +194,7 @@ describe('a bad definition is one clear error', () => {
   refuses('a timeout that is no duration', 'DURATION_INVALID', /timeout must be/, (jobs) =>
     jobs.define('x', () => {}).timeout('fast'),
   )
-  refuses('retries that are no number', 'DEFINITION_INVALID', /whole number/, (jobs) =>
+  refuses('retries that are no number', 'DEFINITION_INVALID', /whole number of at least 0, got '3'/, (jobs) =>
     jobs
       .define('x', () => {})
       .retries('3' as Anything)

@@ -1,6 +1,7 @@
 import type { SendReceipt } from '../backends/contract.ts'
 import { answerOf, atOnce } from '../core/answer.ts'
 import { TreadleError } from '../core/errors.ts'
+import { shown } from '../core/shown.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { type Dispatcher, type DispatchOptions, dispatchOptions } from '../definition/dispatch.ts'
 import type { Registry } from '../definition/registry.ts'
@@ -29,6 +30,7 @@ export class Dispatches implements Dispatcher {
   }
 
   async dispatch(definition: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
+    refuseOtherThanObject(options, definition)
     if ('in' in options) return (await this.#dispatchJoined(definition, [payload], options))[0] as Run
     const opened = this.#atHand() ?? (await this.opened())
     const receipt = await opened.sending.send(definition, payload, options)
@@ -92,6 +94,12 @@ export class Dispatches implements Dispatcher {
   #atHand(): Opened | undefined {
     return insideIsolate()?.isLoading ? undefined : this.#deps.opening.opened
   }
+}
+
+function refuseOtherThanObject(options: unknown, { job }: JobDefinition): void {
+  if (typeof options === 'object' && options !== null) return
+  const message = `Dispatch of "${job}": the options must be an object such as { delay: '5s' }, got ${shown(options)}`
+  throw new TreadleError('CONFIG_INVALID', message)
 }
 
 function notOpen({ job }: JobDefinition): string {

@@ -5,7 +5,7 @@ import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { Events } from '../core/events.ts'
 import { noPayload } from '../definition/draft.ts'
-import type { TreadleEvents } from '../execution/events.ts'
+import { refuseUnheard, type TreadleEvents } from '../execution/events.ts'
 import { insideIsolate } from '../isolation/inside.ts'
 import { ClaimableJobs } from '../worker/claimable-jobs.ts'
 import { prune } from '../worker/maintenance.ts'
@@ -167,6 +167,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
 
   /** Gives the function that stops listening. */
   on<Name extends keyof TreadleEvents>(name: Name, listener: (event: TreadleEvents[Name]) => void): () => void {
+    refuseUnheard(name, listener)
     return this.#events.on(name, listener)
   }
 

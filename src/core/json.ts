@@ -94,5 +94,13 @@ function jsonFormProblem(value: Jsonable, path: string, depth: number): string |
 }
 
 function at(path: string): string {
-  return path === '' ? 'it' : `"${path}"`
+  return path === '' ? 'it' : `"${shortened(path)}"`
+}
+
+const longestPath = 80
+
+/** Where a part is shows at both ends; what leads round a circle between them says nothing. */
+function shortened(path: string): string {
+  if (path.length <= longestPath) return path
+  return `${path.slice(0, longestPath / 2)}…${path.slice(-longestPath / 4)}`
 }

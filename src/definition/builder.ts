@@ -8,7 +8,7 @@ import type { DispatchArguments, Dispatcher, DispatchOptions } from './dispatch.
 import { Draft, type DraftSender, draftIn, type FileDraft, payloadOf } from './draft.ts'
 import { type Handler, handlerFunction, restricted } from './handler.ts'
 import type { Meta } from './meta.ts'
-import { countProblem, refuse } from './names.ts'
+import { countProblem, functionProblem, refuse } from './names.ts'
 import { type Priority, priorityNumber, priorityProblem } from './priority.ts'
 import { type RetryOptions, retryPolicy } from './retry.ts'
 import type { Run } from './run.ts'
@@ -85,7 +85,7 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
 
   /** Errors for which this is false end the job at once. */
   retryIf(decide: (error: unknown) => boolean): this {
-    return this.set({ retryIf: decide })
+    return this.#given('retryIf', decide).set({ retryIf: decide })
   }
 
   /** How long ended jobs stay in the history; 0 deletes them at once. */
@@ -118,28 +118,28 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
 
   /** Runs only if all of these say true; otherwise the job ends as skipped and burns no attempt. */
   when(filter: (payload: Payload, context: FilterContext) => boolean | Promise<boolean>): this {
-    return this.set({ when: [...this.fields.when, filter] })
+    return this.#given('when', filter).set({ when: [...this.fields.when, filter] })
   }
 
   /** Does not run if any of these says true. */
   skip(filter: (payload: Payload, context: FilterContext) => boolean | Promise<boolean>): this {
-    return this.set({ skip: [...this.fields.skip, filter] })
+    return this.#given('skip', filter).set({ skip: [...this.fields.skip, filter] })
   }
 
   before(hook: (payload: Payload, context: JobContext<Payload>) => unknown): this {
-    return this.set({ before: [...this.fields.before, hook] })
+    return this.#given('before', hook).set({ before: [...this.fields.before, hook] })
   }
 
   onSuccess(hook: (result: Awaited<Result>, payload: Payload, context: JobContext<Payload>) => unknown): this {
-    return this.set({ onSuccess: [...this.fields.onSuccess, hook] })
+    return this.#given('onSuccess', hook).set({ onSuccess: [...this.fields.onSuccess, hook] })
   }
 
   onError(hook: (error: unknown, payload: Payload, context: JobContext<Payload>) => unknown): this {
-    return this.set({ onError: [...this.fields.onError, hook] })
+    return this.#given('onError', hook).set({ onError: [...this.fields.onError, hook] })
   }
 
   finally(hook: (payload: Payload, context: JobContext<Payload>) => unknown): this {
-    return this.set({ finally: [...this.fields.finally, hook] })
+    return this.#given('finally', hook).set({ finally: [...this.fields.finally, hook] })
   }
 
   /** The finished definition. From here on the builder is frozen. */
@@ -184,6 +184,11 @@ export class JobBuilder<Input = unknown, Result = unknown, Payload = Input> exte
       'DEFINITION_FROZEN',
       `Job "${this.job}" is in use and can not be changed any more. Configure it where it is defined, or give options to dispatch().`,
     )
+  }
+
+  #given(word: string, value: unknown): this {
+    refuse(`Job "${this.job}"`, [functionProblem(value, word)])
+    return this
   }
 
   /** Which of many jobs has the schedule that is wrong. */

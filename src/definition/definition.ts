@@ -1,3 +1,4 @@
+import { shown } from '../core/shown.ts'
 import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type DeliveryMode, deliveryProblems } from './delivery.ts'
@@ -178,13 +179,14 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
   const { maxAttempts, concurrency, timeoutMs, maxRunningTimeMs } = fields
   return [
     jobNameProblem(fields.job),
-    jobNameProblem(fields.name, 'name'),
+    // Without a name of its own the job is called by its key, of which enough is said.
+    fields.name === fields.job ? undefined : jobNameProblem(fields.name, 'name'),
     queueProblem(fields.queue),
     priorityProblem(fields.priority),
-    isPositive(maxAttempts) ? undefined : `maxAttempts must be a whole number of at least 1, got ${maxAttempts}`,
+    isPositive(maxAttempts) ? undefined : `maxAttempts must be a whole number of at least 1, got ${shown(maxAttempts)}`,
     concurrency === null || isPositive(concurrency)
       ? undefined
-      : `concurrency must be a whole number of at least 1, got ${concurrency}`,
+      : `concurrency must be a whole number of at least 1, got ${shown(concurrency)}`,
     timeoutMs === null || timeoutMs > 0 ? undefined : `timeout must be more than 0 ms, got ${timeoutMs}`,
     maxRunningTimeMs === null || maxRunningTimeMs > 0
       ? undefined

@@ -24,15 +24,25 @@ export function handlerFunction<Payload, Result>(
   if (typeof handler !== 'function') throw invalid(job, handler)
   if ('handle' in handler && typeof handler.handle === 'function') {
     const { handle } = handler as { handle: HandlerFunction<Payload, Result> }
+    refuseGenerator(job, handle)
     return (payload, context) => handle.call(handler, payload, context)
   }
   const prototype: unknown = handler.prototype
   if (typeof prototype === 'object' && prototype !== null && 'handle' in prototype) {
+    refuseGenerator(job, prototype.handle)
     const Class = handler as new () => { handle: HandlerFunction<Payload, Result> }
     return (payload, context) => new Class().handle(payload, context)
   }
   if (isClass(handler)) throw invalid(job, handler)
+  refuseGenerator(job, handler)
   return handler as HandlerFunction<Payload, Result>
+}
+
+/** To call one runs nothing of it. */
+function refuseGenerator(job: string, handler: unknown): void {
+  if (!/GeneratorFunction\]$/.test(Object.prototype.toString.call(handler))) return
+  const message = `The handler of "${job}" must be a function that does the work when it is called, got a generator function: leave out the "*"`
+  throw new TreadleError('HANDLER_INVALID', message)
 }
 
 function isClass(value: unknown): boolean {

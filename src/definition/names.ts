@@ -1,4 +1,5 @@
 import { TreadleError } from '../core/errors.ts'
+import { shown } from '../core/shown.ts'
 
 const maxJobLength = 191
 const maxQueueLength = 64
@@ -27,7 +28,11 @@ export function keyProblem(value: unknown, what: string): string | undefined {
 
 export function countProblem(value: unknown, what: string): string | undefined {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return undefined
-  return `${what} must be a whole number of at least 0, got ${String(value)}`
+  return `${what} must be a whole number of at least 0, got ${shown(value)}`
+}
+
+export function functionProblem(value: unknown, what: string): string | undefined {
+  return typeof value === 'function' ? undefined : `${what} must be given a function, got ${shown(value)}`
 }
 
 /** Throws all problems of a definition or a dispatch at once. */

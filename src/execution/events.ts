@@ -1,6 +1,9 @@
 import type { DeadReason } from '../backends/contract.ts'
 import type { BreakerState } from '../backends/presence.ts'
+import { TreadleError } from '../core/errors.ts'
 import type { MachineUse } from '../core/machine.ts'
+import { suggestion } from '../core/options.ts'
+import { shown } from '../core/shown.ts'
 
 /** Which run an event is about. */
 export interface RunEvent {
@@ -59,4 +62,37 @@ export interface TreadleEvents {
     readonly failed: number
     readonly nextAt: number | null
   }
+}
+
+const known: Readonly<Record<keyof TreadleEvents, true>> = {
+  'job:started': true,
+  'job:succeeded': true,
+  'job:failed': true,
+  'job:dead': true,
+  'job:cancelled': true,
+  'job:skipped': true,
+  'job:snoozed': true,
+  'job:waiting': true,
+  'job:released': true,
+  'job:lost': true,
+  'job:abandoned': true,
+  'job:overrun': true,
+  'worker:started': true,
+  'worker:error': true,
+  'worker:stalled': true,
+  'worker:breaker': true,
+  'worker:load': true,
+  'schedule:enqueued': true,
+  'schedule:missed': true,
+  'schedule:tick': true,
+}
+
+/** A listener that nothing can ever reach is a mistake: a misspelt event, or no function. */
+export function refuseUnheard(name: unknown, listener: unknown): void {
+  if (typeof name !== 'string' || !Object.hasOwn(known, name)) {
+    const near = typeof name === 'string' ? suggestion(name, Object.keys(known)) : ''
+    throw new TreadleError('CONFIG_INVALID', `There is no event ${shown(name)} to listen to${near}`)
+  }
+  if (typeof listener === 'function') return
+  throw new TreadleError('CONFIG_INVALID', `A listener of "${name}" must be a function, got ${shown(listener)}`)
 }
