@@ -109,7 +109,11 @@ export function databaseFile(url: string, folder: string): string | null {
 function sqlitePath(url: string, folder: string): string {
   const rest = url.slice('sqlite:'.length)
   const path = rest.startsWith('///') ? fileURLToPath(`file:${rest}`) : rest.replace(/^\/\/(?=[^/])/, '')
-  if (path === '' || path.includes('?') || path.includes(':memory:')) {
+  if (path.includes('?')) {
+    const message = `${JSON.stringify(url)} has parameters (?…), which are not supported for SQLite. Write the file alone: sqlite:${path.slice(0, path.indexOf('?')) || 'jobs.db'}`
+    throw new TreadleError('BACKEND_UNKNOWN', message)
+  }
+  if (path === '' || path.includes(':memory:')) {
     const message = `${JSON.stringify(url)} does not name a file. Write sqlite:jobs.db or sqlite:///folder/jobs.db; for a queue without a file, memory:`
     throw new TreadleError('BACKEND_UNKNOWN', message)
   }

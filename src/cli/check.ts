@@ -64,7 +64,7 @@ async function checkOpened(project: Project, now: number): Promise<CheckReport> 
     files,
     jobs: definitions.map((definition) => checkedJob(definition, now)),
     problems: [...wrong, ...definitions.flatMap(isolateProblems)],
-    warnings: definitions.flatMap((definition) => scheduleWarnings(definition, now)),
+    warnings: [...project.notes, ...definitions.flatMap((definition) => scheduleWarnings(definition, now))],
   }
 }
 

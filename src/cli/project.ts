@@ -4,7 +4,7 @@ import type { TreadleConfig } from '../app/config.ts'
 import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile, type OnRefused } from '../app/config-file.ts'
 import { configure, jobs } from '../app/default-instance.ts'
 import { type LoadedJobFiles, tryJobFiles } from '../app/job-files.ts'
-import { databaseFile, openUpkeep } from '../app/open-backend.ts'
+import { databaseFile, openUpkeep, redacted } from '../app/open-backend.ts'
 import { defaultUrl } from '../app/opening.ts'
 import { setProjectModules } from '../app/program-modules.ts'
 import type { Treadle, TreadleOptions } from '../app/treadle.ts'
@@ -31,6 +31,8 @@ export interface Project {
   /** The file that the database would be, where there is none yet. */
   readonly missingFile: string | null
   readonly worker: WorkOptions
+  /** What was said and does not count. */
+  readonly notes: readonly string[]
   /** Loads the files with the jobs, which only a command that runs or names jobs needs. Says everything that is wrong. */
   loadJobs(): Promise<LoadedJobFiles>
 }
@@ -69,6 +71,7 @@ export async function openProject(options: ProjectOptions, folder: string, open:
     configPath: loaded?.path ?? null,
     missingFile: missing,
     worker: config.worker ?? {},
+    notes: [],
     // Job files that import `jobs` from the library define theirs in its default instance, which is why that one is used here.
     loadJobs: () => tryJobFiles(jobs, paths),
   }
@@ -122,13 +125,12 @@ async function hasNoSchema(url: string, folder: string): Promise<boolean> {
 }
 
 async function instanceProject(
-  loaded: LoadedConfig & { readonly instance: Treadle },
+  loaded: LoadedInstance,
   { url }: ProjectOptions,
   { standIn, changes }: OpenOptions,
 ): Promise<Project> {
   const { instance, path, folder } = loaded
-  if (url !== undefined)
-    throw new UsageError(`--url can not be used here: ${path} exports a program that has its own, ${instance.url}`)
+  if (url !== undefined) throw new UsageError(unusedUrl('--url', loaded))
   const missing = missingFile(instance.url, folder)
   if (standIn !== undefined) refuseMissing(missing)
   if (changes?.migrate === false && missing === null) await refuseOldSchema(instance)
@@ -140,8 +142,21 @@ async function instanceProject(
     configPath: path,
     missingFile: missing,
     worker: {},
+    notes: unusedUrlNotes(loaded),
     loadJobs: () => tryJobFiles(instance, paths),
   }
+}
+
+type LoadedInstance = LoadedConfig & { readonly instance: Treadle }
+
+function unusedUrl(what: string, { path, instance }: LoadedInstance): string {
+  return `${what} can not be used here: ${path} exports a program that has its own, ${instance.url}`
+}
+
+/** The program may have read it itself, and whole environments are given to commands that want little of them. */
+function unusedUrlNotes(loaded: LoadedInstance): readonly string[] {
+  const url = environmentVariable('TREADLE_URL')
+  return url === undefined || redacted(url) === loaded.instance.url ? [] : [unusedUrl('TREADLE_URL', loaded)]
 }
 
 /** A program that is set up already can not be told any more to leave the schema as it is. */

@@ -44,6 +44,7 @@ export async function withProject(
 ): Promise<void> {
   await withOutput(command, async (session) => {
     const project = await openProject(command.optsWithGlobals<GlobalOptions>(), process.cwd(), open)
+    for (const note of project.notes) session.out.note(`note: ${visible(note)}`)
     try {
       return await run({ ...session, project, jobs: project.jobs })
     } finally {

@@ -2,6 +2,7 @@ import type { Treadle } from '../app/treadle.ts'
 import type { JobRecord } from '../backends/store.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
+import { refuseUnknownOptions } from '../core/options.ts'
 import type { RunOptions } from '../worker/options.ts'
 import { emptyTally, type RunReport } from '../worker/report.ts'
 import type { ManualClock } from './manual-clock.ts'
@@ -14,12 +15,24 @@ export interface DrainOptions extends Pick<RunOptions, 'concurrency' | 'queues' 
   readonly for?: Duration
 }
 
+// Written as a record, so that the compiler asks for an entry when an option is added.
+const optionNames: Readonly<Record<keyof DrainOptions, true>> = {
+  concurrency: true,
+  queues: true,
+  jobs: true,
+  maxRescues: true,
+  signal: true,
+  clock: true,
+  for: true,
+}
+
 /**
  * Runs everything that is due until nothing is. With a clock, what is due later or waits for a rate is run as well, each job at its own
  * instant.
  * Schedules never end, so they are followed only with `for`.
  */
 export async function drain(jobs: Treadle, options: DrainOptions = {}): Promise<RunReport> {
+  refuseUnknownOptions(options, Object.keys(optionNames), 'drain')
   const { clock, for: duration, ...runOptions } = options
   const total = emptyTally()
   const endAt = endOf(clock, duration)

@@ -5,6 +5,7 @@ import { TreadleError } from '../core/errors.ts'
 import { idMaker, randomToken } from '../core/id.ts'
 import type { Json } from '../core/json.ts'
 import { consoleLogger, type Logger } from '../core/logger.ts'
+import { refuseUnknownOptions } from '../core/options.ts'
 import type { JobBuilder } from '../definition/builder.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import type { DispatchOptions } from '../definition/dispatch.ts'
@@ -25,6 +26,19 @@ export interface InlineOptions extends Pick<DispatchOptions, 'queue' | 'meta' | 
   readonly onProgress?: (progress: Json) => void
 }
 
+// Written as a record, so that the compiler asks for an entry when an option is added.
+const optionNames: Readonly<Record<keyof InlineOptions, true>> = {
+  queue: true,
+  meta: true,
+  maxRetries: true,
+  timeout: true,
+  attempt: true,
+  signal: true,
+  clock: true,
+  logger: true,
+  onProgress: true,
+}
+
 type InlineArguments<Input> = undefined extends Input
   ? [payload?: Input, options?: InlineOptions]
   : [payload: Input, options?: InlineOptions]
@@ -41,6 +55,7 @@ export async function runInline<Input, Result, Payload>(
   ...args: InlineArguments<Input>
 ): Promise<Awaited<Result>> {
   const options = args[1] ?? {}
+  refuseUnknownOptions(options, Object.keys(optionNames), 'runInline')
   // A key would be claimed in a backend, and there is none.
   const definition = job.toDefinition().withIdempotencyKey(null)
   const envelope = await sealed(definition, args.length === 0 ? noPayload : args[0], options)

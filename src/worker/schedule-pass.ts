@@ -89,8 +89,9 @@ export class SchedulePass {
   }
 
   async #register(): Promise<void> {
-    if (await this.#followed.register(this.#options.schedules))
-      this.#options.logger.debug(`the scheduler follows ${this.#followed.all.length} schedules`)
+    if (!(await this.#followed.register(this.#options.schedules))) return
+    const { length } = this.#followed.all
+    this.#options.logger.debug(`the scheduler follows ${length} ${length === 1 ? 'schedule' : 'schedules'}`)
   }
 
   /** A schedule that was paused, resumed or changed by another program is looked at anew. */

@@ -93,6 +93,12 @@ describe('the options of a program', () => {
     await jobs.close()
   })
 
+  it('name a file without parameters, and what is wrong with them is said', async () => {
+    const jobs = treadle('sqlite:jobs.db?mode=ro', { logger: silentLogger })
+    await expect(jobs.open()).rejects.toThrow(/has parameters .* not supported for SQLite.* sqlite:jobs\.db$/)
+    await jobs.close()
+  })
+
   it.each([['text'], ['key'], ['list']])('A23: take a signing key as a %s', async (form) => {
     const key = { id: 'k1', secret: 'correct horse battery staple' }
     const forms: Record<string, { given: string | typeof key | (typeof key)[]; id: string }> = {

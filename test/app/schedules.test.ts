@@ -24,6 +24,17 @@ describe('schedules at run time', () => {
     expect(runs.length).toBeGreaterThanOrEqual(before + 3)
   })
 
+  test('are counted in the log when a scheduler first sees them', async () => {
+    const { jobs, log, other } = world()
+    jobs.define('tick', () => null).everyMinute()
+    await jobs.run()
+    expect(log).toContain('debug the scheduler follows 1 schedule')
+    const more = other()
+    for (const name of ['a', 'b']) more.jobs.define(name, () => null).hourly()
+    await more.jobs.run()
+    expect(more.log).toContain('debug the scheduler follows 2 schedules')
+  })
+
   test('a schedule that no scheduler has seen yet can be paused', async () => {
     const { jobs, clock } = world()
     let runs = 0

@@ -294,7 +294,7 @@ describe('treadle dead, retry, cancel, prune', () => {
     }
     expect(await project.call(['migrate', '--down', String(latest + 1), '--yes'])).toMatchObject({ code: 2 })
     expect(await project.call(['migrate', '--to', String(latest + 1)])).toMatchObject({
-      code: 1,
+      code: 2,
       err: expect.stringContaining(`0 (none) to ${latest}`),
     })
     expect(await project.call(['migrate', '--down', String(latest), '--yes'])).toMatchObject({

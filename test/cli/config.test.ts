@@ -41,6 +41,13 @@ describe('the config file', () => {
       code: 2,
       err: expect.stringContaining('--url can not be used here'),
     })
+    const listed = await project.call(['list'], { env: { TREADLE_URL: 'sqlite:x.db' } })
+    expect(listed).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^note: TREADLE_URL can not be used here: .* its own, sqlite:own\.db\n/),
+    })
+    expect(await project.call(['list'], { env: { TREADLE_URL: 'sqlite:own.db' } })).toMatchObject({ code: 0, err: '' })
+    expect(await project.call(['check', '--strict'], { env: { TREADLE_URL: 'sqlite:x.db' } })).toMatchObject({ code: 1 })
   })
 
   it('yields to the environment, and both to the command line', async () => {

@@ -21,6 +21,13 @@ describe.each(['memory', 'sqlite'])('draining a queue in %s', (kind) => {
 
   afterEach(() => jobs.close())
 
+  test('an unknown option is refused with those that it has', async () => {
+    await expect(drain(jobs, { untill: 1 } as never)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'drain: unknown option "untill" (known: concurrency, queues, jobs, maxRescues, signal, clock, for)',
+    })
+  })
+
   test('without a clock it runs what is due and leaves what is not', async () => {
     const ran: string[] = []
     const note = jobs.define('note', (text: string) => void ran.push(text))

@@ -27,6 +27,15 @@ describe('a handler that is run inline', () => {
     await expect(runInline(parsed, { n: 41 } as never)).rejects.toMatchObject({ code: 'PAYLOAD_INVALID' })
   })
 
+  test('has no options but its own', async () => {
+    const plain = jobs.define('plain', () => 1)
+    const known = 'queue, meta, maxRetries, timeout, attempt, signal, clock, logger, onProgress'
+    await expect(runInline(plain, undefined, { priority: 1 } as never)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: `runInline: unknown option "priority" (known: ${known})`,
+    })
+  })
+
   test('has its result checked', async () => {
     const wrong = jobs.define('wrong', { output: z.string() }, () => 1 as never)
     await expect(runInline(wrong)).rejects.toMatchObject({ code: 'RESULT_INVALID' })

@@ -46,7 +46,7 @@ async function migrate(session: ProjectSession, options: MigrateOptions): Promis
   }
   const { kind, schema } = upkeep
   const { version } = await schema.state()
-  const to = namedVersion(version, options)
+  const to = namedVersion({ version, latest: schema.latest }, options)
   if (options.plan === true) {
     const sql = await schema.plan(to)
     out.answer({ url: project.url, kind, version, sql }, () => sql || `-- nothing to do: schema version ${version}`)
@@ -63,7 +63,11 @@ async function migrate(session: ProjectSession, options: MigrateOptions): Promis
   return exitCodes.ok
 }
 
-function namedVersion(version: number, { to, down }: MigrateOptions): number | undefined {
+function namedVersion(known: { version: number; latest: number }, { to, down }: MigrateOptions): number | undefined {
+  const { version, latest } = known
+  if (to !== undefined && to > latest) {
+    throw new UsageError(`--to ${to}: there is no such schema version; this Treadle knows 0 (none) to ${latest}`)
+  }
   if (down === undefined) return to
   if (down <= version) return version - down
   throw new UsageError(`--down ${down}: the schema has version ${version}`)

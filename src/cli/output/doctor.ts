@@ -1,4 +1,4 @@
-import type { Finding, Verdict } from '../../backends/diagnosing.ts'
+import type { Finding, Judgement, Verdict } from '../../backends/diagnosing.ts'
 import type { Output } from './output.ts'
 import { plural, visible, visibleLine, wrapped } from './text.ts'
 
@@ -7,24 +7,49 @@ const marks: Readonly<Record<Verdict, string>> = { ok: '✓', warning: '!', prob
 /** What was looked at, and below it what to do. */
 export function diagnosisText(url: string, findings: readonly Finding[], out: Output): string {
   if (findings.length === 0) return `${url} has no database to look at`
-  const counts = (['problem', 'warning'] as const).map((verdict) => count(findings, verdict))
+  const told = toldOnce(findings)
+  const counts = (['problem', 'warning'] as const).map((verdict) => count(told, verdict))
   const summary = counts.every((number) => number === 0)
     ? `${out.colours.green(marks.ok)} nothing is wrong`
     : `${plural(counts[0] as number, 'problem')}, ${plural(counts[1] as number, 'warning')}`
-  const advice = findings.flatMap(({ check, verdict, advice: text }) => (text === null ? [] : [{ check, verdict, text }]))
+  const advice = told.flatMap(({ checks, verdict, advice: text }) => (text === null ? [] : [{ checks, verdict, text }]))
   return [
     out.colours.dim(url),
     '',
     findingsTable(findings, out),
     '',
-    ...advice.map(({ check, verdict, text }) => {
-      return `${marked(verdict, out)} ${wrapped(`${check}: ${visible(text)}`, out.width - 2, '  ')}`
+    ...advice.map(({ checks, verdict, text }) => {
+      return `${marked(verdict, out)} ${wrapped(`${checks.join(', ')}: ${visible(text)}`, out.width - 2, '  ')}`
     }),
     summary,
   ].join('\n')
 }
 
-function count(findings: readonly Finding[], wanted: Verdict): number {
+interface ToldFinding extends Judgement {
+  readonly checks: readonly string[]
+}
+
+/** One thing may keep several checks from finding anything. */
+function toldOnce(findings: readonly Finding[]): readonly ToldFinding[] {
+  const firsts = findings.filter((finding) => firstAlike(finding, findings) === finding)
+  return firsts.map((first) => {
+    const alike = findings.filter((finding) => firstAlike(finding, findings) === first)
+    return { ...first, checks: alike.map(({ check }) => check) }
+  })
+}
+
+function firstAlike(finding: Finding, findings: readonly Finding[]): Finding {
+  const isAlike = ({ verdict, found, advice }: Finding) =>
+    verdict === finding.verdict && found === finding.found && advice === finding.advice
+  return finding.advice === null ? finding : (findings.find(isAlike) ?? finding)
+}
+
+function foundText(finding: Finding, findings: readonly Finding[]): string {
+  const first = firstAlike(finding, findings)
+  return first === finding ? visibleLine(finding.found) : `the same as ${first.check}`
+}
+
+function count(findings: readonly Judgement[], wanted: Verdict): number {
   return findings.filter(({ verdict }) => verdict === wanted).length
 }
 
@@ -33,7 +58,7 @@ function findingsTable(findings: readonly Finding[], out: Output): string {
     [
       { head: '', cell: ({ verdict }) => marks[verdict], style: (_, { verdict }) => marked(verdict, out), whole: true, rank: 1 },
       { head: 'CHECK', cell: ({ check }) => check, whole: true, rank: 0 },
-      { head: 'FOUND', cell: ({ found }) => visibleLine(found), least: 20, rank: 2 },
+      { head: 'FOUND', cell: (finding) => foundText(finding, findings), least: 20, rank: 2 },
     ],
     findings,
   )
