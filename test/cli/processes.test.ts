@@ -52,6 +52,20 @@ describe('treadle work --processes', () => {
     expect(lines.at(-1)).toMatchObject({ succeeded: 1, started: 1, died: 0 })
   })
 
+  it('says of its sum that it leaves out what a process did that was killed', async () => {
+    const project = jobProject()
+    const worker = project.start(['work', '--processes', '1', '--no-scheduler'])
+    const said = await worker.says(') ready')
+    await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '50s'])
+    process.kill(Number(/process 1 \(pid (\d+)\) ready/.exec(said)?.[1]), 'SIGKILL')
+    await worker.says('was ended by SIGKILL')
+    worker.child.kill('SIGTERM')
+    const { code, out } = await worker.ended
+    expect(code).toBe(0)
+    const sum = 'stopped: nothing is counted; 1 process died; not counted is what 1 process did before it was killed\n'
+    expect(out.endsWith(sum), out).toBe(true)
+  })
+
   it('is silent but for trouble when it is told to be quiet', async () => {
     const project = jobProject()
     const worker = project.start(['work', '--processes', '1', '--quiet'])

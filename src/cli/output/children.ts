@@ -44,10 +44,17 @@ export function childJson({ child, pid }: ChildEvent, line: string): string {
   return JSON.stringify({ ...said, child, pid })
 }
 
-export function supervisorStoppedText(report: SupervisorReport): string {
-  const { died } = report
+/** `uncounted`: so many processes ended without telling what they did. */
+export function supervisorStoppedText(report: SupervisorReport & { readonly uncounted: number }): string {
+  const { died, uncounted } = report
   const deaths = died === 0 ? '' : `; ${plural(died, 'process', 'processes')} died`
-  return `stopped: ${reportText(report) || 'nothing was done'}${deaths}`
+  const nothing = uncounted === 0 ? 'nothing was done' : 'nothing is counted'
+  return `stopped: ${reportText(report) || nothing}${deaths}${uncountedText(uncounted)}`
+}
+
+function uncountedText(uncounted: number): string {
+  if (uncounted === 0) return ''
+  return `; not counted is what ${plural(uncounted, 'process', 'processes')} did before ${uncounted === 1 ? 'it was' : 'they were'} killed`
 }
 
 const replacementWording = {

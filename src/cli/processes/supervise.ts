@@ -5,7 +5,7 @@ import { workerConfig } from '../../worker/config.ts'
 import type { WorkOptions } from '../../worker/options.ts'
 import { type SupervisorOptions, supervisorConfig } from '../../worker/supervisor/config.ts'
 import type { Tell } from '../../worker/supervisor/events.ts'
-import type { StartChild } from '../../worker/supervisor/messages.ts'
+import type { ChildListener, StartChild } from '../../worker/supervisor/messages.ts'
 import { StartRefused } from '../../worker/supervisor/refusals.ts'
 import type { SupervisorReport } from '../../worker/supervisor/supervisor.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -36,9 +36,11 @@ export async function superviseWorking(session: ProjectSession, supervising: Sup
   const worker = { ...project.worker, ...supervising.given }
   const { drainMs } = supervisorConfig(processes, workerConfig(worker, 'work'))
   refuseUnworkable(jobs, worker)
+  let uncounted = 0
   const start: StartChild = (place, listener) => {
     const output = childOutput(out, () => ({ child: place, pid: handle.pid }))
-    const handle = startChild({ parent: process.pid, place, drainMs }, listener, output)
+    const counting = noticingSilence(listener, () => uncounted++)
+    const handle = startChild({ parent: process.pid, place, drainMs }, counting, output)
     return handle
   }
   // Until there is something to stop in stages, any signal ends the program.
@@ -52,9 +54,25 @@ export async function superviseWorking(session: ProjectSession, supervising: Sup
     kill: () => supervisor.kill(),
     roll: () => supervisor.roll(),
   })
-  const report = await untilRefused(supervisor.run())
+  const report = { ...(await untilRefused(supervisor.run())), uncounted }
   if (!quiet) tell(out, { event: 'worker:stopped', ...report }, supervisorStoppedText(report))
   return stages.isAborted() ? exitCodes.interrupted : exitCodes.ok
+}
+
+/** Calls back for a process that has worked, and ended without telling what it did: it was killed. */
+function noticingSilence(listener: ChildListener, onSilentEnd: () => void): ChildListener {
+  let isSilent = false
+  return {
+    onMessage: (message) => {
+      if (message.kind === 'ready') isSilent = true
+      if (message.kind === 'report') isSilent = false
+      listener.onMessage(message)
+    },
+    onExit: (exit) => {
+      if (isSilent) onSilentEnd()
+      listener.onExit(exit)
+    },
+  }
 }
 
 /** The reason of the processes is this one's too. */
