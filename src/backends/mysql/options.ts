@@ -69,5 +69,12 @@ function parsedUrl({ url, pool }: MysqlOptions, problems: string[]): ParsedUrl<(
   if ((url === undefined) === (pool === undefined)) problems.push('give either a url or a pool')
   const parsed = takeParameters(url ?? '', parameterNames, problems)
   if (url !== undefined && parsed === undefined) problems.push('write its url as mysql://user:password@host:3306/database')
-  return parsed ?? { url: '', parameters: {} }
+  return parsed === undefined ? { url: '', parameters: {} } : { ...parsed, url: forDriver(parsed.url) }
+}
+
+/** For `mysql2` TLS is an object, and one that says nothing more has the server's certificate checked. */
+function forDriver(url: string): string {
+  const parsed = new URL(url)
+  if (parsed.searchParams.get('ssl') === 'true') parsed.searchParams.set('ssl', '{}')
+  return parsed.href
 }

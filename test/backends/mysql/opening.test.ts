@@ -41,6 +41,17 @@ describe.each(mysqlEngines)('opening %s', (engine) => {
     expect(error).toMatchObject({ code: 'DATABASE_UNREACHABLE', message: expect.stringContaining('ECONNREFUSED') })
   })
 
+  test('ssl=true asks for TLS, with a certificate that is checked', async () => {
+    const error = await refusal((url) => url.searchParams.set('ssl', 'true'))
+    expect(error.message).toMatch(/does not support secure connection|certificate/i)
+  })
+
+  test('ssl=false asks for none', async () => {
+    await using database = await freshDatabase(engine)
+    const backend = await openMysql({ url: `${database.url}?ssl=false` })
+    await backend[Symbol.asyncDispose]()
+  })
+
   test('a mariadb:// URL says the same as a mysql:// one', async () => {
     await using database = await freshDatabase(engine)
     const backend = await openMysql({ url: database.url.replace('mysql:', 'mariadb:') })
