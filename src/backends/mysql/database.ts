@@ -36,6 +36,7 @@ export function mysqlDatabase({ pool, remake, ...options }: MysqlDatabaseOptions
     begin: async (connection, longestMs) => new MysqlTransaction(connection, { ...options, longestMs }, beginning),
     isTransient,
     isDuplicate,
+    missingGrant: async () => null,
   }
   return new PooledDatabase(connections, engine, options.longestMs)
 }

@@ -4,6 +4,7 @@ import { PooledDatabase, type SqlEngine } from '../sql/pooled-database.ts'
 import type { PostgresClient, PostgresPool } from './client.ts'
 import { postgresDialect } from './dialect.ts'
 import { isDemoted, isDuplicate, isTransient, postgresFailure } from './failure.ts'
+import { missingRight, rightsIn } from './rights.ts'
 import { PostgresSession, type PostgresSessionOptions } from './session.ts'
 import { PostgresTransaction } from './transaction.ts'
 
@@ -14,9 +15,11 @@ export interface PostgresDatabaseOptions extends PostgresSessionOptions {
   /** Makes another one in its place; null where somebody else made it. */
   readonly remake: (() => PostgresPool) | null
   readonly longestMs: number
+  /** That the tables are in. */
+  readonly schema: string
 }
 
-export function postgresDatabase({ pool, remake, ...options }: PostgresDatabaseOptions): PostgresDatabase {
+export function postgresDatabase({ pool, remake, schema, ...options }: PostgresDatabaseOptions): PostgresDatabase {
   const connections = new Connections({
     pool: connectionPool(pool),
     remake: remake && (() => connectionPool(remake())),
@@ -31,6 +34,10 @@ export function postgresDatabase({ pool, remake, ...options }: PostgresDatabaseO
     begin: (client, longestMs) => PostgresTransaction.begin(client, { ...options, longestMs }),
     isTransient,
     isDuplicate,
+    missingGrant: async (session) => {
+      const rights = await rightsIn(session, schema)
+      return (rights && missingRight(rights, schema)?.grant) ?? null
+    },
   }
   return new PooledDatabase(connections, engine, options.longestMs)
 }

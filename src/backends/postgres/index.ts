@@ -59,7 +59,7 @@ async function connect(config: PostgresConfig) {
   }
   const remake = given === null ? await poolMaker(config, onPooler) : null
   const pool = given ?? (remake as PoolMaker)()
-  const database = postgresDatabase({ pool, remake, statements, preparing, longestMs: config.queryTimeoutMs })
+  const database = postgresDatabase({ pool, remake, schema: place, statements, preparing, longestMs: config.queryTimeoutMs })
   const schema = new Migrating(database, postgresSchemaEngine(database, place, postgresMigrations), names)
   const diagnose = () => diagnosePostgres({ database, schema, clock, place, longestMs: config.queryTimeoutMs })
   return { database, statements, schema, upkeep: { kind, schema, diagnose } }

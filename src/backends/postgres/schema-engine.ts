@@ -47,14 +47,11 @@ async function isThere(session: SqlSession, schema: string): Promise<boolean> {
 
 const denied = '42501'
 
-/** Says what gives the right that is missing. */
+/** Somebody else's tables can only be changed by their owner. A right that can be given was told by the database itself. */
 async function explained(thrown: unknown, session: SqlSession, schema: string): Promise<unknown> {
   if (stateOf(thrown) !== denied || !(thrown instanceof TreadleError)) return thrown
   const rights = await rightsIn(session, schema)
-  if (rights === undefined) return thrown
-  const missing = missingRight(rights, schema)
-  // Somebody else's tables can only be changed by their owner.
-  const remedy =
-    missing === null ? 'The owner of the tables can run: npx treadle migrate' : `An administrator can run: ${missing.grant}`
-  return new TreadleError('DATABASE_DENIED', `${thrown.message}. ${remedy}`, { cause: thrown.cause })
+  if (rights === undefined || missingRight(rights, schema) !== null) return thrown
+  const message = `${thrown.message}. The owner of the tables can run: npx treadle migrate`
+  return new TreadleError('DATABASE_DENIED', message, { cause: thrown.cause })
 }

@@ -1,4 +1,5 @@
 import { systemClock } from '../../core/clock.ts'
+import { TreadleError } from '../../core/errors.ts'
 import type { Connections } from './connections.ts'
 import type { Dialect } from './dialect.ts'
 import { isUnreachable } from './repeating.ts'
@@ -16,6 +17,8 @@ export interface SqlEngine<Connection> {
   begin(connection: Connection, longestMs: number | null): Promise<EngineTransaction>
   isTransient(thrown: unknown): boolean
   isDuplicate(thrown: unknown): boolean
+  /** The statement that gives the user the right to work which is missing; null where none is, or where it is told otherwise. */
+  missingGrant(session: SqlSession): Promise<string | null>
 }
 
 export interface EngineTransaction extends SqlSession {
@@ -120,8 +123,24 @@ export class PooledDatabase<Connection> implements SqlDatabase {
   }
 
   /** A lock is another program's, and its time is not the queue's clock. */
-  #retrying<Answer>(work: () => Promise<Answer>, isPassing: (thrown: unknown) => boolean): Promise<Answer> {
-    return retrying(work, isPassing, systemClock)
+  async #retrying<Answer>(work: () => Promise<Answer>, isPassing: (thrown: unknown) => boolean): Promise<Answer> {
+    try {
+      return await retrying(work, isPassing, systemClock)
+    } catch (thrown) {
+      throw await this.#explained(thrown)
+    }
+  }
+
+  /** The same error with the right that is missing, where that is why. */
+  async #explained(thrown: unknown): Promise<unknown> {
+    if (!(thrown instanceof TreadleError) || thrown.code !== 'DATABASE_DENIED') return thrown
+    const asking = this.#connections.with((connection) =>
+      this.#engine.missingGrant(this.#engine.session(connection, this.#longestMs)),
+    )
+    const grant = await asking.catch(() => null)
+    if (grant === null) return thrown
+    const message = `${thrown.message}. An administrator can run: ${grant}`
+    return new TreadleError('DATABASE_DENIED', message, { cause: thrown.cause })
   }
 
   #once<Answer>(work: TransactionWork<Answer>, longestMs: number | null): Promise<Answer> {

@@ -203,6 +203,11 @@ describe('the schema of a PostgreSQL database', () => {
       const plain = await open({ url: url() })
       await plain.sendOne()
       expect(await plain.claimedIds()).toHaveLength(1)
+      await admin.query(`REVOKE INSERT ON treadle.jobs FROM ${login}`)
+      const sending = plain.sendOne()
+      await expect(sending).rejects.toMatchObject({ code: 'DATABASE_DENIED' })
+      await expect(sending).rejects.toThrow(/permission denied for table jobs. An administrator can run: GRANT SELECT, INSERT/)
+      await admin.query(grant)
       const refused = migratingWith(url(), next).migrate()
       await expect(refused).rejects.toMatchObject({ code: 'DATABASE_DENIED' })
       await expect(refused).rejects.toThrow(/permission denied.*The owner of the tables can run: npx treadle migrate/)
@@ -228,7 +233,7 @@ describe('the schema of a PostgreSQL database', () => {
     const remake = () => new pg.Pool({ connectionString: url }) as never
     const statements = new PostgresStatements(names)
     const preparing = new Preparing(false)
-    const later = postgresDatabase({ pool: remake(), remake, statements, preparing, longestMs: 30_000 })
+    const later = postgresDatabase({ pool: remake(), remake, schema: 'treadle', statements, preparing, longestMs: 30_000 })
     opened.push(later)
     return new Migrating(later, postgresSchemaEngine(later, 'treadle', [...postgresMigrations, ...more]), names)
   }
