@@ -1,7 +1,8 @@
 // Runs npm on the Node that runs this script, so that a matrix of Node versions never mixes two of them.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { delimiter, dirname } from 'node:path'
+import { existsSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 
 /**
  * @param {string[]} args
@@ -39,5 +40,11 @@ function npmCommand() {
 
 /** The environment in which `node`, wherever a script or a shebang says it, is the Node that runs now. */
 export function environmentOfThisNode(node = process.execPath) {
-  return { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` }
+  return { ...withHeadersOf(node), ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` }
+}
+
+/** What has to be compiled needs headers, which are downloaded where nobody says that they are here. */
+function withHeadersOf(node) {
+  const installed = join(dirname(node), '..')
+  return existsSync(join(installed, 'include/node/node_api.h')) ? { npm_config_nodedir: installed } : {}
 }

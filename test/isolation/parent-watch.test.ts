@@ -31,7 +31,7 @@ describe('a process that watches the one which started it', () => {
   })
 
   test('is killed after the grace when it goes on', async () => {
-    const { parent, child } = await family({ graceMs: 1, detached: false })
+    const { parent, child } = await family({ graceMs: 250, detached: false })
     parent.signal('SIGKILL')
     await parent.line(`gone ${child}`)
     await eventually('it has ended', () => !isAlive(child))

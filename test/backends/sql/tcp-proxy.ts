@@ -15,7 +15,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly url: string
   readonly #server: ReturnType<typeof createServer>
   readonly #sockets = new Set<Socket>()
-  #fault: { readonly kind: Fault; readonly text: string; readonly onMet: () => void } | undefined
+  #fault: { readonly kind: Fault; readonly text: string | RegExp; readonly onMet: () => void } | undefined
   #isOpen = true
 
   static async before(serverUrl: string): Promise<TcpProxy> {
@@ -34,7 +34,7 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   /** Resolves when it has happened. */
-  lose(kind: Fault, text: string): Promise<void> {
+  lose(kind: Fault, text: string | RegExp): Promise<void> {
     return new Promise((resolve) => {
       this.#fault = { kind, text, onMet: resolve }
     })
@@ -95,9 +95,13 @@ export class TcpProxy implements AsyncDisposable {
 
   #meets(bytes: Buffer): Fault | undefined {
     const fault = this.#fault
-    if (fault === undefined || !bytes.includes(fault.text)) return undefined
+    if (fault === undefined || !isIn(bytes, fault.text)) return undefined
     this.#fault = undefined
     fault.onMet()
     return fault.kind
   }
+}
+
+function isIn(bytes: Buffer, text: string | RegExp): boolean {
+  return typeof text === 'string' ? bytes.includes(text) : text.test(bytes.toString('latin1'))
 }
