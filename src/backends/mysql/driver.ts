@@ -11,11 +11,7 @@ interface MysqlModule {
 interface RawConnection {
   readonly stream: { ref(): unknown; unref(): unknown }
   on(event: 'error', listener: () => void): unknown
-  query(
-    query: { readonly sql: string; readonly timeout: number },
-    done: (error: { readonly code?: string } | null) => void,
-  ): unknown
-  destroy(): void
+  query(sql: string, done: (error: unknown) => void): unknown
 }
 
 /** The driver is loaded when it is needed: who uses another database need not have it. */
@@ -30,9 +26,7 @@ async function loadMysql(): Promise<MysqlModule> {
 
 export type PoolMaker = () => MysqlPool
 
-type PoolConfig = Pick<MysqlConfig, 'url' | 'connections' | 'queryTimeoutMs'>
-
-export async function poolMaker({ url, connections, queryTimeoutMs: timeout }: PoolConfig): Promise<PoolMaker> {
+export async function poolMaker({ url, connections }: Pick<MysqlConfig, 'url' | 'connections'>): Promise<PoolMaker> {
   const { createPool } = await loadMysql()
   return () => {
     const pool = createPool({
@@ -45,13 +39,9 @@ export async function poolMaker({ url, connections, queryTimeoutMs: timeout }: P
       trace: false,
     })
     pool.on('connection', (connection) => {
+      // What it does not get done because the connection is gone fails again with the statement that follows.
+      for (const sql of onConnect) connection.query(sql, () => {})
       connection.on('error', () => {})
-      for (const sql of onConnect) {
-        connection.query({ sql, timeout }, (error) => {
-          // The statement that follows waits for this one, and its own time has not begun. Any other failure meets it again.
-          if (error?.code === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.destroy()
-        })
-      }
     })
     // A program that has nothing else to do may end.
     pool.on('acquire', ({ stream }) => stream.ref())
