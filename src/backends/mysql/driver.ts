@@ -9,9 +9,12 @@ interface MysqlModule {
 }
 
 interface RawConnection {
-  readonly stream: { ref(): unknown; unref(): unknown }
+  readonly stream: { ref(): unknown; unref(): unknown; destroy(): unknown }
   on(event: 'error', listener: () => void): unknown
-  query(sql: string, done: (error: unknown) => void): unknown
+  query(
+    query: { readonly sql: string; readonly timeout: number },
+    done: (error: { readonly code?: string } | null) => void,
+  ): unknown
 }
 
 /** The driver is loaded when it is needed: who uses another database need not have it. */
@@ -26,7 +29,9 @@ async function loadMysql(): Promise<MysqlModule> {
 
 export type PoolMaker = () => MysqlPool
 
-export async function poolMaker({ url, connections }: Pick<MysqlConfig, 'url' | 'connections'>): Promise<PoolMaker> {
+type PoolConfig = Pick<MysqlConfig, 'url' | 'connections' | 'queryTimeoutMs'>
+
+export async function poolMaker({ url, connections, queryTimeoutMs: timeout }: PoolConfig): Promise<PoolMaker> {
   const { createPool } = await loadMysql()
   return () => {
     const pool = createPool({
@@ -39,9 +44,14 @@ export async function poolMaker({ url, connections }: Pick<MysqlConfig, 'url' | 
       trace: false,
     })
     pool.on('connection', (connection) => {
-      // What it does not get done because the connection is gone fails again with the statement that follows.
-      for (const sql of onConnect) connection.query(sql, () => {})
       connection.on('error', () => {})
+      for (const sql of onConnect) {
+        connection.query({ sql, timeout }, (error) => {
+          // The statement that follows waits for this one, and its own time has not begun. To end a connection in the driver's way
+          // is to wait for its server. Any other failure meets that statement too.
+          if (error?.code === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.stream.destroy()
+        })
+      }
     })
     // A program that has nothing else to do may end.
     pool.on('acquire', ({ stream }) => stream.ref())

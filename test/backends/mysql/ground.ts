@@ -22,7 +22,7 @@ const longestMs = 30_000
 
 export async function mysqlGround(engine: (typeof mysqlEngines)[number]): Promise<MysqlGround> {
   const fresh = await freshDatabase(engine)
-  const remake = await poolMaker({ url: fresh.url, connections: 5 })
+  const remake = await poolMaker({ url: fresh.url, connections: 5, queryTimeoutMs: 10_000 })
   const pool = remake()
   const { exactCollation, ...limits } = await lookAtServer(pool, longestMs)
   const names = mysqlNames('treadle_')

@@ -157,7 +157,7 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
 
   /** As a later version of the package would do it. */
   async function migratingWith(...more: readonly Migration[]): Promise<Migrating> {
-    const remake = await poolMaker({ url: database.url, connections: 5 })
+    const remake = await poolMaker({ url: database.url, connections: 5, queryTimeoutMs: 10_000 })
     const pool = remake()
     const { exactCollation, ...limits } = await lookAtServer(pool, 30_000)
     const names = mysqlNames('treadle_')

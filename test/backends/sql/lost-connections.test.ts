@@ -169,6 +169,18 @@ describe.each(engines)('a queue in %s whose connection breaks', (engine) => {
     await expect.poll(connections, { timeout: 20_000 }).toBeLessThanOrEqual(5)
   })
 
+  test.skipIf(engine === 'postgres')('gives up a connection that is silent while it is set up', async () => {
+    const impatient = new Bench(await open(bench.clock, { queryTimeout: '300ms' }), bench.clock)
+    const met = proxy.lose('silence', 'READ COMMITTED')
+    // More calls at once than there are connections yet.
+    const outcomes = await Promise.allSettled(times(4, () => impatient.store.counts()))
+    await met
+    const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+    expect(failures.filter((code) => code !== 'DATABASE_UNREACHABLE')).toEqual([])
+    expect(await impatient.store.counts()).toEqual(expect.any(Array))
+    await impatient.backend[Symbol.asyncDispose]()
+  })
+
   test('keeps no more connections than it may have, however often they break', async () => {
     for (let round = 0; round < 10; round++) {
       const sending = Promise.all(times(8, () => bench.sendOne()))
