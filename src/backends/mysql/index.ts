@@ -1,6 +1,7 @@
 import type { QueueBackend } from '../contract.ts'
 import { sqlBackend } from '../sql/backend.ts'
 import { Migrating } from '../sql/migrating.ts'
+import { openAgain } from '../sql/repeating.ts'
 import { LocalWaker } from '../sql/waker.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
 import { mysqlDatabase } from './database.ts'
@@ -23,6 +24,10 @@ const kind = 'mysql'
 /** Opens the queue in a MySQL or MariaDB database, and brings its schema up to date. */
 export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
   const config = mysqlConfig(options)
+  return openAgain(() => openQueue(config))
+}
+
+async function openQueue(config: MysqlConfig): Promise<QueueBackend> {
   const { database, schema, session, isMariadb, upkeep } = await connect(config)
   try {
     await schema.prepare(config.migrate)

@@ -1,6 +1,7 @@
 import type { QueueBackend } from '../contract.ts'
 import { sqlBackend } from '../sql/backend.ts'
 import { Migrating } from '../sql/migrating.ts'
+import { openAgain } from '../sql/repeating.ts'
 import { TableNames } from '../sql/table-names.ts'
 import { LocalWaker, type Waker } from '../sql/waker.ts'
 import type { OpenUpkeep } from '../upkeep.ts'
@@ -25,6 +26,10 @@ const kind = 'postgres'
 /** Opens the queue in a PostgreSQL database, and brings its schema up to date. */
 export async function openPostgres(options: PostgresOptions): Promise<QueueBackend> {
   const config = postgresConfig(options)
+  return openAgain(() => openQueue(config))
+}
+
+async function openQueue(config: PostgresConfig): Promise<QueueBackend> {
   const { database, statements, schema, upkeep } = await connect(config)
   try {
     await schema.prepare(config.migrate)

@@ -1,10 +1,12 @@
-import { type Clock, pause } from '../../core/clock.ts'
+import { type Clock, pause, systemClock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
 
 /** So long a call waits for a database that went away: for a restart, or for another server to take its place. */
-const patienceMs = 10_000
+const longPatienceMs = 10_000
+/** One that is being opened may never have been there: whoever opens it is to hear that soon. */
+const openingPatienceMs = 500
 const firstPauseMs = 50
 const longestPauseMs = 1_000
 
@@ -12,7 +14,11 @@ const longestPauseMs = 1_000
  * Repeats a call that could not reach the database. The answer to the call before may have been lost after it was carried out, so
  * a repeated call must find out what is there already.
  */
-export async function repeating<Answer>(call: (isRepeated: boolean) => Promise<Answer>, clock: Clock): Promise<Answer> {
+export async function repeating<Answer>(
+  call: (isRepeated: boolean) => Promise<Answer>,
+  clock: Clock,
+  patienceMs = longPatienceMs,
+): Promise<Answer> {
   const giveUpAt = clock.now() + patienceMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     try {
@@ -22,6 +28,11 @@ export async function repeating<Answer>(call: (isRepeated: boolean) => Promise<A
     }
     await pause(clock, pauseMs)
   }
+}
+
+/** Opens a queue, also when a connection is lost on the way. */
+export function openAgain<Opened>(open: () => Promise<Opened>): Promise<Opened> {
+  return repeating(open, systemClock, openingPatienceMs)
 }
 
 /** A job that is there when its envelope is sent again was stored by the first time, whose answer was lost. */

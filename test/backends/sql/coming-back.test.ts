@@ -40,7 +40,7 @@ describe.each(engines)('a program on %s', (engine) => {
     jobs.on('job:succeeded', ({ id }) => ended.push(id))
     jobs.on('job:lost', ({ id }) => ended.push(`lost ${id}`))
     const working = jobs.work({ signals: false, scheduler: false, concurrency: 10, poll: '50ms' })
-    const sent: string[] = []
+    const sent = [(await job.dispatch(0)).id]
     for (let round = 0; round < 15; round++) {
       const sending = Promise.all(Array.from({ length: 10 }, (_, n) => job.dispatch(n)))
       await killAll()

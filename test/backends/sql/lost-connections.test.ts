@@ -18,9 +18,15 @@ const commit = /COMMIT(?!TED)/
 
 /** What stands in the statement that commits. A text ends with a zero, so that no other one is taken for it. */
 const marks = {
-  postgres: { commit: 'COMMIT\0', send: 'WITH written AS', settle: 'WITH ended AS', claim: 'SKIP LOCKED' },
-  mariadb: { commit, send: commit, settle: commit, claim: commit },
-  mysql: { commit, send: commit, settle: commit, claim: commit },
+  postgres: {
+    setUp: 'enable_seqscan',
+    commit: 'COMMIT\0',
+    send: 'WITH written AS',
+    settle: 'WITH ended AS',
+    claim: 'SKIP LOCKED',
+  },
+  mariadb: { setUp: 'READ COMMITTED', commit, send: commit, settle: commit, claim: commit },
+  mysql: { setUp: 'READ COMMITTED', commit, send: commit, settle: commit, claim: commit },
 }
 
 describe.each(engines)('a queue in %s whose connection breaks', (engine) => {
@@ -49,6 +55,14 @@ describe.each(engines)('a queue in %s whose connection breaks', (engine) => {
   })
 
   describe.each(['answer', 'request'] as const)('and the %s is lost', (lost) => {
+    test.each([mark.setUp, 'MAX(version)', 'SELECT applied_at'])('is opened all the same: %s', async (statement) => {
+      const met = proxy.lose(lost, statement)
+      const opened = await open(bench.clock)
+      await met
+      expect(await opened.send([bench.envelope()])).toHaveLength(1)
+      await opened[Symbol.asyncDispose]()
+    })
+
     test('stores what is sent once, and says that it did', async () => {
       const met = proxy.lose(lost, mark.send)
       const envelopes = times(3, () => bench.envelope())
@@ -171,7 +185,7 @@ describe.each(engines)('a queue in %s whose connection breaks', (engine) => {
 
   test.skipIf(engine === 'postgres')('gives up a connection that is silent while it is set up', async () => {
     const impatient = new Bench(await open(bench.clock, { queryTimeout: '300ms' }), bench.clock)
-    const met = proxy.lose('silence', 'READ COMMITTED')
+    const met = proxy.lose('silence', mark.setUp)
     // More calls at once than there are connections yet.
     const outcomes = await Promise.allSettled(times(4, () => impatient.store.counts()))
     await met
