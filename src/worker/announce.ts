@@ -1,7 +1,7 @@
 import { formatDuration } from '../core/duration.ts'
-import { messageOf } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
 import type { Logger } from '../core/logger.ts'
+import { writtenReason } from '../core/reason.ts'
 import type { ActiveRun } from '../execution/active-run.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import type { Outcome } from '../execution/outcome.ts'
@@ -50,9 +50,9 @@ export function announce({ events, logger }: AnnouncingDeps, run: ActiveRun, out
 
 function failedText({ event }: ActiveRun, { error, delayMs }: Extract<Outcome, { kind: 'retry' }>): string {
   const again = `attempt ${event.attempt} failed, the next one is in ${formatDuration(Math.round(delayMs))}`
-  return `${event.name} (${event.id}): ${again}: ${messageOf(error)}`
+  return `${event.name} (${event.id}): ${again}: ${writtenReason(error).message}`
 }
 
 function deadText({ event }: ActiveRun, { error, reason }: Extract<Outcome, { kind: 'dead' }>): string {
-  return `${event.name} (${event.id}) is dead (${reason}) at attempt ${event.attempt}: ${messageOf(error)}`
+  return `${event.name} (${event.id}) is dead (${reason}) at attempt ${event.attempt}: ${writtenReason(error).message}`
 }

@@ -244,7 +244,7 @@ describe('a job that fails', () => {
     await using jobs = treadle('memory:', { clock, logger: loggerInto(log) })
     jobs
       .define('mail', async () => {
-        throw new Error('no such address')
+        throw new Error('not sent', { cause: new Error('no such address') })
       })
       .retries(1, { strategy: 'fixed', base: '10s', jitter: 'none' })
     prepare(jobs)
@@ -258,8 +258,8 @@ describe('a job that fails', () => {
 
   it('is told to the log where nobody listens for it', async () => {
     expect(await logOf(() => {})).toEqual([
-      'warn mail (ID): attempt 1 failed, the next one is in 10s: no such address',
-      'error mail (ID) is dead (exhausted) at attempt 2: no such address',
+      'warn mail (ID): attempt 1 failed, the next one is in 10s: not sent: no such address',
+      'error mail (ID) is dead (exhausted) at attempt 2: not sent: no such address',
     ])
   })
 

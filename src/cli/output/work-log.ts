@@ -1,6 +1,7 @@
 import { formatDuration } from '../../core/duration.ts'
-import { messageOf, TreadleError } from '../../core/errors.ts'
+import { TreadleError } from '../../core/errors.ts'
 import { formatInstant } from '../../core/instant.ts'
+import { writtenReason } from '../../core/reason.ts'
 import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
 import { loadText } from '../../worker/load-words.ts'
 import { mostLeftOut } from '../../worker/occurrence-plan.ts'
@@ -128,9 +129,9 @@ function runText({ name, id }: RunEvent, colours: Colours): string {
 }
 
 function errorText(error: unknown): string {
-  return visibleLine(messageOf(error))
+  return visibleLine(writtenReason(error).message)
 }
 
 function errorJson(error: unknown): object {
-  return { message: messageOf(error), ...(error instanceof TreadleError && { code: error.code }) }
+  return { message: writtenReason(error).message, ...(error instanceof TreadleError && { code: error.code }) }
 }
