@@ -94,7 +94,10 @@ export interface Lease {
 
 export interface LeaseBatch {
   readonly leases: readonly Lease[]
-  /** When the next waiting job falls due, the next rate gives way or the next lease expires, as far as the backend knows. */
+  /**
+   * When the next waiting job falls due, the next rate gives way or the next lease expires, as far as the backend knows. Not later
+   * than now where there may be more to claim at once, also when fewer came than were asked for.
+   */
   readonly nextAt: number | null
   /** Tokens of this owner's leases whose jobs were asked to stop. */
   readonly cancelled: readonly string[]

@@ -14,7 +14,7 @@ export function mysqlShortcuts(database: MysqlDatabase): Shortcuts {
     store,
     succeed: (given, done, now) => (given === database ? succeedQuickly : succeed)(given, done, now),
     claim,
-    claimAtSight: null,
+    heedsPauses: false,
   }
 }
 

@@ -1,10 +1,10 @@
-import { pause, systemClock } from '../../core/clock.ts'
+import { pause, stopwatch, systemClock } from '../../core/clock.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Watch } from '../contract.ts'
 import { LateWakes } from '../sql/late-wakes.ts'
 import type { SqlDatabase, SqlSession } from '../sql/session.ts'
-import type { Waker } from '../sql/waker.ts'
+import { type Waker, Word } from '../sql/waker.ts'
 import { Watchers } from '../watchers.ts'
 import { openListening } from './driver.ts'
 import { Listener } from './listener.ts'
@@ -42,6 +42,7 @@ export class NotifyingWaker implements Waker {
   #listener: Listener | undefined
   #stopped: Promise<unknown> = Promise.resolve()
   #telling: Promise<void> | undefined
+  #sinceOffered: () => number = () => Number.POSITIVE_INFINITY
   #isUntold = false
   #isDeafnessSaid = false
 
@@ -50,9 +51,15 @@ export class NotifyingWaker implements Waker {
     this.#channel = `treadle_${options.schema}`
   }
 
-  wake(): void {
+  word(): Word | null {
+    if (this.#telling !== undefined || this.#sinceOffered() < shortestPauseMs) return null
+    this.#sinceOffered = stopwatch()
+    return new Word(this.#channel, this.#self)
+  }
+
+  wake(word: Word | null = null): void {
     this.#watchers.notify()
-    this.#isUntold = true
+    if (word?.isSaid !== true) this.#isUntold = true
     this.#telling ??= this.#tell()
   }
 
@@ -88,12 +95,14 @@ export class NotifyingWaker implements Waker {
   }
 
   async #tell(): Promise<void> {
-    while (this.#isUntold) {
-      this.#isUntold = false
-      // A word that is lost costs time, and no job: others look now and then in any case.
-      await this.#say(this.#self).catch(() => {})
+    do {
+      if (this.#isUntold) {
+        this.#isUntold = false
+        // A word that is lost costs time, and no job: others look now and then in any case.
+        await this.#say(this.#self).catch(() => {})
+      }
       await pause(systemClock, shortestPauseMs, this.#closing.signal)
-    }
+    } while (this.#isUntold)
     this.#telling = undefined
   }
 

@@ -1,23 +1,17 @@
 import { untilNumber } from '../sql/job-row.ts'
-import { type OutlookRow, outlookOf, outlookStatement } from '../sql/outlook.ts'
 import { hasNumbers, numberedColumns, plainColumns } from '../sql/sent-rows.ts'
 import type { SqlDatabase } from '../sql/session.ts'
 import {
   type ClaimedRow,
   claimedColumns,
   type DoneLease,
+  type OpenLane,
   type ShortClaim,
   type ShortClaimed,
   type Shortcuts,
-  type SightClaim,
-  type SightClaimed,
 } from '../sql/shortcuts.ts'
 import { isReady, isRunning } from '../sql/tables.ts'
-import { postgresDialect } from './dialect.ts'
 import type { PostgresStatements } from './statements.ts'
-
-/** Beside the kinds of an outlook. */
-const takenKind = 'taken'
 
 /** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
 const slack = 50
@@ -27,24 +21,45 @@ export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
   const plain = storing(statements, plainColumns)
   const numbered = storing(statements, numberedColumns)
   return {
-    async store(database, rows) {
-      const store = hasNumbers(rows) ? numbered : plain
-      const [answer] = await database.all<{ written: number; ids: string | null }>(store, [JSON.stringify(rows), rows.length])
+    async store(database, rows, word) {
+      const { silent, telling } = hasNumbers(rows) ? numbered : plain
+      const [sql, said] = word === null ? [silent, []] : [telling, [word.channel, word.channel, word.text]]
+      const [answer] = await database.all<Stored>(sql, [JSON.stringify(rows), ...said, rows.length])
+      if (word !== null) word.isSaid = answer?.told === 1
       return answer?.written === rows.length ? null : new Set(listOf(answer?.ids ?? null))
     },
     succeed: (database, done, now) => succeed(database, done, now),
     claim: (database, request) => claim(database, request),
-    claimAtSight: (database, request) => claimAtSight(database, request),
+    heedsPauses: true,
   }
 }
 
+interface Stored {
+  readonly written: number
+  readonly ids: string | null
+  readonly told: number
+}
+
+/**
+ * Whoever commits a word holds a lock of the whole server until the commit is on disk. So of all programs only one does that at a
+ * time, and nobody waits for it: the others say theirs afterwards.
+ */
+const telling = `turn AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(hashtext('treadle words'), hashtext(?)) AS is_ours
+  ), told AS MATERIALIZED (SELECT pg_notify(?, ?)::text FROM turn WHERE is_ours)`
+
 /** Which jobs were written is told only where some were not. */
-function storing(statements: PostgresStatements, columns: readonly string[]): string {
-  return `WITH written AS (
+function storing(statements: PostgresStatements, columns: readonly string[]) {
+  const written = `WITH written AS (
       ${statements.insert('jobs', columns, 'ON CONFLICT DO NOTHING RETURNING id, lane, state')}
     ), counted AS (
       INSERT INTO {counts} (lane, state, jobs) SELECT lane, state, count(*) FROM written GROUP BY lane, state
-    ) SELECT count(*) AS written, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM written`
+    )`
+  const report = 'count(*) AS written, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids'
+  return {
+    silent: `${written} SELECT ${report}, 0 AS told FROM written`,
+    telling: `${written}, ${telling} SELECT ${report}, (SELECT count(*) FROM told) AS told FROM written`,
+  }
 }
 
 /** Most jobs have no result, and then ids and claims are all that travels. */
@@ -105,11 +120,14 @@ const taking = `taken AS (
 /** Set once for the whole statement, which is the transaction. */
 const unsynced = "unsynced AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 
-const candidatesOf = (wanted: string) => `candidates AS MATERIALIZED (
+const unpaused = (queue: string) => `NOT EXISTS (SELECT FROM {paused} WHERE queue = ${queue})`
+
+const candidates = `candidates AS MATERIALIZED (
     SELECT first.id, wanted.level, first.run_at - wanted.head_start AS rank
-    FROM ${wanted}
+    FROM json_to_recordset(?::text::json) AS wanted(lane integer, queue text, level integer, head_start bigint)
     CROSS JOIN LATERAL (
-      SELECT id, run_at FROM {jobs} AS jobs WHERE state = 0 AND jobs.lane = wanted.lane AND jobs.grp = ''
+      SELECT id, run_at FROM {jobs} AS jobs
+      WHERE state = 0 AND jobs.lane = wanted.lane AND jobs.grp = '' AND ${unpaused('wanted.queue')}
       ORDER BY run_at, id LIMIT ?) AS first
     ORDER BY wanted.level, rank, first.id LIMIT ?
   ), locked AS MATERIALIZED (
@@ -119,55 +137,27 @@ const candidatesOf = (wanted: string) => `candidates AS MATERIALIZED (
 /** How many jobs were there to be claimed, though others may have been at them. */
 const seen = '(SELECT count(*) FROM candidates)'
 
-const claimingOfMany = `WITH ${candidatesOf(
-  'json_to_recordset(?::text::json) AS wanted(lane integer, level integer, head_start bigint)',
-)}, ${taking}, ${unsynced} SELECT taken.*, ${seen} AS seen FROM taken CROSS JOIN unsynced`
-
-/** What the outlook tells stands beside what was claimed, and in other rows. */
-const claimingAtSight = `WITH outlook AS MATERIALIZED (
-    ${outlookStatement(postgresDialect)}
-  ), ${candidatesOf(
-    `(SELECT * FROM json_to_recordset(?::text::json) AS given(lane integer, level integer, head_start bigint, queue text)
-      WHERE NOT EXISTS (SELECT FROM {paused} AS paused WHERE paused.queue = given.queue)) AS wanted`,
-  )}, ${taking}, ${unsynced}
-  SELECT kind, number AS value, text, outlook.claim, ${claimedColumns.map((column) => `NULL AS ${column}`).join(', ')} FROM outlook
-  UNION ALL SELECT '${takenKind}', ${seen}, NULL, NULL, taken.* FROM taken CROSS JOIN unsynced`
+const claimingOfMany = `WITH ${candidates}, ${taking}, ${unsynced} SELECT taken.*, ${seen} AS seen FROM taken CROSS JOIN unsynced`
 
 /** Out of one lane the first ones are locked as they are read, whatever others have locked. */
 const claimingOfOne = `WITH locked AS MATERIALIZED (
-    SELECT ctid FROM {jobs} AS jobs WHERE state = 0 AND lane = ? AND grp = '' ORDER BY run_at, id LIMIT ? FOR UPDATE SKIP LOCKED
+    SELECT ctid FROM {jobs} AS jobs WHERE state = 0 AND lane = ? AND grp = '' AND ${unpaused('?')}
+    ORDER BY run_at, id LIMIT ? FOR UPDATE SKIP LOCKED
   ), ${taking}, ${unsynced} SELECT taken.* FROM taken CROSS JOIN unsynced`
 
 async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
   const { lanes, limit, claim: token, owner, now, leaseUntil } = request
   const lease = [token, owner, leaseUntil, now]
   if (lanes.length === 1) {
-    const rows = await database.all<ClaimedRow>(claimingOfOne, [lanes[0]?.lane ?? null, limit, ...lease])
+    const [{ lane, queue }] = lanes as readonly [OpenLane]
+    const rows = await database.all<ClaimedRow>(claimingOfOne, [lane, queue, limit, ...lease])
     return { rows, isContended: false }
   }
-  const wanted = lanes.map(({ lane, level, headStartMs }) => ({ lane, level, head_start: headStartMs }))
+  const wanted = lanes.map(({ lane, queue, level, headStartMs }) => ({ lane, queue, level, head_start: headStartMs }))
   const most = limit + slack
   const values = [JSON.stringify(wanted), most, most, limit, ...lease]
   const rows = await database.all<ClaimedRow & { readonly seen: number }>(claimingOfMany, values)
   return { rows, isContended: rows.length < limit && rows.length < (rows[0]?.seen ?? 1) }
-}
-
-interface SightRow extends Omit<OutlookRow, 'number'>, ClaimedRow {
-  readonly value: number | null
-}
-
-async function claimAtSight(database: SqlDatabase, request: SightClaim): Promise<SightClaimed> {
-  const { lanes, limit, claim: token, owner, now, leaseUntil } = request
-  const wanted = lanes.map(({ lane, level, headStartMs, queue }) => ({ lane, level, head_start: headStartMs, queue }))
-  const most = limit + slack
-  const values = [owner, JSON.stringify(wanted), most, most, limit, token, owner, leaseUntil, now]
-  const all = await database.all<SightRow>(claimingAtSight, values)
-  const rows = all.filter(({ kind }) => kind === takenKind)
-  const outlook = outlookOf(
-    all.filter(({ kind }) => kind !== takenKind).map(({ kind, value, text, claim }) => ({ kind, number: value, text, claim })),
-  )
-  const seenJobs = rows[0]?.value ?? 0
-  return { outlook, rows, isContended: rows.length < limit && (rows.length < seenJobs || rows.length === 0) }
 }
 
 /** In PostgreSQL's own writing. Ids and claims hold nothing that would have to be quoted. */

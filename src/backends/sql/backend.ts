@@ -89,8 +89,9 @@ function backendOn(options: SqlBackendOptions, mark: number): QueueBackend {
   const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {
     async send(envelopes) {
       if (envelopes.length === 0) return []
-      const receipts = await sendAgain(envelopes, () => linking.send(envelopes, clock.now()), serversTime)
-      waker.wake()
+      const word = waker.word()
+      const receipts = await sendAgain(envelopes, () => linking.send(envelopes, clock.now(), word), serversTime)
+      waker.wake(word)
       return receipts
     },
     async lease(request) {
@@ -133,7 +134,11 @@ function backendOn(options: SqlBackendOptions, mark: number): QueueBackend {
       complete: (token, work) => completing.complete(token, work),
       join: async (tx) => calls.of(await joining.join(tx)),
     } satisfies Transactions),
-    watch: (wake) => waker.watch(wake),
+    watch: (wake) =>
+      waker.watch(() => {
+        claiming.woken()
+        wake()
+      }),
     upkeep,
     [Symbol.asyncDispose]: () => {
       closing ??= close()

@@ -52,17 +52,23 @@ export class Claiming {
   }
 
   async lease(request: LeaseRequest, claim: string, now: number): Promise<Claimed> {
-    const sight = await this.#sight.claim(request, claim, now)
-    const isCurrent = sight !== null && !isOverdue(sight.outlook, now)
-    const outlook = isCurrent ? sight.outlook : await this.#outlook(request, now)
-    const taken = sight?.rows ?? []
-    const left = { ...request, limit: request.limit - taken.length }
-    const open = (await this.#open(left, outlook)).filter(({ lane }) => !isCurrent || !sight.emptied.has(lane))
-    const { rows, nextTokenAt } = await this.#claim(left, open, claim, now)
-    const all = [...taken, ...rows]
-    this.#sight.found(all.length)
-    const expiresAt = all.length > 0 ? now + request.leaseMs : null
-    return { rows: all, nextAt: earliest([nextAtOf(outlook), expiresAt, nextTokenAt]), cancelled: outlook.cancelled }
+    const atSight = await this.#sight.claim(request, claim, now)
+    // What else there is, and what it should know, its owner hears when it asks again.
+    if (atSight.length > 0) return this.#found({ rows: atSight, nextAt: now, cancelled: [] })
+    const outlook = await this.#outlook(request, now)
+    const { rows, nextTokenAt } = await this.#claim(request, await this.#open(request, outlook), claim, now)
+    const expiresAt = rows.length > 0 ? now + request.leaseMs : null
+    return this.#found({ rows, nextAt: earliest([nextAtOf(outlook), expiresAt, nextTokenAt]), cancelled: outlook.cancelled })
+  }
+
+  /** Something may have become ready. */
+  woken(): void {
+    this.#sight.woken()
+  }
+
+  #found(claimed: Claimed): Claimed {
+    this.#sight.found(claimed.rows.length)
+    return claimed
   }
 
   /** After everything was done whose time has come. */

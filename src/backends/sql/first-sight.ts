@@ -1,7 +1,6 @@
 import type { LeaseRequest } from '../contract.ts'
 import type { Counts } from './counts.ts'
 import type { Lanes } from './lanes.ts'
-import type { Outlook } from './outlook.ts'
 import { inOrder, isLimited, type RankedLane, wantedLanes } from './ranked-lanes.ts'
 import type { SqlDatabase } from './session.ts'
 import type { ClaimedRow, Shortcuts } from './shortcuts.ts'
@@ -13,53 +12,51 @@ export interface FirstSightParts {
   readonly counts: Counts
 }
 
-export interface Sight {
-  readonly outlook: Outlook
-  readonly rows: readonly ClaimedRow[]
-  /** Lanes that have no more for this claim. */
-  readonly emptied: ReadonlySet<number>
-}
-
 /** Each lane costs a look, also where there is nothing. */
 const mostLanes = 8
 
 /**
- * The claim of a worker that idles. What wakes it stands most often in a lane that it knows, so it claims from those without
- * asking first which lanes have jobs, and is told so in the same round trip.
+ * The claim of a worker that idled and was woken. What wakes it stands most often in a lane that it knows, so it claims from those
+ * without asking first what there is.
  */
 export class FirstSight {
   readonly #parts: FirstSightParts
   #isIdle = false
+  #isWoken = false
+  /** Where several workers are woken for one job, most of them are woken in vain, and ask once rather than twice. */
+  #isPromising = true
 
   constructor(parts: FirstSightParts) {
     this.#parts = parts
   }
 
+  /** Something may have become ready. */
+  woken(): void {
+    this.#isWoken = true
+  }
+
   /** How many jobs the last claim got: who finds many asks for many, and one round trip more is nothing to that. */
   found(jobs: number): void {
     this.#isIdle = jobs === 0
+    if (jobs > 0) this.#isPromising = true
   }
 
-  /** Null where it is better to ask first. */
-  async claim(request: LeaseRequest, claim: string, now: number): Promise<Sight | null> {
+  /** None where it is better to ask first. */
+  async claim(request: LeaseRequest, claim: string, now: number): Promise<readonly ClaimedRow[]> {
     const { database, shortcuts, counts } = this.#parts
-    const lanes = this.#isIdle && request.limit > 0 ? this.#likely(request) : []
-    if (shortcuts.claimAtSight === null || lanes.length === 0) return null
+    const isLikely = this.#isIdle && this.#isWoken && this.#isPromising && shortcuts.heedsPauses && request.limit > 0
+    this.#isWoken = false
+    const lanes = isLikely ? this.#known(request) : []
+    if (lanes.length === 0) return []
     const { limit, owner, leaseMs } = request
-    const { outlook, rows, isContended } = await shortcuts.claimAtSight(database, {
-      lanes: lanes.map(({ lane, level, headStartMs, of }) => ({ lane, level, headStartMs, queue: of.queue })),
-      limit,
-      claim,
-      owner,
-      now,
-      leaseUntil: now + leaseMs,
-    })
+    const { rows } = await shortcuts.claim(database, { lanes, limit, claim, owner, now, leaseUntil: now + leaseMs })
+    this.#isPromising = rows.length > 0
     if (rows.length > 0) counts.noteEntries(2)
-    return { outlook, rows: inOrder(rows, lanes), emptied: new Set(isContended ? [] : lanes.map(({ lane }) => lane)) }
+    return inOrder(rows, lanes)
   }
 
   /** None where there are many, or where a limit may stand before one of them. */
-  #likely(request: LeaseRequest): readonly RankedLane[] {
+  #known(request: LeaseRequest): readonly RankedLane[] {
     const lanes = wantedLanes(request, this.#parts.lanes.known)
     return lanes.length > mostLanes || isLimited(request, lanes) ? [] : lanes
   }

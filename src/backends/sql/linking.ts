@@ -9,6 +9,7 @@ import type { SentRow } from './sent-rows.ts'
 import { stateNumber } from './tables.ts'
 import { type Taken, Ties } from './ties.ts'
 import type { Transactions } from './transactions.ts'
+import type { Word } from './waker.ts'
 
 export interface LinkingParts {
   readonly sending: Sending
@@ -25,9 +26,9 @@ export class Linking {
     this.#parts = parts
   }
 
-  async send(envelopes: readonly Envelope[], now: number): Promise<readonly SendReceipt[]> {
+  async send(envelopes: readonly Envelope[], now: number, word: Word | null = null): Promise<readonly SendReceipt[]> {
     const { sending, transactions } = this.#parts
-    if (envelopes.every(({ links }) => links === null)) return sending.send(envelopes, now)
+    if (envelopes.every(({ links }) => links === null)) return sending.send(envelopes, now, word)
     const rows = await sending.rowsOf(envelopes, now)
     let receipts: readonly SendReceipt[] = []
     await transactions.alone(now, async (hand) => {

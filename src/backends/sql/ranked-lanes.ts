@@ -19,6 +19,7 @@ export function wantedLanes(request: LeaseRequest, lanes: readonly Lane[]): read
     .map((of) => ({
       of,
       lane: of.lane,
+      queue: of.queue,
       level: ageingMs > 0 ? 0 : -of.priority,
       headStartMs: ageingMs > 0 ? of.priority * ageingMs : 0,
     }))

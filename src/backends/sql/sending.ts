@@ -10,6 +10,7 @@ import type { SqlDatabase, SqlSession } from './session.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import { stateNumber } from './tables.ts'
 import { holdsOn, isLasting, type UniqueKeys } from './unique-keys.ts'
+import type { Word } from './waker.ts'
 
 export interface SendingParts {
   readonly database: SqlDatabase
@@ -35,7 +36,7 @@ export class Sending {
   }
 
   /** Jobs that stand alone, in a transaction of their own. */
-  async send(envelopes: readonly Envelope[], now: number): Promise<readonly SendReceipt[]> {
+  async send(envelopes: readonly Envelope[], now: number, word: Word | null): Promise<readonly SendReceipt[]> {
     const { database, shortcuts } = this.#parts
     const isPlain = envelopes.every(({ uniqueKey, group }) => uniqueKey === null && group === null)
     if (!isPlain) {
@@ -44,7 +45,7 @@ export class Sending {
     }
     const lanes = await this.#parts.lanes.of(envelopes)
     const rows = envelopes.map((envelope, index) => plainRowOf(envelope, lanes[index] as Lane, now))
-    const written = await shortcuts.store(database, rows)
+    const written = await shortcuts.store(database, rows, word)
     this.#parts.counts.noteEntries(1)
     return this.#parts.numbers.namesakes(database, rows, receiptsOf(rows, written))
   }

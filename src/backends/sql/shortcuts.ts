@@ -1,20 +1,23 @@
-import type { Outlook } from './outlook.ts'
 import type { PlainRow } from './sent-rows.ts'
 import type { SqlDatabase } from './session.ts'
+import type { Word } from './waker.ts'
 
 /**
  * The ways that nearly all jobs go, in as few statements as the engine allows. Nothing hangs on these jobs: no unique keys, no
  * groups, no limits, no workflows.
  */
 export interface Shortcuts {
-  /** Stores and counts new jobs, in one transaction. Gives the ids of those that were not there already; null is all of them. */
-  store(database: SqlDatabase, rows: readonly PlainRow[]): Promise<ReadonlySet<string> | null>
+  /**
+   * Stores and counts new jobs, in one transaction, which may also say the word. Gives the ids of those that were not there already;
+   * null is all of them.
+   */
+  store(database: SqlDatabase, rows: readonly PlainRow[], word: Word | null): Promise<ReadonlySet<string> | null>
   /** Ends leases of jobs that nobody waits for as succeeded, and counts them. Gives the ids of those that were held; null is all of them. */
   succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string> | null>
   /** Claims the first ready jobs of these lanes, best first. */
   claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed>
-  /** The same together with the outlook of its owner, in one statement; null where the engine has none. Paused queues are left out. */
-  readonly claimAtSight: ((database: SqlDatabase, request: SightClaim) => Promise<SightClaimed>) | null
+  /** Whether that leaves out queues which are paused. Where it does not, whoever claims must know them. */
+  readonly heedsPauses: boolean
 }
 
 /** `result` is a JSON text. */
@@ -27,6 +30,7 @@ export interface DoneLease {
 
 export interface OpenLane {
   readonly lane: number
+  readonly queue: string
   /** Lanes of a lower level come first; within one level the job with the earlier time, counted from the lane's head start. */
   readonly level: number
   readonly headStartMs: number
@@ -39,15 +43,6 @@ export interface ShortClaim {
   readonly owner: string
   readonly now: number
   readonly leaseUntil: number
-}
-
-export interface SightClaim extends ShortClaim {
-  readonly lanes: readonly (OpenLane & { readonly queue: string })[]
-}
-
-export interface SightClaimed extends ShortClaimed {
-  /** As it was before the claim. */
-  readonly outlook: Outlook
 }
 
 export interface ShortClaimed {

@@ -3,10 +3,24 @@ import { Watchers } from '../watchers.ts'
 import { LateWakes } from './late-wakes.ts'
 import type { SqlSession } from './session.ts'
 
+/** What other programs are told. Whoever stores something may say it in the same statement: it is heard when that is committed. */
+export class Word {
+  readonly channel: string
+  readonly text: string
+  isSaid = false
+
+  constructor(channel: string, text: string) {
+    this.channel = channel
+    this.text = text
+  }
+}
+
 /** Tells workers that there may be work for them. */
 export interface Waker extends AsyncDisposable {
-  /** After something may have become ready. It costs the caller nothing, and nobody waits for it. */
-  wake(): void
+  /** Before something is stored; null where other programs can not be told, or are better told by `wake`. */
+  word(): Word | null
+  /** After something may have become ready. It costs the caller nothing, and nobody waits for it. A word that is said is not said again. */
+  wake(word?: Word | null): void
   /** In a transaction that somebody else ends: after its commit something may have become ready. */
   wakeAtCommit(session: SqlSession): Promise<void>
   watch(wake: () => void): Watch
@@ -16,6 +30,10 @@ export interface Waker extends AsyncDisposable {
 export class LocalWaker implements Waker {
   readonly #watchers = new Watchers()
   readonly #lateWakes = new LateWakes(() => this.wake())
+
+  word(): null {
+    return null
+  }
 
   wake(): void {
     this.#watchers.notify()

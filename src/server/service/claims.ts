@@ -158,7 +158,8 @@ export class Claims {
       const left = line.serve(leases)
       if (left.length > 0) await backend.settle(left.map(({ token }) => ({ token, kind: 'snooze', delayMs: 0 })))
       line.nextAt = nextAt
-      if (leases.length >= wanted) line.isHopeful = true
+      const mayBeMore = leases.length > 0 && nextAt !== null && nextAt <= this.#clock.now()
+      if (leases.length >= wanted || mayBeMore) line.isHopeful = true
       else await this.#foundTooFew(line, place)
       return leases.length > 0
     } catch (thrown) {

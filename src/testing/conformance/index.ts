@@ -15,7 +15,7 @@ import { forgetting } from './forgetting.ts'
 import { groupLimits } from './group-limits.ts'
 import { heldLeases } from './held-leases.ts'
 import { holding } from './holds.ts'
-import { idling } from './idling.ts'
+import { idling, idlingOfStoredJobs } from './idling.ts'
 import { leases } from './leases.ts'
 import { limits } from './limits.ts'
 import { listing } from './listing.ts'
@@ -65,6 +65,7 @@ const groups = [
   timing,
   claiming,
   idling,
+  idlingOfStoredJobs,
   limits,
   groupLimits,
   fairShares,

@@ -3,10 +3,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { QueueBackend } from '../../../src/backends/contract.ts'
 import { openPostgres } from '../../../src/backends/postgres/index.ts'
 import type { PostgresOptions } from '../../../src/backends/postgres/options.ts'
+import { pause, systemClock } from '../../../src/core/clock.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { Bench, times } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
+import { CountingPool } from './counting-pool.ts'
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts'
 
 /** States are waited for, whatever they take. */
@@ -75,6 +77,42 @@ describe('a worker on PostgreSQL', () => {
     await expect.poll(() => wakes.count, patience).toBeGreaterThan(0)
     await admin.query('UNLISTEN treadle_treadle')
     expect(words).toBeLessThan(100)
+  })
+
+  describe('that another program tells of what it sends', () => {
+    let pool: CountingPool
+    let sender: Bench
+    let wakes: Wakes
+    beforeEach(async () => {
+      pool = new CountingPool({ connectionString: database.url })
+      opened.push({ [Symbol.asyncDispose]: () => pool.end() })
+      sender = await openWith({ pool })
+      await sender.sendOne()
+      wakes = watch(await open())
+      await expect.poll(() => wakes.isPush, patience).toBe(true)
+      // What was said of the first job is over by then.
+      await pause(systemClock, 50)
+      wakes.count = 0
+    })
+
+    test('hears it from the statement that stores it', async () => {
+      const statements = await pool.statementsOf(async () => {
+        await sender.sendOne()
+        await expect.poll(() => wakes.count, patience).toBe(1)
+      })
+      expect(statements).toBe(1)
+    })
+
+    test('hears it afterwards where somebody else is committing such a statement, and nobody waits for that', async () => {
+      await admin.query('BEGIN')
+      await admin.query("SELECT pg_advisory_xact_lock(hashtext('treadle words'), hashtext('treadle_treadle'))")
+      const statements = await pool.statementsOf(async () => {
+        await sender.sendOne()
+        await expect.poll(() => wakes.count, patience).toBe(1)
+      })
+      await admin.query('ROLLBACK')
+      expect(statements).toBe(2)
+    })
   })
 
   test('listens again after its connection was cut, and looks once because something may have been missed', async () => {

@@ -1,9 +1,9 @@
-import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgres } from '../../../src/backends/postgres/index.ts'
 import { Bench, limited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
+import { CountingPool } from './counting-pool.ts'
 
 let database: FreshDatabase
 let pool: CountingPool
@@ -20,24 +20,10 @@ afterAll(async () => {
   await database.dispose()
 })
 
-/** Counts the times that a connection was asked for: outside of transactions, that is once for each statement. */
-class CountingPool extends pg.Pool {
-  statements = 0
-  readonly #connect = super.connect.bind(this) as () => Promise<pg.PoolClient>
-
-  override connect = (async () => {
-    this.statements++
-    return this.#connect()
-  }) as pg.Pool['connect']
-}
-
-async function statementsOf(work: () => Promise<unknown>): Promise<number> {
-  const before = pool.statements
-  await work()
-  return pool.statements - before
-}
+const statementsOf = (work: () => Promise<unknown>) => pool.statementsOf(work)
 
 test('a worker that idled claims what it is woken for in one round trip', async () => {
+  const watch = queue.backend.watch(() => {})
   await queue.send({}, { priority: 9 })
   for (const lease of await queue.claim()) await queue.settle(queue.done(lease))
   expect(await statementsOf(() => queue.assertNothingClaimable())).toBe(1)
@@ -48,6 +34,23 @@ test('a worker that idled claims what it is woken for in one round trip', async 
     }),
   ).toBe(1)
   expect(await statementsOf(() => queue.assertNothingClaimable())).toBe(1)
+  watch.close()
+})
+
+test('one that is woken in vain asks once from then on, until there is a job for it', async () => {
+  const watch = queue.backend.watch(() => {})
+  const wake = () => queue.sendOne({ job: 'of somebody else' })
+  await queue.assertNothingClaimable()
+  await wake()
+  expect(await statementsOf(() => queue.assertNothingClaimable())).toBe(2)
+  await wake()
+  expect(await statementsOf(() => queue.assertNothingClaimable())).toBe(1)
+  for (const claims of [2, 1]) {
+    await queue.sendOne()
+    expect(await statementsOf(() => queue.claim())).toBe(claims)
+    await queue.assertNothingClaimable()
+  }
+  watch.close()
 })
 
 test('where a limit may stand before a job, it asks first', async () => {
