@@ -17,6 +17,8 @@ export interface HandsOptions extends RunsOptions {
 
 /** So many settlements may be on their way before no more jobs are leased. */
 const mostUnsettled = 5_000
+/** Of a backend that does not say. */
+const largestClaim = 1_000
 /** How long a job waits whose first run must end before the next. */
 const twinPauseMs = 1_000
 /** So many jobs are started before the event loop goes on to other things. */
@@ -33,7 +35,7 @@ export class Hands {
 
   constructor(deps: RunsDeps, options: HandsOptions) {
     this.#options = options
-    this.#buffer = new LeaseBuffer(options.concurrency)
+    this.#buffer = new LeaseBuffer(options.concurrency, deps.backend.largestClaim ?? largestClaim)
     this.#runs = new Runs(deps, {
       ...options,
       onEnded: (run, durationMs) => {

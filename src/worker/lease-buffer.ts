@@ -7,8 +7,8 @@ export class LeaseBuffer {
   #leases: Lease[] = []
   #next = 0
 
-  constructor(concurrency: number) {
-    this.#prefetch = new Prefetch(concurrency)
+  constructor(concurrency: number, mostAhead: number) {
+    this.#prefetch = new Prefetch(concurrency, mostAhead)
   }
 
   get size(): number {

@@ -1,6 +1,5 @@
 import { stopwatch } from '../core/clock.ts'
 
-const mostAhead = 1_000
 /** A batch that is started within this time may be followed by a larger one. */
 const quickMs = 25
 /** Jobs that wait longer than this in a worker's hands would be better off with another worker. */
@@ -9,11 +8,13 @@ const slowMs = 250
 /** How many jobs to lease beyond those that can start at once: many while jobs are short, none while they are long. */
 export class Prefetch {
   readonly #concurrency: number
+  readonly #mostAhead: number
   #ahead = 0
   #sinceFilled: (() => number) | undefined
 
-  constructor(concurrency: number) {
+  constructor(concurrency: number, mostAhead: number) {
     this.#concurrency = concurrency
+    this.#mostAhead = mostAhead
   }
 
   get ahead(): number {
@@ -40,7 +41,7 @@ export class Prefetch {
     const elapsedMs = this.#sinceFilled?.()
     this.#sinceFilled = undefined
     if (elapsedMs === undefined) return
-    if (elapsedMs < quickMs) this.#ahead = Math.min(Math.max(this.#ahead * 2, this.#concurrency), mostAhead)
+    if (elapsedMs < quickMs) this.#ahead = Math.min(Math.max(this.#ahead * 2, this.#concurrency), this.#mostAhead)
     else if (elapsedMs > slowMs) this.#ahead = Math.floor(this.#ahead / 2)
   }
 }

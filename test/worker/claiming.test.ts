@@ -233,6 +233,18 @@ describe('prefetching', () => {
     expect(next).toEqual(runs.slice(31).map(({ id }) => id))
   })
 
+  it.each([30, 70])('asks for no more ahead than a backend says: %s', async (largestClaim) => {
+    vi.spyOn(performance, 'now').mockReturnValue(0)
+    const { backend, clock } = faultyBackend()
+    const lease = vi.spyOn(backend, 'lease')
+    const { jobs } = worldOn({ ...backend, largestClaim }, clock)
+    await jobs.define('mail', async () => {}).dispatchMany(Array.from({ length: 4_000 }, () => null))
+    await jobs.run({ concurrency: 10 })
+    const largest = Math.max(...lease.mock.calls.map(([{ limit }]) => limit))
+    expect(largest).toBeGreaterThan(largestClaim / 2)
+    expect(largest).toBeLessThanOrEqual(largestClaim + 10)
+  })
+
   it('keeps leased jobs alive that wait for their turn', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(0)
     const { jobs, clock, backend, record } = world()

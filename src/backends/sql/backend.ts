@@ -45,6 +45,8 @@ export interface SqlBackendOptions {
 /** What an engine has to say of transactions that the queue shares with its callers. */
 export type TransactionSharing = Pick<JoiningOptions, 'sessionOn'> & Pick<CompletingOptions, 'isTransient' | 'workOn'>
 
+const largestClaim = 2_000
+
 /** The server's absence is not a matter of the queue's clock. */
 const serversTime = systemClock
 
@@ -127,6 +129,7 @@ function backendOn(options: SqlBackendOptions, mark: number): QueueBackend {
   }
   return {
     kind,
+    largestClaim,
     ...calls.of(queue),
     store: calls.of(store),
     coordination: calls.of(coordination),
