@@ -1,6 +1,7 @@
 import { waitForConnectionMs } from '../sql/connection-limits.ts'
 import { Connections } from '../sql/connections.ts'
 import { PooledDatabase, type SqlEngine } from '../sql/pooled-database.ts'
+import { listenTo } from './broken-clients.ts'
 import type { PostgresClient, PostgresPool } from './client.ts'
 import { postgresDialect } from './dialect.ts'
 import { isDemoted, isDuplicate, isTransient, postgresFailure } from './failure.ts'
@@ -43,21 +44,20 @@ export function postgresDatabase({ pool, remake, schema, ...options }: PostgresD
 }
 
 function connectionPool(pool: PostgresPool) {
-  pool.on('error', ignore)
+  const lent = new Map<PostgresClient, () => void>()
+  // A connection that breaks while nobody has it is not lent again.
+  pool.on('error', () => {})
   return {
     async acquire() {
       const client = await pool.connect()
-      // A connection that breaks between two statements says so to whoever listens, and ends the program where nobody does.
-      client.on('error', ignore)
+      lent.set(client, listenTo(client))
       return client
     },
     release(client: PostgresClient, isBroken: boolean) {
-      client.removeListener('error', ignore)
+      lent.get(client)?.()
+      lent.delete(client)
       client.release(isBroken)
     },
     end: () => pool.end(),
   }
 }
-
-/** The next statement on the connection fails with the same error. */
-function ignore(): void {}

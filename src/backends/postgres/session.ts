@@ -1,6 +1,7 @@
 import type { Dialect } from '../sql/dialect.ts'
 import type { SqlRow, SqlSession, SqlValue } from '../sql/session.ts'
 import type { TableName } from '../sql/tables.ts'
+import { reasonOf } from './broken-clients.ts'
 import type { PostgresAnswer, PostgresQueryable } from './client.ts'
 import { postgresDialect } from './dialect.ts'
 import { isMisprepared, postgresFailure } from './failure.ts'
@@ -75,7 +76,7 @@ export class PostgresSession implements SqlSession {
       return await this.#client.query({ text, ...(name && { name }), values: [...values], types: plainNumbers, ...limits })
     } catch (thrown) {
       if (isMisprepared(thrown)) preparing.giveUp()
-      throw postgresFailure(thrown)
+      throw postgresFailure(reasonOf(this.#client, thrown))
     }
   }
 }

@@ -3,6 +3,7 @@ import { foreignFailure } from '../sql/foreign-failure.ts'
 import { plainRows } from '../sql/foreign-rows.ts'
 import type { WorkConnection } from '../sql/open-transaction.ts'
 import type { SqlSession } from '../sql/session.ts'
+import { reasonOf } from './broken-clients.ts'
 import type { PostgresAnswer, PostgresQueryable } from './client.ts'
 import { stateOf } from './failure.ts'
 import { Preparing } from './preparing.ts'
@@ -45,8 +46,12 @@ export function workOn(connection: unknown): WorkConnection {
       await client.query(`${freedom}; SAVEPOINT ${savepoint}`)
     },
     async query(sql, values) {
-      const { rows, rowCount } = await client.query(sql, values)
-      return { rows, changes: rowCount ?? 0 }
+      try {
+        const { rows, rowCount } = await client.query(sql, values)
+        return { rows, changes: rowCount ?? 0 }
+      } catch (thrown) {
+        throw reasonOf(client, thrown)
+      }
     },
   }
 }

@@ -1,0 +1,19 @@
+import type { PostgresClient } from './client.ts'
+import { stateOf } from './failure.ts'
+
+/** Why they broke. The server says so once, to whoever listens; a statement after that only hears that there is no connection. */
+const reasons = new WeakMap<object, Error>()
+
+/** Without a listener, an error between two statements would end the program. Gives the way to end listening. */
+export function listenTo(client: PostgresClient): () => void {
+  const note = (error: Error) => {
+    if (!reasons.has(client)) reasons.set(client, error)
+  }
+  client.on('error', note)
+  return () => client.removeListener('error', note)
+}
+
+/** What to tell whose statement failed so. */
+export function reasonOf(client: object, thrown: unknown): unknown {
+  return stateOf(thrown) === undefined ? (reasons.get(client) ?? thrown) : thrown
+}
