@@ -15,7 +15,7 @@ export type { ClaimableJob, ClaimRules, GroupLimits, Hold, HoldRule, QueueLimits
  */
 export interface QueueBackend extends AsyncDisposable {
   readonly kind: string
-  /** So many jobs are claimed by one call at most, while they are short: more where a call is a round trip. 1,000 by default. */
+  /** So many jobs are asked for by one claim at most: more where a call is a round trip. 1,000 by default. */
   readonly largestClaim?: number
   /**
    * Durable when it resolves, all of it or nothing. Envelopes may wait for each other in any order. A job that waits for one that

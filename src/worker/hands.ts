@@ -1,4 +1,5 @@
 import type { Lease } from '../backends/contract.ts'
+import { largestClaimOf } from '../backends/largest-claim.ts'
 import { nextTurn } from '../core/clock.ts'
 import type { ActiveRun } from '../execution/active-run.ts'
 import { LeaseBuffer } from './lease-buffer.ts'
@@ -17,8 +18,6 @@ export interface HandsOptions extends RunsOptions {
 
 /** So many settlements may be on their way before no more jobs are leased. */
 const mostUnsettled = 5_000
-/** Of a backend that does not say. */
-const largestClaim = 1_000
 /** How long a job waits whose first run must end before the next. */
 const twinPauseMs = 1_000
 /** So many jobs are started before the event loop goes on to other things. */
@@ -29,13 +28,15 @@ export class Hands {
   readonly #options: HandsOptions
   readonly #runs: Runs
   readonly #buffer: LeaseBuffer
+  readonly #largestClaim: number
   /** How many more jobs may be started, for a pass with a limit. */
   allowance = Number.POSITIVE_INFINITY
   #startedThisTurn = 0
 
   constructor(deps: RunsDeps, options: HandsOptions) {
     this.#options = options
-    this.#buffer = new LeaseBuffer(options.concurrency, deps.backend.largestClaim ?? largestClaim)
+    this.#largestClaim = largestClaimOf(deps.backend)
+    this.#buffer = new LeaseBuffer(options.concurrency, this.#largestClaim)
     this.#runs = new Runs(deps, {
       ...options,
       onEnded: (run, durationMs) => {
@@ -68,7 +69,7 @@ export class Hands {
     if (this.#options.settler.size > mostUnsettled) return 0
     const free = this.#options.allowed() - this.#runs.size
     if (free < 0) return 0
-    return Math.max(0, Math.min(this.#buffer.wanted(free), this.allowance))
+    return Math.max(0, Math.min(this.#buffer.wanted(free), this.allowance, this.#largestClaim))
   }
 
   /** Of `limit` jobs that were asked for, these came. */

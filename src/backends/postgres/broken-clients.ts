@@ -13,7 +13,7 @@ export function listenTo(client: PostgresClient): () => void {
   return () => client.removeListener('error', note)
 }
 
-/** What to tell whose statement failed so. */
-export function reasonOf(client: object, thrown: unknown): unknown {
-  return stateOf(thrown) === undefined ? (reasons.get(client) ?? thrown) : thrown
+/** Why a statement failed so, where that is why; undefined where the connection is not known to be broken. */
+export function reasonOf(client: object, thrown: unknown): Error | undefined {
+  return stateOf(thrown) === undefined ? reasons.get(client) : undefined
 }

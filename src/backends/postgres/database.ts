@@ -45,8 +45,7 @@ export function postgresDatabase({ pool, remake, schema, ...options }: PostgresD
 
 function connectionPool(pool: PostgresPool) {
   const lent = new Map<PostgresClient, () => void>()
-  // A connection that breaks while nobody has it is not lent again.
-  pool.on('error', () => {})
+  ignoreErrorsOf(pool)
   return {
     async acquire() {
       const client = await pool.connect()
@@ -60,4 +59,13 @@ function connectionPool(pool: PostgresPool) {
     },
     end: () => pool.end(),
   }
+}
+
+const ignored = new WeakSet<PostgresPool>()
+
+/** A connection that breaks while nobody has it is not lent again. A pool that is given to several queues is told so once. */
+function ignoreErrorsOf(pool: PostgresPool): void {
+  if (ignored.has(pool)) return
+  ignored.add(pool)
+  pool.on('error', () => {})
 }

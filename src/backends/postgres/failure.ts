@@ -11,7 +11,7 @@ const uniqueViolation = '23505'
 const readOnly = '25006'
 /** The server goes away, is starting, takes no more connections, or ended one that was idle for too long. */
 const unreachable = new Set([
-  ...['08000', '08001', '08003', '08004', '08006', '08007', '08P01', '25P03', '53300'],
+  ...['08000', '08001', '08003', '08004', '08006', '08007', '08P01', '25P03', '25P04', '53300'],
   ...['57P01', '57P02', '57P03', '57P04', '57P05', readOnly],
 ])
 /** Somebody, or a limit, ended the statement. */
@@ -58,7 +58,7 @@ export function postgresFailure(thrown: unknown): TreadleError {
   if (state === readOnly)
     return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL only reads: ${message}. ${writableAdvice}`, options)
   if (state === undefined || unreachable.has(state)) {
-    return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL can not be reached: ${message}`, options)
+    return noConnection(thrown)
   }
   if (state === cancelled || state === locked) {
     return new TreadleError('DATABASE_BUSY', `PostgreSQL ended a statement: ${message}`, options)
@@ -77,6 +77,11 @@ export function postgresFailure(thrown: unknown): TreadleError {
     return new TreadleError('DATABASE_NOT_FOUND', `The URL names a database that is not there: ${message}. ${advice}`, options)
   }
   return new TreadleError('DATABASE_FAILED', `PostgreSQL refused: ${message} (${state})`, options)
+}
+
+/** Whatever the server says, what was begun on the connection is over. */
+export function noConnection(cause: unknown): TreadleError {
+  return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL can not be reached: ${messageOf(cause)}`, { cause })
 }
 
 /** The SQLSTATE of an error of the server; undefined for one of the connection, which has no severity. */

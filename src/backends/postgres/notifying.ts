@@ -18,7 +18,7 @@ export interface NotifyingOptions {
   readonly logger: Logger
 }
 
-/** However much is sent, others are told no more often than this. */
+/** However much is sent, this is between two words, or nearly. */
 const shortestPauseMs = 5
 
 /** What a transaction of the caller says: also the program that it belongs to hears it, which does not know when it ends. */
@@ -28,8 +28,9 @@ const deafness =
   'NOTIFY does not arrive: the connection leads through a pooler, it seems. Workers look for jobs now and then instead. listenUrl may name the server itself; notify: false stops trying.'
 
 /**
- * Wakes the workers of this program at once, and those of other programs through the server. One word is on its way at most, the
- * next leaves when it has returned, and nobody waits for either. A connection listens while somebody watches.
+ * Wakes the workers of this program at once, and those of other programs through the server. Beside the words that travel with
+ * what is sent, one is on its way at most, the next leaves when it has returned, and nobody waits for either. A connection listens
+ * while somebody watches.
  */
 export class NotifyingWaker implements Waker {
   readonly #options: NotifyingOptions

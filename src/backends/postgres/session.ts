@@ -4,7 +4,7 @@ import type { TableName } from '../sql/tables.ts'
 import { reasonOf } from './broken-clients.ts'
 import type { PostgresAnswer, PostgresQueryable } from './client.ts'
 import { postgresDialect } from './dialect.ts'
-import { isMisprepared, postgresFailure } from './failure.ts'
+import { isMisprepared, noConnection, postgresFailure } from './failure.ts'
 import type { Preparing } from './preparing.ts'
 import type { PostgresStatements } from './statements.ts'
 
@@ -76,7 +76,8 @@ export class PostgresSession implements SqlSession {
       return await this.#client.query({ text, ...(name && { name }), values: [...values], types: plainNumbers, ...limits })
     } catch (thrown) {
       if (isMisprepared(thrown)) preparing.giveUp()
-      throw postgresFailure(reasonOf(this.#client, thrown))
+      const reason = reasonOf(this.#client, thrown)
+      throw reason === undefined ? postgresFailure(thrown) : noConnection(reason)
     }
   }
 }

@@ -50,7 +50,7 @@ export function workOn(connection: unknown): WorkConnection {
         const { rows, rowCount } = await client.query(sql, values)
         return { rows, changes: rowCount ?? 0 }
       } catch (thrown) {
-        throw reasonOf(client, thrown)
+        throw reasonOf(client, thrown) ?? thrown
       }
     },
   }

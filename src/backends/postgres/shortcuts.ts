@@ -1,5 +1,6 @@
+import { TreadleError } from '../../core/errors.ts'
 import { untilNumber } from '../sql/job-row.ts'
-import { hasNumbers, numberedColumns, plainColumns } from '../sql/sent-rows.ts'
+import { hasNumbers, numberedColumns, type PlainRow, plainColumns } from '../sql/sent-rows.ts'
 import type { SqlDatabase } from '../sql/session.ts'
 import {
   type ClaimedRow,
@@ -11,6 +12,7 @@ import {
   type Shortcuts,
 } from '../sql/shortcuts.ts'
 import { isReady, isRunning } from '../sql/tables.ts'
+import type { Word } from '../sql/waker.ts'
 import type { PostgresStatements } from './statements.ts'
 
 /** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
@@ -20,12 +22,27 @@ const slack = 50
 export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
   const plain = storing(statements, plainColumns)
   const numbered = storing(statements, numberedColumns)
+  let mayTell = true
+  const stored = async (database: SqlDatabase, rows: readonly PlainRow[], word: Word | null): Promise<Stored | undefined> => {
+    const { silent, telling } = hasNumbers(rows) ? numbered : plain
+    const json = JSON.stringify(rows)
+    if (word !== null && mayTell) {
+      try {
+        const [answer] = await database.all<Stored>(telling, [json, word.channel, word.text, rows.length])
+        word.isSaid = answer?.told === 1
+        return answer
+      } catch (thrown) {
+        if (!isRefused(thrown)) throw thrown
+      }
+    }
+    const [answer] = await database.all<Stored>(silent, [json, rows.length])
+    // It was the word that the server refused: a job must not be lost for its sake.
+    if (word !== null) mayTell = false
+    return answer
+  }
   return {
     async store(database, rows, word) {
-      const { silent, telling } = hasNumbers(rows) ? numbered : plain
-      const [sql, said] = word === null ? [silent, []] : [telling, [word.channel, word.channel, word.text]]
-      const [answer] = await database.all<Stored>(sql, [JSON.stringify(rows), ...said, rows.length])
-      if (word !== null) word.isSaid = answer?.told === 1
+      const answer = await stored(database, rows, word)
       return answer?.written === rows.length ? null : new Set(listOf(answer?.ids ?? null))
     },
     succeed: (database, done, now) => succeed(database, done, now),
@@ -41,12 +58,17 @@ interface Stored {
 }
 
 /**
- * Whoever commits a word holds a lock of the whole server until the commit is on disk. So of all programs only one does that at a
- * time, and nobody waits for it: the others say theirs afterwards.
+ * Whoever commits a word holds a lock of the whole server until the commit is on disk. So of those who send to queues of a database
+ * only one does that at a time, and the others say theirs afterwards.
  */
 const telling = `turn AS MATERIALIZED (
-    SELECT pg_try_advisory_xact_lock(hashtext('treadle words'), hashtext(?)) AS is_ours
+    SELECT pg_try_advisory_xact_lock(hashtext('treadle words')) AS is_ours
   ), told AS MATERIALIZED (SELECT pg_notify(?, ?)::text FROM turn WHERE is_ours)`
+
+/** Whether the server took the statement and did not like it. */
+function isRefused(thrown: unknown): boolean {
+  return thrown instanceof TreadleError && (thrown.code === 'DATABASE_FAILED' || thrown.code === 'DATABASE_DENIED')
+}
 
 /** Which jobs were written is told only where some were not. */
 function storing(statements: PostgresStatements, columns: readonly string[]) {

@@ -73,12 +73,13 @@ export class Claiming {
 
   /** After everything was done whose time has come. */
   async #outlook(request: LeaseRequest, now: number): Promise<Outlook> {
-    const { database, promoting, rescuing, giveUp } = this.#parts
+    const { database, groups, promoting, rescuing, giveUp } = this.#parts
     const outlook = await readOutlook(database, request.owner)
     if (!isOverdue(outlook, now)) return outlook
     const isOver = (at: number | null) => at !== null && at <= now
     if (isOver(outlook.expiresAt)) await rescuing.reap(request.maxRescues, [], now)
     if (isOver(outlook.givesUpAt)) await giveUp(now)
+    if (isOver(outlook.heldUntil)) await groups.release(database, now)
     for (let round = 0; isOver(outlook.dueAt) && round < mostPromotionRounds; round++) if (await promoting.promote(now)) break
     return readOutlook(database, request.owner)
   }

@@ -39,7 +39,6 @@ export class LimitedClaiming {
   async choose(session: SqlSession, request: LeaseRequest, open: readonly RankedLane[], now: number): Promise<Chosen> {
     const { lanes, groups } = this.#parts
     const limits = new Map(request.jobs.map(({ job, ...rest }) => [job, rest]))
-    await groups.release(session, now)
     const running = await Running.read(session, lanes)
     const plain = open.filter(({ of }) => of.grouped === 0)
     const families = open.filter(({ of }) => of.grouped === 1)

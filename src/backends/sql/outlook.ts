@@ -55,8 +55,8 @@ export function outlookOf(rows: readonly OutlookRow[]): Outlook {
 }
 
 /** Whether there is something to be done before a claim. */
-export function isOverdue({ dueAt, expiresAt, givesUpAt }: Outlook, now: number): boolean {
-  return [dueAt, expiresAt, givesUpAt].some((at) => at !== null && at <= now)
+export function isOverdue({ dueAt, expiresAt, heldUntil, givesUpAt }: Outlook, now: number): boolean {
+  return [dueAt, expiresAt, heldUntil, givesUpAt].some((at) => at !== null && at <= now)
 }
 
 /** When something is to be done that no other program tells of. */

@@ -1,5 +1,6 @@
 import type { ServedQueue } from '../../app/served-queue.ts'
 import type { Lease, LeaseRequest, Watch } from '../../backends/contract.ts'
+import { largestClaimOf } from '../../backends/largest-claim.ts'
 import { type Clock, nextTurn, pause, type Timer } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import { Looks } from '../../worker/looks.ts'
@@ -23,7 +24,6 @@ export interface ClaimsDeps {
   readonly maxRescues: number
 }
 
-const largestClaim = 1_000
 const pollMs = 1_000
 /** Leases that ran out are found by whoever claims; where nobody claims, those who wait look for them so often. */
 const reapEveryMs = 5_000
@@ -149,7 +149,7 @@ export class Claims {
   /** True when a job was found. */
   async #serve(line: WaitingLine): Promise<boolean> {
     const { backend } = this.#deps.queue
-    const wanted = Math.min(line.wantedBefore(this.#nextHead(line)), largestClaim)
+    const wanted = Math.min(line.wantedBefore(this.#nextHead(line)), largestClaimOf(backend))
     const place = this.#places
     line.isHopeful = false
     const request = this.#request(line.demand, wanted)

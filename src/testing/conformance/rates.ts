@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LeaseRequest, Rate } from '../../backends/contract.ts'
 import { seededRandom } from '../manual-clock.ts'
-import { byGroup, times } from './bench.ts'
+import { byGroup, times, unlimited } from './bench.ts'
 import { claimedGroups } from './group-limits.ts'
 import type { Group } from './suite.ts'
 
@@ -87,6 +87,16 @@ export const rates: Group = {
       await bench.send({ group: 'b' })
       assert.deepEqual(await claimedGroups(bench, { jobs }), ['b'])
       await bench.clock.advance(2_000)
+      assert.deepEqual(await claimedGroups(bench, { jobs }), ['a'])
+    },
+    'a group that has tokens again is waited for by nobody, also not by those who claim other jobs': async (bench) => {
+      const jobs = byGroup({ rate: { limit: 1, perMs: 1_000 } })
+      await bench.send({ group: 'a' }, { group: 'a' })
+      await bench.claim({ jobs, leaseMs: 60_000 })
+      await bench.assertNothingClaimable({ jobs })
+      await bench.clock.advance(1_000)
+      const { nextAt } = await bench.lease({ jobs: unlimited('other') })
+      assert.ok(nextAt === null || nextAt > bench.clock.now(), 'there is nothing to claim at once')
       assert.deepEqual(await claimedGroups(bench, { jobs }), ['a'])
     },
     'a group that was without a token while it had nothing to do is served when a job of it falls due': async (bench) => {

@@ -105,7 +105,7 @@ describe('a worker on PostgreSQL', () => {
 
     test('hears it afterwards where somebody else is committing such a statement, and nobody waits for that', async () => {
       await admin.query('BEGIN')
-      await admin.query("SELECT pg_advisory_xact_lock(hashtext('treadle words'), hashtext('treadle_treadle'))")
+      await admin.query("SELECT pg_advisory_xact_lock(hashtext('treadle words'))")
       const statements = await pool.statementsOf(async () => {
         await sender.sendOne()
         await expect.poll(() => wakes.count, patience).toBe(1)
@@ -113,6 +113,24 @@ describe('a worker on PostgreSQL', () => {
       await admin.query('ROLLBACK')
       expect(statements).toBe(2)
     })
+  })
+
+  test('gets the jobs of a program that may not notify anybody', async () => {
+    await open()
+    const login = 'treadle_mute'
+    const tables = 'ALL TABLES IN SCHEMA treadle'
+    await admin.query(`CREATE ROLE ${login} LOGIN; REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC;
+      GRANT USAGE ON SCHEMA treadle TO ${login}; GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables} TO ${login}`)
+    try {
+      const mute = await open({ url: database.url.replace(/\/\/[^@]*@/, `//${login}@`) })
+      const ids = [await mute.sendOne(), await mute.sendOne()]
+      await pause(systemClock, 50)
+      ids.push(await mute.sendOne())
+      for (const id of ids) expect(await mute.record(id)).toMatchObject({ state: 'ready' })
+      await mute.backend[Symbol.asyncDispose]()
+    } finally {
+      await admin.query(`GRANT EXECUTE ON FUNCTION pg_notify(text, text) TO PUBLIC; DROP OWNED BY ${login}; DROP ROLE ${login}`)
+    }
   })
 
   test('listens again after its connection was cut, and looks once because something may have been missed', async () => {
