@@ -7,11 +7,12 @@ import type { OpenUpkeep } from '../backends/upkeep.ts'
 import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { keyRingFromFile } from '../envelope/key-file.ts'
-import type { KeyRing } from '../envelope/key-ring.ts'
+import { KeyRing } from '../envelope/key-ring.ts'
 import type { Settings } from './options.ts'
 
 export interface OpenedBackend {
   readonly backend: QueueBackend
+  /** Its keys are asked for when something is first signed or verified. Null where jobs travel unsigned. */
   readonly keys: KeyRing | null
 }
 
@@ -32,12 +33,7 @@ export async function openBackend(url: string, settings: Settings, folder: strin
     case 'sqlite:': {
       const path = sqlitePath(url, folder)
       const backend = await (await sqlite()).openSqlite({ path, clock, logger, migrate })
-      try {
-        return { backend, keys: keys ?? (settings.unsigned ? null : keyRingFromFile(`${path}.key`)) }
-      } catch (thrown) {
-        await backend[Symbol.asyncDispose]()
-        throw thrown
-      }
+      return { backend, keys: keys ?? keysOfFile(keyFileOf(path), settings) }
     }
     case 'postgres:':
     case 'postgresql:': {
@@ -94,11 +90,22 @@ function unknownUrl(url: string): string {
   return `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, postgres://…, mysql://…, memory:, sync:`
 }
 
-/** Whoever can write to a shared queue could have anything run: without a key that must be said. */
+/** Whoever can write to a shared queue could have anything run: without a key it can only be looked at, unless that is said. */
 function keysFor(kind: string, { keys, unsigned }: Settings): KeyRing | null {
-  if (keys !== null || unsigned || kind === 'memory' || kind === 'sync') return keys
-  const message = `The ${kind} backend needs a signingKey (or TREADLE_SIGNING_KEY); unsigned: true does without.`
-  throw new TreadleError('KEY_INVALID', message)
+  if (keys !== null || unsigned === true || kind === 'memory' || kind === 'sync') return keys
+  return new KeyRing(() => {
+    const message = `The ${kind} backend needs a signingKey (or TREADLE_SIGNING_KEY) to send, change or run jobs; unsigned: true does without.`
+    throw new TreadleError('KEY_INVALID', message)
+  })
+}
+
+function keysOfFile(path: string, { unsigned }: Settings): KeyRing | null {
+  return unsigned === true ? null : keyRingFromFile(path, { acceptsUnsigned: unsigned === 'accept' })
+}
+
+/** Where the keys of a SQLite file are, unless a signing key is given. */
+export function keyFileOf(databasePath: string): string {
+  return `${databasePath}.key`
 }
 
 /** The file that a URL names, or null where the queue is not in a file. */

@@ -14,10 +14,16 @@ export interface TreadleOptions {
   readonly clock?: Clock
   /** Warnings and errors go to the console by default. */
   readonly logger?: Logger
-  /** Signs and verifies envelopes; the first of several signs. Default: TREADLE_SIGNING_KEY, else a key file beside the SQLite file. */
+  /**
+   * Signs and verifies jobs; the first of several that may sign a job does. Default: TREADLE_SIGNING_KEY, else a key file beside the
+   * SQLite file.
+   */
   readonly signingKey?: string | SigningKey | readonly SigningKey[]
-  /** True sends and accepts envelopes without a signature. */
-  readonly unsigned?: boolean
+  /**
+   * True sends and accepts jobs without a signature. 'accept' signs what it sends, and accepts both: for the time in which signing
+   * is introduced. Default: TREADLE_UNSIGNED, which may be `accept`, else false.
+   */
+  readonly unsigned?: Unsigned
   /** How long ended jobs are kept. */
   readonly keep?: KeepOptions
   /** For each queue, the jobs that may run on it. Restricted handlers (`shell`, `command`) run only where they are listed. */
@@ -33,11 +39,13 @@ export interface TreadleOptions {
   readonly backend?: QueueBackend
 }
 
+export type Unsigned = boolean | 'accept'
+
 export interface Settings {
   readonly clock: Clock
   readonly logger: Logger
   readonly keys: KeyRing | null
-  readonly unsigned: boolean
+  readonly unsigned: Unsigned
   readonly keep: Keep
   readonly allow: Readonly<Record<string, readonly string[]>>
   readonly queueLimits: readonly QueueLimits[]
@@ -86,7 +94,7 @@ export function settingsOf(options: TreadleOptions): Settings {
     clock: options.clock ?? systemClock,
     logger: soundLogger(options.logger ?? consoleLogger),
     keys: keysOf(options),
-    unsigned: options.unsigned ?? false,
+    unsigned: unsignedOf(options),
     keep,
     allow,
     queueLimits,
@@ -103,11 +111,11 @@ function partProblems({ signingKey, unsigned, migrate, clock, logger, environmen
   const isWrongEnvironment = environment !== undefined && (typeof environment !== 'string' || environment === '')
   const isWrongLogger = logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error'])
   return [
-    ...(isWrongKey ? ['signingKey must be a text, or { id, secret }, or a list of those'] : []),
+    ...(isWrongKey ? ['signingKey must be a text, or { id, secret, queues, jobs }, or a list of those'] : []),
     ...(isWrongClock ? ['clock must have now, random and timer'] : []),
     ...(isWrongLogger ? ['logger must have debug, info, warn and error'] : []),
     ...(isWrongEnvironment ? [`environment must be a text such as 'production', got ${JSON.stringify(environment)}`] : []),
-    ...switchProblem('unsigned', unsigned),
+    ...unsignedProblem(unsigned),
     ...switchProblem('migrate', migrate),
     ...(unsigned === true && signingKey !== undefined ? ['give either signingKey or unsigned, not both'] : []),
   ]
@@ -115,6 +123,21 @@ function partProblems({ signingKey, unsigned, migrate, clock, logger, environmen
 
 function switchProblem(name: string, value: unknown): readonly string[] {
   return value === undefined || typeof value === 'boolean' ? [] : [`${name} must be true or false, got ${String(value)}`]
+}
+
+function unsignedProblem(unsigned: unknown): readonly string[] {
+  if (unsigned !== undefined) {
+    const isKnown = typeof unsigned === 'boolean' || unsigned === 'accept'
+    return isKnown ? [] : [`unsigned must be true, false or 'accept', got ${String(unsigned)}`]
+  }
+  const said = environmentVariable(unsignedVariable)
+  return said === undefined || said === 'accept' ? [] : [`${unsignedVariable} must be accept, got ${JSON.stringify(said)}`]
+}
+
+const unsignedVariable = 'TREADLE_UNSIGNED'
+
+function unsignedOf({ unsigned }: TreadleOptions): Unsigned {
+  return unsigned ?? (environmentVariable(unsignedVariable) === 'accept' ? 'accept' : false)
 }
 
 function keepOf(keep: KeepOptions, problems: string[]): Keep {
@@ -131,12 +154,13 @@ function keepOf(keep: KeepOptions, problems: string[]): Keep {
   return Object.fromEntries(entries) as Keep
 }
 
-function keysOf({ signingKey, unsigned }: TreadleOptions): KeyRing | null {
+function keysOf(options: TreadleOptions): KeyRing | null {
+  const unsigned = unsignedOf(options)
   if (unsigned === true) return null
-  const given = signingKey ?? environmentVariable('TREADLE_SIGNING_KEY')
+  const given = options.signingKey ?? environmentVariable('TREADLE_SIGNING_KEY')
   if (given === undefined) return null
-  if (typeof given === 'string') return new KeyRing([{ id: 'default', secret: given }])
-  return new KeyRing('secret' in given ? [given] : given)
+  const keys = typeof given === 'string' ? [{ id: 'default', secret: given }] : 'secret' in given ? [given] : given
+  return new KeyRing(keys, { acceptsUnsigned: unsigned === 'accept' })
 }
 
 function isSigningKey(value: unknown): boolean {

@@ -77,3 +77,8 @@ export function endOwnProcess(): void {
 export function hostName(): string {
   return hostname()
 }
+
+/** The user that this process acts as; undefined where the system has no such numbers. */
+export function processUser(): number | undefined {
+  return process.geteuid?.()
+}
