@@ -4,6 +4,8 @@ import { treadle } from 'treadle'
 
 const { url, log, count } = JSON.parse(process.argv[2])
 const file = openSync(log, 'a')
+// Whoever started it is gone.
+process.stdin.resume().on('end', () => process.exit(1))
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const jobs = treadle(url, { signingKey: 'a key for tests, of 32 characters', logger: silent })
 const kinds = ['plain', 'limited', 'grouped', 'shaky', 'parent'].map((name) => jobs.declare(name))
@@ -27,3 +29,4 @@ for (let number = 0; number < count; ) {
   }
 }
 await jobs.close()
+process.stdin.destroy()

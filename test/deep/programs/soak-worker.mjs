@@ -7,6 +7,8 @@ import { treadle } from 'treadle'
 const { url, log } = JSON.parse(process.argv[2])
 const file = openSync(log, 'a')
 const mark = (word, id, detail = '') => writeSync(file, `${word} ${id} ${process.pid} ${Date.now()} ${detail}\n`)
+// Whoever started it is gone.
+process.stdin.resume().on('end', () => process.exit(1))
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const jobs = treadle(url, { signingKey: 'a key for tests, of 32 characters', logger: silent })
 
@@ -43,3 +45,4 @@ await jobs.store()
 writeSync(1, 'working\n')
 await jobs.work({ concurrency: 16, lease: '5s', poll: '200ms', maxRescues: 1000 })
 await jobs.close()
+process.stdin.destroy()
