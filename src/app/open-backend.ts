@@ -6,6 +6,7 @@ import { openSync } from '../backends/sync/index.ts'
 import type { OpenUpkeep } from '../backends/upkeep.ts'
 import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
+import { maskedUrl } from '../core/masking.ts'
 import { keyRingFromFile } from '../envelope/key-file.ts'
 import { KeyRing } from '../envelope/key-ring.ts'
 import type { Settings } from './options.ts'
@@ -87,7 +88,7 @@ const inMemory = ['memory:', 'sync:']
 const schemes = [...inMemory, 'sqlite:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:']
 
 function unknownUrl(url: string): string {
-  return `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, postgres://…, mysql://…, memory:, sync:`
+  return `No backend opens ${JSON.stringify(maskedUrl(url))}. Known: sqlite:FILE, postgres://…, mysql://…, memory:, sync:`
 }
 
 /** Whoever can write to a shared queue could have anything run: without a key it can only be looked at, unless that is said. */
@@ -117,17 +118,12 @@ function sqlitePath(url: string, folder: string): string {
   const rest = url.slice('sqlite:'.length)
   const path = rest.startsWith('///') ? fileURLToPath(`file:${rest}`) : rest.replace(/^\/\/(?=[^/])/, '')
   if (path.includes('?')) {
-    const message = `${JSON.stringify(url)} has parameters (?…), which are not supported for SQLite. Write the file alone: sqlite:${path.slice(0, path.indexOf('?')) || 'jobs.db'}`
+    const message = `${JSON.stringify(maskedUrl(url))} has parameters (?…), which are not supported for SQLite. Write the file alone: sqlite:${path.slice(0, path.indexOf('?')) || 'jobs.db'}`
     throw new TreadleError('BACKEND_UNKNOWN', message)
   }
   if (path === '' || path.includes(':memory:')) {
-    const message = `${JSON.stringify(url)} does not name a file. Write sqlite:jobs.db or sqlite:///folder/jobs.db; for a queue without a file, memory:`
+    const message = `${JSON.stringify(maskedUrl(url))} does not name a file. Write sqlite:jobs.db or sqlite:///folder/jobs.db; for a queue without a file, memory:`
     throw new TreadleError('BACKEND_UNKNOWN', message)
   }
   return isAbsolute(path) ? path : resolve(folder, path)
-}
-
-/** A password in a URL does not belong in an error. */
-export function redacted(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//…@')
 }

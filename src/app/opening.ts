@@ -2,8 +2,9 @@ import type { OpenUpkeep, Upkeep } from '../backends/upkeep.ts'
 import { pause, systemClock } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import { consoleLogger, type Logger } from '../core/logger.ts'
+import { maskedUrl } from '../core/masking.ts'
 import { insideIsolate } from '../isolation/inside.ts'
-import { type OpenedBackend, openBackend, openUpkeep, redacted } from './open-backend.ts'
+import { type OpenedBackend, openBackend, openUpkeep } from './open-backend.ts'
 import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
 import { Sending } from './sending.ts'
 
@@ -47,7 +48,7 @@ export class Opening {
 
   /** Without passwords. A place that was not asked yet is not known. */
   get url(): string {
-    return redacted(this.#url)
+    return maskedUrl(this.#url)
   }
 
   get logger(): Logger {

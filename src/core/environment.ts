@@ -74,6 +74,22 @@ export function endOwnProcess(): void {
   if (!signalProcessGroup(process.pid, 'SIGKILL')) process.kill(process.pid, 'SIGKILL')
 }
 
+const exitHooks = new Set<() => void>()
+
+/** Calls this when the program exits, in whatever way it does that by itself. What is given back takes it back. */
+export function onExit(hook: () => void): () => void {
+  if (exitHooks.size === 0) process.on('exit', runExitHooks)
+  exitHooks.add(hook)
+  return () => {
+    exitHooks.delete(hook)
+    if (exitHooks.size === 0) process.off('exit', runExitHooks)
+  }
+}
+
+function runExitHooks(): void {
+  for (const hook of exitHooks) hook()
+}
+
 export function hostName(): string {
   return hostname()
 }

@@ -94,7 +94,7 @@ describe('the options of a program', () => {
   })
 
   it.each([
-    ['mongodb://ada:secret@localhost/jobs', 'mongodb://…@localhost/jobs'],
+    ['mongodb://ada:secret@localhost/jobs', 'mongodb://ada:***@localhost/jobs'],
     ['mongodb:jobs', 'mongodb:jobs'],
     ['jobs.db', 'jobs.db'],
     ['', ''],
