@@ -1,3 +1,4 @@
+import { nextTurn } from '../core/clock.ts'
 import { parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
@@ -21,6 +22,10 @@ export function serve(channel: InsideChannel, inside: Inside, load: Load): void 
   channel.listen((message) => server.hear(message))
 }
 
+/** A handler that never lets its event loop turn could fill the worker's memory with what it says, faster than that is read. */
+const mostLogsInTurn = 10_000
+const mostUnanswered = 100_000
+
 interface Asked {
   readonly resolve: (value: unknown) => void
   readonly reject: (thrown: unknown) => void
@@ -35,6 +40,7 @@ class IsolateServer {
   #controller: AbortController | undefined
   readonly #asked = new Map<number, Asked>()
   #lastCall = 0
+  #logsInTurn = 0
 
   constructor(channel: InsideChannel, inside: Inside, load: Load) {
     this.#channel = channel
@@ -106,7 +112,7 @@ class IsolateServer {
   #contextOf(data: ContextData, program: string, controller: AbortController, snooze: JobContext['snooze']): JobContext<never> {
     const isOver = () => this.#controller !== controller
     const log = (level: keyof Logger, message: unknown) => {
-      if (!isOver()) this.#channel.post({ kind: 'log', level, message: String(message) })
+      if (!isOver()) this.#log(level, String(message))
     }
     const logs = logLevels.map((level) => [level, (message: unknown) => log(level, message)])
     const outOfReach = (word: string) => () => {
@@ -128,7 +134,24 @@ class IsolateServer {
     )
   }
 
+  #log(level: keyof Logger, message: string): void {
+    if (this.#logsInTurn === 0) {
+      void nextTurn().then(() => {
+        this.#logsInTurn = 0
+      })
+    }
+    this.#logsInTurn++
+    if (this.#logsInTurn < mostLogsInTurn) this.#channel.post({ kind: 'log', level, message })
+    if (this.#logsInTurn !== mostLogsInTurn) return
+    const dropped = `it has logged ${mostLogsInTurn} lines without a pause: what follows is left out until it makes one`
+    this.#channel.post({ kind: 'log', level: 'warn', message: dropped })
+  }
+
   #call(method: ContextMethod, args: readonly unknown[], { name }: ContextData): Promise<unknown> {
+    if (this.#asked.size >= mostUnanswered) {
+      const message = `"${name}" has called its context ${mostUnanswered} times without waiting for an answer: await ctx.${method}()`
+      throw new TreadleError('DELIVERY_INVALID', message)
+    }
     return new Promise((resolve, reject) => {
       const call = ++this.#lastCall
       this.#asked.set(call, { resolve, reject })
