@@ -64,7 +64,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
   /** A place that is a function is asked when the queue is first used. */
   constructor(place: Place | (() => Promise<Place>)) {
     super()
-    this.#opening = new Opening(place)
+    this.#opening = new Opening(place, (job) => this.#events.emit('job:unsigned', job))
     this.#events = new Events((message) => this.#opening.logger.error(message))
     this.#workings = new Workings((wait) => this.#newWorking(wait))
     const { registry } = this

@@ -19,6 +19,7 @@ export class KeyRing {
   readonly #load: () => readonly SigningKey[]
   #loaded: ReadonlyMap<string, RingKey> | undefined
   #first: RingKey | undefined
+  #onUnsigned: (identity: string) => void = () => {}
 
   /** Keys that are given as a function are asked for when something is first signed or verified: whoever only looks needs none. */
   constructor(keys: readonly SigningKey[] | (() => readonly SigningKey[]), { acceptsUnsigned = false }: KeyRingOptions = {}) {
@@ -32,6 +33,11 @@ export class KeyRing {
     this.#keys()
   }
 
+  /** Is told of each job that passes without a signature. */
+  set onUnsigned(tell: (identity: string) => void) {
+    this.#onUnsigned = tell
+  }
+
   /** `kid.signature`, over the identity and the payload as they travel. */
   sign(identity: string, payload: string): string {
     const key = this.#signerOf(identity)
@@ -40,8 +46,9 @@ export class KeyRing {
 
   verify(identity: string, payload: string, signature: string | null): void {
     if (signature === null) {
-      if (this.acceptsUnsigned) return
-      throw new TreadleError('SIGNATURE_MISSING', 'The envelope is not signed')
+      if (!this.acceptsUnsigned) throw new TreadleError('SIGNATURE_MISSING', 'The envelope is not signed')
+      this.#onUnsigned(identity)
+      return
     }
     const dot = signature.indexOf('.')
     const key = dot < 1 ? undefined : this.#keys().get(signature.slice(0, dot))
