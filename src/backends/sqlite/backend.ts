@@ -33,7 +33,7 @@ export interface SqliteOptions {
 export async function openSqlite({ path, clock, logger, migrate = true }: SqliteOptions): Promise<QueueBackend> {
   const access = await Access.open({ path, clock, logger, migrate })
   const wakeFile = new WakeFile(`${path}.wake`)
-  const joining = new Joining({ path, clock, wake: () => wakeFile.touch() })
+  const joining = new Joining({ path, clock, wake: () => wakeFile.touch(), checkFile: () => access.checkFile() })
   return { ...sqliteBackend(access, wakeFile, joining, clock), upkeep: await openSqliteUpkeep(path) }
 }
 

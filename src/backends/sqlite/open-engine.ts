@@ -44,6 +44,7 @@ export function openEngine(Driver: SqliteDriver, options: EngineOptions): LocalE
     connection.makeDurable()
     migrate(connection, options.path)
     connection.setBusyMs(options.busyMs)
+    connection.watchFile(options.identity)
     return engineOn(connection)
   } catch (thrown) {
     connection.close()
@@ -132,7 +133,7 @@ function engineOn(connection: Connection): LocalEngine {
       if (isAll || claimed.lanes.length > 0 || request.limit === 0 || round === mostPromotionRounds) return claimed
     }
   }
-  const read = <Answer>(work: () => Answer): Answer => connection.read(work)
+  const read = <Answer>(work: () => Answer): Answer => connection.readChecked(work)
   const within = {
     send: (flat: FlatEnvelopes, now: number) => linking.send(flat, now),
     get: (id: string) => looking.get(id),
@@ -144,11 +145,12 @@ function engineOn(connection: Connection): LocalEngine {
     send: (flat, now) => write(() => within.send(flat, now)),
     sendUnsynced: (flat, now) => writeSoon(() => within.send(flat, now)),
     lease(request, claim, now) {
-      const outlook = read(() => claiming.outlook(request.owner))
+      const outlook = connection.read(() => claiming.outlook(request.owner))
       const isDue = outlook.nextAt !== null && outlook.nextAt <= now
-      const { open, nextTokenAt } = read(() => claiming.look(request, now))
+      const { open, nextTokenAt } = connection.read(() => claiming.look(request, now))
       // An idle poll ends here, without the write lock: also one that finds nothing but what a limit keeps waiting.
       if (!isDue && open.length === 0) {
+        connection.checkFile()
         return { claim, rows: '[]', lanes: [], ...outlook, nextAt: earlier(outlook.nextAt, nextTokenAt) }
       }
       return writeSoon(() => {
@@ -224,6 +226,10 @@ function engineOn(connection: Connection): LocalEngine {
     get file() {
       return connection.file
     },
+    get identity() {
+      return connection.identity
+    },
+    checkFile: () => connection.checkFile(),
     forget,
     close: () => connection.close(),
   }
