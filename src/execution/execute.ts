@@ -97,6 +97,7 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
       identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
     const refused = fields.delivery === 'at-least-once' ? null : await prepareDelivery(definition, { run, once, identity }, deps)
     if (refused !== null) return refused
+    if (!run.mayBegin) await run.untilItMayBegin()
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
     deps.services.started(run)
     const outcome = await attempt(definition, context, { run, once, identity }, deps)
@@ -166,9 +167,13 @@ async function attempt(
 
 async function invoke({ fields }: JobDefinition, context: RunContext, run: ActiveRun, deps: ExecutionDeps): Promise<unknown> {
   for (const before of fields.before) await before(context.payload, context)
+  if (!run.mayBegin) await run.untilItMayBegin()
   if (run.stopReason !== null) throw stopError(run.stopReason, run.lease)
-  if (fields.isolation === null || deps.isolates === null) return fields.handler?.(context.payload, context)
-  const { result, kill } = deps.isolates.run(fields.isolation, context)
+  if (fields.isolation === null || deps.isolates === null) {
+    run.begin()
+    return fields.handler?.(context.payload, context)
+  }
+  const { result, kill } = deps.isolates.run(fields.isolation, context, () => run.beginElsewhere())
   run.killAfter(fields.isolation.graceMs, kill)
   return result
 }

@@ -33,6 +33,7 @@ const mostForeign = 1_000
 
 interface Current {
   readonly context: JobContext
+  readonly begin: () => Promise<number>
   readonly resolve: (result: unknown) => void
   readonly reject: (thrown: unknown) => void
   readonly abort: () => void
@@ -78,10 +79,10 @@ export class Isolate {
     return !this.#isEnding && this.#current === undefined
   }
 
-  run(context: JobContext): Promise<unknown> {
+  run(context: JobContext, begin: () => Promise<number>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const abort = () => this.#post({ kind: 'abort', reason: packThrown(context.signal.reason) })
-      this.#current = { context, resolve, reject, abort }
+      this.#current = { context, begin, resolve, reject, abort }
       this.#foreign = 0
       context.signal.addEventListener('abort', abort)
       this.#channel.hold(true)
@@ -137,6 +138,9 @@ export class Isolate {
 
   #hear(message: FromIsolate): void {
     switch (message.kind) {
+      case 'ready':
+        void this.#begin()
+        return
       case 'call':
         void this.#answer(message.call, () => this.#called(message))
         return
@@ -163,6 +167,13 @@ export class Isolate {
         this.#uncaught = { thrown: unpackThrown(message.thrown) }
         return
     }
+  }
+
+  /** One that was told to stop meanwhile hears of that by itself, and is not begun. */
+  async #begin(): Promise<void> {
+    const current = this.#current
+    const openMs = await current?.begin().catch(() => undefined)
+    if (openMs !== undefined && this.#current === current) this.#post({ kind: 'begin', openMs })
   }
 
   async #called({ method, args }: FromIsolate & { readonly kind: 'call' }): Promise<unknown> {

@@ -25,6 +25,7 @@ const fromIsolate: Parsers<FromIsolate> = {
   unloadable: (fields) => withThrown(fields, (thrown) => ({ kind: 'unloadable', thrown })),
   threw: (fields) => withThrown(fields, (thrown) => ({ kind: 'threw', thrown })),
   uncaught: (fields) => withThrown(fields, (thrown) => ({ kind: 'uncaught', thrown })),
+  ready: () => ({ kind: 'ready' }),
   call({ call, method, args }) {
     const known = contextMethods.find((name) => name === method)
     if (known === undefined || !isNumber(call) || !Array.isArray(args) || args.length > mostArguments) return undefined
@@ -47,6 +48,7 @@ const fromIsolate: Parsers<FromIsolate> = {
 const toIsolate: Parsers<ToIsolate> = {
   load: ({ modules, parent }) => (isModules(modules) && isNumber(parent) ? { kind: 'load', modules, parent } : undefined),
   run: ({ program, context }) => (isText(program) && isContextData(context) ? runMessage(program, context) : undefined),
+  begin: ({ openMs }) => (isNumber(openMs) ? { kind: 'begin', openMs } : undefined),
   abort({ reason }) {
     const thrown = parseThrown(reason)
     return thrown && { kind: 'abort', reason: thrown }

@@ -1,4 +1,4 @@
-import { nextTurn } from '../core/clock.ts'
+import { longestSince, nextTurn, systemClock } from '../core/clock.ts'
 import { parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
@@ -41,6 +41,7 @@ class IsolateServer {
   readonly #asked = new Map<number, Asked>()
   #lastCall = 0
   #logsInTurn = 0
+  #onBegin: (openMs: number) => void = () => {}
 
   constructor(channel: InsideChannel, inside: Inside, load: Load) {
     this.#channel = channel
@@ -56,6 +57,9 @@ class IsolateServer {
         return
       case 'run':
         void this.#run(message.program, message.context)
+        return
+      case 'begin':
+        this.#onBegin(message.openMs)
         return
       case 'abort':
         this.#controller?.abort(unpackThrown(message.reason))
@@ -97,6 +101,8 @@ class IsolateServer {
     try {
       controller.signal.throwIfAborted()
       const handler = handlerOf(data.job, program, this.#inside, modules)
+      await this.#mayBegin(controller.signal)
+      controller.signal.throwIfAborted()
       const result = await handler(context.payload, context)
       this.#controller = undefined
       if (departure !== undefined) throw departure
@@ -106,6 +112,19 @@ class IsolateServer {
       this.#controller = undefined
       if (departure !== undefined) this.#channel.post({ kind: 'snoozed', delayMs: departure.delayMs })
       else this.#channel.post({ kind: 'threw', thrown: packThrown(thrown) })
+    }
+  }
+
+  /** Loading takes its time, and so may a machine that was asleep: whether the handler may be called is asked last. */
+  async #mayBegin(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const elapsedMs = longestSince(systemClock)
+      const openMs = await new Promise<number>((resolve) => {
+        this.#onBegin = resolve
+        signal.addEventListener('abort', () => resolve(0), { once: true })
+        this.#channel.post({ kind: 'ready' })
+      })
+      if (elapsedMs() < openMs) return
     }
   }
 
