@@ -2,7 +2,16 @@ import type { DeadReason } from '../../../backends/contract.ts'
 import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockRequest } from '../request.ts'
-import { childrenLeft, finish, openEnding, putBack, refuseData, repeatedAt, settled } from '../rules/ending-jobs.ts'
+import {
+  childrenLeft,
+  finish,
+  openEnding,
+  putBack,
+  refuseData,
+  repeatedAt,
+  settled,
+  skipOvertakenBy,
+} from '../rules/ending-jobs.ts'
 import { refuseLargeData, renamed } from '../rules/given-texts.ts'
 import { jsonOf, objectOf } from '../rules/job-data.ts'
 import { priorityOf } from '../rules/priorities.ts'
@@ -81,6 +90,7 @@ export const failJob: Command = async (request, { jobs }) => {
   if (data !== undefined) await jobs.amend(job, { data })
   const error = { attempt: job.record.attempts, at: jobs.now, message: messageIn(data) }
   const reason: DeadReason = 'permanent'
+  await skipOvertakenBy(job.record, jobs)
   await settled({ token, kind: 'dead', reason, error, keep: true }, jobs, onlyRunning)
   await jobs.heldChildren.release(await jobs.children(job.record.id))
   jobs.handedOut.remove(number)

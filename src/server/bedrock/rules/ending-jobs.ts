@@ -97,7 +97,7 @@ export async function childrenLeft({ record }: WireJob, jobs: WireQueue): Promis
 }
 
 /** Of a schedule: what fell due meanwhile and must not run. */
-async function skipOvertakenBy(record: JobRecord, { deps }: WireQueue): Promise<void> {
+export async function skipOvertakenBy(record: JobRecord, { deps }: WireQueue): Promise<void> {
   const run = scheduledRun(record, record.createdAt, deps.queue)
   if (run !== null) await skipOvertaken(run, occurrenceDeps(deps.queue))
 }
