@@ -88,6 +88,9 @@ export interface JobRecord {
   readonly queue: string
   readonly priority: number
   readonly state: JobState
+  /** The text that was signed beside the payload, and the signature: see `openEnvelope`. All other fields are as trustworthy as the database. */
+  readonly identity: string
+  readonly signature: string | null
   /** JSON texts, as they were written. */
   readonly payload: string
   readonly result: string | null
