@@ -141,10 +141,43 @@ export type Sealed = Pick<Envelope, (typeof repeated)[number] | 'identity' | 'pa
 /** Fields of the identity that stand outside of it too, for the backend. */
 const repeated = ['id', 'job', 'queue', 'priority', 'singleInstance'] as const
 
-export interface Opened {
-  readonly identity: Identity
-  readonly payload: unknown
+/** The texts of an envelope that its signature is about, and the signature: what a job is replaced by, or expected to be. */
+export type Seal = Pick<Envelope, 'identity' | 'payload' | 'signature'>
+
+export function sealOf({ identity, payload, signature }: Seal): Seal {
+  return { identity, payload, signature }
 }
+
+export function isSameSeal(a: Seal, b: Seal): boolean {
+  return a.payload === b.payload && a.identity === b.identity && a.signature === b.signature
+}
+
+/**
+ * An envelope that was verified. Nothing else can be sealed again, so that nobody can have something signed by writing it into the
+ * database. The class is not exported: `openEnvelope` alone makes one, and a copy of one is none.
+ */
+class OpenedEnvelope {
+  readonly identity: Identity
+  /** What `text` says. A handler may change what is inside of it. */
+  readonly payload: unknown
+  /** The payload as it was signed. */
+  readonly text: string
+  readonly #isSigned: boolean
+
+  constructor(identity: Identity, payload: unknown, text: string, isSigned: boolean) {
+    this.identity = identity
+    this.payload = payload
+    this.text = text
+    this.#isSigned = isSigned
+  }
+
+  /** What may sign this job again: nothing, where its own signature was not looked at or was not there. */
+  signer(keys: KeyRing | null): KeyRing | null {
+    return this.#isSigned ? keys : null
+  }
+}
+
+export type Opened = OpenedEnvelope
 
 /** Verifies and parses an envelope; throws `SIGNATURE_MISSING`, `SIGNATURE_INVALID` or `ENVELOPE_MALFORMED`. */
 export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
@@ -154,10 +187,15 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
   for (const field of repeated) {
     if (identity[field] !== sealed[field]) throw malformed(sealed.id, `its ${field} was changed after it was sealed`)
   }
+  const isSigned = keys !== null && sealed.signature !== null
+  return new OpenedEnvelope(identity, parsedPayload(sealed), sealed.payload, isSigned)
+}
+
+function parsedPayload({ id, payload }: Sealed): unknown {
   try {
-    return { identity, payload: JSON.parse(sealed.payload) }
+    return JSON.parse(payload)
   } catch (cause) {
-    throw malformed(sealed.id, 'its payload is not JSON', cause)
+    throw malformed(id, 'its payload is not JSON', cause)
   }
 }
 

@@ -10,7 +10,7 @@ const keys = ring(firstKey)
 describe('a sealed envelope', () => {
   it('opens as what was sealed', () => {
     const envelope = sealEnvelope(identity, payload, delivery, keys)
-    expect(openEnvelope(envelope, keys)).toEqual({ identity, payload: { to: 'ada@example.com' } })
+    expect({ ...openEnvelope(envelope, keys) }).toEqual({ identity, payload: { to: 'ada@example.com' }, text: payload })
   })
 
   it('repeats for the backend what routing needs, and keeps the payload as it was written', () => {

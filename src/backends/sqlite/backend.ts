@@ -134,6 +134,7 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     cancel: (id) => waking(access.callInline('cancel', [id, clock.now()])),
     reschedule: (id, runAt) => waking(access.callInline('reschedule', [id, runAt, clock.now()])),
     amend: (amendments) => waking(access.callInline('amend', [flattenAmendments(amendments), clock.now()])),
+    reject: (rejections) => waking(access.callInline('reject', [rejections, clock.now()])),
     retry: (ids) => waking(access.call('retry', [ids, clock.now()])),
     remove: (filter) => access.call('remove', [filter]),
     report: (reports) => access.call('report', [reports]),

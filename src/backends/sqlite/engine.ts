@@ -22,6 +22,8 @@ import type {
   JobStore,
   MendReport,
   ProgressReport,
+  RejectAnswer,
+  Rejection,
   RemoveFilter,
   TreeCancellation,
   TreeCounts,
@@ -79,6 +81,7 @@ export interface Engine {
   cancel(id: string, now: number): Awaited<ReturnType<JobStore['cancel']>>
   reschedule(id: string, runAt: number, now: number): Awaited<ReturnType<JobStore['reschedule']>>
   amend(amendments: FlatAmendments, now: number): readonly AmendAnswer[]
+  reject(rejections: readonly Rejection[], now: number): readonly RejectAnswer[]
   retry(ids: readonly string[], now: number): Awaited<ReturnType<JobStore['retry']>>
   remove(filter: RemoveFilter): number
   report(reports: readonly ProgressReport[]): void

@@ -49,6 +49,7 @@ export class Joining {
       send: (...args: Parameters<LocalEngine['send']>) => changing(({ send }) => send(...args)),
       get: (id: string) => engine.get(id),
       amend: (...args: Parameters<LocalEngine['amend']>) => changing(({ amend }) => amend(...args)),
+      reject: (...args: Parameters<LocalEngine['reject']>) => changing(({ reject }) => reject(...args)),
       end: (...args: Parameters<LocalEngine['end']>) => changing(({ end }) => end(...args)),
     }
     return new JoinedFile(parts, () => this.#options.clock.now())

@@ -1,3 +1,4 @@
+import type { Rejection } from '../store.ts'
 import { Addresses } from './addresses.ts'
 import { Again } from './again.ts'
 import { Amending, type FlatAmendments } from './amending.ts'
@@ -89,7 +90,7 @@ function engineOn(connection: Connection): LocalEngine {
   const keeping = new Keeping(connection)
   const looking = new Looking(connection, lanes, addresses, trees)
   const changing = new Changing(connection, { lanes, addresses, outcomes, uniqueKeys, endings, mending, trees })
-  const amending = new Amending(connection, lanes, addresses)
+  const amending = new Amending(connection, { lanes, addresses, endings })
   const once = new Once(connection, addresses)
   const locks = new Locks(connection)
   const workers = new Workers(connection)
@@ -137,6 +138,7 @@ function engineOn(connection: Connection): LocalEngine {
     send: (flat: FlatEnvelopes, now: number) => linking.send(flat, now),
     get: (id: string) => looking.get(id),
     amend: (amendments: FlatAmendments, now: number) => amending.amend(amendments, now),
+    reject: (rejections: readonly Rejection[], now: number) => amending.reject(rejections, now),
   }
   const completing = new Completing(connection, settling, within)
 
@@ -184,6 +186,7 @@ function engineOn(connection: Connection): LocalEngine {
     cancel: (id, now) => write(() => changing.cancel(id, now)),
     reschedule: (id, runAt, now) => write(() => changing.reschedule(id, runAt, now)),
     amend: (amendments, now) => write(() => within.amend(amendments, now)),
+    reject: (rejections, now) => write(() => within.reject(rejections, now)),
     retry: (ids, now) => write(() => changing.retry(ids, now)),
     remove: (filter) => write(() => looking.remove(filter)),
     links: (id) => read(() => trees.links(id)),
