@@ -7,6 +7,7 @@ import { consoleLogger, type Logger, soundLogger } from '../core/logger.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { KeepOptions } from '../definition/builder.ts'
 import type { Keep } from '../definition/definition.ts'
+import { existingKeys } from '../envelope/key-file.ts'
 import { KeyRing, type SigningKey } from '../envelope/key-ring.ts'
 import { type QueueOptions, queueLimitsOf } from './queue-limits.ts'
 
@@ -15,10 +16,12 @@ export interface TreadleOptions {
   /** Warnings and errors go to the console by default. */
   readonly logger?: Logger
   /**
-   * Signs and verifies jobs; the first of several that may sign a job does. Default: TREADLE_SIGNING_KEY, else a key file beside the
-   * SQLite file.
+   * Signs and verifies jobs; the first of several that may sign a job does. Default: `signingKeyFile`, else TREADLE_SIGNING_KEY, else
+   * TREADLE_SIGNING_KEY_FILE, else a key file beside the SQLite file.
    */
   readonly signingKey?: string | SigningKey | readonly SigningKey[]
+  /** A key file, as `treadle keys create` makes it. */
+  readonly signingKeyFile?: string
   /**
    * True sends and accepts jobs without a signature. 'accept' signs what it sends, and accepts both: for the time in which signing
    * is introduced. Default: TREADLE_UNSIGNED, which may be `accept`, else false.
@@ -60,6 +63,7 @@ const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
   clock: true,
   logger: true,
   signingKey: true,
+  signingKeyFile: true,
   unsigned: true,
   keep: true,
   allow: true,
@@ -105,19 +109,32 @@ export function settingsOf(options: TreadleOptions): Settings {
   })
 }
 
-function partProblems({ signingKey, unsigned, migrate, clock, logger, environment }: TreadleOptions): readonly string[] {
+function partProblems({
+  signingKey,
+  signingKeyFile,
+  unsigned,
+  migrate,
+  clock,
+  logger,
+  environment,
+}: TreadleOptions): readonly string[] {
   const isWrongKey = signingKey !== undefined && !isSigningKey(signingKey)
+  const isWrongFile = signingKeyFile !== undefined && (typeof signingKeyFile !== 'string' || signingKeyFile === '')
   const isWrongClock = clock !== undefined && !hasMethods(clock, ['now', 'random', 'timer'])
   const isWrongEnvironment = environment !== undefined && (typeof environment !== 'string' || environment === '')
   const isWrongLogger = logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error'])
   return [
     ...(isWrongKey ? ['signingKey must be a text, or { id, secret, queues, jobs }, or a list of those'] : []),
+    ...(isWrongFile ? [`signingKeyFile must be the path of a file, got ${String(signingKeyFile)}`] : []),
+    ...(signingKey !== undefined && signingKeyFile !== undefined ? ['give either signingKey or signingKeyFile, not both'] : []),
     ...(isWrongClock ? ['clock must have now, random and timer'] : []),
     ...(isWrongLogger ? ['logger must have debug, info, warn and error'] : []),
     ...(isWrongEnvironment ? [`environment must be a text such as 'production', got ${JSON.stringify(environment)}`] : []),
     ...unsignedProblem(unsigned),
     ...switchProblem('migrate', migrate),
-    ...(unsigned === true && signingKey !== undefined ? ['give either signingKey or unsigned, not both'] : []),
+    ...(unsigned === true && (signingKey ?? signingKeyFile) !== undefined
+      ? ['give either signingKey or unsigned, not both']
+      : []),
   ]
 }
 
@@ -157,10 +174,15 @@ function keepOf(keep: KeepOptions, problems: string[]): Keep {
 function keysOf(options: TreadleOptions): KeyRing | null {
   const unsigned = unsignedOf(options)
   if (unsigned === true) return null
-  const given = options.signingKey ?? environmentVariable('TREADLE_SIGNING_KEY')
-  if (given === undefined) return null
-  const keys = typeof given === 'string' ? [{ id: 'default', secret: given }] : 'secret' in given ? [given] : given
-  return new KeyRing(keys, { acceptsUnsigned: unsigned === 'accept' })
+  const ringOptions = { acceptsUnsigned: unsigned === 'accept' }
+  const given =
+    options.signingKey ?? (options.signingKeyFile === undefined ? environmentVariable('TREADLE_SIGNING_KEY') : undefined)
+  if (given !== undefined) {
+    const keys = typeof given === 'string' ? [{ id: 'default', secret: given }] : 'secret' in given ? [given] : given
+    return new KeyRing(keys, ringOptions)
+  }
+  const file = options.signingKeyFile ?? environmentVariable('TREADLE_SIGNING_KEY_FILE')
+  return file === undefined ? null : new KeyRing(() => existingKeys(file), ringOptions)
 }
 
 function isSigningKey(value: unknown): boolean {

@@ -56,6 +56,7 @@ function exitCodeOf(code: ErrorCode): number {
     case 'JOB_UNKNOWN':
     case 'SCHEDULE_UNKNOWN':
     case 'DATABASE_NOT_FOUND':
+    case 'KEY_UNKNOWN':
       return exitCodes.notFound
     case 'SCHEDULER_LOCKED':
       return exitCodes.locked

@@ -4,7 +4,7 @@ import type { TreadleConfig } from '../app/config.ts'
 import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile, type OnRefused } from '../app/config-file.ts'
 import { configure, jobs } from '../app/default-instance.ts'
 import { type LoadedJobFiles, tryJobFiles } from '../app/job-files.ts'
-import { databaseFile, openUpkeep } from '../app/open-backend.ts'
+import { databaseFile, keyFileOf, openUpkeep } from '../app/open-backend.ts'
 import { defaultUrl } from '../app/opening.ts'
 import { setProjectModules } from '../app/program-modules.ts'
 import type { Treadle, TreadleOptions } from '../app/treadle.ts'
@@ -30,6 +30,8 @@ export interface Project {
   readonly configPath: string | null
   /** The file that the database would be, where there is none yet. */
   readonly missingFile: string | null
+  /** Where the keys of a SQLite file are, unless a signing key is given; null for other databases. */
+  readonly keyFile: string | null
   readonly worker: WorkOptions
   /** What was said and does not count. */
   readonly notes: readonly string[]
@@ -70,6 +72,7 @@ export async function openProject(options: ProjectOptions, folder: string, open:
     url: maskedUrl(url),
     configPath: loaded?.path ?? null,
     missingFile: missing,
+    keyFile: keyFileFor(url, from),
     worker: config.worker ?? {},
     notes: [],
     // Job files that import `jobs` from the library define theirs in its default instance, which is why that one is used here.
@@ -112,6 +115,11 @@ function configWith(config: TreadleConfig, url: string | undefined): TreadleConf
   return { ...rest, url }
 }
 
+function keyFileFor(url: string, folder: string): string | null {
+  const file = databaseFile(url, folder)
+  return file === null ? null : keyFileOf(file)
+}
+
 function missingFile(url: string, folder: string): string | null {
   const file = databaseFile(url, folder)
   return file === null || existsSync(file) ? null : file
@@ -141,6 +149,7 @@ async function instanceProject(
     url: instance.url,
     configPath: path,
     missingFile: missing,
+    keyFile: keyFileFor(instance.url, folder),
     worker: {},
     notes: unusedUrlNotes(loaded),
     loadJobs: () => tryJobFiles(instance, paths),

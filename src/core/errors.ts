@@ -31,6 +31,7 @@ export const errorCodes = [
   'JOB_UNKNOWN',
   'KEY_CONTENDED',
   'KEY_INVALID',
+  'KEY_UNKNOWN',
   'LEASE_LOST',
   'LISTEN_FAILED',
   'PAYLOAD_INVALID',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { lstatSync } from 'node:fs'
-import { createDurably } from '../core/durable-file.ts'
+import { lstatSync, realpathSync } from 'node:fs'
+import { createDurably, replaceDurably } from '../core/durable-file.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { randomToken } from '../core/id.ts'
 import { type PrivateFile, readDurablePrivateFile, refuseOpenFolder } from '../core/private-file.ts'
@@ -21,11 +21,18 @@ export function readKeyFile(path: string): readonly SigningKey[] | undefined {
   return text === undefined ? undefined : parseKeys(text, path)
 }
 
+/** Of a file that somebody has made. */
+export function existingKeys(path: string): readonly SigningKey[] {
+  const keys = readKeyFile(path)
+  if (keys !== undefined) return keys
+  throw new TreadleError('KEY_UNKNOWN', `There is no key file ${path}. Run: treadle keys create --file ${path}`)
+}
+
 /** Of several programs that make it at once, all use the key of the first. */
-export function createKeyFile(path: string): readonly SigningKey[] {
+export function createKeyFile(path: string, scope: KeyScope = {}): readonly SigningKey[] {
   try {
     refuseOpenFolder(keyFile(path))
-    createDurably(path, keyFileText([newKey()]))
+    createDurably(path, keyFileText([newKey(scope)]))
   } catch (cause) {
     if (cause instanceof TreadleError) throw cause
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, messageOf(cause), cause)
@@ -33,6 +40,16 @@ export function createKeyFile(path: string): readonly SigningKey[] {
   const keys = readKeyFile(path)
   if (keys !== undefined) return keys
   throw unwritable(path, isLink(path) ? 'it is a link that leads nowhere' : 'it was removed at the same moment')
+}
+
+/** Puts other keys in the place of those that are there: all of them at once, and only where nobody else has changed them meanwhile. */
+export function replaceKeys(path: string, before: readonly SigningKey[], after: readonly SigningKey[]): void {
+  // What cannot be read again must not be written.
+  new KeyRing(after).ready()
+  if (keyFileText(existingKeys(path)) !== keyFileText(before)) {
+    throw new TreadleError('KEY_INVALID', `The key file ${path} was changed by somebody else at the same moment. Try again.`)
+  }
+  replaceDurably(realpathSync(path), keyFileText(after))
 }
 
 const secretBytes = 32
