@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { homedir, hostname } from 'node:os'
 
 /** The only place where the library touches the process that it runs in; signals are in `worker/signals.ts`. */
 
@@ -92,4 +92,13 @@ function runExitHooks(): void {
 
 export function hostName(): string {
   return hostname()
+}
+
+/** Undefined on systems without such numbers, as Windows. */
+export function userId(): number | undefined {
+  return process.geteuid?.()
+}
+
+export function homeFolder(): string {
+  return homedir()
 }
