@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { homedir, hostname } from 'node:os'
 
 /** The only place where the library touches the process that it runs in; signals are in `worker/signals.ts`. */
 
@@ -97,4 +97,8 @@ export function hostName(): string {
 /** The user that this process acts as; undefined where the system has no such numbers. */
 export function processUser(): number | undefined {
   return process.geteuid?.()
+}
+
+export function homeFolder(): string {
+  return homedir()
 }
