@@ -2,6 +2,7 @@ import type { AmendAnswer, Amendment } from '../store.ts'
 import { type JobChange, stateAfter } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { Lane, Lanes } from './lanes.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import { stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
@@ -30,12 +31,12 @@ export class Amending {
     this.#parts = parts
   }
 
-  async amend(amendments: readonly Amendment[], now: number): Promise<readonly AmendAnswer[]> {
+  async amend(amendments: readonly Amendment[], time: QueueTime): Promise<readonly AmendAnswer[]> {
     const placed = await this.#placed(amendments)
     let answers: readonly AmendAnswer[] = amendments.map(() => 'missing')
     const ids = placed.flatMap((amendment) => amendment?.id ?? [])
     if (ids.length === 0) return answers
-    await this.#parts.transactions.withJobs(ids, now, async (hand) => {
+    await this.#parts.transactions.withJobs(ids, time, async (hand) => {
       const payloads = await payloadsOf(hand.session, placed)
       answers = placed.map((amendment) => (amendment === null ? 'missing' : amendOne(hand, amendment, payloads)))
     })
@@ -80,7 +81,7 @@ function amendOne(hand: JobsInHand, amendment: PlacedAmendment, payloads: Payloa
   if (row.state === stateNumber.running && inAnyState !== true) return 'claimed'
   if (expected !== null && payloads.get(id) !== expected) return 'changed'
   const { group, identity, payload, signature } = envelope
-  const runAt = keepsTime === true ? row.run_at : envelope.runAt
+  const runAt = keepsTime === true ? row.run_at : hand.dueAt(envelope.runAt)
   const state = row.state >= stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
   const change: JobChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
   // Its token says another lane. The end of a linked job is counted where its row stands.

@@ -1,3 +1,4 @@
+import type { TimeReading } from '../../core/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
 import type { AmendAnswer, Amendment, JobRecord } from '../store.ts'
@@ -8,10 +9,10 @@ import type { Taken } from './sending.ts'
 
 /** What can be done in the middle of a transaction. */
 export interface EngineParts {
-  send(flat: FlatEnvelopes, now: number): readonly Taken[]
+  send(flat: FlatEnvelopes, time: TimeReading): readonly Taken[]
   get(id: string): JobRow | null
-  amend(amendments: FlatAmendments, now: number): readonly AmendAnswer[]
-  end(settlement: Settlement, now: number): SettleReceipt
+  amend(amendments: FlatAmendments, time: TimeReading): readonly AmendAnswer[]
+  end(settlement: Settlement, time: TimeReading): SettleReceipt
 }
 
 /** Of transactions that are the queue's own, and open to the function of a handler. */
@@ -20,12 +21,12 @@ export const joinedFiles = new WeakMap<object, JoinedFile>()
 /** The queue inside of a transaction on its file. Everything is done at once. */
 export class JoinedFile implements JoinedQueue {
   readonly #engine: EngineParts
-  readonly #now: () => number
+  readonly #time: () => TimeReading
   #hasChanged = false
 
-  constructor(engine: EngineParts, now: () => number) {
+  constructor(engine: EngineParts, time: () => TimeReading) {
     this.#engine = engine
-    this.#now = now
+    this.#time = time
   }
 
   /** Whether there may be work for those who wait when the transaction is committed. */
@@ -35,7 +36,7 @@ export class JoinedFile implements JoinedQueue {
 
   send(envelopes: readonly Envelope[]): readonly SendReceipt[] {
     this.#hasChanged = true
-    return receiptsOf(envelopes, this.#engine.send(flatten(envelopes), this.#now()))
+    return receiptsOf(envelopes, this.#engine.send(flatten(envelopes), this.#time()))
   }
 
   get(id: string): JobRecord | null {
@@ -45,12 +46,12 @@ export class JoinedFile implements JoinedQueue {
 
   amend(amendments: readonly Amendment[]): readonly AmendAnswer[] {
     this.#hasChanged = true
-    return this.#engine.amend(flattenAmendments(amendments), this.#now())
+    return this.#engine.amend(flattenAmendments(amendments), this.#time())
   }
 
   settle(settlement: Settlement): SettleReceipt {
     this.#hasChanged = true
-    return this.#engine.end(settlement, this.#now())
+    return this.#engine.end(settlement, this.#time())
   }
 }
 
