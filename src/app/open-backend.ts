@@ -44,7 +44,7 @@ export async function openBackend(url: string, settings: Settings, folder: strin
     case 'mysql:':
     case 'mariadb:': {
       const shared = keysFor('mysql', settings)
-      return { backend: await (await mysql()).openMysql({ url, clock, migrate }), keys: shared }
+      return { backend: await (await mysql()).openMysql({ url, clock, logger, migrate }), keys: shared }
     }
     default:
       throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))

@@ -50,7 +50,7 @@ export class Sending {
   #holders: Holders | undefined
 
   constructor({ backend, keys }: OpenedBackend, settings: Settings) {
-    const now = () => settings.clock.now()
+    const now = () => backend.now?.() ?? settings.clock.now()
     const newUuid = idMaker(now)
     const newId = backend.kind === 'sync' ? () => `sync-${newUuid()}` : newUuid
     this.#backend = backend
@@ -69,10 +69,10 @@ export class Sending {
 
   /** A dispatch without options is planned once for each definition. */
   #planOf(definition: JobDefinition, options: DispatchOptions): Plan {
-    for (const _ in options) return planDispatch(definition, options, this.#settings.clock.now())
+    for (const _ in options) return planDispatch(definition, options, this.#sealing.now())
     let plan = this.#plans.get(definition)
     if (plan === undefined) {
-      plan = planDispatch(definition, {}, this.#settings.clock.now())
+      plan = planDispatch(definition, {}, this.#sealing.now())
       this.#plans.set(definition, plan)
     }
     return plan
@@ -85,8 +85,8 @@ export class Sending {
     options: DispatchOptions,
   ): Promise<readonly SendReceipt[]> {
     refuseNoList(payloads)
-    const { clock, maxPayloadBytes } = this.#settings
-    const plan = planDispatch(definition, dispatchOptions(options), clock.now())
+    const { maxPayloadBytes } = this.#settings
+    const plan = planDispatch(definition, dispatchOptions(options), this.#sealing.now())
     if (mayChangeHolder(plan)) this.#changing()
     const write = (payload: unknown) => writePayload(plan, payload, maxPayloadBytes)
     const written: readonly WrittenPayload[] =

@@ -17,6 +17,8 @@ export interface QueueBackend extends AsyncDisposable {
   readonly kind: string
   /** So many jobs are asked for by one claim at most: more where a call is a round trip. 1,000 by default. */
   readonly largestClaim?: number
+  /** The time by which the queue decides what is due. Absent where that is the clock of the program. */
+  now?(): number
   /**
    * Durable when it resolves, all of it or nothing. Envelopes may wait for each other in any order. A job that waits for one that
    * is nowhere waits for one that failed; where a unique key was taken, the job that holds it stands for the one that was sent.
@@ -32,7 +34,7 @@ export interface QueueBackend extends AsyncDisposable {
    * handler that was not called after all.
    */
   begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]>
-  /** Renews leases for `leaseMs` from now, or tells that they are lost. */
+  /** Renews leases for `leaseMs` from when they are had for it, or tells that they are lost. */
   extend(tokens: readonly string[], leaseMs: number): Promise<readonly SettleReceipt[]>
   /**
    * Returns expired leases to the queue, or to `dead` after `maxRescues` of them. `lease` does the same on its way. Of owners
@@ -91,6 +93,7 @@ export interface Lease {
   readonly envelope: Envelope
   /** 1 for the first run. */
   readonly attempt: number
+  /** By the clock of the program, as it went when the lease was handed out: it counts from when it was granted. */
   readonly expiresAt: number
 }
 
@@ -98,7 +101,7 @@ export interface LeaseBatch {
   readonly leases: readonly Lease[]
   /**
    * When the next waiting job falls due, the next rate gives way or the next lease expires, as far as the backend knows. Not later
-   * than now where there may be more to claim at once, also when fewer came than were asked for.
+   * than now where there may be more to claim at once, also when fewer came than were asked for. By the clock of the program.
    */
   readonly nextAt: number | null
   /** Tokens of this owner's leases whose jobs were asked to stop. */

@@ -77,7 +77,7 @@ export function judgeClock(aheadMs: number): Judgement {
   const skewMs = Math.abs(aheadMs)
   const found = `the server's clock is ${skewMs} ms ${aheadMs < 0 ? 'behind' : 'ahead'}`
   const advice =
-    'Keep the clocks of all machines in step (NTP): programs judge by their own when a job is due and a lease is over.'
+    "Keep the clocks of all machines in step (NTP): leases, rates and delays go by the server's clock, but the instants that a program computes are off by as much."
   if (skewMs < noticeableSkewMs) return well(found)
   return skewMs < harmfulSkewMs ? warning(found, advice) : problem(found, advice)
 }

@@ -16,6 +16,11 @@ export class Heap<Item extends Slotted> {
     return this.#items.length
   }
 
+  /** In no order that means anything. Who changes all of them alike leaves each in its place. */
+  get items(): readonly Item[] {
+    return this.#items
+  }
+
   peek(): Item | undefined {
     return this.#items[0]
   }

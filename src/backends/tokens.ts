@@ -28,7 +28,12 @@ export class Tokens {
 
   /** With what was taken. */
   get log(): RateLog {
-    return withTaken(this.#before, this.rate, this.#now, this.#taken)
+    return this.logAt(this.#now)
+  }
+
+  /** With what was taken, where that was later than its choice. */
+  logAt(now: number): RateLog {
+    return withTaken(this.#before, this.rate, now, this.#taken)
   }
 
   get nextAt(): number {

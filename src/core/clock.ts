@@ -1,7 +1,11 @@
+import { monotonicMs } from './machine.ts'
+
 /** The only source of time and chance. Tests replace it with a clock that they move by hand. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number
+  /** Says that it goes on by itself, as a machine's does, also while nobody looks. Absent where it is moved by hand. */
+  readonly runsByItself?: true
   /** Uniform in [0, 1). */
   random(): number
   /** Calls `run` once after `delayMs`, unless cancelled. An unreferenced timer does not keep the process alive. */
@@ -18,6 +22,7 @@ export interface Timer {
 const maxTimerMs = 2 ** 31 - 1
 
 export const systemClock: Clock = {
+  runsByItself: true,
   now: () => Date.now(),
   random: () => Math.random(),
   monotonic: () => performance.now(),
@@ -31,6 +36,25 @@ export const systemClock: Clock = {
     wait(Math.max(delayMs, 0))
     return { cancel: () => clearTimeout(handle) }
   },
+}
+
+/**
+ * What a clock said, to be read later and perhaps in another thread: one that runs by itself has gone on since, by as much as
+ * the machine has measured. A number is that of a clock which stands still.
+ */
+export type TimeReading = number | { readonly now: number; readonly takenAtMs: number }
+
+export function readTime(clock: Clock): TimeReading {
+  return clock.runsByItself ? runningFrom(clock.now()) : clock.now()
+}
+
+export function runningFrom(now: number): TimeReading {
+  return { now, takenAtMs: monotonicMs() }
+}
+
+/** What the clock says by now. */
+export function timeNow(reading: TimeReading): number {
+  return typeof reading === 'number' ? reading : reading.now + Math.floor(monotonicMs() - reading.takenAtMs)
 }
 
 /** Starts to measure; each call of the answer gives the milliseconds since. For durations, where a stepped clock would lie. */

@@ -15,6 +15,12 @@ export function loadAverage(): number {
   return loadavg()[0] as number
 }
 
+/** Milliseconds since some moment that is the same for all threads and programs of the machine. Nobody can set it. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1_000 + nanoseconds / 1e6
+}
+
 export function coreCount(): number {
   return Math.max(1, cpus().length)
 }

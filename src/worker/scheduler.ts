@@ -37,6 +37,8 @@ export class Scheduler {
   #enqueued = 0
   #failed = 0
   #lastTickAt: number | null = null
+  /** The time that its clock has shown last. */
+  #seenAt = Number.NEGATIVE_INFINITY
   /** Whose lock is being waited for, so that it is said once. */
   #waitsFor: string | undefined
 
@@ -140,6 +142,7 @@ export class Scheduler {
     let isDue = true
     for (let failures = 0; !signal.aborted; ) {
       const startedAt = clock.now()
+      this.#seenAt = Math.max(this.#seenAt, startedAt)
       const answer = await this.#tryTick()
       onFirst()
       failures = answer === 'failed' ? failures + 1 : 0
@@ -183,24 +186,31 @@ export class Scheduler {
     this.#waitsFor = by?.owner
   }
 
-  /** In short parts, looking at the clock after each: a machine sleeps, and clocks are set. False when it was woken before. */
-  async #sleepUntil(target: number, signal: AbortSignal): Promise<boolean> {
+  /**
+   * In short parts, looking at the clock after each: a machine sleeps, and clocks are set. False when it was woken before, or the
+   * clock was set back: then nothing that was planned holds any more.
+   */
+  async #sleepUntil(until: number, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options
-    let until = target
-    for (let now = clock.now(); now < until && !this.#isWoken && !signal.aborted; ) {
+    for (let now = clock.now(); now < until && !this.#isSetBack(now) && !this.#isWoken && !signal.aborted; ) {
       this.#sleeping = new AbortController()
       await pause(clock, Math.min(until - now, sleepPartMs), this.#sleeping.signal)
       await this.#renewLock()
       if (!signal.aborted && (await this.#isChanged())) break
-      const before = now
       now = clock.now()
-      if (now < before) {
-        this.#statistics.setBack()
-        until = Math.min(until, this.#pace.wakeAt(now, null))
-      }
     }
     this.#isWoken = false
     return clock.now() >= until
+  }
+
+  /** Whether the clock stands before a time that it has shown already. It is said where that is noticed by people. */
+  #isSetBack(now: number): boolean {
+    const byMs = this.#seenAt - now
+    this.#seenAt = now
+    if (byMs <= 0) return false
+    this.#statistics.setBack()
+    if (byMs >= noticeableMs) this.#options.logger.warn(setBackText(byMs))
+    return true
   }
 
   /** However long the time between two ticks is, the lock's is short. */
@@ -218,6 +228,11 @@ export class Scheduler {
 const sleepPartMs = 5_000
 
 const shortestLockWaitMs = 1_000
+const noticeableMs = 1_000
+
+function setBackText(byMs: number): string {
+  return `the clock was set back by ${byMs} ms: schedules go on from there, but what they have stored for the instants that come again is not stored twice`
+}
 
 // With the jitter, the first pause is one to two seconds and the longest fifteen to thirty.
 const tickRetry: RetryPolicy = { strategy: 'exponential', baseMs: 2_000, factor: 2, maxMs: 30_000, jitter: 'equal' }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
+import { ClockJumps } from '../clock-jumps.ts'
 import type {
   Coordination,
   LeaseBatch,
@@ -36,6 +37,7 @@ export class MemoryBackend implements QueueBackend {
   readonly store: MemoryStore
   readonly coordination: Coordination
   readonly #clock: Clock
+  readonly #jumps: ClockJumps
   readonly #jobs = new Jobs()
   readonly #once = new OnceKeys()
   readonly #locks = new Locks()
@@ -43,11 +45,13 @@ export class MemoryBackend implements QueueBackend {
   readonly #watchers = new Watchers()
   readonly #linking: Linking
   readonly #leases: Leases
+  readonly #workers: MemoryWorkers
   readonly #paused = new Set<string>()
   #closed = false
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#jumps = new ClockJumps(clock)
     const jobs = this.#jobs
     const edges = new Edges()
     const trees = new Trees(jobs, edges)
@@ -56,7 +60,7 @@ export class MemoryBackend implements QueueBackend {
     this.#leases = new Leases({ jobs, once: this.#once, limits: this.#limits, endings })
     const shared = { clock, jobs, watchers: this.#watchers, checkOpen: () => this.#checkOpen() }
     const schedules = new MemorySchedules(shared)
-    const workers = new MemoryWorkers(shared)
+    this.#workers = new MemoryWorkers(shared)
     const numbers = new MemoryNumbers(shared)
     this.store = new MemoryStore({
       ...shared,
@@ -67,7 +71,7 @@ export class MemoryBackend implements QueueBackend {
       endings,
       paused: this.#paused,
       schedules,
-      workers,
+      workers: this.#workers,
       numbers,
     })
     this.coordination = {
@@ -155,5 +159,10 @@ export class MemoryBackend implements QueueBackend {
 
   #checkOpen(): void {
     if (this.#closed) throw new TreadleError('BACKEND_CLOSED', 'The memory backend is closed. Open a new one to go on.')
+    const jump = this.#jumps.look()
+    if (jump === null) return
+    this.#leases.move(jump.byMs)
+    this.#locks.move(jump.byMs)
+    this.#workers.move(jump.byMs)
   }
 }

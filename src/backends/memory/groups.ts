@@ -54,6 +54,10 @@ export class Groups {
     for (const lane of share.lanes) lane.reorder()
   }
 
+  move(byMs: number): void {
+    for (const share of this.#held.items) share.heldUntil += byMs
+  }
+
   release(now: number): void {
     for (let share = this.#held.peek(); share !== undefined && share.heldUntil <= now; share = this.#held.peek()) {
       this.#held.remove(share)

@@ -52,6 +52,16 @@ export class Leases {
     return { returned, poisoned }
   }
 
+  /** The clock was set: what counts down has as much time left as before. */
+  move(byMs: number): void {
+    for (const job of this.#jobs.leased.items) {
+      job.leaseExpiresAt += byMs
+      job.startedAt = job.startedAt === null ? null : job.startedAt + byMs
+    }
+    this.#jobs.lanes.groups.move(byMs)
+    this.#limits.rates.move(byMs)
+  }
+
   /** Ends all leases of these owners now. */
   expire(owners: readonly string[], now: number): void {
     for (const job of this.heldBy(owners)) this.#setExpiry(job, now)

@@ -26,7 +26,7 @@ export interface ClaimState {
 /** Which jobs may start, by how many run and how many have started of late. */
 export class Limits {
   readonly #jobs: Jobs
-  readonly #rates = new Rates()
+  readonly rates = new Rates()
   /** Keys and queues of which ready work was left because a limit was reached: when a run of theirs ends, somebody should look. */
   readonly #reached = new Set<string>()
   readonly #claimable = new ClaimableMemo((jobs) => new Map(jobs.map((each) => [each.job, each])))
@@ -61,11 +61,11 @@ export class Limits {
   /** Takes what the limits ask for a job that starts. */
   take({ envelope }: MemoryJob, { jobs, queueLimits, now }: ClaimState): void {
     const job = jobs.get(envelope.job)
-    if (job?.rate) this.#rates.take(rateScope.job(envelope.job), job.rate, now)
+    if (job?.rate) this.rates.take(rateScope.job(envelope.job), job.rate, now)
     const queueRate = queueLimits.get(envelope.queue)?.rate
-    if (queueRate) this.#rates.take(rateScope.queue(envelope.queue), queueRate, now)
+    if (queueRate) this.rates.take(rateScope.queue(envelope.queue), queueRate, now)
     if (job?.group?.rate && envelope.group !== null)
-      this.#rates.take(rateScope.group(envelope.job, envelope.group), job.group.rate, now)
+      this.rates.take(rateScope.group(envelope.job, envelope.group), job.group.rate, now)
   }
 
   /** A run has ended: true when that may let another one start. */
@@ -84,7 +84,7 @@ export class Limits {
       runningOfKey: this.#jobs.runningOf(job),
       runningInQueue: this.#jobs.runningIn(queue),
       runningInGroup: group === null ? 0 : this.#jobs.lanes.groups.busyOf(job, group),
-      logOf: (scope: string) => this.#rates.logOf(scope),
+      logOf: (scope: string) => this.rates.logOf(scope),
       now,
     }
     return holdsOf(facts, rules)
@@ -112,7 +112,7 @@ export class Limits {
       if (!this.#isBelow(limits?.concurrency, share.busy, lane)) return false
       const scope = rateScope.group(job, share.group)
       if (this.#hasToken(scope, limits?.rate, claim)) return true
-      const until = this.#rates.nextAt(scope, limits?.rate as Rate, claim.now)
+      const until = this.rates.nextAt(scope, limits?.rate as Rate, claim.now)
       this.#jobs.lanes.groups.hold(share, Math.min(until, claim.now + longestHoldMs))
     }
     return false
@@ -131,8 +131,8 @@ export class Limits {
   }
 
   #hasToken(scope: string, rate: Rate | null | undefined, claim: ClaimState): boolean {
-    if (rate === null || rate === undefined || this.#rates.left(scope, rate, claim.now) > 0) return true
-    const nextAt = this.#rates.nextAt(scope, rate, claim.now)
+    if (rate === null || rate === undefined || this.rates.left(scope, rate, claim.now) > 0) return true
+    const nextAt = this.rates.nextAt(scope, rate, claim.now)
     claim.nextTokenAt = Math.min(claim.nextTokenAt ?? nextAt, nextAt)
     return false
   }

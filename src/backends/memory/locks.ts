@@ -15,6 +15,13 @@ export class Locks {
     return this.#holderOf(name, now)?.owner === owner && this.#held.delete(name)
   }
 
+  /** The clock was set. */
+  move(byMs: number): void {
+    for (const [name, held] of this.#held) {
+      this.#held.set(name, { ...held, since: held.since + byMs, expiresAt: held.expiresAt + byMs })
+    }
+  }
+
   #holderOf(name: string, now: number): HeldLock | undefined {
     for (const [each, { expiresAt }] of this.#held) if (expiresAt <= now) this.#held.delete(each)
     return this.#held.get(name)

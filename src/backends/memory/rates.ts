@@ -31,6 +31,13 @@ export class Rates {
     if (this.#scopes.size > this.#tidyAt) this.#tidy(now)
   }
 
+  /** The clock was set. */
+  move(byMs: number): void {
+    for (const [scope, { log, expiresAt }] of this.#scopes) {
+      this.#scopes.set(scope, { log: log.map(([at, count]) => [at + byMs, count]), expiresAt: expiresAt + byMs })
+    }
+  }
+
   /** Groups come and go: what nobody asked of for long is forgotten. */
   #tidy(now: number): void {
     for (const [scope, { expiresAt }] of this.#scopes) if (expiresAt <= now) this.#scopes.delete(scope)

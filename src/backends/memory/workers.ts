@@ -31,6 +31,13 @@ export class MemoryWorkers implements WorkerStore {
     return [...this.#rows.values()].filter(({ expiresAt }) => expiresAt > now).toSorted(byStart)
   }
 
+  /** The clock was set. */
+  move(byMs: number): void {
+    for (const [owner, row] of this.#rows) {
+      this.#rows.set(owner, { ...row, seenAt: row.seenAt + byMs, expiresAt: row.expiresAt + byMs })
+    }
+  }
+
   #now(): number {
     this.#parts.checkOpen()
     return this.#parts.clock.now()

@@ -14,11 +14,10 @@ export async function claim(database: SqlDatabase, request: ShortClaim): Promise
   if (candidates.length === 0) return { rows: [], isContended: false }
   const rows = await database.transaction(async (session) => {
     const locked = await lockFirst(session, candidates, request.limit)
-    if (locked.length > 0) await take(session, locked, request)
-    return locked
+    return locked.length === 0 ? [] : take(session, locked, request)
   })
   const isContended = rows.length < Math.min(request.limit, candidates.length)
-  return { rows: rows.map((row) => ({ ...row, attempts: row.attempts + 1 })), isContended }
+  return { rows, isContended }
 }
 
 /** The ids of the best ready jobs of these lanes, best first. */
@@ -51,9 +50,11 @@ async function lockFirst(session: SqlSession, candidates: readonly string[], lim
 
 const takenColumns = ['state', 'token', 'owner', 'lease_until', 'started_at', 'attempts'] as const
 
-async function take(session: SqlSession, rows: readonly ClaimedRow[], request: ShortClaim): Promise<void> {
-  const { claim: token, owner, leaseUntil, now } = request
-  const taken = { state: stateNumber.running, token, owner, lease_until: leaseUntil, started_at: now }
+async function take(session: SqlSession, rows: readonly ClaimedRow[], request: ShortClaim): Promise<readonly ClaimedRow[]> {
+  const { claim: token, owner, time, leaseMs } = request
+  const now = time.now()
+  const lease_until = now + leaseMs
+  const taken = { state: stateNumber.running, token, owner, lease_until, started_at: now }
   await session.update(
     'jobs',
     ['id'],
@@ -70,4 +71,5 @@ async function take(session: SqlSession, rows: readonly ClaimedRow[], request: S
   const changes = new CountChanges()
   for (const { lane } of rows) changes.move(lane, stateNumber.ready, stateNumber.running)
   await changes.insert(session)
+  return rows.map((row) => ({ ...row, attempts: row.attempts + 1, lease_until }))
 }

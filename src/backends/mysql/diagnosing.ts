@@ -28,7 +28,7 @@ export function diagnoseMysql(parts: MysqlDiagnosingParts): Promise<readonly Fin
     rightsCheck(parts),
     isolationCheck(parts),
     durabilityCheck(parts),
-    clockCheck(parts, 'CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)'),
+    clockCheck(parts),
     connectionsCheck(parts),
     transactionsCheck(parts),
     historyCheck(parts),

@@ -15,6 +15,8 @@ export const mysqlDialect: Dialect = {
   inState,
   cancelling,
   wholeNumber: 'SIGNED',
+  // Of the seconds and their parts no time zone is asked, which has some hours twice.
+  nowMs: 'UNIX_TIMESTAMP() * 1000 + MICROSECOND(NOW(3)) DIV 1000',
   // What a cast gives has the collation of the connection, which may be one that can not be mixed with that of names.
   idAsText: 'id',
   isUnprepared,

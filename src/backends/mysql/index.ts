@@ -35,7 +35,7 @@ async function openQueue(config: MysqlConfig): Promise<QueueBackend> {
     await database[Symbol.asyncDispose]()
     throw thrown
   }
-  const { clock, pool } = config
+  const { clock, logger, pool } = config
   // Callers may have all connections of a pool that is theirs.
   const beside = pool === null ? database : null
   const sessionOn = sessionsOn({ session: { ...session, longestMs: null }, isMariadb, beside })
@@ -46,6 +46,7 @@ async function openQueue(config: MysqlConfig): Promise<QueueBackend> {
     waker: new LocalWaker(),
     upkeep,
     clock,
+    logger,
     sharing: { sessionOn, workOn, isTransient },
   })
 }

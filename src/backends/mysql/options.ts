@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import type { Duration } from '../../core/duration.ts'
 import { TreadleError } from '../../core/errors.ts'
+import { consoleLogger, type Logger } from '../../core/logger.ts'
 import { unknownOptions } from '../../core/options.ts'
 import { type ConnectionLimits, connectionLimits } from '../sql/connection-limits.ts'
 import { checkedName } from '../sql/table-names.ts'
@@ -24,6 +25,8 @@ export interface MysqlOptions {
   /** A statement that takes longer is given up with its connection; 30 s by default. */
   readonly queryTimeout?: Duration
   readonly clock?: Clock
+  /** Where trouble is told; the console by default. */
+  readonly logger?: Logger
 }
 
 /** Complete and checked. */
@@ -34,6 +37,7 @@ export interface MysqlConfig extends ConnectionLimits {
   readonly prefix: string
   readonly migrate: boolean
   readonly clock: Clock
+  readonly logger: Logger
 }
 
 // Written as a record, so that the compiler asks for an entry when an option is added.
@@ -45,6 +49,7 @@ const optionNames: Readonly<Record<keyof MysqlOptions, true>> = {
   connections: true,
   queryTimeout: true,
   clock: true,
+  logger: true,
 }
 
 const parameterNames = ['prefix', 'connections', 'queryTimeout'] as const
@@ -62,6 +67,7 @@ export function mysqlConfig(options: MysqlOptions): MysqlConfig {
     migrate: options.migrate ?? true,
     ...limits,
     clock: options.clock ?? systemClock,
+    logger: options.logger ?? consoleLogger,
   }
 }
 

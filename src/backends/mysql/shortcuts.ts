@@ -12,7 +12,7 @@ export function mysqlShortcuts(database: MysqlDatabase): Shortcuts {
   const store: Shortcuts['store'] = (given, rows) => (given === database ? storeQuickly(database, rows) : storeNew(given, rows))
   return {
     store,
-    succeed: (given, done, now) => (given === database ? succeedQuickly : succeed)(given, done, now),
+    succeed: (given, done, time) => (given === database ? succeedQuickly : succeed)(given, done, time),
     claim,
     heedsPauses: false,
   }

@@ -1,4 +1,5 @@
 import { CountChanges } from '../sql/counts.ts'
+import type { QueueTime } from '../sql/queue-time.ts'
 import type { SqlDatabase, SqlSession } from '../sql/session.ts'
 import type { DoneLease } from '../sql/shortcuts.ts'
 import { isRunning, stateNumber } from '../sql/tables.ts'
@@ -10,19 +11,19 @@ type Succeeded = ReadonlySet<string> | null
 const mostStatements = 3
 
 /** Nearly always all leases are held. Only where one is not it matters which they are. */
-export async function succeedQuickly(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<Succeeded> {
+export async function succeedQuickly(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<Succeeded> {
   const alike = groupsOf(done)
-  if (alike.length > mostStatements) return succeed(database, done, now)
+  if (alike.length > mostStatements) return succeed(database, done, time)
   try {
     await database.transaction(async (session) => {
-      for (const leases of alike) await endAlike(session, leases, now)
+      for (const leases of alike) await endAlike(session, leases, time)
       await count(session, done)
     })
     return null
   } catch (thrown) {
     if (!(thrown instanceof SomeLost)) throw thrown
   }
-  return succeed(database, done, now)
+  return succeed(database, done, time)
 }
 
 /** Those of one claim with one result. */
@@ -41,10 +42,17 @@ const ending = `UPDATE {jobs by PRIMARY}
   SET state = ${stateNumber.succeeded}, finished_at = ?, lease_until = NULL, cancel = 0, held_key = NULL, result = ?
   WHERE id IN (?) AND ${isRunning} AND linked = 0 AND token = ?`
 
-async function endAlike(session: SqlSession, leases: readonly DoneLease[], now: number): Promise<void> {
+/** A statement that took longer has waited for a lock, and what it ended has ended after that. */
+const longestWithoutWaitMs = 100
+const dating = 'UPDATE {jobs by PRIMARY} SET finished_at = ? WHERE id IN (?)'
+
+async function endAlike(session: SqlSession, leases: readonly DoneLease[], time: QueueTime): Promise<void> {
   const [{ claim, result }] = leases as readonly [DoneLease]
   const ids = leases.map(({ id }) => id).sort()
+  const now = time.now()
   if ((await session.run(ending, [now, result, ids, claim])) < ids.length) throw new SomeLost()
+  const endedAt = time.now()
+  if (endedAt - now > longestWithoutWaitMs) await session.run(dating, [endedAt, ids])
 }
 
 /** Rolls back. */
@@ -53,11 +61,11 @@ class SomeLost extends Error {}
 const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isRunning} AND linked = 0 ORDER BY id FOR UPDATE`
 const endedColumns = ['state', 'finished_at', 'lease_until', 'cancel', 'held_key', 'result'] as const
 
-export function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<Succeeded> {
+export function succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<Succeeded> {
   const ids = done.map(({ id }) => id).sort()
-  const ended = { state: stateNumber.succeeded, finished_at: now, lease_until: null, cancel: 0, held_key: null }
   return database.transaction(async (session) => {
     const rows = await session.all<{ id: string; token: string }>(held, [ids])
+    const ended = { state: stateNumber.succeeded, finished_at: time.now(), lease_until: null, cancel: 0, held_key: null }
     const tokens = new Map(rows.map(({ id, token }) => [id, token]))
     const mine = done.filter(({ id, claim }) => tokens.get(id) === claim)
     await session.update(

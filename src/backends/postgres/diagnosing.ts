@@ -46,7 +46,7 @@ export function diagnosePostgres(parts: PostgresDiagnosingParts): Promise<readon
     isolationCheck(parts),
     timeoutsCheck(parts),
     durabilityCheck(parts),
-    clockCheck(parts, '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'),
+    clockCheck(parts),
     connectionsCheck(parts),
     transactionsCheck(parts),
     vacuumCheck(parts),

@@ -14,6 +14,7 @@ export const postgresDialect: Dialect = {
   inState,
   cancelling: { from: '{jobs}', is: `cancel = 1 AND ${isRunning}` },
   wholeNumber: 'bigint',
+  nowMs: "(date_part('epoch', clock_timestamp()) * 1000)::bigint",
   idAsText: 'CAST(id AS CHAR(36))',
   isUnprepared: () => false,
   firstReady,

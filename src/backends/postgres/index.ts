@@ -44,6 +44,7 @@ async function openQueue(config: PostgresConfig): Promise<QueueBackend> {
     waker: wakerOf(config, database),
     upkeep,
     clock: config.clock,
+    logger: config.logger,
     sharing: { sessionOn: (found) => sessionOn(found, statements), workOn, isTransient: isUndone },
   })
 }

@@ -1,5 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import { untilNumber } from '../sql/job-row.ts'
+import type { QueueTime } from '../sql/queue-time.ts'
 import { hasNumbers, numberedColumns, type PlainRow, plainColumns } from '../sql/sent-rows.ts'
 import type { SqlDatabase } from '../sql/session.ts'
 import {
@@ -13,6 +14,7 @@ import {
 } from '../sql/shortcuts.ts'
 import { isReady, isRunning } from '../sql/tables.ts'
 import type { Word } from '../sql/waker.ts'
+import { postgresDialect } from './dialect.ts'
 import type { PostgresStatements } from './statements.ts'
 
 /** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
@@ -45,7 +47,7 @@ export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
       const answer = await stored(database, rows, word)
       return answer?.written === rows.length ? null : new Set(listOf(answer?.ids ?? null))
     },
-    succeed: (database, done, now) => succeed(database, done, now),
+    succeed: (database, done, time) => succeed(database, done, time),
     claim: (database, request) => claim(database, request),
     heedsPauses: true,
   }
@@ -84,9 +86,12 @@ function storing(statements: PostgresStatements, columns: readonly string[]) {
   }
 }
 
+/** The time that a statement is given, or the server's own when it comes to it: a wait for a lock is over by then. */
+const momentOr = (given: string) => `coalesce(${given}::bigint, ${postgresDialect.nowMs})`
+
 /** Most jobs have no result, and then ids and claims are all that travels. */
 const succeeding = (given: string, result: string) => `WITH ended AS (
-    UPDATE {jobs} AS jobs SET state = 4, finished_at = ?, result = ${result}, lease_until = NULL, cancel = 0, held_key = NULL
+    UPDATE {jobs} AS jobs SET state = 4, finished_at = ${momentOr('?')}, result = ${result}, lease_until = NULL, cancel = 0, held_key = NULL
     FROM ${given}
     WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.${isRunning} AND jobs.linked = 0
     RETURNING jobs.id, jobs.lane
@@ -101,11 +106,11 @@ const succeedingWithResults = succeeding(
 )
 const succeedingWithout = succeeding('unnest(?::uuid[], ?::text[]) AS given(id, claim)', 'NULL')
 
-async function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string> | null> {
+async function succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<ReadonlySet<string> | null> {
   // In one order, so that two statements over the same jobs do not wait for each other.
   const sorted = [...done].sort((a, b) => (a.id < b.id ? -1 : 1))
   const isPlain = sorted.every(({ result }) => result === null)
-  const [answer] = isPlain ? await succeedPlainly(database, sorted, now) : await succeedWithResults(database, sorted, now)
+  const [answer] = isPlain ? await succeedPlainly(database, sorted, time) : await succeedWithResults(database, sorted, time)
   if (answer?.ended === done.length) return null
   return new Set(listOf(answer?.ids ?? null))
 }
@@ -115,22 +120,25 @@ interface Succeeded {
   readonly ids: string | null
 }
 
-function succeedPlainly(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<Succeeded[]> {
-  const values = [now, arrayOf(done.map(({ id }) => id)), arrayOf(done.map(({ claim }) => claim)), done.length]
+function succeedPlainly(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<Succeeded[]> {
+  const values = [time.stated(), arrayOf(done.map(({ id }) => id)), arrayOf(done.map(({ claim }) => claim)), done.length]
   return database.all<Succeeded>(succeedingWithout, values)
 }
 
-function succeedWithResults(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<Succeeded[]> {
+function succeedWithResults(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<Succeeded[]> {
   const given = done.map(({ id, claim, result }) => ({ id, claim, result }))
-  return database.all<Succeeded>(succeedingWithResults, [now, JSON.stringify(given), done.length])
+  return database.all<Succeeded>(succeedingWithResults, [time.stated(), JSON.stringify(given), done.length])
 }
 
 /**
- * What a claim does with the jobs that it has locked, which stay where they are. It may be undone by a power cut and is then made
+ * What a claim does with the jobs that it has locked, which stay where they are; the time is read when all of them are locked. It may be undone by a power cut and is then made
  * again, so it does not wait for the disk.
  */
-const taking = `taken AS (
-    UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1,
+const taking = `moment AS MATERIALIZED (
+    SELECT ${momentOr('?')} AS at FROM (SELECT count(*) FROM locked) AS locking
+  ), taken AS (
+    UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = (SELECT at FROM moment) + ?,
+      started_at = (SELECT at FROM moment), attempts = attempts + 1,
       held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END
     FROM locked WHERE jobs.ctid = locked.ctid
     RETURNING ${claimedColumns.map((column) => `jobs.${column}`).join(', ')}
@@ -168,8 +176,8 @@ const claimingOfOne = `WITH locked AS MATERIALIZED (
   ), ${taking}, ${unsynced} SELECT taken.* FROM taken CROSS JOIN unsynced`
 
 async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
-  const { lanes, limit, claim: token, owner, now, leaseUntil } = request
-  const lease = [token, owner, leaseUntil, now]
+  const { lanes, limit, claim: token, owner, time, leaseMs } = request
+  const lease = [time.stated(), token, owner, leaseMs]
   if (lanes.length === 1) {
     const [{ lane, queue }] = lanes as readonly [OpenLane]
     const rows = await database.all<ClaimedRow>(claimingOfOne, [lane, queue, limit, ...lease])

@@ -3,6 +3,7 @@ import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../store.t
 import { type JobChange, stateAfter, withError } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { Lane, Lanes } from './lanes.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import { stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
@@ -31,12 +32,12 @@ export class Amending {
     this.#parts = parts
   }
 
-  async amend(amendments: readonly Amendment[], now: number): Promise<readonly AmendAnswer[]> {
+  async amend(amendments: readonly Amendment[], time: QueueTime): Promise<readonly AmendAnswer[]> {
     const placed = await this.#placed(amendments)
     let answers: readonly AmendAnswer[] = amendments.map(() => 'missing')
     const ids = placed.flatMap((amendment) => amendment?.id ?? [])
     if (ids.length === 0) return answers
-    await this.#parts.transactions.withJobs(ids, now, async (hand) => {
+    await this.#parts.transactions.withJobs(ids, time, async (hand) => {
       const expecting = placed.flatMap((amendment) => (amendment?.expected == null ? [] : amendment.id))
       const seals = await sealsOf(hand.session, expecting)
       answers = placed.map((amendment) => (amendment === null ? 'missing' : amendOne(hand, amendment, seals)))
@@ -44,11 +45,11 @@ export class Amending {
     return answers
   }
 
-  async reject(rejections: readonly Rejection[], now: number): Promise<readonly RejectAnswer[]> {
+  async reject(rejections: readonly Rejection[], time: QueueTime): Promise<readonly RejectAnswer[]> {
     let answers: readonly RejectAnswer[] = rejections.map(() => 'missing')
     const ids = rejections.map(({ id }) => id).filter(isJobId)
     if (ids.length === 0) return answers
-    await this.#parts.transactions.withJobs(ids, now, async (hand) => {
+    await this.#parts.transactions.withJobs(ids, time, async (hand) => {
       const seals = await sealsOf(hand.session, ids)
       answers = rejections.map((rejection) => rejectOne(hand, rejection, seals.get(rejection.id)))
     })
@@ -94,7 +95,7 @@ function amendOne(hand: JobsInHand, amendment: PlacedAmendment, seals: Seals): A
   const seal = seals.get(id)
   if (expected !== null && (seal === undefined || !isSameSeal(seal, expected))) return 'changed'
   const { group, identity, payload, signature } = envelope
-  const runAt = keepsTime === true ? row.run_at : envelope.runAt
+  const runAt = keepsTime === true ? row.run_at : hand.dueAt(envelope.runAt)
   const state = row.state >= stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
   const change: JobChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
   // Its token says another lane. The end of a linked job is counted where its row stands.

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { randomToken } from '../../core/id.ts'
+import type { Logger } from '../../core/logger.ts'
 import type { Lease, QueueBackend, Transactions } from '../contract.ts'
 import type { Upkeep } from '../upkeep.ts'
 import { Calls } from './calls.ts'
@@ -20,9 +21,11 @@ import { OnceMarks } from './once-marks.ts'
 import { Outcomes } from './outcomes.ts'
 import { Promoting } from './promoting.ts'
 import { queueParts } from './queue-parts.ts'
+import type { QueueTime } from './queue-time.ts'
 import { Rates } from './rates.ts'
-import { repeating, sendAgain } from './repeating.ts'
+import { isUnreachable, repeating, sendAgain } from './repeating.ts'
 import { Rescuing } from './rescuing.ts'
+import { handTime, ServerClock } from './server-clock.ts'
 import type { SqlDatabase } from './session.ts'
 import { touchLeases } from './settling.ts'
 import type { ClaimedRow, Shortcuts } from './shortcuts.ts'
@@ -39,6 +42,7 @@ export interface SqlBackendOptions {
   readonly waker: Waker
   readonly upkeep: Upkeep
   readonly clock: Clock
+  readonly logger: Logger
   readonly sharing: TransactionSharing
 }
 
@@ -53,15 +57,27 @@ const serversTime = systemClock
 /** The queue in a SQL database, whichever it is, with its schema as it should be. */
 export async function sqlBackend(options: SqlBackendOptions): Promise<QueueBackend> {
   try {
-    return backendOn(options, await markOf(options.database))
+    const server = options.clock.runsByItself ? serverClock(options) : null
+    const [mark] = await Promise.all([markOf(options.database), server?.measure()])
+    return backendOn(options, mark, server)
   } catch (thrown) {
     await options.database[Symbol.asyncDispose]()
     throw thrown
   }
 }
 
-function backendOn(options: SqlBackendOptions, mark: number): QueueBackend {
-  const { kind, database, shortcuts, waker, upkeep, clock } = options
+function serverClock({ database, clock, logger }: SqlBackendOptions): ServerClock {
+  const ask = async () => {
+    const [row] = await database.all<{ now: number }>(`SELECT ${database.dialect.nowMs} AS now`)
+    return Number(row?.now)
+  }
+  return new ServerClock({ clock, logger, ask })
+}
+
+/** `server` is null where the clock is moved by hand. */
+function backendOn(options: SqlBackendOptions, mark: number, server: ServerClock | null): QueueBackend {
+  const { kind, database, shortcuts, waker, upkeep } = options
+  const time: QueueTime = server ?? handTime(options.clock)
   const lanes = new Lanes(database)
   const counts = new Counts(database)
   const groups = new Groups()
@@ -76,46 +92,47 @@ function backendOn(options: SqlBackendOptions, mark: number): QueueBackend {
   const promoting = new Promoting({ database, lanes, counts, groups })
   const rescuing = new Rescuing(database, transactions)
   const impatience = new Impatience(database, transactions, endings)
-  const giveUp = (now: number) => impatience.giveUp(now)
+  const giveUp = (at: QueueTime) => impatience.giveUp(at)
   const claiming = new Claiming({ database, shortcuts, lanes, counts, groups, rates, promoting, rescuing, giveUp })
   const lostClaims = new LostClaims(database, settling)
   const trees = new Trees(database, transactions)
   const mending = new Mending(database, transactions, endings)
-  const ground = { database, transactions, lanes, counts, rates, uniqueKeys, sending, clock }
+  const ground = { database, transactions, lanes, counts, rates, uniqueKeys, sending, time }
   const store = sqlStore({ ...ground, trees, mending, wake: () => waker.wake() })
   const coordination = sqlCoordination(ground)
-  const calls = new Calls(kind)
-  const now = () => clock.now()
-  const joining = new Joining({ ...options.sharing, database, shared, waker, now, mark })
-  const completing = new Completing({ ...options.sharing, database, shared, settling, waker, now })
+  const calls = new Calls(kind, {
+    before: () => server?.check(),
+    failed: (thrown) => void (isUnreachable(thrown) && server?.lost()),
+  })
+  const joining = new Joining({ ...options.sharing, database, shared, waker, time, mark })
+  const completing = new Completing({ ...options.sharing, database, shared, settling, waker, time })
   const queue: Pick<QueueBackend, 'send' | 'lease' | 'settle' | 'begin' | 'extend' | 'reap'> = {
     async send(envelopes) {
       if (envelopes.length === 0) return []
       const word = waker.word()
-      const receipts = await sendAgain(envelopes, () => linking.send(envelopes, clock.now(), word), serversTime)
+      const receipts = await sendAgain(envelopes, () => linking.send(envelopes, time, word), serversTime)
       waker.wake(word)
       return receipts
     },
     async lease(request) {
-      const now = clock.now()
       const claim = randomToken()
-      const expiresAt = now + request.leaseMs
-      await lostClaims.giveBack(now)
-      const { rows, nextAt, cancelled } = await lostClaims.around(claim, expiresAt, () => claiming.lease(request, claim, now))
-      const leases = rows.map((row) => leaseOf(row, lanes, claim, expiresAt))
-      return { leases, nextAt, cancelled }
+      await lostClaims.giveBack(time)
+      const latestEnd = () => time.now() + request.leaseMs
+      const { rows, nextAt, cancelled } = await lostClaims.around(claim, latestEnd, () => claiming.lease(request, claim, time))
+      const leases = rows.map((row) => leaseOf(row, lanes, claim, time.toLocal(row.lease_until)))
+      return { leases, nextAt: nextAt === null ? null : time.toLocal(nextAt), cancelled }
     },
     async settle(settlements) {
-      const { receipts, released } = await settling.settle(settlements, clock.now())
+      const { receipts, released } = await settling.settle(settlements, time)
       if (released) waker.wake()
       return receipts
     },
     begin: (tokens) =>
-      repeating(() => database.transaction((session) => touchLeases(session, tokens, { begun: 1 })), serversTime),
+      repeating(() => database.transaction((session) => touchLeases(session, tokens, () => ({ begun: 1 }))), serversTime),
     extend: (tokens, leaseMs) =>
-      database.transaction((session) => touchLeases(session, tokens, { lease_until: clock.now() + leaseMs })),
+      database.transaction((session) => touchLeases(session, tokens, () => ({ lease_until: time.now() + leaseMs }))),
     async reap(maxRescues, deadOwners = []) {
-      const report = await rescuing.reap(maxRescues, deadOwners, clock.now())
+      const report = await rescuing.reap(maxRescues, deadOwners, time)
       if (report.returned > 0) waker.wake()
       return report
     },
@@ -124,12 +141,14 @@ function backendOn(options: SqlBackendOptions, mark: number): QueueBackend {
   const close = async () => {
     await calls.close()
     await counts.settled()
+    await server?.settled()
     await waker[Symbol.asyncDispose]()
     await database[Symbol.asyncDispose]()
   }
   return {
     kind,
     largestClaim,
+    now: () => time.now(),
     ...calls.of(queue),
     store: calls.of(store),
     coordination: calls.of(coordination),

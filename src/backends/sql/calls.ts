@@ -7,13 +7,21 @@ interface Part {
   readonly [name: string]: Call | Part
 }
 
+export interface CallHooks {
+  /** May have a call wait before it begins. */
+  before(): Promise<void> | undefined
+  failed(thrown: unknown): void
+}
+
 /** The calls that are under way: after closing none is begun, and those that were begun before are still answered. */
 export class Calls {
   readonly #refusal: string
   readonly #underWay = new Set<Promise<unknown>>()
+  readonly #hooks: CallHooks
   #isClosed = false
 
-  constructor(kind: string) {
+  constructor(kind: string, hooks: CallHooks) {
+    this.#hooks = hooks
     this.#refusal = `The ${kind} queue was closed. Open a new instance.`
   }
 
@@ -33,10 +41,14 @@ export class Calls {
 
   async #run(work: () => Promise<unknown>): Promise<unknown> {
     if (this.#isClosed) throw new TreadleError('BACKEND_CLOSED', this.#refusal)
-    const call = work()
+    const ready = this.#hooks.before()
+    const call = ready === undefined ? work() : ready.then(work)
     this.#underWay.add(call)
     try {
       return await call
+    } catch (thrown) {
+      this.#hooks.failed(thrown)
+      throw thrown
     } finally {
       this.#underWay.delete(call)
     }

@@ -1,6 +1,7 @@
 import type { JobStore, ProgressReport } from '../store.ts'
 import { type JobRow, stateAfter } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase } from './session.ts'
 import { cancelledAt } from './settling.ts'
 import { stateNumber } from './tables.ts'
@@ -19,23 +20,24 @@ export class Changing {
     this.#transactions = transactions
   }
 
-  cancel(id: string, now: number): Promise<Answer<'cancel'>> {
-    return this.#change(id, now, (hand, { state }) => {
+  cancel(id: string, time: QueueTime): Promise<Answer<'cancel'>> {
+    return this.#change(id, time, (hand, { state }) => {
       if (state > stateNumber.running) return 'ended'
       if (state === stateNumber.running) {
         hand.change(id, { cancel: 1 })
         return 'requested'
       }
-      hand.change(id, { ...cancelledAt(now), result: null })
+      hand.change(id, { ...cancelledAt(hand.now), result: null })
       return 'cancelled'
     })
   }
 
-  reschedule(id: string, runAt: number, now: number): Promise<Answer<'reschedule'>> {
-    return this.#change(id, now, (hand, { state }) => {
+  reschedule(id: string, runAt: number, time: QueueTime): Promise<Answer<'reschedule'>> {
+    return this.#change(id, time, (hand, { state }) => {
       if (state > stateNumber.running) return 'ended'
       if (state === stateNumber.running) return 'claimed'
-      hand.change(id, { state: state === stateNumber.blocked ? state : stateAfter(runAt - now), run_at: runAt })
+      const run_at = hand.dueAt(runAt)
+      hand.change(id, { state: state === stateNumber.blocked ? state : stateAfter(run_at - hand.now), run_at })
       return 'moved'
     })
   }
@@ -68,10 +70,14 @@ export class Changing {
     return rows.map(({ queue }) => queue)
   }
 
-  async #change<Given>(id: string, now: number, change: (hand: JobsInHand, row: JobRow) => Given): Promise<Given | 'missing'> {
+  async #change<Given>(
+    id: string,
+    time: QueueTime,
+    change: (hand: JobsInHand, row: JobRow) => Given,
+  ): Promise<Given | 'missing'> {
     if (!isJobId(id)) return 'missing'
     let answer: Given | 'missing' = 'missing'
-    await this.#transactions.withJobs([id], now, async (hand) => {
+    await this.#transactions.withJobs([id], time, async (hand) => {
       const row = hand.get(id)
       answer = row === undefined ? 'missing' : change(hand, row)
     })

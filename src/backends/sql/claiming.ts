@@ -7,6 +7,7 @@ import type { Lanes } from './lanes.ts'
 import { LimitedClaiming } from './limited-claiming.ts'
 import { earliest, isOverdue, nextAtOf, type Outlook, readOutlook } from './outlook.ts'
 import type { Promoting } from './promoting.ts'
+import type { QueueTime } from './queue-time.ts'
 import { inOrder, isLimited, type RankedLane, wantedLanes } from './ranked-lanes.ts'
 import type { Rates } from './rates.ts'
 import type { Rescuing } from './rescuing.ts'
@@ -25,7 +26,7 @@ export interface ClaimingParts {
   readonly promoting: Promoting
   readonly rescuing: Rescuing
   /** Ends jobs that have waited for others for too long. */
-  readonly giveUp: (now: number) => Promise<void>
+  readonly giveUp: (time: QueueTime) => Promise<void>
 }
 
 export interface Claimed {
@@ -51,13 +52,13 @@ export class Claiming {
     this.#sight = new FirstSight(parts)
   }
 
-  async lease(request: LeaseRequest, claim: string, now: number): Promise<Claimed> {
-    const atSight = await this.#sight.claim(request, claim, now)
+  async lease(request: LeaseRequest, claim: string, time: QueueTime): Promise<Claimed> {
+    const atSight = await this.#sight.claim(request, claim, time)
     // What else there is, and what it should know, its owner hears when it asks again.
-    if (atSight.length > 0) return this.#found({ rows: atSight, nextAt: now, cancelled: [] })
-    const outlook = await this.#outlook(request, now)
-    const { rows, nextTokenAt } = await this.#claim(request, await this.#open(request, outlook), claim, now)
-    const expiresAt = rows.length > 0 ? now + request.leaseMs : null
+    if (atSight.length > 0) return this.#found({ rows: atSight, nextAt: time.now(), cancelled: [] })
+    const outlook = await this.#outlook(request, time)
+    const { rows, nextTokenAt } = await this.#claim(request, await this.#open(request, outlook), claim, time)
+    const expiresAt = earliest(rows.map((row) => row.lease_until))
     return this.#found({ rows, nextAt: earliest([nextAtOf(outlook), expiresAt, nextTokenAt]), cancelled: outlook.cancelled })
   }
 
@@ -72,15 +73,16 @@ export class Claiming {
   }
 
   /** After everything was done whose time has come. */
-  async #outlook(request: LeaseRequest, now: number): Promise<Outlook> {
+  async #outlook(request: LeaseRequest, time: QueueTime): Promise<Outlook> {
     const { database, groups, promoting, rescuing, giveUp } = this.#parts
     const outlook = await readOutlook(database, request.owner)
+    const now = time.now()
     if (!isOverdue(outlook, now)) return outlook
     const isOver = (at: number | null) => at !== null && at <= now
-    if (isOver(outlook.expiresAt)) await rescuing.reap(request.maxRescues, [], now)
-    if (isOver(outlook.givesUpAt)) await giveUp(now)
-    if (isOver(outlook.heldUntil)) await groups.release(database, now)
-    for (let round = 0; isOver(outlook.dueAt) && round < mostPromotionRounds; round++) if (await promoting.promote(now)) break
+    if (isOver(outlook.expiresAt)) await rescuing.reap(request.maxRescues, [], time)
+    if (isOver(outlook.givesUpAt)) await giveUp(time)
+    if (isOver(outlook.heldUntil)) await groups.release(database, time.now())
+    for (let round = 0; isOver(outlook.dueAt) && round < mostPromotionRounds; round++) if (await promoting.promote(time)) break
     return readOutlook(database, request.owner)
   }
 
@@ -94,20 +96,20 @@ export class Claiming {
     )
   }
 
-  #claim(request: LeaseRequest, open: readonly RankedLane[], claim: string, now: number): Promise<Part> {
+  #claim(request: LeaseRequest, open: readonly RankedLane[], claim: string, time: QueueTime): Promise<Part> {
     if (open.length === 0) return Promise.resolve({ rows: [], nextTokenAt: null })
     return isLimited(request, open)
-      ? this.#claimLimited(request, open, claim, now)
-      : this.#claimPlainly(request, open, claim, now)
+      ? this.#claimLimited(request, open, claim, time)
+      : this.#claimPlainly(request, open, claim, time)
   }
 
-  async #claimPlainly(request: LeaseRequest, open: readonly RankedLane[], claim: string, now: number): Promise<Part> {
+  async #claimPlainly(request: LeaseRequest, open: readonly RankedLane[], claim: string, time: QueueTime): Promise<Part> {
     const { database, shortcuts } = this.#parts
     const { owner, leaseMs } = request
     const rows: ClaimedRow[] = []
     for (let round = 0; round < mostContendedRounds && rows.length < request.limit; round++) {
       const limit = request.limit - rows.length
-      const part = await shortcuts.claim(database, { lanes: open, limit, claim, owner, now, leaseUntil: now + leaseMs })
+      const part = await shortcuts.claim(database, { lanes: open, limit, claim, owner, time, leaseMs })
       rows.push(...part.rows)
       if (!part.isContended) break
     }
@@ -115,14 +117,14 @@ export class Claiming {
     return { rows: inOrder(rows, open), nextTokenAt: null }
   }
 
-  #claimLimited(request: LeaseRequest, open: readonly RankedLane[], claim: string, now: number): Promise<Part> {
+  #claimLimited(request: LeaseRequest, open: readonly RankedLane[], claim: string, time: QueueTime): Promise<Part> {
     return this.#parts.database.transaction(async (session) => {
       await lockMutex(session, 'claims')
-      const chosen = await this.#limited.choose(session, request, open, now)
+      const chosen = await this.#limited.choose(session, request, open, time.now())
       const ids = chosen.picks.map(({ id }) => id)
-      const taken = ids.length === 0 ? [] : await this.#take(session, ids, request, claim, now)
+      const { rows: taken, now } = await this.#take(session, ids, request, claim, time)
       const byId = new Map(taken.map((row) => [row.id, row]))
-      await chosen.settle(new Set(byId.keys()))
+      await chosen.settle(new Set(byId.keys()), now)
       return { rows: ids.flatMap((id) => byId.get(id) ?? []), nextTokenAt: chosen.nextTokenAt }
     })
   }
@@ -133,13 +135,16 @@ export class Claiming {
     ids: readonly string[],
     { owner, leaseMs }: LeaseRequest,
     claim: string,
-    now: number,
-  ): Promise<readonly ClaimedRow[]> {
+    time: QueueTime,
+  ): Promise<{ readonly rows: readonly ClaimedRow[]; readonly now: number }> {
+    if (ids.length === 0) return { rows: [], now: time.now() }
     const rows = await session.all<ClaimedRow>(
       `SELECT ${claimedColumns.join(', ')} FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isReady} ORDER BY id FOR UPDATE SKIP LOCKED`,
       [[...ids].sort()],
     )
-    if (rows.length === 0) return []
+    const now = time.now()
+    if (rows.length === 0) return { rows, now }
+    const lease_until = now + leaseMs
     const started = { state: stateNumber.running, started_at: now }
     const keys = rows.map(({ id, unique_key, unique_until }) => ({
       id,
@@ -147,13 +152,13 @@ export class Claiming {
     }))
     await session.run(
       `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1 WHERE id IN (?)`,
-      [claim, owner, now + leaseMs, now, rows.map(({ id }) => id)],
+      [claim, owner, lease_until, now, rows.map(({ id }) => id)],
     )
     if (rows.some(({ unique_key }) => unique_key !== null)) await session.update('jobs', ['id'], ['held_key'], keys)
     const changes = new CountChanges()
     for (const { lane } of rows) changes.move(lane, stateNumber.ready, stateNumber.running)
     await changes.write(session, this.#parts.counts)
-    return rows.map((row) => ({ ...row, attempts: row.attempts + 1 }))
+    return { rows: rows.map((row) => ({ ...row, attempts: row.attempts + 1, lease_until })), now }
   }
 }
 

@@ -35,7 +35,7 @@ export class Completing {
   async complete(text: string, work: Work): Promise<SettleReceipt> {
     const token = readToken(text)
     if (token === undefined) return 'lost'
-    const { settling, now } = this.#options
+    const { settling, time } = this.#options
     let refused: Settlement | undefined
     try {
       return await this.#attempt(token, work, (settlement) => {
@@ -48,7 +48,7 @@ export class Completing {
       if (!(thrown instanceof NotDone) || refused === undefined) throw thrown
     }
     // What it wrote is undone, and its end is written without it.
-    const { receipts } = await settling.settle([refused], now())
+    const { receipts } = await settling.settle([refused], time)
     return receipts[0] as SettleReceipt
   }
 

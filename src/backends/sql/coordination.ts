@@ -1,27 +1,27 @@
-import type { Clock } from '../../core/clock.ts'
 import type { Coordination } from '../contract.ts'
 import { Locks } from './locks.ts'
 import { Once } from './once.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase } from './session.ts'
 import type { UniqueKeys } from './unique-keys.ts'
 
 export interface CoordinationParts {
   readonly database: SqlDatabase
   readonly uniqueKeys: UniqueKeys
-  readonly clock: Clock
+  readonly time: QueueTime
 }
 
 /** What workers share. */
-export function sqlCoordination({ database, uniqueKeys, clock }: CoordinationParts): Coordination {
+export function sqlCoordination({ database, uniqueKeys, time }: CoordinationParts): Coordination {
   const once = new Once(database)
   const locks = new Locks(database)
   return {
-    claimOnce: (key, jobId) => once.claim(key, jobId, clock.now()),
+    claimOnce: (key, jobId) => once.claim(key, jobId, time),
     async sweepKeys(limit) {
-      const now = clock.now()
+      const now = time.now()
       return (await once.sweep(now, limit)) + (await uniqueKeys.sweep(database, now, limit))
     },
-    lock: (name, holder, ttlMs) => locks.lock(name, holder, ttlMs, clock.now()),
-    unlock: (name, owner) => locks.unlock(name, owner, clock.now()),
+    lock: (name, holder, ttlMs) => locks.lock(name, holder, ttlMs, time),
+    unlock: (name, owner) => locks.unlock(name, owner, time.now()),
   }
 }

@@ -16,15 +16,14 @@ export function schemaCheck({ schema }: DiagnosingParts): Check {
   return { name: 'schema', look: async () => judgeVersion(await schema.state(), schema.latest) }
 }
 
-/** `nowMs` is the engine's word for the time in milliseconds. */
-export function clockCheck({ database, clock }: DiagnosingParts, nowMs: string): Check {
+export function clockCheck({ database, clock }: DiagnosingParts): Check {
   return {
     name: 'clock',
     async look() {
       const before = clock.now()
-      const [row] = await database.all<{ now: number }>(`SELECT ${nowMs} AS now`)
+      const [row] = await database.all<{ now: number }>(`SELECT ${database.dialect.nowMs} AS now`)
       const middle = before + (clock.now() - before) / 2
-      return judgeClock(Math.round((row?.now ?? middle) - middle))
+      return judgeClock(Math.round(Number(row?.now ?? middle) - middle))
     },
   }
 }

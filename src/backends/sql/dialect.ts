@@ -9,6 +9,8 @@ export interface Dialect {
   readonly cancelling: Omit<StateIndex, 'at'>
   /** The type that a sum is cast to, to come back as a whole number. */
   readonly wholeNumber: string
+  /** The server's time in milliseconds, as a whole number. */
+  readonly nowMs: string
   /** A job's id where other rows of an answer have texts of another kind. */
   readonly idAsText: string
   /** Whether a client that prepares every statement has failed to set a savepoint, because the engine prepares none. */

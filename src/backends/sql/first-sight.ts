@@ -1,6 +1,7 @@
 import type { LeaseRequest } from '../contract.ts'
 import type { Counts } from './counts.ts'
 import type { Lanes } from './lanes.ts'
+import type { QueueTime } from './queue-time.ts'
 import { inOrder, isLimited, type RankedLane, wantedLanes } from './ranked-lanes.ts'
 import type { SqlDatabase } from './session.ts'
 import type { ClaimedRow, Shortcuts } from './shortcuts.ts'
@@ -42,14 +43,14 @@ export class FirstSight {
   }
 
   /** None where it is better to ask first. */
-  async claim(request: LeaseRequest, claim: string, now: number): Promise<readonly ClaimedRow[]> {
+  async claim(request: LeaseRequest, claim: string, time: QueueTime): Promise<readonly ClaimedRow[]> {
     const { database, shortcuts, counts } = this.#parts
     const isLikely = this.#isIdle && this.#isWoken && this.#isPromising && shortcuts.heedsPauses && request.limit > 0
     this.#isWoken = false
     const lanes = isLikely ? this.#known(request) : []
     if (lanes.length === 0) return []
     const { limit, owner, leaseMs } = request
-    const { rows } = await shortcuts.claim(database, { lanes, limit, claim, owner, now, leaseUntil: now + leaseMs })
+    const { rows } = await shortcuts.claim(database, { lanes, limit, claim, owner, time, leaseMs })
     this.#isPromising = rows.length > 0
     if (rows.length > 0) counts.noteEntries(2)
     return inOrder(rows, lanes)

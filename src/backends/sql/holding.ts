@@ -2,6 +2,7 @@ import type { ClaimRules, Hold } from '../contract.ts'
 import { holdsOf } from '../holds.ts'
 import { rateScope } from '../rate-scope.ts'
 import type { Lanes } from './lanes.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { Rates } from './rates.ts'
 import { Running } from './running.ts'
 import type { SqlDatabase } from './session.ts'
@@ -22,7 +23,7 @@ export class Holding {
     this.#parts = parts
   }
 
-  async holds(id: string, rules: ClaimRules, now: number): Promise<readonly Hold[]> {
+  async holds(id: string, rules: ClaimRules, time: QueueTime): Promise<readonly Hold[]> {
     const { database, lanes, rates } = this.#parts
     const place = await this.#placeOf(id)
     if (place === undefined) return []
@@ -41,7 +42,7 @@ export class Holding {
       runningInQueue: running.runningIn(queue),
       runningInGroup: running.runningInGroup(job, group ?? ''),
       logOf: (scope: string) => logs.of(scope),
-      now,
+      now: time.now(),
     }
     return holdsOf(facts, rules)
   }

@@ -2,6 +2,7 @@ import { impatienceText } from '../waiting.ts'
 import { type Edge, linkOf } from './edges.ts'
 import type { Endings } from './endings.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import { stateNumber } from './tables.ts'
 import type { Transactions } from './transactions.ts'
@@ -22,11 +23,11 @@ export class Impatience {
     this.#endings = endings
   }
 
-  async giveUp(now: number): Promise<void> {
+  async giveUp(time: QueueTime): Promise<void> {
     // Nobody is kept waiting where there is nothing to end.
-    if ((await overdue(this.#database, now)).length === 0) return
-    await this.#transactions.alone(now, async (hand) => {
-      const ids = await overdue(hand.session, now)
+    if ((await overdue(this.#database, time.now())).length === 0) return
+    await this.#transactions.alone(time, async (hand) => {
+      const ids = await overdue(hand.session, hand.now)
       await this.#endings.readWaiters(hand, ids)
       await endAll(hand, ids)
     })

@@ -5,6 +5,7 @@ import type { Groups } from './groups.ts'
 import { heldKeyOf, type JobChange, type JobRow, rowColumns, rowEnded } from './job-row.ts'
 import type { Lanes } from './lanes.ts'
 import type { Outcomes } from './outcomes.ts'
+import type { QueueTime } from './queue-time.ts'
 import { type Changes, noteChange, writeChanges } from './row-changes.ts'
 import type { SqlSession } from './session.ts'
 import { stateNumber } from './tables.ts'
@@ -34,7 +35,8 @@ export interface HandParts {
  */
 export class JobsInHand {
   readonly session: SqlSession
-  readonly now: number
+  readonly #time: QueueTime
+  #now: number | undefined
   /** The places that jobs have in workflows, and what ties them to each other. Not to be touched but by whoever is alone with links. */
   readonly waiters: WaitersInHand
   readonly edges: EdgesInHand
@@ -47,12 +49,23 @@ export class JobsInHand {
   #untold: JobRow[] = []
   #hasReleased = false
 
-  constructor(session: SqlSession, now: number, parts: HandParts) {
+  constructor(session: SqlSession, time: QueueTime, parts: HandParts) {
     this.session = session
-    this.now = now
+    this.#time = time
     this.waiters = new WaitersInHand(session)
     this.edges = new EdgesInHand(session)
     this.#parts = parts
+  }
+
+  /** When the last locks were had. */
+  get now(): number {
+    this.#now ??= this.#time.now()
+    return this.#now
+  }
+
+  /** When a job is due that is to run at this instant, by the clock of whoever says so. */
+  dueAt(runAt: number): number {
+    return this.#time.dueAt(runAt)
   }
 
   /** Whether a job has become ready. */
@@ -69,6 +82,7 @@ export class JobsInHand {
         [missing],
       )
       this.take(rows)
+      this.#now = undefined
       await this.#parts.lanes.numbered(
         this.session,
         rows.map(({ lane }) => lane),

@@ -6,6 +6,7 @@ import { DeferredGroups } from './deferred-groups.ts'
 import { JoinedDatabase } from './joined-database.ts'
 import type { Lanes } from './lanes.ts'
 import { type QueueParts, queueParts, type SharedParts } from './queue-parts.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import { isJobId } from './token.ts'
 import type { Waker } from './waker.ts'
@@ -15,7 +16,7 @@ export interface JoinedGround {
   readonly database: SqlDatabase
   readonly shared: SharedParts
   readonly waker: Waker
-  readonly now: () => number
+  readonly time: QueueTime
 }
 
 /** The queue inside of a transaction that somebody else ends. */
@@ -37,7 +38,7 @@ export class SqlJoinedQueue implements JoinedQueue {
 
   async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
     if (envelopes.length === 0) return []
-    const receipts = await this.#parts.linking.send(envelopes, this.#ground.now())
+    const receipts = await this.#parts.linking.send(envelopes, this.#ground.time)
     await this.#ground.waker.wakeAtCommit(this.#session)
     return receipts
   }
@@ -55,13 +56,13 @@ export class SqlJoinedQueue implements JoinedQueue {
   }
 
   async amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]> {
-    const answers = await this.#amending().amend(amendments, this.#ground.now())
+    const answers = await this.#amending().amend(amendments, this.#ground.time)
     await this.#ground.waker.wakeAtCommit(this.#session)
     return answers
   }
 
   async reject(rejections: readonly Rejection[]): Promise<readonly RejectAnswer[]> {
-    const answers = await this.#amending().reject(rejections, this.#ground.now())
+    const answers = await this.#amending().reject(rejections, this.#ground.time)
     await this.#ground.waker.wakeAtCommit(this.#session)
     return answers
   }
@@ -71,7 +72,7 @@ export class SqlJoinedQueue implements JoinedQueue {
     let receipt: SettleReceipt = 'lost'
     try {
       await this.#database.transaction(async () => {
-        const { receipts, released } = await this.#parts.settling.settle([settlement], this.#ground.now())
+        const { receipts, released } = await this.#parts.settling.settle([settlement], this.#ground.time)
         receipt = receipts[0] as SettleReceipt
         if (receipt !== 'applied' && receipt !== 'blocked') throw new NotDone()
         if (released) await this.#ground.waker.wakeAtCommit(this.#session)

@@ -24,8 +24,8 @@ export interface Chosen {
   readonly picks: readonly Picked[]
   /** When the first rate that held something back gives way. */
   readonly nextTokenAt: number | null
-  /** Writes down what was taken, for the jobs that were really claimed. */
-  settle(claimed: ReadonlySet<string>): Promise<void>
+  /** Writes down what was taken and when, for the jobs that were really claimed. */
+  settle(claimed: ReadonlySet<string>, at: number): Promise<void>
 }
 
 /** Chooses jobs below limits, groups and rates, in a transaction that is alone in this. */
@@ -63,18 +63,18 @@ export class LimitedClaiming {
       request.limit,
     )
     const picks = picking.pick(candidates, grouped, request.limit)
-    return this.#chosen(session, { picks, picking, slots, grouped, open, now })
+    return this.#chosen(session, { picks, picking, slots, grouped, open })
   }
 
   #chosen(session: SqlSession, choice: Choice): Chosen {
-    const { picks, picking, slots, now } = choice
+    const { picks, picking, slots } = choice
     const exhausted = slots.tokens.filter(({ left }) => left <= 0).map(({ nextAt }) => nextAt)
     return {
       picks,
       nextTokenAt: earliest([...exhausted, ...picking.held.values()]),
-      settle: async (claimed) => {
+      settle: async (claimed, at) => {
         const taken = [...slots.tokens, ...picking.tokens].filter(({ isTaken }) => isTaken)
-        await this.#parts.rates.write(session, taken, now)
+        await this.#parts.rates.write(session, taken, at)
         await this.#settleGroups(session, choice, claimed)
       },
     }
@@ -159,7 +159,6 @@ interface Choice {
   readonly slots: Slots
   readonly grouped: readonly GroupedCandidates[]
   readonly open: readonly RankedLane[]
-  readonly now: number
 }
 
 /** Groups of which all ready jobs were read, and none is left. */

@@ -3,6 +3,7 @@ import type { SendReceipt } from '../contract.ts'
 import type { Endings } from './endings.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { Lanes } from './lanes.ts'
+import type { QueueTime } from './queue-time.ts'
 import { refusedChildren } from './refused-children.ts'
 import type { Sending } from './sending.ts'
 import type { SentRow } from './sent-rows.ts'
@@ -26,12 +27,12 @@ export class Linking {
     this.#parts = parts
   }
 
-  async send(envelopes: readonly Envelope[], now: number, word: Word | null = null): Promise<readonly SendReceipt[]> {
+  async send(envelopes: readonly Envelope[], time: QueueTime, word: Word | null = null): Promise<readonly SendReceipt[]> {
     const { sending, transactions } = this.#parts
-    if (envelopes.every(({ links }) => links === null)) return sending.send(envelopes, now, word)
-    const rows = await sending.rowsOf(envelopes, now)
+    if (envelopes.every(({ links }) => links === null)) return sending.send(envelopes, time, word)
+    const rows = await sending.rowsOf(envelopes, time)
     let receipts: readonly SendReceipt[] = []
-    await transactions.alone(now, async (hand) => {
+    await transactions.alone(time, async (hand) => {
       receipts = await this.#sendLinked(hand, envelopes, rows)
     })
     return receipts

@@ -1,4 +1,5 @@
 import type { HeldLock, LockAnswer, LockHolder } from '../contract.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 
 /** Named locks with an end. */
@@ -9,10 +10,10 @@ export class Locks {
     this.#database = database
   }
 
-  async lock(name: string, holder: LockHolder, ttlMs: number, now: number): Promise<LockAnswer> {
+  async lock(name: string, holder: LockHolder, ttlMs: number, time: QueueTime): Promise<LockAnswer> {
     for (;;) {
-      if (await this.#renew(name, holder, ttlMs, now)) return { held: true }
-      const answer = await this.#database.transaction((session) => take(session, name, holder, ttlMs, now))
+      if (await this.#database.transaction((session) => renew(session, name, holder, ttlMs, time))) return { held: true }
+      const answer = await this.#database.transaction((session) => take(session, name, holder, ttlMs, time))
       if (answer !== null) return answer
     }
   }
@@ -21,14 +22,24 @@ export class Locks {
     const values = [name, owner, now]
     return (await this.#database.run('DELETE FROM {locks} WHERE name = ? AND owner = ? AND expires_at > ?', values)) === 1
   }
+}
 
-  async #renew(name: string, { owner, host, pid }: LockHolder, ttlMs: number, now: number): Promise<boolean> {
-    const renewed = await this.#database.run(
-      'UPDATE {locks} SET host = ?, pid = ?, expires_at = ? WHERE name = ? AND owner = ? AND expires_at > ?',
-      [host, pid, now + ttlMs, name, owner, now],
-    )
-    return renewed === 1
-  }
+/** Its time counts from when the row is had, however long that took. */
+async function renew(
+  session: SqlSession,
+  name: string,
+  { owner, host, pid }: LockHolder,
+  ttlMs: number,
+  time: QueueTime,
+): Promise<boolean> {
+  const [held] = await session.all<Pick<LockRow, 'owner' | 'expires_at'>>(
+    'SELECT owner, expires_at FROM {locks} WHERE name = ? FOR UPDATE',
+    [name],
+  )
+  const now = time.now()
+  if (held === undefined || held.owner !== owner || held.expires_at <= now) return false
+  await session.run('UPDATE {locks} SET host = ?, pid = ?, expires_at = ? WHERE name = ?', [host, pid, now + ttlMs, name])
+  return true
 }
 
 /**
@@ -40,12 +51,19 @@ async function take(
   name: string,
   { owner, host, pid }: LockHolder,
   ttlMs: number,
-  now: number,
+  time: QueueTime,
 ): Promise<LockAnswer | null> {
+  const now = time.now()
   await session.run('DELETE FROM {locks} WHERE expires_at <= ?', [now])
   const row = { name, owner, host, pid, since: now, expires_at: now + ttlMs }
   const written = await session.insertNew('locks', ['name', 'owner', 'host', 'pid', 'since', 'expires_at'], [row], 'name')
-  if (written.size === 1) return { held: true }
+  if (written.size === 1) {
+    // It may have waited for another one that took it and let go.
+    const since = time.now()
+    if (since > now)
+      await session.run('UPDATE {locks} SET since = ?, expires_at = ? WHERE name = ?', [since, since + ttlMs, name])
+    return { held: true }
+  }
   const [by] = await session.all<LockRow>('SELECT owner, host, pid, since, expires_at FROM {locks} WHERE name = ?', [name])
   if (by === undefined || by.owner === owner) return null
   return { held: false, by: heldLockOf(by) }

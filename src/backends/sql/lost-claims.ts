@@ -1,3 +1,4 @@
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase } from './session.ts'
 import type { Settling } from './settling.ts'
 import { writeToken } from './token.ts'
@@ -24,18 +25,18 @@ export class LostClaims {
     this.#settling = settling
   }
 
-  async around<Answer>(claim: string, until: number, call: () => Promise<Answer>): Promise<Answer> {
+  async around<Answer>(claim: string, until: () => number, call: () => Promise<Answer>): Promise<Answer> {
     try {
       return await call()
     } catch (thrown) {
-      this.#until.set(claim, until)
+      this.#until.set(claim, until())
       throw thrown
     }
   }
 
   /** A claim that is not found may still be under way on the server, so it is looked for until its leases would be over. */
-  async giveBack(now: number): Promise<void> {
-    for (const [claim, until] of this.#until) if (until <= now) this.#until.delete(claim)
+  async giveBack(time: QueueTime): Promise<void> {
+    for (const [claim, until] of this.#until) if (until <= time.now()) this.#until.delete(claim)
     if (this.#until.size === 0) return
     const claims = [...this.#until.keys()]
     const rows = await this.#database.all<LostRow>('SELECT id, lane, token FROM {jobs} WHERE state = 3 AND token IN (?)', [
@@ -43,6 +44,6 @@ export class LostClaims {
     ])
     if (rows.length === 0) return
     const given = rows.map(({ id, lane, token }) => ({ token: writeToken(id, lane, token), kind: 'snooze', delayMs: 0 }) as const)
-    await this.#settling.settle(given, now)
+    await this.#settling.settle(given, time)
   }
 }

@@ -3,6 +3,7 @@ import { type Edge, endOf } from './edges.ts'
 import type { Endings } from './endings.ts'
 import { rowEnded } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase } from './session.ts'
 import { stateNumber } from './tables.ts'
 import type { Transactions } from './transactions.ts'
@@ -36,12 +37,12 @@ export class Mending {
   }
 
   /** Most often there is nothing to change, and nobody is kept waiting for that. */
-  async mend(limit: number, now: number): Promise<MendReport> {
+  async mend(limit: number, time: QueueTime): Promise<MendReport> {
     const places = await this.#next(limit)
     const suspects = await this.#suspects(places)
     if (suspects.length === 0) return { looked: places.length, mended: 0 }
     let mended = 0
-    await this.#transactions.alone(now, async (hand) => {
+    await this.#transactions.alone(time, async (hand) => {
       mended = await this.#mendAll(hand, suspects)
     })
     return { looked: places.length, mended }

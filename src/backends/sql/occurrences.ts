@@ -1,4 +1,5 @@
 import type { Occurrence, OccurrenceKey, OccurrenceRecord } from '../schedule-store.ts'
+import type { QueueTime } from './queue-time.ts'
 import { type OccurrenceRow, occurrenceColumns, occurrenceOf } from './schedule-record.ts'
 import type { ScheduleRevision } from './schedule-revision.ts'
 import type { Sending } from './sending.ts'
@@ -36,17 +37,17 @@ export class Occurrences {
   }
 
   /** An occurrence whose job was not stored, because another one has its unique key, was not stored either. */
-  async enqueue(occurrences: readonly Occurrence[], now: number): Promise<readonly boolean[]> {
+  async enqueue(occurrences: readonly Occurrence[], time: QueueTime): Promise<readonly boolean[]> {
     if (occurrences.length === 0) return []
     const { database, sending, revision } = this.#parts
     const envelopes = occurrences.map(({ envelope }) => envelope)
     const schedules = occurrences.map(({ schedule }) => schedule)
-    const rows = await sending.rowsOf(envelopes, now, schedules)
+    const rows = await sending.rowsOf(envelopes, time, schedules)
     const offers = occurrences.map((occurrence, index) => ({ ...occurrence, row: rows[index] as SentRow }))
     return database.transaction(async (session) => {
       await revision.hold(session)
       const wanted = wantedOf(offers, await standingsOf(session, [...new Set(schedules)]))
-      const stored = await this.#store(session, wanted, now)
+      const stored = await this.#store(session, wanted, time.now())
       return offers.map((offer) => stored.has(offer))
     })
   }

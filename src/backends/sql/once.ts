@@ -1,5 +1,6 @@
 import { digest } from '../../core/digest.ts'
 import type { OnceClaim } from '../contract.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import { isRunning, stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
@@ -15,12 +16,12 @@ export class Once {
     this.#database = database
   }
 
-  async claim(key: string, jobId: string, now: number): Promise<OnceClaim> {
-    const row = { once_key: digest(key), job_id: jobId, claimed_at: now }
+  async claim(key: string, jobId: string, time: QueueTime): Promise<OnceClaim> {
+    const row = { once_key: digest(key), job_id: jobId, claimed_at: time.now() }
     for (;;) {
       const isNew = (await this.#database.insertNew('once', ['once_key', 'job_id', 'claimed_at'], [row], 'once_key')).size === 1
       if (isNew) return { kind: 'claimed' }
-      const answer = await this.#database.transaction((session) => claimKnown(session, row, now))
+      const answer = await this.#database.transaction((session) => claimKnown(session, row, time))
       if (answer !== null) return answer
     }
   }
@@ -70,12 +71,13 @@ interface OnceRow {
 async function claimKnown(
   session: SqlSession,
   { once_key, job_id }: { readonly once_key: string; readonly job_id: string },
-  now: number,
+  time: QueueTime,
 ): Promise<OnceClaim | null> {
   const [held] = await session.all<OnceRow>('SELECT job_id, done_until, result FROM {once} WHERE once_key = ? FOR UPDATE', [
     once_key,
   ])
   if (held === undefined) return null
+  const now = time.now()
   if (held.done_until !== null && held.done_until > now) return { kind: 'done', result: held.result }
   const isHeldByOther = held.done_until === null && held.job_id !== job_id
   if (isHeldByOther && (await jobsUnderWay(session, [held.job_id])).size > 0) return { kind: 'busy' }

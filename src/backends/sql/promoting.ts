@@ -1,6 +1,7 @@
 import { CountChanges, type Counts } from './counts.ts'
 import type { Groups } from './groups.ts'
 import type { Lanes } from './lanes.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase } from './session.ts'
 import { stateNumber } from './tables.ts'
 
@@ -22,13 +23,13 @@ export class Promoting {
   }
 
   /** False when there may be more than were promoted now. Those that another program is at are left to it. */
-  promote(now: number): Promise<boolean> {
+  promote(time: QueueTime): Promise<boolean> {
     const { database, lanes, counts, groups } = this.#parts
     return database.transaction(async (session) => {
       const { from, is, at } = session.dialect.inState(stateNumber.scheduled)
       const due = await session.all<{ id: string; lane: number; grp: string }>(
         `SELECT id, lane, grp FROM ${from} WHERE ${is} AND ${at} <= ? ORDER BY ${at} LIMIT ${promotionsPerCall} FOR UPDATE SKIP LOCKED`,
-        [now],
+        [time.now()],
       )
       if (due.length === 0) return true
       await session.run(`UPDATE {jobs by PRIMARY} SET state = ${stateNumber.ready} WHERE id IN (?)`, [

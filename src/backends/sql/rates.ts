@@ -15,11 +15,10 @@ export class Rates {
   /** Writes down what was taken, and forgets scopes that nobody asked of for long: so none stays for ever. */
   async write(session: SqlSession, taken: readonly Tokens[], now: number): Promise<void> {
     if (taken.length === 0) return
-    const rows = taken.map(({ scope, log, rate }) => ({
-      scope,
-      log: JSON.stringify(log),
-      expires_at: (log.at(-1)?.[0] ?? now) + rate.perMs,
-    }))
+    const rows = taken.map((tokens) => {
+      const log = tokens.logAt(now)
+      return { scope: tokens.scope, log: JSON.stringify(log), expires_at: (log.at(-1)?.[0] ?? now) + tokens.rate.perMs }
+    })
     await session.upsert('rates', ['scope', 'log', 'expires_at'], rows, ['scope'], ['log', 'expires_at'])
     await session.run('DELETE FROM {rates} WHERE expires_at <= ?', [now])
   }

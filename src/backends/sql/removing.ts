@@ -1,6 +1,7 @@
 import type { RemoveFilter } from '../store.ts'
 import { chosenLanes } from './lane-choice.ts'
 import type { Lanes } from './lanes.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlValue } from './session.ts'
 import { stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
@@ -24,7 +25,7 @@ export class Removing {
   }
 
   /** Those that ended first go first. */
-  async remove(filter: RemoveFilter, now: number): Promise<number> {
+  async remove(filter: RemoveFilter, time: QueueTime): Promise<number> {
     const lanes = await chosenLanes(this.#parts.lanes, filter)
     const ids = filter.ids?.filter(isJobId)
     if (lanes?.length === 0 || ids?.length === 0) return 0
@@ -32,7 +33,7 @@ export class Removing {
     while (removed < filter.limit) {
       const limit = Math.min(filter.limit - removed, jobsPerTransaction)
       const doomed = await this.#doomed({ ...filter, limit }, ids, lanes)
-      if (doomed.length > 0) removed += await this.#removeEnded(doomed, stateNumber[filter.state], now)
+      if (doomed.length > 0) removed += await this.#removeEnded(doomed, stateNumber[filter.state], time)
       if (doomed.length < limit) break
     }
     return removed
@@ -64,9 +65,9 @@ export class Removing {
   }
 
   /** Somebody may have put one back, or deleted it, since it was found. */
-  async #removeEnded(ids: readonly string[], state: number, now: number): Promise<number> {
+  async #removeEnded(ids: readonly string[], state: number, time: QueueTime): Promise<number> {
     let removed = 0
-    await this.#parts.transactions.withJobs(ids, now, async (hand) => {
+    await this.#parts.transactions.withJobs(ids, time, async (hand) => {
       const ended = ids.flatMap((id) => hand.get(id) ?? []).filter((row) => row.state === state)
       for (const { id } of ended) hand.remove(id)
       removed = ended.length

@@ -1,6 +1,7 @@
 import type { JobStore } from '../store.ts'
 import { digestOfKey, type JobChange, type JobRow } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
+import type { QueueTime } from './queue-time.ts'
 import { stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
 import type { Transactions } from './transactions.ts'
@@ -22,18 +23,18 @@ export class Replaying {
   }
 
   /** Whoever sends a job with the key of one that is being put back comes before it or after it: the transaction is tried again. */
-  async retry(ids: readonly string[], now: number): Promise<readonly RetryAnswer[]> {
+  async retry(ids: readonly string[], time: QueueTime): Promise<readonly RetryAnswer[]> {
     let answers: readonly RetryAnswer[] = ids.map(() => 'missing')
     const known = ids.filter(isJobId)
     if (known.length === 0) return answers
-    await this.#parts.transactions.withJobs(known, now, async (hand) => {
+    await this.#parts.transactions.withJobs(known, time, async (hand) => {
       const barred = await this.#barred(hand, ids)
       answers = ids.map((id) => {
         const row = hand.get(id)
         if (row === undefined) return 'missing'
         if (row.state <= stateNumber.running) return 'active'
         if (barred.has(id)) return 'conflict'
-        hand.change(id, putBack(now))
+        hand.change(id, putBack(hand.now))
         return 'requeued'
       })
     })

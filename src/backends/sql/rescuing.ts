@@ -1,6 +1,7 @@
 import type { AttemptError, DeadReason, ReapReport } from '../contract.ts'
 import { interruption } from '../failure.ts'
 import { type JobChange, type JobRow, stateAfter, unleased, withError } from './job-row.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase } from './session.ts'
 import { cancelledAt } from './settling.ts'
 import { stateNumber } from './tables.ts'
@@ -19,16 +20,16 @@ export class Rescuing {
   }
 
   /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */
-  async reap(maxRescues: number, deadOwners: readonly string[], now: number): Promise<ReapReport> {
-    const isOver = (row: JobRow) => (row.lease_until as number) <= now || deadOwners.includes(row.owner as string)
-    const ids = [...(await this.#heldBy(deadOwners)), ...(await this.#expired(now))]
+  async reap(maxRescues: number, deadOwners: readonly string[], time: QueueTime): Promise<ReapReport> {
+    const ids = [...(await this.#heldBy(deadOwners)), ...(await this.#expired(time.now()))]
     const report = { returned: 0, poisoned: 0 }
     if (ids.length === 0) return report
-    await this.#transactions.withJobs(ids, now, async (hand) => {
+    await this.#transactions.withJobs(ids, time, async (hand) => {
+      const isOver = (row: JobRow) => (row.lease_until as number) <= hand.now || deadOwners.includes(row.owner as string)
       Object.assign(report, { returned: 0, poisoned: 0 })
       for (const row of new Set(ids.flatMap((id) => hand.get(id) ?? []))) {
         if (row.state !== stateNumber.running || !isOver(row)) continue
-        const change = changeFor(row, maxRescues, now)
+        const change = changeFor(row, maxRescues, hand.now)
         if (change.state === stateNumber.ready || change.state === stateNumber.scheduled) report.returned++
         if (change.reason === 'poisoned') report.poisoned++
         hand.change(row.id, { ...change, token: null, rescues: row.rescues + 1 })

@@ -1,6 +1,6 @@
-import type { Clock } from '../../core/clock.ts'
 import type { ScheduleStore } from '../schedule-store.ts'
 import { Occurrences } from './occurrences.ts'
+import type { QueueTime } from './queue-time.ts'
 import { ScheduleRevision } from './schedule-revision.ts'
 import { Schedules } from './schedules.ts'
 import type { Sending } from './sending.ts'
@@ -12,12 +12,12 @@ export interface ScheduleStoreParts {
   readonly database: SqlDatabase
   readonly transactions: Transactions
   readonly sending: Sending
-  readonly clock: Clock
+  readonly time: QueueTime
 }
 
 /** Schedules and their occurrences. `waking` wakes workers after what it is given. */
 export function scheduleStore(
-  { database, transactions, sending, clock }: ScheduleStoreParts,
+  { database, transactions, sending, time }: ScheduleStoreParts,
   waking: <Answer>(work: Promise<Answer>) => Promise<Answer>,
 ): ScheduleStore {
   const revision = new ScheduleRevision()
@@ -25,18 +25,18 @@ export function scheduleStore(
   const occurrences = new Occurrences({ database, sending, revision })
   const schedules = new Schedules({ database, transactions, revision, unended })
   return {
-    register: (entries) => schedules.register(entries, clock.now()),
+    register: (entries) => schedules.register(entries, time),
     standings: (names) => schedules.standings(names),
     revision: () => revision.read(database),
-    enqueue: (wanted) => waking(occurrences.enqueue(wanted, clock.now())),
+    enqueue: (wanted) => waking(occurrences.enqueue(wanted, time)),
     find: (keys) => occurrences.find(keys),
     recent: (schedule, upTo, limit) => occurrences.recent(schedule, upTo, limit),
-    neighbours: (key) => unended.neighbours(key, clock.now()),
-    skipWaiting: (request) => unended.skipWaiting(request, clock.now()),
-    pause: (name) => schedules.pause(name, clock.now()),
-    resume: (name) => schedules.resume(name, clock.now()),
-    remove: (name) => schedules.remove(name, clock.now()),
-    list: () => schedules.list(clock.now()),
+    neighbours: (key) => unended.neighbours(key, time),
+    skipWaiting: (request) => unended.skipWaiting(request, time),
+    pause: (name) => schedules.pause(name, time),
+    resume: (name) => schedules.resume(name, time),
+    remove: (name) => schedules.remove(name, time),
+    list: () => schedules.list(time.now()),
     forget: (before, limit) => occurrences.forget(before, limit),
   }
 }

@@ -1,5 +1,6 @@
 import type { ScheduleEntry, ScheduleRecord, ScheduleStanding } from '../schedule-store.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
+import type { QueueTime } from './queue-time.ts'
 import { type OccurrenceRow, occurrenceColumns, occurrenceOf } from './schedule-record.ts'
 import type { ScheduleRevision } from './schedule-revision.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
@@ -23,13 +24,13 @@ export class Schedules {
   }
 
   /** Every program registers all its schedules when it starts. Most often none has changed, and nobody is to wait for another one. */
-  async register(entries: readonly ScheduleEntry[], now: number): Promise<void> {
+  async register(entries: readonly ScheduleEntry[], time: QueueTime): Promise<void> {
     const { database } = this.#parts
     if (entries.length === 0) return
     const names = [...new Set(entries.map(({ name }) => name))]
-    if (changesOf(entries, await known(database, names), now).length === 0) return
-    await this.#change(now, async (hand) => {
-      const changed = changesOf(entries, await known(hand.session, names), now)
+    if (changesOf(entries, await known(database, names), time.now()).length === 0) return
+    await this.#change(time, async (hand) => {
+      const changed = changesOf(entries, await known(hand.session, names), hand.now)
       if (changed.length === 0) return false
       const columns = ['expression', 'timezone', 'version', 'since'] as const
       await hand.session.upsert('schedules', ['name', ...columns], changed, ['name'], columns)
@@ -41,26 +42,26 @@ export class Schedules {
     })
   }
 
-  async pause(name: string, now: number): Promise<boolean> {
-    return this.#changeOne(name, now, async (hand, { paused_at }) => {
+  async pause(name: string, time: QueueTime): Promise<boolean> {
+    return this.#changeOne(name, time, async (hand, { paused_at }) => {
       if (paused_at !== null) return false
-      await hand.session.run('UPDATE {schedules} SET paused_at = ? WHERE name = ?', [now, name])
+      await hand.session.run('UPDATE {schedules} SET paused_at = ? WHERE name = ?', [hand.now, name])
       await withdraw(hand, [name])
       return true
     })
   }
 
   /** One that is not paused was followed without a break, and still is. */
-  async resume(name: string, now: number): Promise<boolean> {
-    return this.#changeOne(name, now, async (hand, { paused_at }) => {
+  async resume(name: string, time: QueueTime): Promise<boolean> {
+    return this.#changeOne(name, time, async (hand, { paused_at }) => {
       if (paused_at === null) return false
-      await hand.session.run('UPDATE {schedules} SET paused_at = NULL, since = ? WHERE name = ?', [now, name])
+      await hand.session.run('UPDATE {schedules} SET paused_at = NULL, since = ? WHERE name = ?', [hand.now, name])
       return true
     })
   }
 
-  async remove(name: string, now: number): Promise<boolean> {
-    return this.#changeOne(name, now, async (hand) => {
+  async remove(name: string, time: QueueTime): Promise<boolean> {
+    return this.#changeOne(name, time, async (hand) => {
       await withdraw(hand, [name])
       await this.#parts.unended.skipAll(hand, name, 'its schedule was removed')
       await hand.session.run('DELETE FROM {occurrences} WHERE schedule = ?', [name])
@@ -95,11 +96,11 @@ export class Schedules {
 
   async #changeOne(
     name: string,
-    now: number,
+    time: QueueTime,
     work: (hand: JobsInHand, schedule: KnownRow) => Promise<boolean>,
   ): Promise<boolean> {
     let isKnown = false
-    await this.#change(now, async (hand) => {
+    await this.#change(time, async (hand) => {
       const [schedule] = await known(hand.session, [name])
       isKnown = schedule !== undefined
       return schedule === undefined ? false : work(hand, schedule)
@@ -108,9 +109,9 @@ export class Schedules {
   }
 
   /** Jobs that are withdrawn may be part of workflows, so what is on links is taken first. `work` says whether it has changed anything. */
-  async #change(now: number, work: (hand: JobsInHand) => Promise<boolean>): Promise<void> {
+  async #change(time: QueueTime, work: (hand: JobsInHand) => Promise<boolean>): Promise<void> {
     const { transactions, revision } = this.#parts
-    await transactions.alone(now, async (hand) => {
+    await transactions.alone(time, async (hand) => {
       await revision.hold(hand.session)
       if (await work(hand)) await revision.advance(hand.session)
     })

@@ -5,6 +5,7 @@ import type { Groups } from './groups.ts'
 import { digestOfKey } from './job-row.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import type { Numbers } from './numbers.ts'
+import type { QueueTime } from './queue-time.ts'
 import { type PlainRow, plainRowOf, rowOf, type SentRow, sentColumns } from './sent-rows.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import type { Shortcuts } from './shortcuts.ts'
@@ -36,24 +37,24 @@ export class Sending {
   }
 
   /** Jobs that stand alone, in a transaction of their own. */
-  async send(envelopes: readonly Envelope[], now: number, word: Word | null): Promise<readonly SendReceipt[]> {
+  async send(envelopes: readonly Envelope[], time: QueueTime, word: Word | null): Promise<readonly SendReceipt[]> {
     const { database, shortcuts } = this.#parts
     const isPlain = envelopes.every(({ uniqueKey, group }) => uniqueKey === null && group === null)
     if (!isPlain) {
-      const rows = await this.rowsOf(envelopes, now)
-      return database.transaction((session) => this.store(session, rows, now))
+      const rows = await this.rowsOf(envelopes, time)
+      return database.transaction((session) => this.store(session, rows, time.now()))
     }
     const lanes = await this.#parts.lanes.of(envelopes)
-    const rows = envelopes.map((envelope, index) => plainRowOf(envelope, lanes[index] as Lane, now))
+    const rows = envelopes.map((envelope, index) => plainRowOf(envelope, lanes[index] as Lane, time))
     const written = await shortcuts.store(database, rows, word)
     this.#parts.counts.noteEntries(1)
     return this.#parts.numbers.namesakes(database, rows, receiptsOf(rows, written))
   }
 
   /** The rows that envelopes become. Lanes are made on the way, in transactions of their own. */
-  async rowsOf(envelopes: readonly Envelope[], now: number, schedules?: readonly string[]): Promise<readonly SentRow[]> {
+  async rowsOf(envelopes: readonly Envelope[], time: QueueTime, schedules?: readonly string[]): Promise<readonly SentRow[]> {
     const lanes = await this.#parts.lanes.of(envelopes, schedules !== undefined)
-    return envelopes.map((envelope, index) => rowOf(envelope, lanes[index] as Lane, now, schedules?.[index] ?? null))
+    return envelopes.map((envelope, index) => rowOf(envelope, lanes[index] as Lane, time, schedules?.[index] ?? null))
   }
 
   /** Stores rows one after the other and all together, each unless it is there already or its key is held. */

@@ -1,6 +1,7 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import { heldKeyOf, scopedKey } from './job-row.ts'
 import type { Lane } from './lanes.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlRow } from './session.ts'
 import { type ColumnName, stateNumber } from './tables.ts'
 import { writeUntil } from './unique-keys.ts'
@@ -43,9 +44,9 @@ export type SentRow = PlainRow & {
 }
 
 /** A row without a unique key, a group, a schedule or links: those columns have their defaults. */
-export function plainRowOf(envelope: Envelope, lane: Lane, now: number): PlainRow {
-  const { id, number, runAt, createdAt, identity, payload, signature } = envelope
-  const state = runAt <= now ? stateNumber.ready : stateNumber.scheduled
+export function plainRowOf(envelope: Envelope, lane: Lane, time: QueueTime, runAt = time.dueAt(envelope.runAt)): PlainRow {
+  const { id, number, createdAt, identity, payload, signature } = envelope
+  const state = runAt <= time.now() ? stateNumber.ready : stateNumber.scheduled
   const row = { id, lane: lane.lane, state, run_at: runAt, created_at: createdAt, identity, payload, signature }
   return number === null ? row : { ...row, number }
 }
@@ -55,10 +56,11 @@ export function hasNumbers(rows: readonly PlainRow[]): boolean {
   return rows.some(({ number }) => number !== undefined)
 }
 
-export function rowOf(envelope: Envelope, lane: Lane, now: number, schedule: string | null): SentRow {
+export function rowOf(envelope: Envelope, lane: Lane, time: QueueTime, schedule: string | null): SentRow {
   const { job, group, uniqueKey, uniqueUntil } = envelope
   const row = {
-    ...plainRowOf(envelope, lane, now),
+    // The instants of a schedule are the same whoever stores them.
+    ...plainRowOf(envelope, lane, time, schedule === null ? undefined : envelope.runAt),
     grp: group ?? '',
     unique_key: uniqueKey === null ? null : scopedKey(job, uniqueKey),
     unique_until: uniqueKey === null ? null : writeUntil(uniqueUntil),

@@ -6,6 +6,7 @@ import { type JobChange, type JobRow, stateAfter, unleased, withError } from './
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import type { OnceMarks } from './once-marks.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import type { Shortcuts } from './shortcuts.ts'
 import { isRunning, stateNumber } from './tables.ts'
@@ -47,19 +48,20 @@ export class Settling {
     this.#parts = parts
   }
 
-  settle(settlements: readonly Settlement[], now: number): Promise<Settled> {
-    return this.#doubts.around(settlements, () => this.#settle(settlements, now))
+  settle(settlements: readonly Settlement[], time: QueueTime): Promise<Settled> {
+    return this.#doubts.around(settlements, () => this.#settle(settlements, time))
   }
 
-  async #settle(settlements: readonly Settlement[], now: number): Promise<Settled> {
+  async #settle(settlements: readonly Settlement[], time: QueueTime): Promise<Settled> {
     const receipts = new Array<SettleReceipt>(settlements.length).fill('lost')
     const tokens = settlements.map(({ token }) => readToken(token))
-    const left = await this.#succeedPlainly(settlements, tokens, receipts, now)
+    const left = await this.#succeedPlainly(settlements, tokens, receipts, time)
     if (left.length === 0) return { receipts, released: false }
     const placed = new Map<number, PlacedSettlement>()
-    for (const index of left) placed.set(index, await this.#placed(settlements[index] as Settlement, tokens[index] as Token))
+    for (const index of left)
+      placed.set(index, await this.#placed(settlements[index] as Settlement, tokens[index] as Token, time))
     const ids = left.map((index) => (tokens[index] as Token).id)
-    const released = await this.#parts.transactions.withJobs(ids, now, async (hand) => {
+    const released = await this.#parts.transactions.withJobs(ids, time, async (hand) => {
       for (const index of left) {
         receipts[index] = await this.#settleOne(hand, tokens[index] as Token, placed.get(index) as PlacedSettlement)
       }
@@ -68,12 +70,13 @@ export class Settling {
   }
 
   /** Whether a job is an occurrence of a schedule stays as it is, whatever else becomes of its lane. */
-  async #placed(settlement: Settlement, token: Token): Promise<PlacedSettlement> {
+  async #placed(settlement: Settlement, token: Token, time: QueueTime): Promise<PlacedSettlement> {
     if (settlement.kind !== 'again') return settlement
     const { lanes } = this.#parts
     const held = lanes.find(token.lane) ?? (await lanes.all()).find(({ lane }) => lane === token.lane)
     const [lane] = await lanes.of([settlement.envelope], held?.recurring === 1)
-    return { ...settlement, lane: lane as Lane }
+    const { envelope } = settlement
+    return { ...settlement, envelope: { ...envelope, runAt: time.dueAt(envelope.runAt) }, lane: lane as Lane }
   }
 
   async #settleOne(hand: JobsInHand, token: Token, settlement: PlacedSettlement): Promise<SettleReceipt> {
@@ -95,7 +98,7 @@ export class Settling {
     settlements: readonly Settlement[],
     tokens: readonly (Token | undefined)[],
     receipts: SettleReceipt[],
-    now: number,
+    time: QueueTime,
   ): Promise<readonly number[]> {
     const { database, lanes, counts, shortcuts } = this.#parts
     const read = settlements.flatMap((_, index) => (tokens[index] === undefined ? [] : [index]))
@@ -109,7 +112,7 @@ export class Settling {
       const { result } = settlements[index] as Extract<Settlement, { kind: 'done' }>
       return { ...(tokens[index] as Token), result }
     })
-    const ended = await shortcuts.succeed(database, done, now)
+    const ended = await shortcuts.succeed(database, done, time)
     if (ended === null || ended.size > 0) counts.noteEntries(2)
     for (const [id, index] of plain) if (ended === null || ended.has(id)) receipts[index] = 'applied'
     return read.filter((index) => receipts[index] !== 'applied')
@@ -171,7 +174,7 @@ function againAs({ group, identity, payload, signature, runAt }: Envelope, { lan
 export async function touchLeases(
   session: SqlSession,
   tokens: readonly string[],
-  change: Readonly<Record<'lease_until', number>> | Readonly<Record<'begun', number>>,
+  change: () => Readonly<Record<'lease_until', number>> | Readonly<Record<'begun', number>>,
 ): Promise<readonly SettleReceipt[]> {
   const read = tokens.map(readToken)
   const ids = read.flatMap((token) => token?.id ?? [])
@@ -182,7 +185,7 @@ export async function touchLeases(
   const claims = new Map(held.map(({ id, token }) => [id, token]))
   const mine = read.map((token) => token !== undefined && claims.get(token.id) === token.claim)
   const kept = read.flatMap((token, index) => (mine[index] ? [(token as Token).id] : []))
-  const [column, value] = Object.entries(change)[0] as [string, number]
+  const [column, value] = Object.entries(change())[0] as [string, number]
   if (kept.length > 0) await session.run(`UPDATE {jobs by PRIMARY} SET ${column} = ? WHERE id IN (?)`, [value, kept])
   return mine.map((isMine) => (isMine ? 'applied' : 'lost'))
 }

@@ -1,3 +1,4 @@
+import type { QueueTime } from './queue-time.ts'
 import type { PlainRow } from './sent-rows.ts'
 import type { SqlDatabase } from './session.ts'
 import type { Word } from './waker.ts'
@@ -13,7 +14,7 @@ export interface Shortcuts {
    */
   store(database: SqlDatabase, rows: readonly PlainRow[], word: Word | null): Promise<ReadonlySet<string> | null>
   /** Ends leases of jobs that nobody waits for as succeeded, and counts them. Gives the ids of those that were held; null is all of them. */
-  succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<ReadonlySet<string> | null>
+  succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<ReadonlySet<string> | null>
   /** Claims the first ready jobs of these lanes, best first. */
   claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed>
   /** Whether that leaves out queues which are paused. Where it does not, whoever claims must know them. */
@@ -41,8 +42,8 @@ export interface ShortClaim {
   readonly limit: number
   readonly claim: string
   readonly owner: string
-  readonly now: number
-  readonly leaseUntil: number
+  readonly time: QueueTime
+  readonly leaseMs: number
 }
 
 export interface ShortClaimed {
@@ -65,6 +66,8 @@ export interface ClaimedRow {
   readonly run_at: number
   readonly attempts: number
   readonly number: number | null
+  /** Until when the claim has it. */
+  readonly lease_until: number
 }
 
 export const claimedColumns = [
@@ -80,4 +83,5 @@ export const claimedColumns = [
   'run_at',
   'attempts',
   'number',
+  'lease_until',
 ] as const satisfies readonly (keyof ClaimedRow)[]

@@ -1,4 +1,3 @@
-import type { Clock } from '../../core/clock.ts'
 import type { JobStore } from '../store.ts'
 import { Amending } from './amending.ts'
 import { Changing } from './changing.ts'
@@ -8,6 +7,7 @@ import type { Lanes } from './lanes.ts'
 import { Looking } from './looking.ts'
 import type { Mending } from './mending.ts'
 import { sqlNumbers } from './numbers.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { Rates } from './rates.ts'
 import { Removing } from './removing.ts'
 import { Replaying } from './replaying.ts'
@@ -29,14 +29,14 @@ export interface StoreParts {
   readonly sending: Sending
   readonly trees: Trees
   readonly mending: Mending
-  readonly clock: Clock
+  readonly time: QueueTime
   /** After something may have become ready. */
   readonly wake: () => void
 }
 
 /** Looking into the queue, and changing what waits in it. */
 export function sqlStore(parts: StoreParts): JobStore {
-  const { database, transactions, trees, mending, clock, wake } = parts
+  const { database, transactions, trees, mending, time, wake } = parts
   const looking = new Looking(parts)
   const removing = new Removing(parts)
   const changing = new Changing(database, transactions)
@@ -55,30 +55,30 @@ export function sqlStore(parts: StoreParts): JobStore {
     counts: () => looking.jobCounts(),
     leases: (owners) => looking.leases(owners),
     leasesOf: (ids) => looking.leasesOf(ids),
-    cancel: (id) => waking(changing.cancel(id, clock.now())),
-    reschedule: (id, runAt) => waking(changing.reschedule(id, runAt, clock.now())),
-    amend: (amendments) => waking(amending.amend(amendments, clock.now())),
-    reject: (rejections) => waking(amending.reject(rejections, clock.now())),
-    retry: (ids) => waking(replaying.retry(ids, clock.now())),
-    remove: (filter) => removing.remove(filter, clock.now()),
+    cancel: (id) => waking(changing.cancel(id, time)),
+    reschedule: (id, runAt) => waking(changing.reschedule(id, runAt, time)),
+    amend: (amendments) => waking(amending.amend(amendments, time)),
+    reject: (rejections) => waking(amending.reject(rejections, time)),
+    retry: (ids) => waking(replaying.retry(ids, time)),
+    remove: (filter) => removing.remove(filter, time),
     report: (reports) => changing.report(reports),
     links: (id) => trees.links(id),
     tree: (root) => trees.counts(root),
-    cancelTree: (id) => waking(trees.cancel(id, clock.now())),
+    cancelTree: (id) => waking(trees.cancel(id, time)),
     async mend(limit) {
-      const report = await mending.mend(limit, clock.now())
+      const report = await mending.mend(limit, time)
       if (report.mended > 0) wake()
       return report
     },
     pause: (queue) => changing.pause(queue),
     resume: (queue) => waking(changing.resume(queue)),
     pausedQueues: () => changing.pausedQueues(),
-    holds: (id, rules) => holding.holds(id, rules, clock.now()),
+    holds: (id, rules) => holding.holds(id, rules, time),
     schedules: scheduleStore(parts, waking),
     workers: {
-      announce: (worker, ttlMs) => workers.announce(worker, ttlMs, clock.now()),
+      announce: (worker, ttlMs) => workers.announce(worker, ttlMs, time),
       leave: (owner) => workers.leave(owner),
-      list: () => workers.list(clock.now()),
+      list: () => workers.list(time.now()),
     },
     numbers: sqlNumbers(database),
   }

@@ -1,4 +1,5 @@
 import { type HandParts, JobsInHand } from './jobs-in-hand.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 
 /** What at most one transaction does at a time: claims below limits, and changes to what waits for what. */
@@ -16,29 +17,29 @@ export class Transactions {
   }
 
   /** Locks these jobs, has them changed, and writes that. Jobs that are part of a workflow are only ever changed by one at a time. */
-  async withJobs(ids: readonly string[], now: number, work: (hand: JobsInHand) => Promise<void>): Promise<JobsInHand> {
+  async withJobs(ids: readonly string[], time: QueueTime, work: (hand: JobsInHand) => Promise<void>): Promise<JobsInHand> {
     try {
-      return await this.#attempt(ids, now, work, this.#expectsLinks)
+      return await this.#attempt(ids, time, work, this.#expectsLinks)
     } catch (thrown) {
       if (!(thrown instanceof LinksMet)) throw thrown
     }
-    return this.#attempt(ids, now, work, true)
+    return this.#attempt(ids, time, work, true)
   }
 
   /** As `withJobs`, for work that is on links from the start and finds out by itself which jobs it needs. */
-  alone(now: number, work: (hand: JobsInHand) => Promise<void>): Promise<JobsInHand> {
-    return this.#attempt([], now, work, true)
+  alone(time: QueueTime, work: (hand: JobsInHand) => Promise<void>): Promise<JobsInHand> {
+    return this.#attempt([], time, work, true)
   }
 
   #attempt(
     ids: readonly string[],
-    now: number,
+    time: QueueTime,
     work: (hand: JobsInHand) => Promise<void>,
     isAlone: boolean,
   ): Promise<JobsInHand> {
     return this.#database.transaction(async (session) => {
       if (isAlone) await lockMutex(session, 'links')
-      const hand = new JobsInHand(session, now, this.#parts)
+      const hand = new JobsInHand(session, time, this.#parts)
       const rows = await hand.lock(ids)
       const isAnyLinked = rows.some(({ linked }) => linked === 1)
       if (isAnyLinked && !isAlone) throw new LinksMet()

@@ -2,6 +2,7 @@ import { type JobState, jobStates, zeroCounts } from '../job-state.ts'
 import type { JobLink, TreeCancellation, TreeCounts } from '../store.ts'
 import { type Edge, edgeColumns, linkOf } from './edges.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 import { cancelledAt } from './settling.ts'
 import { stateNumber } from './tables.ts'
@@ -44,9 +45,9 @@ export class Trees {
   }
 
   /** All of them are ended before anybody is told, so that none ends because of another one. */
-  async cancel(id: string, now: number): Promise<TreeCancellation> {
+  async cancel(id: string, time: QueueTime): Promise<TreeCancellation> {
     let report: TreeCancellation = { cancelled: 0, requested: 0, ended: 0 }
-    await this.#transactions.alone(now, async (hand) => {
+    await this.#transactions.alone(time, async (hand) => {
       report = await cancelFamily(hand, id)
     })
     return report

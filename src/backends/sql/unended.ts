@@ -1,6 +1,7 @@
 import type { Neighbours, OccurrenceKey, SkipRequest } from '../schedule-store.ts'
 import type { JobRow } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession, SqlValue } from './session.ts'
 import { stateNumber } from './tables.ts'
 import type { Transactions } from './transactions.ts'
@@ -18,25 +19,28 @@ export class Unended {
     this.#transactions = transactions
   }
 
-  async neighbours({ schedule, at }: OccurrenceKey, now: number): Promise<Neighbours> {
+  async neighbours({ schedule, at }: OccurrenceKey, time: QueueTime): Promise<Neighbours> {
     const [row] = await this.#database.all<{ unended: number | null; seen: number }>(
       `SELECT (SELECT MIN(earlier.at) FROM (
            SELECT at, job_id FROM {occurrences} WHERE schedule = ? AND outcome IS NULL AND at < ? ORDER BY at LIMIT ${mostWaiting}
          ) AS earlier JOIN {jobs} AS jobs ON jobs.id = earlier.job_id WHERE jobs.started_at IS NOT NULL) AS unended,
          CASE WHEN ${isSeen('?', '?')} THEN 1 ELSE 0 END AS seen`,
-      [schedule, at, schedule, now, schedule, at, at],
+      [schedule, at, schedule, time.now(), schedule, at, at],
     )
     return { unended: row?.unended ?? null, seen: row?.seen === 1 }
   }
 
-  async skipWaiting({ schedule, before, unseenOnly, why }: SkipRequest, now: number): Promise<number> {
+  async skipWaiting({ schedule, before, unseenOnly, why }: SkipRequest, time: QueueTime): Promise<number> {
     const isLate = 'unended.at < ? AND unended.stored_at < unended.at'
     const ids = unseenOnly
-      ? await unbegun(this.#database, schedule, `${isLate} AND NOT ${isSeen('unended.schedule', 'unended.at')}`, [before, now])
+      ? await unbegun(this.#database, schedule, `${isLate} AND NOT ${isSeen('unended.schedule', 'unended.at')}`, [
+          before,
+          time.now(),
+        ])
       : await unbegun(this.#database, schedule, isLate, [before])
     if (ids.length === 0) return 0
     let skipped = 0
-    await this.#transactions.withJobs(ids, now, async (hand) => {
+    await this.#transactions.withJobs(ids, time, async (hand) => {
       skipped = await skip(hand, ids, why)
     })
     return skipped

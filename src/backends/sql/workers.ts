@@ -1,4 +1,5 @@
 import { byStart, type WorkerPresence, type WorkerRecord } from '../presence.ts'
+import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 
 /** The workers' own rows. The names of their jobs have a table of their own: they may be many, and are written only when they change. */
@@ -9,11 +10,12 @@ export class Workers {
     this.#database = database
   }
 
-  async announce({ jobs, ...said }: WorkerPresence, ttlMs: number, now: number): Promise<void> {
+  async announce({ jobs, ...said }: WorkerPresence, ttlMs: number, time: QueueTime): Promise<void> {
     const { owner } = said
-    const row = { owner, seen_at: now, expires_at: now + ttlMs, said: JSON.stringify(said) }
     await this.#database.transaction(async (session) => {
-      await forgetExpired(session, now)
+      await forgetExpired(session, time.now())
+      const now = time.now()
+      const row = { owner, seen_at: now, expires_at: now + ttlMs, said: JSON.stringify(said) }
       await session.upsert(
         'workers',
         ['owner', 'seen_at', 'expires_at', 'said'],

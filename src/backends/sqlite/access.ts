@@ -1,6 +1,7 @@
 import { type Clock, nextTurn, pause, stopwatch, systemClock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import { type ClockJump, ClockJumps, jumpText } from '../clock-jumps.ts'
 import type { StandIn, StandInRequest } from '../contract.ts'
 import { loadDriver } from './driver.ts'
 import type { Engine, LocalEngine } from './engine.ts'
@@ -45,6 +46,8 @@ export class Access {
   #withoutTurnMs = 0
   #callsUntilInline = 0
   #closed = false
+  readonly #jumps: ClockJumps
+  #moving: Promise<void> | undefined
 
   /** Opens and migrates the file in this thread, so that whatever is wrong with it is told at once. */
   static async open(options: AccessOptions): Promise<Access> {
@@ -57,6 +60,7 @@ export class Access {
   private constructor(inline: LocalEngine, options: AccessOptions) {
     this.#inline = inline
     this.#options = options
+    this.#jumps = new ClockJumps(options.clock)
   }
 
   /** The file as SQLite calls it. */
@@ -75,8 +79,32 @@ export class Access {
 
   async call<Method extends EngineMethod>(method: Method, args: Parameters<Engine[Method]>): Promise<ReturnType<Engine[Method]>> {
     this.refuseClosed()
+    const moving = this.#moved()
+    if (moving !== undefined) await moving
+    return this.#throughThread(method, args)
+  }
+
+  async #throughThread<Method extends EngineMethod>(
+    method: Method,
+    args: Parameters<Engine[Method]>,
+  ): Promise<ReturnType<Engine[Method]>> {
     const thread = this.#usable() ?? (await this.#openThread())
     return thread === undefined ? this.#here(method, args) : thread.call(method, args)
+  }
+
+  /** After the clock was set, what counts down is moved before anything else is done. */
+  #moved(): Promise<void> | undefined {
+    const jump = this.#jumps.look()
+    if (jump !== null) this.#moving = this.#move(jump, this.#moving)
+    return this.#moving
+  }
+
+  async #move(jump: ClockJump, before: Promise<void> | undefined): Promise<void> {
+    await before
+    this.#options.logger.warn(jumpText(jump))
+    // A file that cannot be written to is told by the call that comes next.
+    await this.#throughThread('moveTimes', [jump]).catch(() => {})
+    this.#moving = undefined
   }
 
   /** For calls of well under a millisecond. */
@@ -86,6 +114,8 @@ export class Access {
   ): Promise<ReturnType<Engine[Method]>> {
     if (this.#withoutTurnMs > longestWithoutTurnMs) await this.#turn()
     this.refuseClosed()
+    const moving = this.#moved()
+    if (moving !== undefined) await moving
     if (this.#callsUntilInline > 0) this.#callsUntilInline--
     const busy = this.#callsUntilInline > 0 || (this.#thread !== undefined && !this.#thread.idle)
     if (busy) return this.call(method, args)
@@ -122,6 +152,7 @@ export class Access {
   /** In this thread whatever else is under way: for what can not cross to the other one. It waits its turn, but blocks nobody. */
   async callHere<Answer>(work: (engine: LocalEngine) => Answer): Promise<Answer> {
     const elapsedMs = stopwatch()
+    await this.#moved()
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       this.refuseClosed()
       try {

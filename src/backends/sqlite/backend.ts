@@ -1,4 +1,4 @@
-import { type Clock, nextTurn } from '../../core/clock.ts'
+import { type Clock, nextTurn, readTime } from '../../core/clock.ts'
 import { randomToken } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import { ClaimableMemo } from '../claimable.ts'
@@ -48,10 +48,10 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
   const logSync = new LogSync(access.file, () => access.callInline('emptyLog', []))
   const reader = new ClaimReader((stamps) => access.callInline('stampTexts', [stamps]))
   const coordination: Coordination = {
-    claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, clock.now()]),
-    sweepKeys: (limit) => access.call('sweepKeys', [limit, clock.now()]),
-    lock: (name, holder, ttlMs) => access.callInline('lock', [name, holder, ttlMs, clock.now()]),
-    unlock: (name, owner) => access.callInline('unlock', [name, owner, clock.now()]),
+    claimOnce: (key, jobId) => access.call('claimOnce', [key, jobId, readTime(clock)]),
+    sweepKeys: (limit) => access.call('sweepKeys', [limit, readTime(clock)]),
+    lock: (name, holder, ttlMs) => access.callInline('lock', [name, holder, ttlMs, readTime(clock)]),
+    unlock: (name, owner) => access.callInline('unlock', [name, owner, readTime(clock)]),
   }
   return {
     kind: 'sqlite',
@@ -59,7 +59,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
     coordination,
     transactions: {
       async complete(token, work) {
-        const { others, released } = await access.callHere((engine) => engine.complete(token, work, clock.now()))
+        const { others, released } = await access.callHere((engine) => engine.complete(token, work, readTime(clock)))
         if (released) wakeFile.touch()
         return others[0]?.[1] ?? 'applied'
       },
@@ -69,7 +69,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       },
     },
     async send(envelopes) {
-      const args: Parameters<Engine['send']> = [flatten(envelopes), clock.now()]
+      const args: Parameters<Engine['send']> = [flatten(envelopes), readTime(clock)]
       const isSmall = envelopes.length <= inlineEnvelopes
       // A worker of this program that idles begins while the disk is still writing; who sends waits for it.
       const isAwaited = isSmall && foundNothing && wakeFile.isHeard
@@ -83,26 +83,25 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       return receiptsOf(envelopes, taken)
     },
     async lease(request) {
-      const now = clock.now()
-      const args: Parameters<Engine['lease']> = [{ ...request, jobs: claimable.of(request.jobs) }, randomToken(), now]
+      const args: Parameters<Engine['lease']> = [{ ...request, jobs: claimable.of(request.jobs) }, randomToken(), readTime(clock)]
       // What wakes an idle worker is most often one job, and the first to arrive is the one that somebody waits for.
       const small = foundNothing && request.limit <= inlineLeases
       const claimed = await (small ? access.callInline('lease', args) : access.call('lease', args))
-      const batch = await reader.read(claimed, now + request.leaseMs)
+      const batch = await reader.read(claimed)
       foundNothing = batch.leases.length === 0
       return batch
     },
     async settle(settlements) {
       const receipts = new Array<SettleReceipt>(settlements.length).fill('applied')
-      const { others, released } = await access.call('settle', [flattenSettlements(settlements), clock.now()])
+      const { others, released } = await access.call('settle', [flattenSettlements(settlements), readTime(clock)])
       for (const [index, receipt] of others) receipts[index] = receipt
       if (released) wakeFile.touch()
       return receipts
     },
     begin: (tokens) => access.call('begin', [tokens]),
-    extend: (tokens, leaseMs) => access.call('extend', [tokens, clock.now() + leaseMs]),
+    extend: (tokens, leaseMs) => access.call('extend', [tokens, leaseMs, readTime(clock)]),
     async reap(maxRescues, deadOwners = []) {
-      const report = await access.call('reap', [maxRescues, deadOwners, clock.now()])
+      const report = await access.call('reap', [maxRescues, deadOwners, readTime(clock)])
       if (report.returned > 0) wakeFile.touch()
       return report
     },
@@ -131,30 +130,30 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     counts: () => access.callInline('counts', []),
     leases: async (owners) => (await access.call('leases', [owners])).map(heldLeaseOf),
     leasesOf: async (ids) => (await access.callInline('leasesOf', [ids])).map(heldLeaseOf),
-    cancel: (id) => waking(access.callInline('cancel', [id, clock.now()])),
-    reschedule: (id, runAt) => waking(access.callInline('reschedule', [id, runAt, clock.now()])),
-    amend: (amendments) => waking(access.callInline('amend', [flattenAmendments(amendments), clock.now()])),
-    reject: (rejections) => waking(access.callInline('reject', [rejections, clock.now()])),
-    retry: (ids) => waking(access.call('retry', [ids, clock.now()])),
+    cancel: (id) => waking(access.callInline('cancel', [id, readTime(clock)])),
+    reschedule: (id, runAt) => waking(access.callInline('reschedule', [id, runAt, readTime(clock)])),
+    amend: (amendments) => waking(access.callInline('amend', [flattenAmendments(amendments), readTime(clock)])),
+    reject: (rejections) => waking(access.callInline('reject', [rejections, readTime(clock)])),
+    retry: (ids) => waking(access.call('retry', [ids, readTime(clock)])),
     remove: (filter) => access.call('remove', [filter]),
     report: (reports) => access.call('report', [reports]),
     links: (id) => access.callInline('links', [id]),
     tree: (root) => access.call('tree', [root]),
-    cancelTree: (id) => waking(access.call('cancelTree', [id, clock.now()])),
+    cancelTree: (id) => waking(access.call('cancelTree', [id, readTime(clock)])),
     async mend(limit) {
-      const report = await access.call('mend', [limit, clock.now()])
+      const report = await access.call('mend', [limit, readTime(clock)])
       if (report.mended > 0) wakeFile.touch()
       return report
     },
     pause: (queue) => access.callInline('pause', [queue]),
     resume: (queue) => waking(access.callInline('resume', [queue])),
     pausedQueues: () => access.callInline('pausedQueues', []),
-    holds: (id, rules) => access.call('holds', [id, rules, clock.now()]),
+    holds: (id, rules) => access.call('holds', [id, rules, readTime(clock)]),
     schedules: scheduleStore(access, clock, waking),
     workers: {
-      announce: (worker, ttlMs) => access.callInline('announceWorker', [worker, ttlMs, clock.now()]),
+      announce: (worker, ttlMs) => access.callInline('announceWorker', [worker, ttlMs, readTime(clock)]),
       leave: (owner) => access.callInline('workerLeaves', [owner]),
-      list: () => access.callInline('listWorkers', [clock.now()]),
+      list: () => access.callInline('listWorkers', [readTime(clock)]),
     },
     numbers: {
       reserve: (count) => access.callInline('reserveNumbers', [count]),
@@ -166,21 +165,21 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
 
 function scheduleStore(access: Access, clock: Clock, waking: <Answer>(work: Promise<Answer>) => Promise<Answer>): ScheduleStore {
   return {
-    register: (entries) => access.call('registerSchedules', [entries, clock.now()]),
+    register: (entries) => access.call('registerSchedules', [entries, readTime(clock)]),
     standings: async (names) => readStandings(await access.call('standings', [names])),
     revision: () => access.callInline('scheduleRevision', []),
-    enqueue: (occurrences) => waking(access.call('enqueueOccurrences', [flattenOccurrences(occurrences), clock.now()])),
+    enqueue: (occurrences) => waking(access.call('enqueueOccurrences', [flattenOccurrences(occurrences), readTime(clock)])),
     find: async (keys) => readOccurrences(await access.call('findOccurrences', [keys])),
     async recent(schedule, upTo, limit) {
       const found = readOccurrences(await access.callInline('recentOccurrences', [schedule, upTo, limit]))
       return found.filter((each) => each !== null)
     },
-    neighbours: (key) => access.callInline('neighbours', [key, clock.now()]),
-    skipWaiting: (request) => access.call('skipWaiting', [request, clock.now()]),
-    pause: (name) => access.callInline('pauseSchedule', [name, clock.now()]),
-    resume: (name) => access.callInline('resumeSchedule', [name, clock.now()]),
-    remove: (name) => access.call('removeSchedule', [name, clock.now()]),
-    list: async () => readSchedules(await access.call('listSchedules', [clock.now()])),
+    neighbours: (key) => access.callInline('neighbours', [key, readTime(clock)]),
+    skipWaiting: (request) => access.call('skipWaiting', [request, readTime(clock)]),
+    pause: (name) => access.callInline('pauseSchedule', [name, readTime(clock)]),
+    resume: (name) => access.callInline('resumeSchedule', [name, readTime(clock)]),
+    remove: (name) => access.call('removeSchedule', [name, readTime(clock)]),
+    list: async () => readSchedules(await access.call('listSchedules', [readTime(clock)])),
     forget: (before, limit) => access.call('forgetOccurrences', [before, limit]),
   }
 }

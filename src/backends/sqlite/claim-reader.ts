@@ -17,12 +17,12 @@ export class ClaimReader {
     this.#textsOf = textsOf
   }
 
-  async read(claimed: Claimed, expiresAt: number): Promise<LeaseBatch> {
+  async read(claimed: Claimed): Promise<LeaseBatch> {
     const rows = JSON.parse(claimed.rows) as ClaimedRow[]
     const unknown = this.#unknownStamps(rows)
     if (unknown.length > 0) await this.#learn(unknown)
     const lanes = new Map(claimed.lanes.map((lane) => [lane.lane, lane]))
-    const leases = rows.map((row) => this.#lease(row, lanes.get(row[1]), claimed.claim, expiresAt))
+    const leases = rows.map((row) => this.#lease(row, lanes.get(row[1]), claimed.claim, claimed.expiresAt))
     return { leases, nextAt: claimed.nextAt, cancelled: claimed.cancelled }
   }
 

@@ -1,4 +1,5 @@
 import type { Answer } from '../../core/answer.ts'
+import { type TimeReading, timeNow } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { SqlTransaction, SqlValue, WorkTransaction } from '../../definition/sql-transaction.ts'
 import type { Settlement, SettleReceipt } from '../contract.ts'
@@ -28,7 +29,7 @@ export class Completing {
   complete(
     token: string,
     work: (tx: WorkTransaction) => Answer<Settlement>,
-    now: number,
+    time: TimeReading,
     write: <Answer>(work: () => Answer) => Answer,
   ): Settled {
     let failure: { readonly thrown: unknown } | undefined
@@ -37,7 +38,7 @@ export class Completing {
       return write(() => {
         if (!this.#isHeld(token)) throw new LostLease()
         const tx = new OpenTransaction(this.#connection)
-        const joined = new JoinedFile({ ...this.#within, end: refuseEnd }, () => now)
+        const joined = new JoinedFile({ ...this.#within, end: refuseEnd }, () => time)
         joinedFiles.set(tx, joined)
         let settlement: Settlement
         try {
@@ -49,7 +50,7 @@ export class Completing {
           tx.close()
           joinedFiles.delete(tx)
         }
-        const settled = this.#settling.settle([settlement], now)
+        const settled = this.#settling.settle([settlement], timeNow(time))
         const released = settled.released || joined.hasChanged
         if (settled.others.every(([, receipt]) => receipt === 'blocked')) return { ...settled, released }
         refused = settlement
@@ -59,18 +60,18 @@ export class Completing {
       if (failure !== undefined) throw failure.thrown
       // What it wrote is undone, and its end is written without it.
       const other = refused
-      if (thrown instanceof NotDone && other !== undefined) return write(() => this.#settling.settle([other], now))
+      if (thrown instanceof NotDone && other !== undefined) return write(() => this.#settling.settle([other], timeNow(time)))
       if (thrown instanceof LostLease) return { others: [[0, 'lost']], released: false }
       throw thrown
     }
   }
 
   /** The end alone, in a transaction with writes of the caller. What would be another end than was said is undone. */
-  end(settlement: Settlement, now: number, write: (work: () => void) => void): SettleReceipt {
+  end(settlement: Settlement, time: TimeReading, write: (work: () => void) => void): SettleReceipt {
     let receipt: SettleReceipt = 'lost'
     try {
       write(() => {
-        receipt = this.#settling.settle([settlement], now).others[0]?.[1] ?? 'applied'
+        receipt = this.#settling.settle([settlement], timeNow(time)).others[0]?.[1] ?? 'applied'
         if (receipt !== 'applied' && receipt !== 'blocked') throw new NotDone()
       })
     } catch (thrown) {

@@ -1,5 +1,7 @@
 import type { Answer } from '../../core/answer.ts'
+import type { TimeReading } from '../../core/clock.ts'
 import type { WorkTransaction } from '../../definition/sql-transaction.ts'
+import type { ClockJump } from '../clock-jumps.ts'
 import type {
   ClaimRules,
   Hold,
@@ -44,12 +46,14 @@ export type TakenReceipts = readonly (readonly [index: number, receipt: SendRece
 
 export interface Claimed extends Omit<ClaimedRows, 'nextTokenAt'>, Outlook {
   readonly claim: string
+  /** Of the leases that it gives. */
+  readonly expiresAt: number
 }
 
 /** The engine in the program's own thread can also be given what does not cross to another one. */
 export interface LocalEngine extends Engine {
-  complete(token: string, work: (tx: WorkTransaction) => Answer<Settlement>, now: number): Settled
-  end(settlement: Settlement, now: number): SettleReceipt
+  complete(token: string, work: (tx: WorkTransaction) => Answer<Settlement>, time: TimeReading): Settled
+  end(settlement: Settlement, time: TimeReading): SettleReceipt
   /** The file as SQLite calls it. */
   readonly file: string
   /** Undefined for a database in memory. */
@@ -62,58 +66,61 @@ export interface LocalEngine extends Engine {
 
 /**
  * The whole queue on one connection, synchronous. It runs in the program's thread and in the database's thread alike, so it
- * takes and gives only what can be cloned, and has no time or chance of its own.
+ * takes and gives only what can be cloned. Its time is the program's, read when a transaction has its lock: whatever counts from
+ * now counts from there.
  */
 export interface Engine {
-  send(flat: FlatEnvelopes, now: number): TakenReceipts
+  send(flat: FlatEnvelopes, time: TimeReading): TakenReceipts
   /** For whoever brings it to disk himself before he acknowledges it. */
-  sendUnsynced(flat: FlatEnvelopes, now: number): TakenReceipts
-  lease(request: FlatRequest, claim: string, now: number): Claimed
-  settle(settlements: readonly FlatSettlement[], now: number): Settled
+  sendUnsynced(flat: FlatEnvelopes, time: TimeReading): TakenReceipts
+  lease(request: FlatRequest, claim: string, time: TimeReading): Claimed
+  settle(settlements: readonly FlatSettlement[], time: TimeReading): Settled
   begin(tokens: readonly string[]): readonly SettleReceipt[]
-  extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
+  extend(tokens: readonly string[], leaseMs: number, time: TimeReading): readonly SettleReceipt[]
   keepLeases(request: StandInRequest, standstill: Standstill): void
-  reap(maxRescues: number, deadOwners: readonly string[], now: number): ReapReport
-  claimOnce(key: string, jobId: string, now: number): OnceClaim
-  sweepKeys(limit: number, now: number): number
-  lock(name: string, holder: LockHolder, ttlMs: number, now: number): LockAnswer
-  unlock(name: string, owner: string, now: number): boolean
+  /** The clock was set: what counts down has as much time left as before. */
+  moveTimes(jump: ClockJump): void
+  reap(maxRescues: number, deadOwners: readonly string[], time: TimeReading): ReapReport
+  claimOnce(key: string, jobId: string, time: TimeReading): OnceClaim
+  sweepKeys(limit: number, time: TimeReading): number
+  lock(name: string, holder: LockHolder, ttlMs: number, time: TimeReading): LockAnswer
+  unlock(name: string, owner: string, time: TimeReading): boolean
   get(id: string): JobRow | null
   list(filter: JobFilter): readonly JobRow[]
   counts(): readonly JobCount[]
   leases(owners: readonly string[]): readonly HeldRow[]
   leasesOf(ids: readonly string[]): readonly HeldRow[]
-  cancel(id: string, now: number): Awaited<ReturnType<JobStore['cancel']>>
-  reschedule(id: string, runAt: number, now: number): Awaited<ReturnType<JobStore['reschedule']>>
-  amend(amendments: FlatAmendments, now: number): readonly AmendAnswer[]
-  reject(rejections: readonly Rejection[], now: number): readonly RejectAnswer[]
-  retry(ids: readonly string[], now: number): Awaited<ReturnType<JobStore['retry']>>
+  cancel(id: string, time: TimeReading): Awaited<ReturnType<JobStore['cancel']>>
+  reschedule(id: string, runAt: number, time: TimeReading): Awaited<ReturnType<JobStore['reschedule']>>
+  amend(amendments: FlatAmendments, time: TimeReading): readonly AmendAnswer[]
+  reject(rejections: readonly Rejection[], time: TimeReading): readonly RejectAnswer[]
+  retry(ids: readonly string[], time: TimeReading): Awaited<ReturnType<JobStore['retry']>>
   remove(filter: RemoveFilter): number
   report(reports: readonly ProgressReport[]): void
   links(id: string): readonly JobLink[]
   tree(root: string): TreeCounts
-  cancelTree(id: string, now: number): TreeCancellation
-  mend(limit: number, now: number): MendReport
+  cancelTree(id: string, time: TimeReading): TreeCancellation
+  mend(limit: number, time: TimeReading): MendReport
   pause(queue: string): void
   resume(queue: string): void
   pausedQueues(): readonly string[]
-  holds(id: string, rules: ClaimRules, now: number): readonly Hold[]
-  registerSchedules(entries: readonly ScheduleEntry[], now: number): void
-  enqueueOccurrences(occurrences: FlatOccurrences, now: number): readonly boolean[]
+  holds(id: string, rules: ClaimRules, time: TimeReading): readonly Hold[]
+  registerSchedules(entries: readonly ScheduleEntry[], time: TimeReading): void
+  enqueueOccurrences(occurrences: FlatOccurrences, time: TimeReading): readonly boolean[]
   findOccurrences(keys: readonly OccurrenceKey[]): string
   recentOccurrences(schedule: string, upTo: number, limit: number): string
-  neighbours(key: OccurrenceKey, now: number): Neighbours
-  skipWaiting(request: SkipRequest, now: number): number
+  neighbours(key: OccurrenceKey, time: TimeReading): Neighbours
+  skipWaiting(request: SkipRequest, time: TimeReading): number
   standings(names: readonly string[] | undefined): string
   scheduleRevision(): number
-  pauseSchedule(name: string, now: number): boolean
-  resumeSchedule(name: string, now: number): boolean
-  removeSchedule(name: string, now: number): boolean
-  listSchedules(now: number): string
+  pauseSchedule(name: string, time: TimeReading): boolean
+  resumeSchedule(name: string, time: TimeReading): boolean
+  removeSchedule(name: string, time: TimeReading): boolean
+  listSchedules(time: TimeReading): string
   forgetOccurrences(before: number, limit: number): number
-  announceWorker(worker: WorkerPresence, ttlMs: number, now: number): void
+  announceWorker(worker: WorkerPresence, ttlMs: number, time: TimeReading): void
   workerLeaves(owner: string): void
-  listWorkers(now: number): readonly WorkerRecord[]
+  listWorkers(time: TimeReading): readonly WorkerRecord[]
   reserveNumbers(count: number): number
   assignNumbers(ids: readonly string[]): readonly (number | null)[]
   findNumbers(numbers: readonly number[]): readonly (string | null)[]

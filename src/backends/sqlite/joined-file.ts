@@ -1,3 +1,4 @@
+import type { TimeReading } from '../../core/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
 import type { AmendAnswer, Amendment, JobRecord, RejectAnswer, Rejection } from '../store.ts'
@@ -8,11 +9,11 @@ import type { Taken } from './sending.ts'
 
 /** What can be done in the middle of a transaction. */
 export interface EngineParts {
-  send(flat: FlatEnvelopes, now: number): readonly Taken[]
+  send(flat: FlatEnvelopes, time: TimeReading): readonly Taken[]
   get(id: string): JobRow | null
-  amend(amendments: FlatAmendments, now: number): readonly AmendAnswer[]
-  reject(rejections: readonly Rejection[], now: number): readonly RejectAnswer[]
-  end(settlement: Settlement, now: number): SettleReceipt
+  amend(amendments: FlatAmendments, time: TimeReading): readonly AmendAnswer[]
+  reject(rejections: readonly Rejection[], time: TimeReading): readonly RejectAnswer[]
+  end(settlement: Settlement, time: TimeReading): SettleReceipt
 }
 
 /** Of transactions that are the queue's own, and open to the function of a handler. */
@@ -21,12 +22,12 @@ export const joinedFiles = new WeakMap<object, JoinedFile>()
 /** The queue inside of a transaction on its file. Everything is done at once. */
 export class JoinedFile implements JoinedQueue {
   readonly #engine: EngineParts
-  readonly #now: () => number
+  readonly #time: () => TimeReading
   #hasChanged = false
 
-  constructor(engine: EngineParts, now: () => number) {
+  constructor(engine: EngineParts, time: () => TimeReading) {
     this.#engine = engine
-    this.#now = now
+    this.#time = time
   }
 
   /** Whether there may be work for those who wait when the transaction is committed. */
@@ -36,7 +37,7 @@ export class JoinedFile implements JoinedQueue {
 
   send(envelopes: readonly Envelope[]): readonly SendReceipt[] {
     this.#hasChanged = true
-    return receiptsOf(envelopes, this.#engine.send(flatten(envelopes), this.#now()))
+    return receiptsOf(envelopes, this.#engine.send(flatten(envelopes), this.#time()))
   }
 
   get(id: string): JobRecord | null {
@@ -46,17 +47,17 @@ export class JoinedFile implements JoinedQueue {
 
   amend(amendments: readonly Amendment[]): readonly AmendAnswer[] {
     this.#hasChanged = true
-    return this.#engine.amend(flattenAmendments(amendments), this.#now())
+    return this.#engine.amend(flattenAmendments(amendments), this.#time())
   }
 
   reject(rejections: readonly Rejection[]): readonly RejectAnswer[] {
     this.#hasChanged = true
-    return this.#engine.reject(rejections, this.#now())
+    return this.#engine.reject(rejections, this.#time())
   }
 
   settle(settlement: Settlement): SettleReceipt {
     this.#hasChanged = true
-    return this.#engine.end(settlement, this.#now())
+    return this.#engine.end(settlement, this.#time())
   }
 }
 

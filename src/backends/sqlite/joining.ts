@@ -1,5 +1,5 @@
 import { type Answer, answerOf, type Steps, wait } from '../../core/answer.ts'
-import type { Clock } from '../../core/clock.ts'
+import { type Clock, readTime } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { JoinableTransaction, SqliteConnection } from '../../definition/transactions/caller-transaction.ts'
 import { recognized } from '../../definition/transactions/recognition.ts'
@@ -56,7 +56,7 @@ export class Joining {
       reject: (...args: Parameters<LocalEngine['reject']>) => changing(({ reject }) => reject(...args)),
       end: (...args: Parameters<LocalEngine['end']>) => changing(({ end }) => end(...args)),
     }
-    return new JoinedFile(parts, () => this.#options.clock.now())
+    return new JoinedFile(parts, () => readTime(this.#options.clock))
   }
 
   #engineOf(connection: SqliteConnection): LocalEngine {

@@ -1,3 +1,4 @@
+import { type TimeReading, timeNow } from '../../core/clock.ts'
 import type { StandInRequest } from '../contract.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
@@ -6,7 +7,7 @@ import { identityIn } from './stamps.ts'
 /** When the event loop that a stand-in stands in for gave its last sign of life, and what time it is now. */
 export interface Standstill {
   readonly since: number
-  readonly now: number
+  readonly now: TimeReading
 }
 
 // What can not be read has no timeout. The place of the timeout in an identity is fixed: see `identityTail`.
@@ -26,7 +27,9 @@ export class Keeping {
     this.#keepWorker = connection.prepare('UPDATE treadle_workers SET expires_at = max(expires_at, min(?2, ?3)) WHERE owner = ?1')
   }
 
-  keep({ owner, leaseMs, graceMs, longestMs }: StandInRequest, { since, now }: Standstill): void {
+  keep({ owner, leaseMs, graceMs, longestMs }: StandInRequest, standstill: Standstill): void {
+    const { since } = standstill
+    const now = timeNow(standstill.now)
     this.#keep.run(owner, now + leaseMs, graceMs, since + longestMs)
     this.#keepWorker.run(owner, now + leaseMs, since + longestMs)
   }

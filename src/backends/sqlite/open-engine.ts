@@ -1,3 +1,4 @@
+import { type TimeReading, timeNow } from '../../core/clock.ts'
 import type { Rejection } from '../store.ts'
 import { Addresses } from './addresses.ts'
 import { Again } from './again.ts'
@@ -20,6 +21,7 @@ import { Locks } from './locks.ts'
 import { Looking } from './looking.ts'
 import { Mending } from './mending.ts'
 import { checkSchema, migrate } from './migrating.ts'
+import { MovingTimes } from './moving-times.ts'
 import { Numbers } from './numbers.ts'
 import { Occurrences } from './occurrences.ts'
 import { Once } from './once.ts'
@@ -89,6 +91,7 @@ function engineOn(connection: Connection): LocalEngine {
   const settling = new Settling(connection, { lanes, endings, linked, again, onceMarks })
   const rescuing = new Rescuing(connection, lanes, endings)
   const keeping = new Keeping(connection)
+  const movingTimes = new MovingTimes(connection)
   const looking = new Looking(connection, lanes, addresses, trees)
   const changing = new Changing(connection, { lanes, addresses, outcomes, uniqueKeys, endings, mending, trees })
   const amending = new Amending(connection, { lanes, addresses, endings })
@@ -136,90 +139,97 @@ function engineOn(connection: Connection): LocalEngine {
   }
   const read = <Answer>(work: () => Answer): Answer => connection.readChecked(work)
   const within = {
-    send: (flat: FlatEnvelopes, now: number) => linking.send(flat, now),
+    send: (flat: FlatEnvelopes, time: TimeReading) => linking.send(flat, timeNow(time)),
     get: (id: string) => looking.get(id),
-    amend: (amendments: FlatAmendments, now: number) => amending.amend(amendments, now),
-    reject: (rejections: readonly Rejection[], now: number) => amending.reject(rejections, now),
+    amend: (amendments: FlatAmendments, time: TimeReading) => amending.amend(amendments, timeNow(time)),
+    reject: (rejections: readonly Rejection[], time: TimeReading) => amending.reject(rejections, timeNow(time)),
   }
   const completing = new Completing(connection, settling, within)
 
   return {
-    send: (flat, now) => write(() => within.send(flat, now)),
-    sendUnsynced: (flat, now) => writeSoon(() => within.send(flat, now)),
-    lease(request, claim, now) {
+    send: (flat, time) => write(() => within.send(flat, time)),
+    sendUnsynced: (flat, time) => writeSoon(() => within.send(flat, time)),
+    lease(request, claim, time) {
+      const askedAt = timeNow(time)
       const outlook = connection.read(() => claiming.outlook(request.owner))
-      const isDue = outlook.nextAt !== null && outlook.nextAt <= now
-      const { open, nextTokenAt } = connection.read(() => claiming.look(request, now))
+      const isDue = outlook.nextAt !== null && outlook.nextAt <= askedAt
+      const { open, nextTokenAt } = connection.read(() => claiming.look(request, askedAt))
       // An idle poll ends here, without the write lock: also one that finds nothing but what a limit keeps waiting.
       if (!isDue && open.length === 0) {
         connection.checkFile()
-        return { claim, rows: '[]', lanes: [], ...outlook, nextAt: earlier(outlook.nextAt, nextTokenAt) }
+        return { claim, rows: '[]', lanes: [], expiresAt: askedAt, ...outlook, nextAt: earlier(outlook.nextAt, nextTokenAt) }
       }
       return writeSoon(() => {
+        const now = timeNow(time)
+        const expiresAt = now + request.leaseMs
         if (!isDue) {
           const claimed = claiming.claim(request, open, claim, now)
-          const nextAt = earlier(earlier(outlook.nextAt, now + request.leaseMs), claimed.nextTokenAt)
-          return { claim, ...claimed, ...outlook, nextAt }
+          const nextAt = earlier(earlier(outlook.nextAt, expiresAt), claimed.nextTokenAt)
+          return { claim, expiresAt, ...claimed, ...outlook, nextAt }
         }
         rescuing.rescue(request.maxRescues, now)
         endings.giveUp(now, mostImpatient)
         const claimed = promoteAndClaim(request, claim, now)
         const after = claiming.outlook(request.owner)
-        return { claim, ...claimed, ...after, nextAt: earlier(after.nextAt, claimed.nextTokenAt) }
+        return { claim, expiresAt, ...claimed, ...after, nextAt: earlier(after.nextAt, claimed.nextTokenAt) }
       })
     },
-    settle: (settlements, now) => write(() => settling.settle(settlements, now)),
-    complete: (token, work, now) => completing.complete(token, work, now, write),
-    end: (settlement, now) => completing.end(settlement, now, write),
+    settle: (settlements, time) => write(() => settling.settle(settlements, timeNow(time))),
+    complete: (token, work, time) => completing.complete(token, work, time, write),
+    end: (settlement, time) => completing.end(settlement, time, write),
     begin: (tokens) => write(() => settling.begin(tokens)),
-    extend: (tokens, until) => writeSoon(() => settling.extend(tokens, until)),
+    extend: (tokens, leaseMs, time) => writeSoon(() => settling.extend(tokens, timeNow(time) + leaseMs)),
     keepLeases: (request, standstill) => writeSoon(() => keeping.keep(request, standstill)),
-    reap: (maxRescues, deadOwners, now) => write(() => rescuing.reap(maxRescues, deadOwners, now)),
-    claimOnce: (key, jobId, now) => write(() => once.claim(key, jobId, now)),
-    sweepKeys: (limit, now) => write(() => once.sweep(now, limit) + uniqueKeys.sweep(now, limit)),
+    moveTimes(jump) {
+      write(() => movingTimes.move(jump))
+      forget()
+    },
+    reap: (maxRescues, deadOwners, time) => write(() => rescuing.reap(maxRescues, deadOwners, timeNow(time))),
+    claimOnce: (key, jobId, time) => write(() => once.claim(key, jobId, timeNow(time))),
+    sweepKeys: (limit, time) => write(() => once.sweep(timeNow(time), limit) + uniqueKeys.sweep(timeNow(time), limit)),
     // Whoever holds a lock on this file ends with the power too.
-    lock: (name, holder, ttlMs, now) => writeSoon(() => locks.lock(name, holder, ttlMs, now)),
-    unlock: (name, owner, now) => writeSoon(() => locks.unlock(name, owner, now)),
+    lock: (name, holder, ttlMs, time) => writeSoon(() => locks.lock(name, holder, ttlMs, timeNow(time))),
+    unlock: (name, owner, time) => writeSoon(() => locks.unlock(name, owner, timeNow(time))),
     get: (id) => read(() => within.get(id)),
     list: (filter) => read(() => looking.list(filter)),
     counts: () => read(() => looking.counts()),
     leases: (owners) => read(() => looking.leases(owners)),
     leasesOf: (ids) => read(() => looking.leasesOf(ids)),
-    cancel: (id, now) => write(() => changing.cancel(id, now)),
-    reschedule: (id, runAt, now) => write(() => changing.reschedule(id, runAt, now)),
-    amend: (amendments, now) => write(() => within.amend(amendments, now)),
-    reject: (rejections, now) => write(() => within.reject(rejections, now)),
-    retry: (ids, now) => write(() => changing.retry(ids, now)),
+    cancel: (id, time) => write(() => changing.cancel(id, timeNow(time))),
+    reschedule: (id, runAt, time) => write(() => changing.reschedule(id, runAt, timeNow(time))),
+    amend: (amendments, time) => write(() => within.amend(amendments, time)),
+    reject: (rejections, time) => write(() => within.reject(rejections, time)),
+    retry: (ids, time) => write(() => changing.retry(ids, timeNow(time))),
     remove: (filter) => write(() => looking.remove(filter)),
     links: (id) => read(() => trees.links(id)),
     tree: (root) => read(() => trees.counts(root)),
-    cancelTree: (id, now) => write(() => changing.cancelTree(id, now)),
-    mend(limit, now) {
+    cancelTree: (id, time) => write(() => changing.cancelTree(id, timeNow(time))),
+    mend(limit, time) {
       const { looked, seqs } = read(() => mending.look(limit))
-      return { looked, mended: seqs.length === 0 ? 0 : write(() => mending.mend(seqs, now)) }
+      return { looked, mended: seqs.length === 0 ? 0 : write(() => mending.mend(seqs, timeNow(time))) }
     },
     report: (reports) => writeSoon(() => changing.report(reports)),
     pause: (queue) => write(() => changing.pause(queue)),
     resume: (queue) => write(() => changing.resume(queue)),
     pausedQueues: () => read(() => changing.pausedQueues()),
-    holds: (id, rules, now) => read(() => holding.holds(id, rules, now)),
-    registerSchedules: (entries, now) => write(() => recurring.register(entries, now)),
-    enqueueOccurrences: (wanted, now) => write(() => occurrences.enqueue(wanted, now)),
+    holds: (id, rules, time) => read(() => holding.holds(id, rules, timeNow(time))),
+    registerSchedules: (entries, time) => write(() => recurring.register(entries, timeNow(time))),
+    enqueueOccurrences: (wanted, time) => write(() => occurrences.enqueue(wanted, timeNow(time))),
     findOccurrences: (keys) => read(() => occurrences.find(keys)),
     recentOccurrences: (schedule, upTo, limit) => read(() => occurrences.recent(schedule, upTo, limit)),
-    neighbours: (key, now) => read(() => unended.neighbours(key, now)),
-    skipWaiting: (request, now) => write(() => unended.skipWaiting(request, now)),
+    neighbours: (key, time) => read(() => unended.neighbours(key, timeNow(time))),
+    skipWaiting: (request, time) => write(() => unended.skipWaiting(request, timeNow(time))),
     standings: (names) => read(() => recurring.standings(names)),
     scheduleRevision: () => read(() => recurring.revision()),
-    pauseSchedule: (name, now) => write(() => recurring.pause(name, now)),
-    resumeSchedule: (name, now) => write(() => recurring.resume(name, now)),
-    removeSchedule: (name, now) => write(() => recurring.remove(name, now)),
-    listSchedules: (now) => read(() => recurring.list(now)),
+    pauseSchedule: (name, time) => write(() => recurring.pause(name, timeNow(time))),
+    resumeSchedule: (name, time) => write(() => recurring.resume(name, timeNow(time))),
+    removeSchedule: (name, time) => write(() => recurring.remove(name, timeNow(time))),
+    listSchedules: (time) => read(() => recurring.list(timeNow(time))),
     forgetOccurrences: (before, limit) => write(() => occurrences.forget(before, limit)),
     // Written every few seconds by each worker, and worth nothing after a power cut.
-    announceWorker: (worker, ttlMs, now) => writeSoon(() => workers.announce(worker, ttlMs, now)),
+    announceWorker: (worker, ttlMs, time) => writeSoon(() => workers.announce(worker, ttlMs, timeNow(time))),
     workerLeaves: (owner) => writeSoon(() => workers.leave(owner)),
-    listWorkers: (now) => read(() => workers.list(now)),
+    listWorkers: (time) => read(() => workers.list(timeNow(time))),
     reserveNumbers: (count) => write(() => numbers.reserve(count)),
     assignNumbers: (ids) => write(() => numbers.assign(ids)),
     findNumbers: (wanted) => read(() => numbers.find(wanted)),

@@ -1,4 +1,4 @@
-import { type Clock, stopwatch, systemClock, type Timer } from '../../core/clock.ts'
+import { type Clock, runningFrom, stopwatch, systemClock, type TimeReading, type Timer } from '../../core/clock.ts'
 import type { StandIn, StandInRequest } from '../contract.ts'
 import type { Engine } from './engine.ts'
 
@@ -31,6 +31,12 @@ const looksPerLease = 12
 const silenceShare = 1 / 4
 const renewalShare = 1 / 3
 
+/** By which the thread measures. Without `readingFrom` no time passes while it waits for the file. */
+interface WatchTime extends Pick<Clock, 'timer'> {
+  readonly stopwatch: () => () => number
+  readonly readingFrom?: (now: number) => TimeReading
+}
+
 /** The thread's side: looks whether beats come, and renews the leases while they do not. */
 export class BeatWatch {
   readonly #request: StandInRequest
@@ -38,6 +44,7 @@ export class BeatWatch {
   readonly #engine: Pick<Engine, 'keepLeases'>
   readonly #timer: (delayMs: number, run: () => void) => Timer
   readonly #watch: () => () => number
+  readonly #readingFrom: (now: number) => TimeReading
   #next: Timer | undefined
   #last = resting
   #sinceLast: () => number
@@ -46,13 +53,14 @@ export class BeatWatch {
   constructor(
     { request, beats }: StandInTerms,
     engine: Pick<Engine, 'keepLeases'>,
-    time: { readonly timer: Clock['timer']; readonly stopwatch: () => () => number } = { ...systemClock, stopwatch },
+    time: WatchTime = { ...systemClock, stopwatch, readingFrom: runningFrom },
   ) {
     this.#request = request
     this.#beats = new BigInt64Array(beats)
     this.#engine = engine
     this.#timer = (delayMs, run) => time.timer(delayMs, run, { unref: true })
     this.#watch = time.stopwatch
+    this.#readingFrom = time.readingFrom ?? ((now) => now)
     this.#sinceLast = this.#watch()
     this.#lookAgain()
   }
@@ -85,7 +93,7 @@ export class BeatWatch {
     const dueAfterMs = this.#renewedAfterMs === undefined ? leaseMs * silenceShare : this.#renewedAfterMs + leaseMs * renewalShare
     if (stillMs < dueAfterMs) return
     try {
-      this.#engine.keepLeases(this.#request, { since, now: Math.floor(since + stillMs) })
+      this.#engine.keepLeases(this.#request, { since, now: this.#readingFrom(Math.floor(since + stillMs)) })
       this.#renewedAfterMs = stillMs
     } catch {
       // The next look tries again. Where it stays in vain, the program learns it from the leases that it lost.
