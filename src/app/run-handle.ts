@@ -1,12 +1,12 @@
 import { isFinal } from '../backends/job-state.ts'
 import type { JobRecord, JobStore, TreeCancellation } from '../backends/store.ts'
 import type { Clock } from '../core/clock.ts'
-import { parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { type Instant, parseInstant } from '../core/instant.ts'
 import type { Json } from '../core/json.ts'
 import type { TreeProgress, WaitOptions } from '../definition/progress.ts'
 import type { Run } from '../definition/run.ts'
+import { lookPatiently, waitUntilOver } from './looking-again.ts'
 import { aloneProgress, treeProgress } from './tree-progress.ts'
 
 /** What a handle needs of the program that made it. */
@@ -18,9 +18,6 @@ export interface RunHandleDeps {
   /** Resolves soon after this program saw the job end, or after `longestMs`. */
   ended(id: string, clock: Clock, longestMs: number, signal: AbortSignal | undefined): Promise<void>
 }
-
-const firstLookMs = 20
-const longestLookMs = 1_000
 
 export class RunHandle implements Run<never> {
   readonly id: string
@@ -46,19 +43,18 @@ export class RunHandle implements Run<never> {
 
   async result(options: WaitOptions = {}): Promise<never> {
     const clock = await this.#deps.clock()
-    const timeoutMs = options.timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.timeout, 'timeout')
-    const until = clock.now() + timeoutMs
-    for (let lookMs = firstLookMs; ; lookMs = Math.min(lookMs * 2, longestLookMs)) {
-      const record = await this.#record()
-      if (isFinal(record.state)) return resultOf(record)
-      options.signal?.throwIfAborted()
-      const leftMs = until - clock.now()
-      if (leftMs <= 0) {
-        const message = `Job "${record.job}" (${this.id}) is ${record.state} and did not end within ${timeoutMs} ms`
-        throw new TreadleError('WAIT_TIMEOUT', message)
-      }
-      await this.#deps.ended(this.id, clock, Math.min(lookMs, leftMs), options.signal)
-    }
+    const record = await waitUntilOver(
+      {
+        look: () => this.#look(),
+        isOver: ({ state }) => isFinal(state),
+        rest: (_, longestMs, signal) => this.#deps.ended(this.id, clock, longestMs, signal),
+        late: (seen) =>
+          `Job "${seen?.job ?? this.job}" (${this.id}) is ${seen?.state ?? 'in a state that is not known'} and did not end`,
+      },
+      clock,
+      options,
+    )
+    return resultOf(record)
   }
 
   async cancel({ tree = false }: { readonly tree?: boolean } = {}): Promise<boolean> {
@@ -80,7 +76,7 @@ export class RunHandle implements Run<never> {
   async tree(): Promise<TreeProgress> {
     const { root, state } = await this.#record()
     const store = await this.#deps.store()
-    return root === null ? aloneProgress(state) : treeProgress(await store.tree(root))
+    return root === null ? aloneProgress(state) : treeProgress(await lookPatiently(() => store.tree(root), this.#deps.clock))
   }
 
   async #cancelTree(): Promise<boolean> {
@@ -89,7 +85,14 @@ export class RunHandle implements Run<never> {
     return cancelled + requested > 0
   }
 
-  async #record(): Promise<JobRecord> {
+  #record(): Promise<JobRecord> {
+    return lookPatiently(
+      () => this.#look(),
+      () => this.#deps.clock(),
+    )
+  }
+
+  async #look(): Promise<JobRecord> {
     const record = await (await this.#deps.store()).get(this.id)
     if (record === null) throw this.#missing()
     return record

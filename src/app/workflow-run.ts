@@ -1,9 +1,8 @@
 import type { JobStore } from '../backends/store.ts'
-import type { Clock } from '../core/clock.ts'
-import { parseDuration } from '../core/duration.ts'
-import { TreadleError } from '../core/errors.ts'
+import { type Clock, pause } from '../core/clock.ts'
 import type { TreeProgress, WaitOptions } from '../definition/progress.ts'
 import type { Run } from '../definition/run.ts'
+import { lookPatiently, waitUntilOver } from './looking-again.ts'
 import { treeProgress } from './tree-progress.ts'
 
 export interface WorkflowRunDeps {
@@ -27,9 +26,6 @@ export interface WorkflowRun<Result = unknown> {
   result(options?: WaitOptions): Promise<Result>
 }
 
-const firstLookMs = 20
-const longestLookMs = 1_000
-
 export class WorkflowHandle<Result> implements WorkflowRun<Result> {
   readonly id: string
   readonly runs: readonly Run[]
@@ -43,8 +39,11 @@ export class WorkflowHandle<Result> implements WorkflowRun<Result> {
     this.#result = result
   }
 
-  async tree(): Promise<TreeProgress> {
-    return treeProgress(await (await this.#deps.store()).tree(this.id))
+  tree(): Promise<TreeProgress> {
+    return lookPatiently(
+      () => this.#look(),
+      () => this.#deps.clock(),
+    )
   }
 
   async cancel(): Promise<number> {
@@ -52,39 +51,29 @@ export class WorkflowHandle<Result> implements WorkflowRun<Result> {
     return cancelled + requested
   }
 
-  async wait({ timeout, signal }: WaitOptions = {}): Promise<TreeProgress> {
+  async wait(options: WaitOptions = {}): Promise<TreeProgress> {
     const clock = await this.#deps.clock()
-    const timeoutMs = timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(timeout, 'timeout')
-    const until = clock.now() + timeoutMs
-    for (let lookMs = firstLookMs; ; lookMs = Math.min(lookMs * 2, longestLookMs)) {
-      const progress = await this.tree()
-      if (progress.done === 1) return progress
-      signal?.throwIfAborted()
-      const leftMs = until - clock.now()
-      if (leftMs <= 0) {
-        const ended = Math.round(progress.done * progress.total)
-        throw new TreadleError(
-          'WAIT_TIMEOUT',
-          `${ended} of ${progress.total} jobs of workflow ${this.id} ended within ${timeoutMs} ms`,
-        )
-      }
-      await pause(clock, Math.min(lookMs, leftMs), signal)
-    }
+    return waitUntilOver(
+      {
+        look: () => this.#look(),
+        isOver: ({ done }) => done === 1,
+        rest: pause,
+        late: (seen) => `${endedOf(seen)} jobs of workflow ${this.id} ended`,
+      },
+      clock,
+      options,
+    )
   }
 
   result(options: WaitOptions = {}): Promise<Result> {
     return this.#result(options)
   }
+
+  async #look(): Promise<TreeProgress> {
+    return treeProgress(await (await this.#deps.store()).tree(this.id))
+  }
 }
 
-function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      timer.cancel()
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = clock.timer(ms, end)
-    signal?.addEventListener('abort', end)
-  })
+function endedOf(seen: TreeProgress | undefined): string {
+  return seen === undefined ? 'It is not known how many' : `${Math.round(seen.done * seen.total)} of ${seen.total}`
 }

@@ -100,3 +100,18 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', end)
   })
 }
+
+/** A clock that is moved by hand decides for so long, in real time. */
+const longestStandstillMs = 1_000
+
+/**
+ * Before a call to a database is made again. Its time is not the program's clock: one that is moved by hand, and stands still
+ * meanwhile, does not keep the call from being made.
+ */
+export async function pauseBeforeRetry(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  if (clock === systemClock) return pause(clock, delayMs, signal)
+  const over = new AbortController()
+  const either = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal])
+  await Promise.race([pause(clock, delayMs, either), pause(systemClock, Math.max(delayMs, longestStandstillMs), either)])
+  over.abort()
+}

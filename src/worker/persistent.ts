@@ -1,4 +1,4 @@
-import { type Clock, pause } from '../core/clock.ts'
+import { type Clock, pauseBeforeRetry } from '../core/clock.ts'
 import { type ErrorCode, TreadleError } from '../core/errors.ts'
 
 const firstPauseMs = 100
@@ -21,7 +21,7 @@ export async function persistently<Answer>(
     } catch (error) {
       if (signal.aborted || (error instanceof TreadleError && finalCodes.includes(error.code))) throw error
       onError(error)
-      await pause(clock, backoffMs(failures, clock), signal)
+      await pauseBeforeRetry(clock, backoffMs(failures, clock), signal)
     }
   }
 }

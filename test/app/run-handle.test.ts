@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { gate, until, world } from '../world.ts'
+import { openMemory } from '../../src/backends/memory/index.ts'
+import { TreadleError } from '../../src/core/errors.ts'
+import { ManualClock } from '../../src/testing/manual-clock.ts'
+import { gate, until, world, worldOn } from '../world.ts'
 
 const quiet = { signals: false } as const
 
@@ -164,5 +167,61 @@ describe('rescheduling', () => {
     const { jobs } = world()
     const run = await jobs.define('mail', async () => {}).dispatch()
     await expect(run.reschedule('tomorrow')).rejects.toThrow(expect.objectContaining({ code: 'INSTANT_INVALID' }))
+  })
+})
+
+/** A queue whose next looks are answered with an error. */
+function stubborn() {
+  const clock = new ManualClock()
+  const sound = openMemory({ clock })
+  const failing = { looks: 0, code: 'DATABASE_BUSY' as 'DATABASE_BUSY' | 'DATABASE_UNREACHABLE' | 'DATABASE_CORRUPT' }
+  const answer = <Answer>(ask: () => Promise<Answer>): Promise<Answer> =>
+    failing.looks-- > 0 ? Promise.reject(new TreadleError(failing.code, 'not now')) : ask()
+  const { store } = sound
+  const [get, tree] = [store.get.bind(store), store.tree.bind(store)]
+  Object.assign(store, { get: (id: string) => answer(() => get(id)), tree: (id: string) => answer(() => tree(id)) })
+  return { ...worldOn(sound, clock), failing }
+}
+
+describe('a database that is busy for a moment', () => {
+  it.each(['DATABASE_BUSY', 'DATABASE_UNREACHABLE'] as const)(
+    'does not end a wait for a result, and a clock that stands still does not either: %s',
+    async (code) => {
+      const { jobs, failing } = stubborn()
+      const run = await jobs.define('mail', async () => 'sent').dispatch()
+      const all = await jobs.chain([jobs.define('step', async () => 'done').step()])
+      await jobs.run()
+      failing.code = code
+      failing.looks = 2
+      expect(await run.result()).toBe('sent')
+      failing.looks = 1
+      expect(await run.state()).toBe('succeeded')
+      failing.looks = 1
+      expect(await run.progress()).toBeNull()
+      failing.looks = 1
+      expect(await all.wait()).toMatchObject({ done: 1 })
+      failing.looks = 1
+      expect(await all.result()).toBe('done')
+    },
+  )
+
+  it('lets the timeout of a wait end it, with its own words', async () => {
+    const { jobs, clock, failing } = stubborn()
+    const run = await jobs.define('mail', async () => 'sent').dispatch()
+    failing.looks = Number.POSITIVE_INFINITY
+    const waiting = expect(run.result({ timeout: '2s' })).rejects.toMatchObject({
+      code: 'WAIT_TIMEOUT',
+      cause: expect.objectContaining({ code: 'DATABASE_BUSY' }),
+    })
+    await clock.advance(5_000)
+    await waiting
+  })
+
+  it('is told apart from one that is broken for good', async () => {
+    const { jobs, failing } = stubborn()
+    const run = await jobs.define('mail', async () => 'sent').dispatch()
+    failing.code = 'DATABASE_CORRUPT'
+    failing.looks = 1
+    await expect(run.result()).rejects.toMatchObject({ code: 'DATABASE_CORRUPT' })
   })
 })

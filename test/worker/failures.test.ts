@@ -26,6 +26,16 @@ describe('a backend that fails', () => {
     expect(await working).toMatchObject({ succeeded: 1 })
   })
 
+  it('is asked again also where the clock of a test stands still', async () => {
+    const { backend, clock, failing } = faultyBackend()
+    const { jobs } = worldOn(backend, clock)
+    const run = await jobs.define('mail', async () => 'sent').dispatch()
+    failing.lease = 1
+    failing.settle = 1
+    expect(await jobs.run()).toMatchObject({ succeeded: 1 })
+    expect(await run.result()).toBe('sent')
+  })
+
   it('is told of the end of a job until it has heard: what was done is not done again', async () => {
     const { backend, clock, failing } = faultyBackend()
     const { jobs, record, names } = worldOn(backend, clock)

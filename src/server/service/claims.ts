@@ -1,7 +1,7 @@
 import type { ServedQueue } from '../../app/served-queue.ts'
 import type { Lease, LeaseRequest, Watch } from '../../backends/contract.ts'
 import { largestClaimOf } from '../../backends/largest-claim.ts'
-import { type Clock, nextTurn, pause, type Timer } from '../../core/clock.ts'
+import { type Clock, nextTurn, pauseBeforeRetry, type Timer } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import { Looks } from '../../worker/looks.ts'
 import type { ClaimLimits } from './claim-limits.ts'
@@ -128,7 +128,7 @@ export class Claims {
       } catch (thrown) {
         this.#deps.queue.settings.logger.error(`Jobs could not be claimed: ${messageOf(thrown)}`)
         this.#isStale = true
-        await pause(this.#clock, pauseAfterFailureMs, this.#stopping.signal)
+        await pauseBeforeRetry(this.#clock, pauseAfterFailureMs, this.#stopping.signal)
       }
     }
     this.#looping = undefined
