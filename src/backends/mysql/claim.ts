@@ -49,11 +49,11 @@ async function lockFirst(session: SqlSession, candidates: readonly string[], lim
   return locked
 }
 
-const takenColumns = ['state', 'token', 'owner', 'lease_until', 'started_at', 'attempts'] as const
+const takenColumns = ['state', 'token', 'owner', 'lease_until', 'started_at', 'begun', 'attempts'] as const
 
 async function take(session: SqlSession, rows: readonly ClaimedRow[], request: ShortClaim): Promise<void> {
-  const { claim: token, owner, leaseUntil, now } = request
-  const taken = { state: stateNumber.running, token, owner, lease_until: leaseUntil, started_at: now }
+  const { claim: token, owner, leaseUntil, now, begun } = request
+  const taken = { state: stateNumber.running, token, owner, lease_until: leaseUntil, started_at: now, begun }
   await session.update(
     'jobs',
     ['id'],

@@ -130,7 +130,7 @@ function succeedWithResults(database: SqlDatabase, done: readonly DoneLease[], n
  * again, so it does not wait for the disk.
  */
 const taking = `taken AS (
-    UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1,
+    UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, begun = ?, attempts = attempts + 1,
       held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END
     FROM locked WHERE jobs.ctid = locked.ctid
     RETURNING ${claimedColumns.map((column) => `jobs.${column}`).join(', ')}
@@ -168,8 +168,8 @@ const claimingOfOne = `WITH locked AS MATERIALIZED (
   ), ${taking}, ${unsynced} SELECT taken.* FROM taken CROSS JOIN unsynced`
 
 async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
-  const { lanes, limit, claim: token, owner, now, leaseUntil } = request
-  const lease = [token, owner, leaseUntil, now]
+  const { lanes, limit, claim: token, owner, now, leaseUntil, begun } = request
+  const lease = [token, owner, leaseUntil, now, begun]
   if (lanes.length === 1) {
     const [{ lane, queue }] = lanes as readonly [OpenLane]
     const rows = await database.all<ClaimedRow>(claimingOfOne, [lane, queue, limit, ...lease])

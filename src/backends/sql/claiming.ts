@@ -1,4 +1,5 @@
 import type { LeaseRequest } from '../contract.ts'
+import { handlingOf } from '../handling.ts'
 import { CountChanges, type Counts } from './counts.ts'
 import { FirstSight } from './first-sight.ts'
 import type { Groups } from './groups.ts'
@@ -104,10 +105,11 @@ export class Claiming {
   async #claimPlainly(request: LeaseRequest, open: readonly RankedLane[], claim: string, now: number): Promise<Part> {
     const { database, shortcuts } = this.#parts
     const { owner, leaseMs } = request
+    const begun = handlingOf(request)
     const rows: ClaimedRow[] = []
     for (let round = 0; round < mostContendedRounds && rows.length < request.limit; round++) {
       const limit = request.limit - rows.length
-      const part = await shortcuts.claim(database, { lanes: open, limit, claim, owner, now, leaseUntil: now + leaseMs })
+      const part = await shortcuts.claim(database, { lanes: open, limit, claim, owner, now, leaseUntil: now + leaseMs, begun })
       rows.push(...part.rows)
       if (!part.isContended) break
     }
@@ -131,7 +133,7 @@ export class Claiming {
   async #take(
     session: SqlSession,
     ids: readonly string[],
-    { owner, leaseMs }: LeaseRequest,
+    request: LeaseRequest,
     claim: string,
     now: number,
   ): Promise<readonly ClaimedRow[]> {
@@ -146,8 +148,8 @@ export class Claiming {
       held_key: heldKeyOf({ ...started, unique_key, unique_until }),
     }))
     await session.run(
-      `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1 WHERE id IN (?)`,
-      [claim, owner, now + leaseMs, now, rows.map(({ id }) => id)],
+      `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, begun = ?, attempts = attempts + 1 WHERE id IN (?)`,
+      [claim, request.owner, now + request.leaseMs, now, handlingOf(request), rows.map(({ id }) => id)],
     )
     if (rows.some(({ unique_key }) => unique_key !== null)) await session.update('jobs', ['id'], ['held_key'], keys)
     const changes = new CountChanges()

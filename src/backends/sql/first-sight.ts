@@ -1,4 +1,5 @@
 import type { LeaseRequest } from '../contract.ts'
+import { handlingOf } from '../handling.ts'
 import type { Counts } from './counts.ts'
 import type { Lanes } from './lanes.ts'
 import { inOrder, isLimited, type RankedLane, wantedLanes } from './ranked-lanes.ts'
@@ -49,7 +50,8 @@ export class FirstSight {
     const lanes = isLikely ? this.#known(request) : []
     if (lanes.length === 0) return []
     const { limit, owner, leaseMs } = request
-    const { rows } = await shortcuts.claim(database, { lanes, limit, claim, owner, now, leaseUntil: now + leaseMs })
+    const lease = { claim, owner, now, leaseUntil: now + leaseMs, begun: handlingOf(request) }
+    const { rows } = await shortcuts.claim(database, { lanes, limit, ...lease })
     this.#isPromising = rows.length > 0
     if (rows.length > 0) counts.noteEntries(2)
     return inOrder(rows, lanes)

@@ -43,6 +43,8 @@ export interface ShortClaim {
   readonly owner: string
   readonly now: number
   readonly leaseUntil: number
+  /** A number of `handling`. */
+  readonly begun: number
 }
 
 export interface ShortClaimed {
@@ -64,6 +66,7 @@ export interface ClaimedRow {
   readonly created_at: number
   readonly run_at: number
   readonly attempts: number
+  readonly rescues: number
   readonly number: number | null
 }
 
@@ -79,5 +82,6 @@ export const claimedColumns = [
   'created_at',
   'run_at',
   'attempts',
+  'rescues',
   'number',
 ] as const satisfies readonly (keyof ClaimedRow)[]

@@ -100,7 +100,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       return receipts
     },
     begin: (tokens) => access.call('begin', [tokens]),
-    extend: (tokens, leaseMs) => access.call('extend', [tokens, clock.now() + leaseMs]),
+    extend: (tokens, leaseMs, alone = false) => access.call('extend', [tokens, clock.now() + leaseMs, alone]),
     async reap(maxRescues, deadOwners = []) {
       const report = await access.call('reap', [maxRescues, deadOwners, clock.now()])
       if (report.returned > 0) wakeFile.touch()

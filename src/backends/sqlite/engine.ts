@@ -64,7 +64,7 @@ export interface Engine {
   lease(request: FlatRequest, claim: string, now: number): Claimed
   settle(settlements: readonly FlatSettlement[], now: number): Settled
   begin(tokens: readonly string[]): readonly SettleReceipt[]
-  extend(tokens: readonly string[], until: number): readonly SettleReceipt[]
+  extend(tokens: readonly string[], until: number, alone: boolean): readonly SettleReceipt[]
   keepLeases(request: StandInRequest, standstill: Standstill): void
   reap(maxRescues: number, deadOwners: readonly string[], now: number): ReapReport
   claimOnce(key: string, jobId: string, now: number): OnceClaim

@@ -168,7 +168,7 @@ function engineOn(connection: Connection): LocalEngine {
     complete: (token, work, now) => completing.complete(token, work, now, write),
     end: (settlement, now) => completing.end(settlement, now, write),
     begin: (tokens) => write(() => settling.begin(tokens)),
-    extend: (tokens, until) => writeSoon(() => settling.extend(tokens, until)),
+    extend: (tokens, until, alone) => writeSoon(() => settling.extend(tokens, until, alone)),
     keepLeases: (request, standstill) => writeSoon(() => keeping.keep(request, standstill)),
     reap: (maxRescues, deadOwners, now) => write(() => rescuing.reap(maxRescues, deadOwners, now)),
     claimOnce: (key, jobId, now) => write(() => once.claim(key, jobId, now)),
