@@ -34,11 +34,14 @@ export interface QueueBackend extends AsyncDisposable {
    * handler that was not called after all.
    */
   begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]>
-  /** Renews leases for `leaseMs` from when they are had for it, or tells that they are lost. */
-  extend(tokens: readonly string[], leaseMs: number): Promise<readonly SettleReceipt[]>
   /**
-   * Returns expired leases to the queue, or to `dead` after `maxRescues` of them. `lease` does the same on its way. Of owners
-   * that are known to be dead, all leases count as expired.
+   * Renews leases for `leaseMs` from when they are had for it, or tells that they are lost. `alone` tells that the owner of each runs nothing else from
+   * here on, so that its death counts against this job although it was claimed `amongOthers`.
+   */
+  extend(tokens: readonly string[], leaseMs: number, alone?: boolean): Promise<readonly SettleReceipt[]>
+  /**
+   * Returns expired leases to the queue, or to `dead` after `maxRescues` of them, unless the job was held among others. `lease`
+   * does the same on its way. Of owners that are known to be dead, all leases count as expired.
    */
   reap(maxRescues: number, deadOwners?: readonly string[]): Promise<ReapReport>
   /** Calls `wake` soon after work may have become ready for another process or this one. A hint: polling works without it. */
@@ -82,6 +85,8 @@ export interface LeaseRequest extends ClaimRules {
   /** The worker that asks: shown to people, and the address of cancellations. */
   readonly owner: string
   readonly maxRescues: number
+  /** Their owner holds other jobs beside these: that it dies is counted as a rescue of each, but ends none of them as poisoned. */
+  readonly amongOthers?: boolean
   /** So much waiting counts as one level of priority; null, or nothing, is strict priority. */
   readonly ageingMs?: number | null
 }
@@ -93,6 +98,8 @@ export interface Lease {
   readonly envelope: Envelope
   /** 1 for the first run. */
   readonly attempt: number
+  /** How many of its owners have died so far; none where it is not said. */
+  readonly rescues?: number
   /** By the clock of the program, as it went when the lease was handed out: it counts from when it was granted. */
   readonly expiresAt: number
 }

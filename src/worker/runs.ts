@@ -33,10 +33,13 @@ export interface RunsOptions {
   readonly onEnded: (run: ActiveRun, durationMs: number) => void
   /** What became of it is on disk. */
   readonly onSettled: () => void
+  /** The job runs alone, and is given up if its worker dies once more. */
+  readonly isLastChance: (lease: Lease) => boolean
 }
 
 const mostReports = 1_000
 const mostBegins = 1_000
+const holdAgainMs = 1_000
 
 /** The jobs that a worker is running, each from its start until its end is on disk. */
 export class Runs {
@@ -144,14 +147,32 @@ export class Runs {
 
   async #run(run: ActiveRun): Promise<void> {
     const elapsedMs = stopwatch()
-    // Nothing of it is looked at before, since filters and keys belong to whoever has the job now.
-    if (!run.mayBegin) await run.untilItMayBegin()
-    const outcome: Outcome = run.stopReason === 'lost' ? { kind: 'lost' } : await execute(run, this.#execution)
+    const outcome = await this.#outcomeOf(run)
     const durationMs = elapsedMs()
     this.#active.delete(run.lease.token)
     this.#options.onEnded(run, durationMs)
     await this.#settle(run, outcome, durationMs)
     this.#options.onSettled()
+  }
+
+  /** Nothing of the job is looked at before it is sure that it is held: filters and keys belong to whoever has it now. */
+  async #outcomeOf(run: ActiveRun): Promise<Outcome> {
+    if (!run.mayBegin) await run.untilItMayBegin()
+    if (run.stopReason === 'lost') return { kind: 'lost' }
+    const refused = this.#options.isLastChance(run.lease) ? await this.#holdAlone(run.lease.token) : null
+    return refused ?? execute(run, this.#execution)
+  }
+
+  /** From here on the death of this worker is laid to this job. Where that can not be written, it is tried again later. */
+  async #holdAlone(token: string): Promise<Outcome | null> {
+    const { leaseMs, onFailed } = this.#options
+    try {
+      const [receipt] = await this.#deps.backend.extend([token], leaseMs, true)
+      return receipt === 'applied' ? null : { kind: 'lost' }
+    } catch (error) {
+      onFailed('that a rescued job runs alone could not be written, so it is tried again later', error)
+      return { kind: 'snooze', delayMs: holdAgainMs }
+    }
   }
 
   async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {

@@ -27,6 +27,8 @@ export interface MemoryJob extends Slotted {
   cancelRequested: boolean
   /** It must not be begun again. */
   begun: boolean
+  /** Its owner holds others beside it. */
+  amongOthers: boolean
   result: string | null
   progress: string | null
   reason: string | null
@@ -53,6 +55,7 @@ export function newJob(envelope: Envelope, arrival: number, occurrence: MemoryOc
     leaseExpiresAt: 0,
     cancelRequested: false,
     begun: false,
+    amongOthers: false,
     result: null,
     progress: null,
     reason: null,

@@ -85,10 +85,11 @@ export class Leases {
     return 'applied'
   }
 
-  extend(token: string, leaseMs: number, now: number): SettleReceipt {
+  extend(token: string, until: number, alone: boolean): SettleReceipt {
     const job = this.#jobs.byToken(token)
     if (job === undefined) return 'lost'
-    this.#setExpiry(job, now + leaseMs)
+    if (alone) job.amongOthers = false
+    this.#setExpiry(job, until)
     return 'applied'
   }
 
@@ -193,15 +194,15 @@ export class Leases {
     return leases
   }
 
-  #start(job: MemoryJob, { owner, leaseMs }: LeaseRequest, claim: ClaimState): Lease {
+  #start(job: MemoryJob, { owner, leaseMs, amongOthers = false }: LeaseRequest, claim: ClaimState): Lease {
     const { now } = claim
     this.#limits.take(job, claim)
     this.#jobs.lanes.serve(job)
     const token = randomToken()
     const expiresAt = now + leaseMs
     const attempt = job.attempts + 1
-    this.#jobs.move(job, 'running', { token, owner, leaseExpiresAt: expiresAt, attempts: attempt, startedAt: now })
-    return { token, envelope: job.envelope, attempt, expiresAt }
+    this.#jobs.move(job, 'running', { token, owner, leaseExpiresAt: expiresAt, attempts: attempt, startedAt: now, amongOthers })
+    return { token, envelope: job.envelope, attempt, rescues: job.rescues, expiresAt }
   }
 
   #setExpiry(job: MemoryJob, expiresAt: number): void {
@@ -222,7 +223,7 @@ export class Leases {
     else if (job.begun) {
       const errors = withError(job, { attempt: job.attempts, at: now, message: interruption(job.owner) })
       this.#end(job, 'dead', true, now, { rescues, reason: 'interrupted', errors })
-    } else if (rescues > maxRescues) {
+    } else if (rescues > maxRescues && !job.amongOthers) {
       const message = `Its worker died or hung ${rescues} times, the last one was ${job.owner}`
       const errors = withError(job, { attempt: job.attempts, at: now, message })
       this.#end(job, 'dead', true, now, { rescues, reason: 'poisoned', errors })

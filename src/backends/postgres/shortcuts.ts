@@ -138,7 +138,7 @@ const taking = `moment AS MATERIALIZED (
     SELECT ${momentOr('?')} AS at FROM (SELECT count(*) FROM locked) AS locking
   ), taken AS (
     UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = (SELECT at FROM moment) + ?,
-      started_at = (SELECT at FROM moment), attempts = attempts + 1,
+      started_at = (SELECT at FROM moment), begun = ?, attempts = attempts + 1,
       held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END
     FROM locked WHERE jobs.ctid = locked.ctid
     RETURNING ${claimedColumns.map((column) => `jobs.${column}`).join(', ')}
@@ -176,8 +176,8 @@ const claimingOfOne = `WITH locked AS MATERIALIZED (
   ), ${taking}, ${unsynced} SELECT taken.* FROM taken CROSS JOIN unsynced`
 
 async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
-  const { lanes, limit, claim: token, owner, time, leaseMs } = request
-  const lease = [time.stated(), token, owner, leaseMs]
+  const { lanes, limit, claim: token, owner, time, leaseMs, begun } = request
+  const lease = [time.stated(), token, owner, leaseMs, begun]
   if (lanes.length === 1) {
     const [{ lane, queue }] = lanes as readonly [OpenLane]
     const rows = await database.all<ClaimedRow>(claimingOfOne, [lane, queue, limit, ...lease])

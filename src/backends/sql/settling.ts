@@ -1,5 +1,6 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { Settlement, SettleReceipt } from '../contract.ts'
+import { heldAlone } from '../handling.ts'
 import type { Counts } from './counts.ts'
 import { Doubts } from './doubts.ts'
 import { type JobChange, type JobRow, stateAfter, unleased, withError } from './job-row.ts'
@@ -175,6 +176,7 @@ export async function touchLeases(
   session: SqlSession,
   tokens: readonly string[],
   change: () => Readonly<Record<'lease_until', number>> | Readonly<Record<'begun', number>>,
+  alone = false,
 ): Promise<readonly SettleReceipt[]> {
   const read = tokens.map(readToken)
   const ids = read.flatMap((token) => token?.id ?? [])
@@ -186,6 +188,7 @@ export async function touchLeases(
   const mine = read.map((token) => token !== undefined && claims.get(token.id) === token.claim)
   const kept = read.flatMap((token, index) => (mine[index] ? [(token as Token).id] : []))
   const [column, value] = Object.entries(change())[0] as [string, number]
-  if (kept.length > 0) await session.run(`UPDATE {jobs by PRIMARY} SET ${column} = ? WHERE id IN (?)`, [value, kept])
+  const also = alone ? `, ${heldAlone}` : ''
+  if (kept.length > 0) await session.run(`UPDATE {jobs by PRIMARY} SET ${column} = ?${also} WHERE id IN (?)`, [value, kept])
   return mine.map((isMine) => (isMine ? 'applied' : 'lost'))
 }

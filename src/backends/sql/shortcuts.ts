@@ -44,6 +44,8 @@ export interface ShortClaim {
   readonly owner: string
   readonly time: QueueTime
   readonly leaseMs: number
+  /** A number of `handling`. */
+  readonly begun: number
 }
 
 export interface ShortClaimed {
@@ -65,6 +67,7 @@ export interface ClaimedRow {
   readonly created_at: number
   readonly run_at: number
   readonly attempts: number
+  readonly rescues: number
   readonly number: number | null
   /** Until when the claim has it. */
   readonly lease_until: number
@@ -82,6 +85,7 @@ export const claimedColumns = [
   'created_at',
   'run_at',
   'attempts',
+  'rescues',
   'number',
   'lease_until',
 ] as const satisfies readonly (keyof ClaimedRow)[]

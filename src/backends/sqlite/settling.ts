@@ -1,4 +1,5 @@
 import type { Settlement, SettleReceipt } from '../contract.ts'
+import { heldAlone } from '../handling.ts'
 import type { Again } from './again.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
@@ -53,6 +54,7 @@ export class Settling {
   readonly #snooze: SqliteStatement
   readonly #endAsked: SqliteStatement
   readonly #extend: SqliteStatement
+  readonly #extendAlone: SqliteStatement
   readonly #begin: SqliteStatement
   readonly #promote: SqliteStatement
 
@@ -83,6 +85,7 @@ export class Settling {
       'UPDATE treadle_jobs SET state = 6, finished_at = ?, cancel = 0 WHERE seq = ? AND cancel = 1',
     )
     this.#extend = update('lease_until = ?')
+    this.#extendAlone = update(`lease_until = ?, ${heldAlone}`)
     this.#begin = update('begun = 1')
     this.#promote = connection.prepare(
       `UPDATE treadle_jobs SET state = 0 WHERE seq IN (
@@ -144,10 +147,11 @@ export class Settling {
     }
   }
 
-  extend(tokens: readonly string[], until: number): readonly SettleReceipt[] {
+  extend(tokens: readonly string[], until: number, alone: boolean): readonly SettleReceipt[] {
+    const extend = alone ? this.#extendAlone : this.#extend
     return tokens.map((text) => {
       const token = readToken(text)
-      return token !== undefined && changed(this.#extend.run(until, token.seq, token.claim)) ? 'applied' : 'lost'
+      return token !== undefined && changed(extend.run(until, token.seq, token.claim)) ? 'applied' : 'lost'
     })
   }
 
