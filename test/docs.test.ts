@@ -8,7 +8,9 @@ import { DocsProject, type Problems } from './docs/project.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pages = ['README.md', ...markdownUnder('docs')]
-const texts = new Map([...pages, 'CHANGELOG.md', 'CONTRIBUTING.md'].map((page) => [page, readFileSync(join(root, page), 'utf8')]))
+const texts = new Map(
+  [...pages, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((page) => [page, readFileSync(join(root, page), 'utf8')]),
+)
 const blocks = new Map(pages.map((page) => [page, blocksOf(page, texts.get(page) ?? '')]))
 
 describe('the examples of', () => {

@@ -48,7 +48,15 @@ describe('the tarball', () => {
     expect(tarball.files.filter((path) => !known.test(path))).toEqual([])
     expect(tarball.files.filter((path) => /(^|\/)(test|tests|__tests__)\/|\.test\./.test(path))).toEqual([])
     expect(tarball.files).toEqual(
-      expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/index.js', ...ownThreads]),
+      expect.arrayContaining([
+        'package.json',
+        'README.md',
+        'LICENSE',
+        'CHANGELOG.md',
+        'SECURITY.md',
+        'dist/index.js',
+        ...ownThreads,
+      ]),
     )
   })
 

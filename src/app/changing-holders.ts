@@ -55,6 +55,8 @@ function* change(holder: string, plan: Plan, payload: WrittenPayload, deps: Chan
 
 /** What was verified of a job that holds a key. One that is not what was signed is dead from here on, and holds it no more. */
 function* genuine(held: WaitingJob, { queue, sealing }: ChangingDeps): Steps<Opened | AmendAnswer> {
+  // A key that is missing says nothing against the job.
+  sealing.keys?.ready()
   try {
     return openEnvelope(held, sealing.keys)
   } catch (error) {

@@ -61,6 +61,19 @@ export class KeyRing {
     if (isLimited(key.scope)) refuseUncovered(key, parseIdentity(identity))
   }
 
+  /** `kid.signature` over a text that is no envelope: its first line is to say what it is. Limits of keys are about jobs alone. */
+  signText(text: string): string {
+    this.ready()
+    const key = this.#first as RingKey
+    return `${key.id}.${key.digest(text)}`
+  }
+
+  verifyText(text: string, signature: string): boolean {
+    const dot = signature.indexOf('.')
+    const key = dot < 1 ? undefined : this.#keys().get(signature.slice(0, dot))
+    return key?.matches(text, signature.slice(dot + 1)) ?? false
+  }
+
   #signerOf(identity: string): RingKey {
     const keys = this.#keys()
     // Most rings have one key, for all jobs.

@@ -5,9 +5,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { configProblems } from '../../src/app/config.ts'
 import { treadle } from '../../src/app/treadle.ts'
 import type { QueueBackend } from '../../src/backends/contract.ts'
+import type { JobRecord } from '../../src/backends/store.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { openEnvelope } from '../../src/envelope/envelope.ts'
 import { KeyRing } from '../../src/envelope/key-ring.ts'
+import { JobService } from '../../src/server/service/job-service.ts'
+import { openRecord } from '../../src/server/service/verifying.ts'
 import { world } from '../world.ts'
 import { runScript } from './child.ts'
 
@@ -25,6 +28,26 @@ describe('the options of a program', () => {
     await expect(jobs.served()).rejects.toMatchObject(refused)
     expect(await treadle('memory:', { backend: shared, clock, unsigned: true }).open()).toBe(shared)
     expect(await treadle('memory:', { backend: shared, clock, signingKey: 'a secret of sixteen' }).open()).toBe(shared)
+  })
+
+  it('take no job for a forged one because they have no key', async () => {
+    const { backend, clock, jobs: sender } = world({ signingKey: 'a secret of sixteen' })
+    const run = await sender.declare('mail').unique('u').dispatch({})
+    const shared = Object.create(backend, { kind: { value: 'broker' } }) as QueueBackend
+    const jobs = treadle('memory:', { backend: shared, clock })
+    const merging = jobs
+      .define('mail', async (_: unknown) => {})
+      .unique('u', { onConflict: 'merge' })
+      .dispatch({})
+    await expect(merging).rejects.toMatchObject({ code: 'KEY_INVALID' })
+    const service = new JobService({ ...(await jobs.served({ looksOnly: true })), backend }, 10)
+    onTestFinished(() => service.stop())
+    const request = { jobs: null, queues: null, limit: 1, waitMs: 0, signals: [] }
+    await expect(service.claims.take(request as never)).rejects.toMatchObject({ code: 'KEY_INVALID' })
+    const record = (await backend.store.get(run.id)) as JobRecord
+    const opening = openRecord(record, service.queue, (why) => new Error(why))
+    await expect(opening).rejects.toMatchObject({ code: 'KEY_INVALID' })
+    expect((await backend.store.get(run.id))?.state).toBe('ready')
   })
 
   it('need no key for a queue that is only looked at', async () => {

@@ -22,6 +22,8 @@ export function isGenuine(record: JobRecord, { keys }: ServedQueue): boolean {
  * and what `refusal` makes of the reason is thrown.
  */
 export async function openRecord(record: JobRecord, queue: ServedQueue, refusal: (why: string) => Error): Promise<Opened> {
+  // A key that is missing says nothing against the job.
+  queue.keys?.ready()
   let error: unknown
   try {
     return openEnvelope(record, queue.keys)
