@@ -98,6 +98,8 @@ export function recordOf(job: MemoryJob): JobRecord {
     queue: envelope.queue,
     priority: envelope.priority,
     state: job.state,
+    identity: envelope.identity,
+    signature: envelope.signature,
     payload: envelope.payload,
     result: job.result,
     progress: job.progress,

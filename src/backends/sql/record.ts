@@ -18,6 +18,7 @@ export interface RecordRow {
   readonly created_at: number
   readonly identity: string
   readonly payload: string
+  readonly signature: string | null
   readonly unique_key: string | null
   readonly schedule: string | null
   readonly parent: string | null
@@ -45,6 +46,7 @@ export const recordColumns = [
   'created_at',
   'identity',
   'payload',
+  'signature',
   'unique_key',
   'schedule',
   'attempts',
@@ -71,6 +73,8 @@ export function recordOf(row: RecordRow, { queue, job, priority, grouped }: Lane
     queue,
     priority,
     state: jobStates[row.state] as JobRecord['state'],
+    identity: row.identity,
+    signature: row.signature,
     payload: row.payload,
     result: row.result,
     progress: row.progress,

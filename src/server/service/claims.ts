@@ -59,8 +59,10 @@ export class Claims {
   }
 
   /** At most `limit` leases; none where nothing was there in time, or the signal aborted. */
-  take({ limit, waitMs, signals, ...demand }: ClaimRequest): Promise<readonly Lease[]> {
-    if (this.#stopping.signal.aborted || signals.some(({ aborted }) => aborted)) return Promise.resolve([])
+  async take({ limit, waitMs, signals, ...demand }: ClaimRequest): Promise<readonly Lease[]> {
+    if (this.#stopping.signal.aborted || signals.some(({ aborted }) => aborted)) return []
+    // Without its key every job would be taken for a forged one.
+    this.#deps.queue.keys?.ready()
     const line = this.#lineOf(demand)
     return new Promise((resolve) => {
       const end = () => {

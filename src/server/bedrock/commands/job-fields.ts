@@ -29,13 +29,14 @@ async function parentFields({ meta }: Handed, jobs: WireQueue, grant: Grant): Pr
   const parent = await jobs.byId(meta.parent)
   const number = parent === null ? null : (parent.record.number ?? (await jobs.deps.numbers.of(parent.record.id)))
   if (parent === null || number === null || !grant.sees(parent.record)) return {}
-  return { parentJobID: number, parentData: new RawJson(parent.data) }
+  return { parentJobID: number, parentData: toldData(parent, jobs) }
 }
 
 async function childrenFields({ meta, identity }: Handed, jobs: WireQueue, grant: Grant): Promise<WireFields> {
   if (!meta.hasWaited) return {}
   const children = (await jobs.children(identity.id)).filter(({ record }) => grant.sees(record))
-  const inState = (state: WireJob['state']) => children.filter((child) => child.state === state).map(childFields)
+  const inState = (state: WireJob['state']) =>
+    children.filter((child) => child.state === state).map((child) => childFields(child, jobs))
   const [finished, cancelled, failed] = [inState('FINISHED'), inState('CANCELLED'), inState('FAILED')]
   return {
     ...(finished.length + cancelled.length > 0 && { finishedChildJobs: finished, cancelledChildJobs: cancelled }),
@@ -43,8 +44,13 @@ async function childrenFields({ meta, identity }: Handed, jobs: WireQueue, grant
   }
 }
 
-function childFields({ record, data }: WireJob): WireFields {
-  return { jobID: record.number, data: new RawJson(data) }
+function childFields(child: WireJob, jobs: WireQueue): WireFields {
+  return { jobID: child.record.number, data: toldData(child, jobs) }
+}
+
+/** What a worker is told of another job. Of one that is not what was signed it is told nothing. */
+function toldData({ record, data }: WireJob, jobs: WireQueue): RawJson {
+  return new RawJson(jobs.isGenuine(record) ? data : '{}')
 }
 
 /** A job for whoever looks at it. */

@@ -25,6 +25,8 @@ export async function openEnding(number: number, given: string | undefined, jobs
   const job = await jobs.find(number)
   const mock = isMock(job.data)
   if (!isRunning(job) && !mock) throw new Refusal(405, onlyRunning)
+  // What it is finished with, and when it is done again, is taken from it.
+  await jobs.verified(job.record)
   if (job.record.parent !== null) {
     const parent = await jobs.byId(job.record.parent)
     // One that has waited, or is about to, has let its children go.
@@ -67,7 +69,7 @@ export async function putBack({ job, token, data }: Ending, changes: JobChanges,
   const meta = { lastRun: record.startedAt, hasWaited: false, heldUntil: null, ...changes.meta }
   const all = { data, ...changes, meta }
   if (token === null) return jobs.amend(job, all)
-  await settled({ token, kind: 'again', envelope: jobs.sealed(record, all) }, jobs)
+  await settled({ token, kind: 'again', envelope: await jobs.sealed(record, all) }, jobs)
 }
 
 /** Everything that it was to do is done. */
