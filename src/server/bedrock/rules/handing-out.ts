@@ -4,6 +4,7 @@ import { messageOf } from '../../../core/errors.ts'
 import { type WireMeta, wireMetaOf } from '../../../envelope/bedrock-meta.ts'
 import type { Identity } from '../../../envelope/envelope.ts'
 import { nextAfter } from '../../../execution/repeating.ts'
+import type { Grant } from '../../access/grant.ts'
 import type { AdmittedLease } from '../../service/admission.ts'
 import { Refusal } from '../refusal.ts'
 import { objectOf, retryCountOf, withMembers } from './job-data.ts'
@@ -24,11 +25,11 @@ export interface Handed {
 const mostRetries = 10
 
 /** Makes leases known by number. A job that must not be handed out is ended in place of that, and left out. */
-export async function handOut(leases: readonly AdmittedLease[], jobs: WireQueue): Promise<readonly Handed[]> {
+export async function handOut(leases: readonly AdmittedLease[], grant: Grant, jobs: WireQueue): Promise<readonly Handed[]> {
   const handed: Handed[] = []
   for (const each of leases) {
     try {
-      const one = await handOutOne(each, jobs)
+      const one = await handOutOne(each, grant, jobs)
       if (one !== null) handed.push(one)
     } catch (thrown) {
       if (!(thrown instanceof Refusal || thrown instanceof RangeError)) throw thrown
@@ -38,7 +39,7 @@ export async function handOut(leases: readonly AdmittedLease[], jobs: WireQueue)
   return handed
 }
 
-async function handOutOne({ lease, opened: { identity } }: AdmittedLease, jobs: WireQueue): Promise<Handed | null> {
+async function handOutOne({ lease, opened: { identity } }: AdmittedLease, grant: Grant, jobs: WireQueue): Promise<Handed | null> {
   const { envelope } = lease
   const number = envelope.number ?? (await jobs.deps.numbers.of(envelope.id))
   if (number === null) return null
@@ -54,7 +55,7 @@ async function handOutOne({ lease, opened: { identity } }: AdmittedLease, jobs: 
   const handed = { number, lease, identity, meta }
   jobs.deps.numbers.note(number, envelope.id)
   if (meta.retryAfter !== '' && !(await jobs.turns.alone(`${number}`, () => tryAgainLater(handed, jobs)))) return null
-  jobs.handedOut.add(number, { lease, identity, isPlain: isPlain(handed) })
+  jobs.handedOut.add(number, { lease, identity, grant, isPlain: isPlain(handed) })
   return handed
 }
 
