@@ -1,4 +1,5 @@
 import type { Coordination, LockHolder, QueueBackend } from '../backends/contract.ts'
+import { queueClock } from '../backends/queue-clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
 import type { JobDefinition } from '../definition/definition.ts'
@@ -34,7 +35,7 @@ export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps
     definitions: () => registry.definitions(),
     schedules: backend.store.schedules,
     envelope,
-    clock,
+    clock: queueClock(backend, clock),
     logger,
     environment,
     pace,

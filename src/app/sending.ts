@@ -1,4 +1,5 @@
 import type { QueueBackend, SendReceipt } from '../backends/contract.ts'
+import { queueClock } from '../backends/queue-clock.ts'
 import type { Steps } from '../core/answer.ts'
 import { Batcher } from '../core/batcher.ts'
 import { nextTurn } from '../core/clock.ts'
@@ -50,7 +51,8 @@ export class Sending {
   #holders: Holders | undefined
 
   constructor({ backend, keys }: OpenedBackend, settings: Settings) {
-    const now = () => backend.now?.() ?? settings.clock.now()
+    const clock = queueClock(backend, settings.clock)
+    const now = () => clock.now()
     const newUuid = idMaker(now)
     const newId = backend.kind === 'sync' ? () => `sync-${newUuid()}` : newUuid
     this.#backend = backend

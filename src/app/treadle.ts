@@ -1,4 +1,5 @@
 import type { QueueBackend } from '../backends/contract.ts'
+import { queueClock } from '../backends/queue-clock.ts'
 import type { JobStore } from '../backends/store.ts'
 import type { Upkeep } from '../backends/upkeep.ts'
 import { workingFolder } from '../core/environment.ts'
@@ -165,7 +166,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
   /** Removes ended jobs that were kept long enough, now. */
   async prune(): Promise<number> {
     const { backend, settings } = await this.dispatcher.opened()
-    return prune(backend, retentionOf(this.registry, settings.keep), settings.clock)
+    return prune(backend, retentionOf(this.registry, settings.keep), queueClock(backend, settings.clock))
   }
 
   /** Gives the function that stops listening. */

@@ -18,7 +18,7 @@ export interface QueueBackend extends AsyncDisposable {
   /** So many jobs are asked for by one claim at most: more where a call is a round trip. 1,000 by default. */
   readonly largestClaim?: number
   /** The time by which the queue decides what is due. Absent where that is the clock of the program. */
-  now?(): number
+  readonly now?: () => number
   /**
    * Durable when it resolves, all of it or nothing. Envelopes may wait for each other in any order. A job that waits for one that
    * is nowhere waits for one that failed; where a unique key was taken, the job that holds it stands for the one that was sent.

@@ -148,7 +148,7 @@ function backendOn(options: SqlBackendOptions, mark: number, server: ServerClock
   return {
     kind,
     largestClaim,
-    now: () => time.now(),
+    ...(server !== null && { now: () => server.now() }),
     ...calls.of(queue),
     store: calls.of(store),
     coordination: calls.of(coordination),
