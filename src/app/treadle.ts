@@ -81,9 +81,8 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     this.workflows = new Workflows({
       ...handles,
       registry,
-      sending: async () => (await opened()).sending,
-      send: (jobs) => this.dispatcher.dispatchWorkflow(jobs),
-      runOf: (job, receipt) => this.dispatcher.handle(job, receipt),
+      send: (make, options) => this.dispatcher.dispatchWorkflow(make, options),
+      sendAtOnce: (make, tx) => this.dispatcher.dispatchWorkflowAtOnce(make, tx),
     })
     insideIsolate()?.programs.push({
       url: () => this.url,

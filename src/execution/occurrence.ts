@@ -5,7 +5,7 @@ import { messageOf } from '../core/errors.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import { isMissed } from '../scheduling/misfire.ts'
+import { isMissed, isMissedRepeat } from '../scheduling/misfire.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type DependencyDeps, heldByDependencies } from './dependencies.ts'
 import type { Outcome } from './outcome.ts'
@@ -73,7 +73,9 @@ export async function skipOvertaken(run: ScheduledRun, { clock, schedulesClock =
 
 /** One that was stored late is as late as a scheduler wanted it. */
 function isPastPolicy({ definition, schedule, at, storedAt }: ScheduledRun, now: number): boolean {
-  return storedAt < at && schedule.kind === 'calendar' && isMissed(schedule, definition.misfire, at, now)
+  if (storedAt >= at) return false
+  const { misfire } = definition
+  return schedule.kind === 'calendar' ? isMissed(schedule, misfire, at, now) : isMissedRepeat(schedule, misfire, at, now)
 }
 
 /** Whether a scheduler was there when it was due, beside what its neighbours tell. After a repeat there is none to tell. */
