@@ -59,6 +59,7 @@ export class Hands {
         this.fill()
       },
       onSettled: () => {
+        this.#unsettled.settled()
         this.fill()
         options.onSettled()
       },
@@ -163,7 +164,7 @@ export class Hands {
 
   /** A kill repeats what has ended and is not written: while that is much, nothing is begun. */
   get #maySettle(): boolean {
-    return this.#options.settler.size < this.#unsettled.most
+    return this.#unsettled.count < this.#unsettled.most
   }
 
   get #mostAtOnce(): number {
@@ -184,8 +185,6 @@ export class Hands {
     } catch (error) {
       onFailed('a job could not be given back, and comes back when its lease runs out', error)
     }
-    // What was kept from beginning by all that is to be written.
-    this.fill()
     onGone()
   }
 }

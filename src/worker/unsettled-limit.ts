@@ -13,9 +13,14 @@ const memory = 64
 export class UnsettledLimit {
   readonly #concurrency: number
   #shortShare = 0
+  #count = 0
 
   constructor(concurrency: number) {
     this.#concurrency = concurrency
+  }
+
+  get count(): number {
+    return this.#count
   }
 
   get most(): number {
@@ -24,6 +29,11 @@ export class UnsettledLimit {
   }
 
   ended(durationMs: number): void {
+    this.#count++
     this.#shortShare += ((durationMs < shortMs ? 1 : 0) - this.#shortShare) / memory
+  }
+
+  settled(): void {
+    this.#count--
   }
 }

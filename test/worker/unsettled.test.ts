@@ -29,7 +29,8 @@ describe('jobs that have ended without its being written', () => {
     })
     await job.dispatchMany(Array.from({ length: 60 }, () => 1))
     const running = jobs.run({ concurrency, scheduler: false })
-    await until(() => settling > 0 && ended >= 3 * concurrency)
+    // A busy machine may not claim ahead: how many end is not known, only that it is no more than this.
+    await until(() => settling > 0 && ended >= concurrency)
     await clock.advance(1_000)
     expect(ended).toBeLessThanOrEqual(4 * concurrency)
     answer.open()
