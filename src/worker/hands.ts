@@ -6,6 +6,7 @@ import { LeaseBuffer } from './lease-buffer.ts'
 import type { LeaseTerms } from './lease-terms.ts'
 import { RescuedJobs } from './rescued-jobs.ts'
 import { Runs, type RunsDeps, type RunsOptions } from './runs.ts'
+import { UnsettledLimit } from './unsettled-limit.ts'
 
 export interface HandsOptions extends Omit<RunsOptions, 'isLastChance'> {
   readonly concurrency: number
@@ -20,8 +21,6 @@ export interface HandsOptions extends Omit<RunsOptions, 'isLastChance'> {
   readonly onGone: () => void
 }
 
-/** So many settlements may be on their way before no more jobs are leased. */
-const mostUnsettled = 5_000
 /** How long a job waits whose first run must end before the next. */
 const twinPauseMs = 1_000
 /** How long a rescued job waits for which there was no room. */
@@ -35,6 +34,7 @@ export class Hands {
   readonly #runs: Runs
   readonly #buffer: LeaseBuffer
   readonly #rescued: RescuedJobs
+  readonly #unsettled: UnsettledLimit
   readonly #largestClaim: number
   /** How many more jobs may be started, for a pass with a limit. */
   allowance = Number.POSITIVE_INFINITY
@@ -45,6 +45,7 @@ export class Hands {
     this.#largestClaim = largestClaimOf(deps.backend)
     this.#buffer = new LeaseBuffer(options.concurrency, this.#largestClaim)
     const { concurrency, maxRescues } = options
+    this.#unsettled = new UnsettledLimit(concurrency)
     const onImpatient = () => this.returnUnstarted(rescuedPauseMs)
     this.#rescued = new RescuedJobs({ concurrency, maxRescues, clock: deps.clock, onImpatient })
     this.#runs = new Runs(deps, {
@@ -53,8 +54,14 @@ export class Hands {
       onEnded: (run, durationMs) => {
         options.terms.forget(run.lease.token)
         this.#rescued.ended(run.lease)
+        this.#unsettled.ended(durationMs)
         options.onEnded(run, durationMs)
         this.fill()
+      },
+      onSettled: () => {
+        this.#unsettled.settled()
+        this.fill()
+        options.onSettled()
       },
     })
   }
@@ -79,7 +86,6 @@ export class Hands {
 
   /** How many jobs to ask for. */
   get capacity(): number {
-    if (this.#options.settler.size > mostUnsettled) return 0
     const free = this.#mostAtOnce - this.#runs.size
     if (free < 0) return 0
     return Math.max(0, Math.min(this.#buffer.wanted(free), this.allowance, this.#largestClaim))
@@ -97,7 +103,7 @@ export class Hands {
 
   /** Starts what waits. Handlers that never wait for anything would run in one go: after so many, other things get their turn. */
   start(): void {
-    while (this.#runs.size < this.#options.allowed() && !this.#options.isStopping()) {
+    while (this.#runs.size < this.#options.allowed() && this.#maySettle && !this.#options.isStopping()) {
       if (this.#startedThisTurn >= startsPerTurn) return
       const lease = this.#buffer.first
       if (lease === undefined) return
@@ -154,6 +160,11 @@ export class Hands {
     const unstarted = this.#buffer.clear()
     this.allowance += unstarted.length
     for (const { token, rescues = 0 } of unstarted) void this.#release(token, rescues > 0 ? rescuedDelayMs : 0)
+  }
+
+  /** A kill repeats what has ended and is not written: while that is much, nothing is begun. */
+  get #maySettle(): boolean {
+    return this.#unsettled.count < this.#unsettled.most
   }
 
   get #mostAtOnce(): number {
