@@ -12,6 +12,8 @@ export interface SigningKey {
  * out when the jobs that it signed are gone.
  */
 export class KeyRing {
+  /** Whether what is not signed at all passes, while programs that do not sign yet are being replaced. */
+  readonly acceptsUnsigned: boolean = false
   readonly #current: string
   readonly #signer: Mac
   readonly #keys: ReadonlyMap<string, Mac>
@@ -41,6 +43,17 @@ export class KeyRing {
     if (!key.matches(signedText(identity, payload), signature.slice(dot + 1))) {
       throw new TreadleError('SIGNATURE_INVALID', 'The envelope was changed after it was signed')
     }
+  }
+
+  /** `kid.signature` over a text that is no envelope: its first line is to say what it is. */
+  signText(text: string): string {
+    return `${this.#current}.${this.#signer.digest(text)}`
+  }
+
+  verifyText(text: string, signature: string): boolean {
+    const dot = signature.indexOf('.')
+    const key = dot < 1 ? undefined : this.#keys.get(signature.slice(0, dot))
+    return key?.matches(text, signature.slice(dot + 1)) ?? false
   }
 }
 

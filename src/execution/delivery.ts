@@ -48,7 +48,7 @@ export async function prepareDelivery(
           return () => again(run, standing, deps)
         },
       }
-      run.transaction = new RunTransaction({ definition, token, attempt, once, repeating, isHeld, onLost }, deps)
+      run.transaction = new RunTransaction({ definition, id: identity.id, token, attempt, once, repeating, isHeld, onLost }, deps)
       return null
     }
   }

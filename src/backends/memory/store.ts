@@ -17,7 +17,7 @@ import type {
 } from '../store.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Endings } from './endings.ts'
-import { amended, heldLeaseOf, type MemoryJob, recordOf } from './job.ts'
+import { amended, heldLeaseOf, type MemoryJob, recordOf, unresulted } from './job.ts'
 import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
 import type { Limits } from './limits.ts'
@@ -88,7 +88,7 @@ export class MemoryStore implements JobStore {
       leases.requestCancel(job)
       return 'requested'
     }
-    jobs.move(job, 'cancelled', { finishedAt: clock.now(), result: null })
+    jobs.move(job, 'cancelled', { finishedAt: clock.now(), ...unresulted })
     return 'cancelled'
   }
 
@@ -163,7 +163,7 @@ export class MemoryStore implements JobStore {
     const waiting = family.filter(({ state }) => state !== 'running' && !isFinal(state))
     for (const job of running) leases.requestCancel(job)
     endings.together(() => {
-      for (const job of waiting) jobs.move(job, 'cancelled', { finishedAt: clock.now(), result: null })
+      for (const job of waiting) jobs.move(job, 'cancelled', { finishedAt: clock.now(), ...unresulted })
     })
     const ended = family.length - running.length - waiting.length
     return { cancelled: waiting.length, requested: running.length, ended }
@@ -220,7 +220,7 @@ export class MemoryStore implements JobStore {
       rescues: 0,
       cancelRequested: false,
       begun: false,
-      result: null,
+      ...unresulted,
       progress: null,
       reason: null,
       startedAt: null,

@@ -29,7 +29,7 @@ export async function succeedQuickly(database: SqlDatabase, done: readonly DoneL
 function groupsOf(done: readonly DoneLease[]): readonly (readonly DoneLease[])[] {
   const groups = new Map<string, DoneLease[]>()
   for (const lease of done) {
-    const key = `${lease.claim} ${lease.result}`
+    const key = `${lease.claim} ${lease.seal} ${lease.result}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [lease])
     else group.push(lease)
@@ -38,20 +38,20 @@ function groupsOf(done: readonly DoneLease[]): readonly (readonly DoneLease[])[]
 }
 
 const ending = `UPDATE {jobs by PRIMARY}
-  SET state = ${stateNumber.succeeded}, finished_at = ?, lease_until = NULL, cancel = 0, held_key = NULL, result = ?
+  SET state = ${stateNumber.succeeded}, finished_at = ?, lease_until = NULL, cancel = 0, held_key = NULL, result = ?, seal = ?
   WHERE id IN (?) AND ${isRunning} AND linked = 0 AND token = ?`
 
 async function endAlike(session: SqlSession, leases: readonly DoneLease[], now: number): Promise<void> {
-  const [{ claim, result }] = leases as readonly [DoneLease]
+  const [{ claim, result, seal }] = leases as readonly [DoneLease]
   const ids = leases.map(({ id }) => id).sort()
-  if ((await session.run(ending, [now, result, ids, claim])) < ids.length) throw new SomeLost()
+  if ((await session.run(ending, [now, result, seal, ids, claim])) < ids.length) throw new SomeLost()
 }
 
 /** Rolls back. */
 class SomeLost extends Error {}
 
 const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isRunning} AND linked = 0 ORDER BY id FOR UPDATE`
-const endedColumns = ['state', 'finished_at', 'lease_until', 'cancel', 'held_key', 'result'] as const
+const endedColumns = ['state', 'finished_at', 'lease_until', 'cancel', 'held_key', 'result', 'seal'] as const
 
 export function succeed(database: SqlDatabase, done: readonly DoneLease[], now: number): Promise<Succeeded> {
   const ids = done.map(({ id }) => id).sort()
@@ -64,7 +64,7 @@ export function succeed(database: SqlDatabase, done: readonly DoneLease[], now: 
       'jobs',
       ['id'],
       endedColumns,
-      mine.map(({ id, result }) => ({ id, ...ended, result })),
+      mine.map(({ id, result, seal }) => ({ id, ...ended, result, seal })),
     )
     await count(session, mine)
     return mine.length === done.length ? null : new Set(mine.map(({ id }) => id))

@@ -30,6 +30,7 @@ export interface RecordRow {
   readonly cancel: number
   readonly finished_at: number | null
   readonly result: string | null
+  readonly seal: string | null
   readonly progress: string | null
   readonly reason: string | null
   readonly errors: string | null
@@ -55,6 +56,7 @@ export const recordColumns = [
   'cancel',
   'finished_at',
   'result',
+  'seal',
   'progress',
   'reason',
   'errors',
@@ -73,6 +75,7 @@ export function recordOf(row: RecordRow, { queue, job, priority, grouped }: Lane
     state: jobStates[row.state] as JobRecord['state'],
     payload: row.payload,
     result: row.result,
+    seal: row.seal,
     progress: row.progress,
     meta: identity?.meta ?? {},
     attempts: row.attempts,

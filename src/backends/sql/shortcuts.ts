@@ -26,6 +26,7 @@ export interface DoneLease {
   readonly lane: number
   readonly claim: string
   readonly result: string | null
+  readonly seal: string | null
 }
 
 export interface OpenLane {
@@ -65,6 +66,7 @@ export interface ClaimedRow {
   readonly run_at: number
   readonly attempts: number
   readonly number: number | null
+  readonly linked: number
 }
 
 export const claimedColumns = [
@@ -80,4 +82,5 @@ export const claimedColumns = [
   'run_at',
   'attempts',
   'number',
+  'linked',
 ] as const satisfies readonly (keyof ClaimedRow)[]

@@ -37,7 +37,7 @@ export interface ClaimedRows {
   readonly nextTokenAt: number | null
 }
 
-/** seq, lane, id, identity (empty where there is a stamp), stamp, payload, signature, unique key, until when it is held, created at, run at, attempt, number. */
+/** seq, lane, id, identity (empty where there is a stamp), stamp, payload, signature, unique key, until when it is held, created at, run at, attempt, number, whether it is linked. */
 export type ClaimedRow = readonly [
   number,
   number,
@@ -52,6 +52,7 @@ export type ClaimedRow = readonly [
   number,
   number,
   number | null,
+  number,
 ]
 
 /** Finds the best ready jobs and gives them to an owner. */
@@ -67,7 +68,7 @@ export class Claiming {
     this.#lanes = lanes
     this.#picking = new Picking(connection, lanes, rates)
     this.#fetch = connection.prepare(
-      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, stamp, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number)) AS rows
+      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, stamp, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number, linked)) AS rows
        FROM json_each(?) AS picked CROSS JOIN treadle_jobs ON seq = picked.value`,
     )
     this.#take = connection.prepare(

@@ -31,6 +31,7 @@ export interface JobRow {
   readonly cancel: number
   readonly finished_at: number | null
   readonly result: string | null
+  readonly seal: string | null
   readonly progress: string | null
   readonly reason: string | null
   readonly errors: string | null
@@ -49,6 +50,7 @@ export function recordOf(row: JobRow): JobRecord {
     state: jobStates[row.state] as JobRecord['state'],
     payload: row.payload,
     result: row.result,
+    seal: row.seal,
     progress: row.progress,
     meta: identity?.meta ?? {},
     attempts: row.attempts,

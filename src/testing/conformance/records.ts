@@ -39,6 +39,7 @@ export const records: Group = {
         state: 'scheduled',
         payload: '{"a": 1.50}',
         result: null,
+        seal: null,
         progress: null,
         meta: wanted.meta,
         attempts: 0,

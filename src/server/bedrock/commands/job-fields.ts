@@ -19,7 +19,7 @@ export async function handedFields(handed: Handed, jobs: WireQueue, isBrief: boo
     repeat: identity.repeat,
     retryAfter: meta.retryAfter,
   }
-  const family = { ...(await parentFields(handed, jobs)), ...(await childrenFields(handed, jobs)) }
+  const family = { ...(await parentFields(handed, jobs)), ...childrenFields(handed) }
   return isBrief ? { ...brief, ...family } : { ...brief, ...rest, ...family }
 }
 
@@ -31,9 +31,7 @@ async function parentFields({ meta }: Handed, jobs: WireQueue): Promise<WireFiel
   return { parentJobID: number, parentData: new RawJson(parent.data) }
 }
 
-async function childrenFields({ meta, identity }: Handed, jobs: WireQueue): Promise<WireFields> {
-  if (!meta.hasWaited) return {}
-  const children = await jobs.children(identity.id)
+function childrenFields({ children }: Handed): WireFields {
   const inState = (state: WireJob['state']) => children.filter((child) => child.state === state).map(childFields)
   const [finished, cancelled, failed] = [inState('FINISHED'), inState('CANCELLED'), inState('FAILED')]
   return {
