@@ -230,7 +230,7 @@ describe('bad options are one clear error, and no file is made', () => {
     unsigned: true,
   })
   refuses('an empty list of keys', 'KEY_INVALID', /at least one/, { signingKey: [] })
-  refuses('unsigned as a text', 'CONFIG_INVALID', /unsigned must be true or false/, { unsigned: 'false' })
+  refuses('unsigned as a text', 'CONFIG_INVALID', /unsigned must be true, false or 'accept'/, { unsigned: 'false' })
   refuses('migrate as a text', 'CONFIG_INVALID', /migrate must be true or false/, { migrate: 'no' })
   refuses('a logger without methods', 'CONFIG_INVALID', /logger/, { logger: {} })
   refuses('a clock without methods', 'CONFIG_INVALID', /clock/, { clock: Date })

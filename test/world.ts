@@ -95,6 +95,7 @@ const eventNames: readonly (keyof TreadleEvents)[] = [
   'job:lost',
   'job:abandoned',
   'job:overrun',
+  'job:unsigned',
   'worker:error',
   'worker:stalled',
   'worker:breaker',

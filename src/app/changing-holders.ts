@@ -1,11 +1,13 @@
-import type { JoinedQueue, SendReceipt, WaitingPayload } from '../backends/contract.ts'
+import type { JoinedQueue, SendReceipt, WaitingJob } from '../backends/contract.ts'
 import type { AmendAnswer } from '../backends/store.ts'
 import { type Steps, wait } from '../core/answer.ts'
 import { TreadleError } from '../core/errors.ts'
+import { type Opened, openEnvelope, type Seal, sealOf } from '../envelope/envelope.ts'
+import { rejectionOf } from '../execution/refusing.ts'
 import { type Plan, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
 
 export interface ChangingDeps {
-  readonly queue: Pick<JoinedQueue, 'send' | 'get' | 'amend'>
+  readonly queue: Pick<JoinedQueue, 'send' | 'get' | 'amend' | 'reject'>
   readonly sealing: SealingDeps
   readonly maxPayloadBytes: number
 }
@@ -20,7 +22,7 @@ export function mayChangeHolder({ uniqueness }: Plan): boolean {
 
 /**
  * Sends a job, or changes the waiting one that holds its unique key. A holder that does not wait any more may have freed the key;
- * one that holds it all the same is left as it is.
+ * one that holds it all the same is left as it is. One whose envelope is refused ends as dead, which frees the key.
  */
 export function* sendOrChange(plan: Plan, payload: WrittenPayload, deps: ChangingDeps): Steps<SendReceipt> {
   const envelope = sealJob(plan, payload, deps.sealing)
@@ -37,22 +39,57 @@ export function* sendOrChange(plan: Plan, payload: WrittenPayload, deps: Changin
 }
 
 function* change(holder: string, plan: Plan, payload: WrittenPayload, deps: ChangingDeps): Steps<AmendAnswer> {
-  const { queue, sealing } = deps
   const isMerge = plan.uniqueness?.onConflict === 'merge'
   const maxWaitMs = plan.uniqueness?.debounce?.maxWaitMs ?? null
-  const record = isMerge || maxWaitMs !== null ? yield* wait(queue.get(holder)) : undefined
-  if (record === null) return 'missing'
-  const written = isMerge && record !== undefined ? yield* merged(plan, record, payload, deps) : payload
-  const sealed = sealJob(plan, written, { ...sealing, newId: () => holder })
-  const latest = maxWaitMs === null || record === undefined ? sealed.runAt : record.createdAt + maxWaitMs
+  // Nothing of the holder goes into the job that takes its place, so it is not looked at.
+  if (!isMerge && maxWaitMs === null) return yield* replace(holder, plan, payload, null, deps)
+  const held = yield* wait(deps.queue.get(holder))
+  if (held === null) return 'missing'
+  const opened = yield* genuine(held, deps)
+  if (typeof opened === 'string') return opened
+  const latest = maxWaitMs === null ? Number.POSITIVE_INFINITY : held.createdAt + maxWaitMs
+  if (!isMerge) return yield* replace(holder, plan, payload, { latest, opened: null, expected: null }, deps)
+  const written = yield* merged(plan, opened, payload, deps)
+  return yield* replace(holder, plan, written, { latest, opened, expected: sealOf(held) }, deps)
+}
+
+/** What was verified of a job that holds a key. One that is not what was signed is dead from here on, and holds it no more. */
+function* genuine(held: WaitingJob, { queue, sealing }: ChangingDeps): Steps<Opened | AmendAnswer> {
+  try {
+    return openEnvelope(held, sealing.keys)
+  } catch (error) {
+    const [answer] = yield* wait(queue.reject([rejectionOf(held, error, sealing.now())]))
+    return answer === 'rejected' ? 'ended' : (answer as AmendAnswer)
+  }
+}
+
+/** What a job that takes the place of another one has of it. */
+interface Inherited {
+  /** It runs no later than this. */
+  readonly latest: number
+  /** What its payload was made of; null where it is all its own. */
+  readonly opened: Opened | null
+  readonly expected: Seal | null
+}
+
+function* replace(
+  holder: string,
+  plan: Plan,
+  payload: WrittenPayload,
+  inherited: Inherited | null,
+  { queue, sealing }: ChangingDeps,
+): Steps<AmendAnswer> {
+  const { latest = Number.POSITIVE_INFINITY, opened = null, expected = null } = inherited ?? {}
+  const keys = opened === null ? sealing.keys : opened.signer(sealing.keys)
+  const sealed = sealJob(plan, payload, { ...sealing, keys, newId: () => holder })
   const envelope = { ...sealed, runAt: Math.min(sealed.runAt, latest) }
-  const [answer] = yield* wait(queue.amend([{ id: holder, expected: isMerge && record ? record.payload : null, envelope }]))
+  const [answer] = yield* wait(queue.amend([{ id: holder, expected, envelope }]))
   return answer as AmendAnswer
 }
 
 /** Checked and written as if it had been dispatched like that. */
-function* merged(plan: Plan, record: WaitingPayload, payload: WrittenPayload, deps: ChangingDeps): Steps<WrittenPayload> {
-  const whole = mergedPayload(JSON.parse(record.payload), JSON.parse(payload.text))
+function* merged(plan: Plan, held: Opened, payload: WrittenPayload, deps: ChangingDeps): Steps<WrittenPayload> {
+  const whole = mergedPayload(held.payload, JSON.parse(payload.text))
   const written = yield* wait(writePayload(plan, whole, deps.maxPayloadBytes))
   return { ...written, uniqueKey: payload.uniqueKey }
 }

@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { homeFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { checkConfig, jobsPart, type TreadleConfig } from './config.ts'
+import { isShared, refuseUntrusted } from './file-trust.ts'
 import { defaultExport, loadModule } from './module-loader.ts'
 import { Treadle } from './treadle.ts'
 
@@ -15,22 +17,37 @@ export type LoadedConfig = { readonly path: string; readonly folder: string } & 
 
 export const configFileNames = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((ending) => `treadle.config.${ending}`)
 
-/** The config file in this folder, or in the nearest folder above that has one. */
+/** The config file in this folder, or in the nearest folder above that has one and still belongs to the project. */
 export function findConfigFile(from: string): string | null {
   const folder = resolve(from)
   const path = configFileNames.map((name) => join(folder, name)).find((candidate) => existsSync(candidate))
   if (path !== undefined) return path
   const parent = dirname(folder)
-  return parent === folder ? null : findConfigFile(parent)
+  return isOutermost(folder) || isOutside(parent) ? null : findConfigFile(parent)
+}
+
+/** What lies above is another project's, or nobody's. */
+function isOutermost(folder: string): boolean {
+  return existsSync(join(folder, '.git')) || folder === homeFolder() || deviceOf(folder) !== deviceOf(dirname(folder))
+}
+
+/** No project is in the root of the file system, nor where everybody may make files. */
+function isOutside(folder: string): boolean {
+  return folder === dirname(folder) || isShared(folder)
+}
+
+function deviceOf(folder: string): number | undefined {
+  return statSync(folder, { throwIfNoEntry: false })?.dev
 }
 
 /** Is told what is wrong with the options of a config. What that says of jobs is then loaded without the rest. */
 export type OnRefused = (refused: TreadleError) => void
 
-/** Throws `CONFIG_NOT_FOUND`, `CONFIG_LOAD_FAILED` or `CONFIG_INVALID`, each with the path of the file. */
+/** Throws `CONFIG_NOT_FOUND`, `FILE_UNTRUSTED`, `CONFIG_LOAD_FAILED` or `CONFIG_INVALID`, each with the path of the file. */
 export async function loadConfigFile(file: string, onRefused?: OnRefused): Promise<LoadedConfig> {
   const path = resolve(file)
   if (!existsSync(path)) throw new TreadleError('CONFIG_NOT_FOUND', `The config file ${path} does not exist`)
+  refuseUntrusted(path)
   const value = defaultExport(await loadModule(path), path)
   const folder = dirname(path)
   if (value instanceof Treadle) return { path, folder, instance: value }

@@ -2,6 +2,7 @@ import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { basename, extname, join, resolve } from 'node:path'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Handler } from '../definition/handler.ts'
+import { refuseUntrusted, trustProblem } from './file-trust.ts'
 import { defaultExport, loadModule } from './module-loader.ts'
 import type { Treadle } from './treadle.ts'
 
@@ -40,7 +41,8 @@ export async function tryJobFiles(target: JobTarget, paths: readonly string[]): 
 }
 
 const jobExtensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
-const notJobs = /\.d\.[mc]?ts$|\.(?:test|spec)\.[mc]?[tj]s$/
+/** Declarations, tests, and what an editor or a system hides. */
+export const notJobs = /^\.|\.d\.[mc]?ts$|\.(?:test|spec)\.[mc]?[tj]s$/i
 
 function findJobFiles(paths: readonly string[]): { files: readonly string[]; problems: TreadleError[] } {
   const files = new Set<string>()
@@ -48,25 +50,42 @@ function findJobFiles(paths: readonly string[]): { files: readonly string[]; pro
   for (const path of paths.map((each) => resolve(each))) {
     const found = statSync(path, { throwIfNoEntry: false })
     if (found === undefined) problems.push(new TreadleError('CONFIG_INVALID', `The jobs path ${path} does not exist`))
-    else for (const file of found.isDirectory() ? filesIn(path) : [path]) files.add(file)
+    else if (!found.isDirectory()) files.add(path)
+    else {
+      // A job file may import whatever lies beside it: where one can not be trusted, none is loaded.
+      const untrusted = filesIn(path, isLoadable)
+        .map(trustProblem)
+        .filter((problem) => problem !== undefined)
+      problems.push(...untrusted.map((problem) => new TreadleError('FILE_UNTRUSTED', problem)))
+      if (untrusted.length === 0) for (const file of filesIn(path, isJobFile)) files.add(file)
+    }
   }
   return { files: [...files], problems }
 }
 
-function filesIn(folder: string): readonly string[] {
+function isLoadable(name: string): boolean {
+  return [...jobExtensions, '.json', '.node'].includes(extname(name))
+}
+
+function isJobFile(name: string): boolean {
+  return jobExtensions.includes(extname(name)) && !notJobs.test(name)
+}
+
+function filesIn(folder: string, isWanted: (name: string) => boolean): readonly string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return holdsJobs(entry) ? filesIn(path) : []
-    return jobExtensions.includes(extname(entry.name)) && !notJobs.test(entry.name) ? [path] : []
+    if (entry.isDirectory()) return holdsJobs(entry) ? filesIn(path, isWanted) : []
+    return isWanted(entry.name) ? [path] : []
   })
 }
 
 function holdsJobs(folder: Dirent): boolean {
-  return folder.name !== 'node_modules' && !folder.name.startsWith('.')
+  return !['node_modules', '__tests__', '__mocks__'].includes(folder.name) && !folder.name.startsWith('.')
 }
 
 async function loadJobFile(target: JobTarget, file: string, definedBy: Map<string, string>): Promise<void> {
+  refuseUntrusted(file)
   const handler = defaultExport(await loadModule(file), file)
   if (typeof handler !== 'function') return
   const job = basename(file, extname(file))

@@ -3,6 +3,7 @@ import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Jiti, JitiOptions } from 'jiti'
 import { messageOf, TreadleError } from '../core/errors.ts'
+import { trustProblem } from './file-trust.ts'
 
 /** Imports a JavaScript or TypeScript file; what goes wrong in it is one error that names the file, and the line where known. */
 export async function loadModule(path: string): Promise<Readonly<Record<string, unknown>>> {
@@ -62,10 +63,11 @@ function ownFile(path: string): URL {
   return new URL(`../${path}${extension}`, import.meta.url)
 }
 
-/** Only inside the project: what lies in the system's temporary folder may have been put there by somebody else. */
+/** Only inside the project, and where nobody else could have put anything: what is in the cache is run. */
 function cacheFolder(folder: string): string | undefined {
   const modules = join(folder, 'node_modules')
-  if (existsSync(modules)) return join(modules, '.cache', 'jiti')
+  const cache = join(modules, '.cache', 'jiti')
+  if (existsSync(modules)) return trustProblem(cache) === undefined ? cache : undefined
   const parent = dirname(folder)
   return parent === folder ? undefined : cacheFolder(parent)
 }

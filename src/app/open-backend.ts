@@ -6,12 +6,14 @@ import { openSync } from '../backends/sync/index.ts'
 import type { OpenUpkeep } from '../backends/upkeep.ts'
 import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
+import { maskedUrl } from '../core/masking.ts'
 import { keyRingFromFile } from '../envelope/key-file.ts'
-import type { KeyRing } from '../envelope/key-ring.ts'
+import { KeyRing } from '../envelope/key-ring.ts'
 import type { Settings } from './options.ts'
 
 export interface OpenedBackend {
   readonly backend: QueueBackend
+  /** Its keys are asked for when something is first signed or verified. Null where jobs travel unsigned. */
   readonly keys: KeyRing | null
 }
 
@@ -32,12 +34,7 @@ export async function openBackend(url: string, settings: Settings, folder: strin
     case 'sqlite:': {
       const path = sqlitePath(url, folder)
       const backend = await (await sqlite()).openSqlite({ path, clock, logger, migrate })
-      try {
-        return { backend, keys: keys ?? (settings.unsigned ? null : keyRingFromFile(`${path}.key`)) }
-      } catch (thrown) {
-        await backend[Symbol.asyncDispose]()
-        throw thrown
-      }
+      return { backend, keys: keys ?? keysOfFile(keyFileOf(path), settings) }
     }
     case 'postgres:':
     case 'postgresql:': {
@@ -91,14 +88,25 @@ const inMemory = ['memory:', 'sync:']
 const schemes = [...inMemory, 'sqlite:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:']
 
 function unknownUrl(url: string): string {
-  return `No backend opens ${JSON.stringify(redacted(url))}. Known: sqlite:FILE, postgres://…, mysql://…, memory:, sync:`
+  return `No backend opens ${JSON.stringify(maskedUrl(url))}. Known: sqlite:FILE, postgres://…, mysql://…, memory:, sync:`
 }
 
-/** Whoever can write to a shared queue could have anything run: without a key that must be said. */
+/** Whoever can write to a shared queue could have anything run: without a key it can only be looked at, unless that is said. */
 function keysFor(kind: string, { keys, unsigned }: Settings): KeyRing | null {
-  if (keys !== null || unsigned || kind === 'memory' || kind === 'sync') return keys
-  const message = `The ${kind} backend needs a signingKey (or TREADLE_SIGNING_KEY); unsigned: true does without.`
-  throw new TreadleError('KEY_INVALID', message)
+  if (keys !== null || unsigned === true || kind === 'memory' || kind === 'sync') return keys
+  return new KeyRing(() => {
+    const message = `The ${kind} backend needs a signingKey (or TREADLE_SIGNING_KEY) to send, change or run jobs; unsigned: true does without.`
+    throw new TreadleError('KEY_INVALID', message)
+  })
+}
+
+function keysOfFile(path: string, { unsigned }: Settings): KeyRing | null {
+  return unsigned === true ? null : keyRingFromFile(path, { acceptsUnsigned: unsigned === 'accept' })
+}
+
+/** Where the keys of a SQLite file are, unless a signing key is given. */
+export function keyFileOf(databasePath: string): string {
+  return `${databasePath}.key`
 }
 
 /** The file that a URL names, or null where the queue is not in a file. */
@@ -110,17 +118,12 @@ function sqlitePath(url: string, folder: string): string {
   const rest = url.slice('sqlite:'.length)
   const path = rest.startsWith('///') ? fileURLToPath(`file:${rest}`) : rest.replace(/^\/\/(?=[^/])/, '')
   if (path.includes('?')) {
-    const message = `${JSON.stringify(url)} has parameters (?…), which are not supported for SQLite. Write the file alone: sqlite:${path.slice(0, path.indexOf('?')) || 'jobs.db'}`
+    const message = `${JSON.stringify(maskedUrl(url))} has parameters (?…), which are not supported for SQLite. Write the file alone: sqlite:${path.slice(0, path.indexOf('?')) || 'jobs.db'}`
     throw new TreadleError('BACKEND_UNKNOWN', message)
   }
   if (path === '' || path.includes(':memory:')) {
-    const message = `${JSON.stringify(url)} does not name a file. Write sqlite:jobs.db or sqlite:///folder/jobs.db; for a queue without a file, memory:`
+    const message = `${JSON.stringify(maskedUrl(url))} does not name a file. Write sqlite:jobs.db or sqlite:///folder/jobs.db; for a queue without a file, memory:`
     throw new TreadleError('BACKEND_UNKNOWN', message)
   }
   return isAbsolute(path) ? path : resolve(folder, path)
-}
-
-/** A password in a URL does not belong in an error. */
-export function redacted(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//…@')
 }

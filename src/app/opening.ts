@@ -2,10 +2,12 @@ import type { OpenUpkeep, Upkeep } from '../backends/upkeep.ts'
 import { pause, systemClock } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import { consoleLogger, type Logger } from '../core/logger.ts'
+import { maskedUrl } from '../core/masking.ts'
 import { insideIsolate } from '../isolation/inside.ts'
-import { type OpenedBackend, openBackend, openUpkeep, redacted } from './open-backend.ts'
+import { type OpenedBackend, openBackend, openUpkeep } from './open-backend.ts'
 import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
 import { Sending } from './sending.ts'
+import { UnsignedJobs, type UnsignedJobsDeps } from './unsigned-jobs.ts'
 
 export const defaultUrl = 'sqlite:treadle.db'
 
@@ -30,6 +32,7 @@ export interface WaitOptions {
 export class Opening {
   readonly #place: () => Promise<Place>
   readonly #logger: Logger
+  readonly #onUnsigned: UnsignedJobsDeps['emit']
   #url: string
   #opening: Promise<Opened> | undefined
   #opened: Opened | undefined
@@ -38,7 +41,8 @@ export class Opening {
   #isClosed = false
 
   /** A place that is a function is asked when the queue is first used; one that is known is checked at once. */
-  constructor(place: Place | (() => Promise<Place>)) {
+  constructor(place: Place | (() => Promise<Place>), onUnsigned: UnsignedJobsDeps['emit']) {
+    this.#onUnsigned = onUnsigned
     const isKnown = typeof place !== 'function'
     this.#logger = isKnown ? settingsOf(place.options).logger : consoleLogger
     this.#place = isKnown ? () => Promise.resolve(place) : place
@@ -47,7 +51,7 @@ export class Opening {
 
   /** Without passwords. A place that was not asked yet is not known. */
   get url(): string {
-    return redacted(this.#url)
+    return maskedUrl(this.#url)
   }
 
   get logger(): Logger {
@@ -121,6 +125,10 @@ export class Opening {
     const opened = await openBackend(url, settings, folder)
     if (opened.backend.kind === 'memory' && insideIsolate() !== undefined)
       throw new TreadleError('CAPABILITY_MISSING', outOfReach)
+    if (opened.keys?.acceptsUnsigned) {
+      const unsigned = new UnsignedJobs({ clock: settings.clock, logger: settings.logger, emit: this.#onUnsigned })
+      opened.keys.onUnsigned = (identity) => unsigned.accepted(identity)
+    }
     this.#opened = { ...opened, settings, sending: new Sending(opened, settings) }
     return this.#opened
   }

@@ -7,6 +7,7 @@ import { consoleLogger, type Logger, soundLogger } from '../core/logger.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { KeepOptions } from '../definition/builder.ts'
 import type { Keep } from '../definition/definition.ts'
+import { existingKeys } from '../envelope/key-file.ts'
 import { KeyRing, type SigningKey } from '../envelope/key-ring.ts'
 import { type QueueOptions, queueLimitsOf } from './queue-limits.ts'
 
@@ -14,10 +15,18 @@ export interface TreadleOptions {
   readonly clock?: Clock
   /** Warnings and errors go to the console by default. */
   readonly logger?: Logger
-  /** Signs and verifies envelopes; the first of several signs. Default: TREADLE_SIGNING_KEY, else a key file beside the SQLite file. */
+  /**
+   * Signs and verifies jobs; the first of several that may sign a job does. Default: `signingKeyFile`, else TREADLE_SIGNING_KEY, else
+   * TREADLE_SIGNING_KEY_FILE, else a key file beside the SQLite file.
+   */
   readonly signingKey?: string | SigningKey | readonly SigningKey[]
-  /** True sends and accepts envelopes without a signature. */
-  readonly unsigned?: boolean
+  /** A key file, as `treadle keys create` makes it. */
+  readonly signingKeyFile?: string
+  /**
+   * True sends and accepts jobs without a signature. 'accept' signs what it sends, and accepts both: for the time in which signing
+   * is introduced. Default: TREADLE_UNSIGNED, which may be `accept`, else false.
+   */
+  readonly unsigned?: Unsigned
   /** How long ended jobs are kept. */
   readonly keep?: KeepOptions
   /** For each queue, the jobs that may run on it. Restricted handlers (`shell`, `command`) run only where they are listed. */
@@ -33,11 +42,13 @@ export interface TreadleOptions {
   readonly backend?: QueueBackend
 }
 
+export type Unsigned = boolean | 'accept'
+
 export interface Settings {
   readonly clock: Clock
   readonly logger: Logger
   readonly keys: KeyRing | null
-  readonly unsigned: boolean
+  readonly unsigned: Unsigned
   readonly keep: Keep
   readonly allow: Readonly<Record<string, readonly string[]>>
   readonly queueLimits: readonly QueueLimits[]
@@ -52,6 +63,7 @@ const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
   clock: true,
   logger: true,
   signingKey: true,
+  signingKeyFile: true,
   unsigned: true,
   keep: true,
   allow: true,
@@ -86,7 +98,7 @@ export function settingsOf(options: TreadleOptions): Settings {
     clock: options.clock ?? systemClock,
     logger: soundLogger(options.logger ?? consoleLogger),
     keys: keysOf(options),
-    unsigned: options.unsigned ?? false,
+    unsigned: unsignedOf(options),
     keep,
     allow,
     queueLimits,
@@ -97,24 +109,52 @@ export function settingsOf(options: TreadleOptions): Settings {
   })
 }
 
-function partProblems({ signingKey, unsigned, migrate, clock, logger, environment }: TreadleOptions): readonly string[] {
+function partProblems({
+  signingKey,
+  signingKeyFile,
+  unsigned,
+  migrate,
+  clock,
+  logger,
+  environment,
+}: TreadleOptions): readonly string[] {
   const isWrongKey = signingKey !== undefined && !isSigningKey(signingKey)
+  const isWrongFile = signingKeyFile !== undefined && (typeof signingKeyFile !== 'string' || signingKeyFile === '')
   const isWrongClock = clock !== undefined && !hasMethods(clock, ['now', 'random', 'timer'])
   const isWrongEnvironment = environment !== undefined && (typeof environment !== 'string' || environment === '')
   const isWrongLogger = logger !== undefined && !hasMethods(logger, ['debug', 'info', 'warn', 'error'])
   return [
-    ...(isWrongKey ? ['signingKey must be a text, or { id, secret }, or a list of those'] : []),
+    ...(isWrongKey ? ['signingKey must be a text, or { id, secret, queues, jobs }, or a list of those'] : []),
+    ...(isWrongFile ? [`signingKeyFile must be the path of a file, got ${String(signingKeyFile)}`] : []),
+    ...(signingKey !== undefined && signingKeyFile !== undefined ? ['give either signingKey or signingKeyFile, not both'] : []),
     ...(isWrongClock ? ['clock must have now, random and timer'] : []),
     ...(isWrongLogger ? ['logger must have debug, info, warn and error'] : []),
     ...(isWrongEnvironment ? [`environment must be a text such as 'production', got ${JSON.stringify(environment)}`] : []),
-    ...switchProblem('unsigned', unsigned),
+    ...unsignedProblem(unsigned),
     ...switchProblem('migrate', migrate),
-    ...(unsigned === true && signingKey !== undefined ? ['give either signingKey or unsigned, not both'] : []),
+    ...(unsigned === true && (signingKey ?? signingKeyFile) !== undefined
+      ? ['give either signingKey or unsigned, not both']
+      : []),
   ]
 }
 
 function switchProblem(name: string, value: unknown): readonly string[] {
   return value === undefined || typeof value === 'boolean' ? [] : [`${name} must be true or false, got ${String(value)}`]
+}
+
+function unsignedProblem(unsigned: unknown): readonly string[] {
+  if (unsigned !== undefined) {
+    const isKnown = typeof unsigned === 'boolean' || unsigned === 'accept'
+    return isKnown ? [] : [`unsigned must be true, false or 'accept', got ${String(unsigned)}`]
+  }
+  const said = environmentVariable(unsignedVariable)
+  return said === undefined || said === 'accept' ? [] : [`${unsignedVariable} must be accept, got ${JSON.stringify(said)}`]
+}
+
+const unsignedVariable = 'TREADLE_UNSIGNED'
+
+function unsignedOf({ unsigned }: TreadleOptions): Unsigned {
+  return unsigned ?? (environmentVariable(unsignedVariable) === 'accept' ? 'accept' : false)
 }
 
 function keepOf(keep: KeepOptions, problems: string[]): Keep {
@@ -131,12 +171,18 @@ function keepOf(keep: KeepOptions, problems: string[]): Keep {
   return Object.fromEntries(entries) as Keep
 }
 
-function keysOf({ signingKey, unsigned }: TreadleOptions): KeyRing | null {
+function keysOf(options: TreadleOptions): KeyRing | null {
+  const unsigned = unsignedOf(options)
   if (unsigned === true) return null
-  const given = signingKey ?? environmentVariable('TREADLE_SIGNING_KEY')
-  if (given === undefined) return null
-  if (typeof given === 'string') return new KeyRing([{ id: 'default', secret: given }])
-  return new KeyRing('secret' in given ? [given] : given)
+  const ringOptions = { acceptsUnsigned: unsigned === 'accept' }
+  const given =
+    options.signingKey ?? (options.signingKeyFile === undefined ? environmentVariable('TREADLE_SIGNING_KEY') : undefined)
+  if (given !== undefined) {
+    const keys = typeof given === 'string' ? [{ id: 'default', secret: given }] : 'secret' in given ? [given] : given
+    return new KeyRing(keys, ringOptions)
+  }
+  const file = options.signingKeyFile ?? environmentVariable('TREADLE_SIGNING_KEY_FILE')
+  return file === undefined ? null : new KeyRing(() => existingKeys(file), ringOptions)
 }
 
 function isSigningKey(value: unknown): boolean {

@@ -190,6 +190,7 @@ export class Sending {
         send: (envelopes) => Promise.all(envelopes.map((envelope) => this.#sends.add(envelope))),
         get: (id) => store.get(id),
         amend: (amendments) => store.amend(amendments),
+        reject: (rejections) => store.reject(rejections),
       },
       sealing: this.#sealing,
       maxPayloadBytes: this.#settings.maxPayloadBytes,

@@ -64,7 +64,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
   /** A place that is a function is asked when the queue is first used. */
   constructor(place: Place | (() => Promise<Place>)) {
     super()
-    this.#opening = new Opening(place)
+    this.#opening = new Opening(place, (job) => this.#events.emit('job:unsigned', job))
     this.#events = new Events((message) => this.#opening.logger.error(message))
     this.#workings = new Workings((wait) => this.#newWorking(wait))
     const { registry } = this
@@ -110,10 +110,11 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend can not look into its queue`)
   }
 
-  /** What a server needs that lets other programs use this queue. */
-  async served(): Promise<ServedQueue> {
+  /** What a server needs that lets other programs use this queue. One that only shows it needs no key. */
+  async served({ looksOnly = false }: { readonly looksOnly?: boolean } = {}): Promise<ServedQueue> {
     const { backend, keys, settings, sending } = await this.dispatcher.opened()
     refuseUnserved(backend)
+    if (!looksOnly) keys?.ready()
     return { backend, keys, settings, registry: this.registry, newId: () => sending.newId() }
   }
 
@@ -149,7 +150,9 @@ export class Treadle extends Dispatching implements AsyncDisposable {
 
   /** Watches over worker processes that the caller starts: `treadle work --processes` is made of it. */
   async supervise(options: SuperviseOptions): Promise<Supervisor> {
-    return newSupervisor(options, { ...(await this.#opening.open()), events: this.#events, registry: this.registry })
+    const opened = await this.#opening.open()
+    opened.keys?.ready()
+    return newSupervisor(options, { ...opened, events: this.#events, registry: this.registry })
   }
 
   /** What keeps a job from running. Limits are those of the jobs and queues that this program knows. */
@@ -201,6 +204,8 @@ export class Treadle extends Dispatching implements AsyncDisposable {
   async #newWorking(wait?: WaitOptions): Promise<Working> {
     const opened = wait === undefined ? this.#opening.open() : this.#opening.openWhenReachable(wait)
     const { backend, keys, settings, sending } = await opened
+    // A worker without its key would take every job for a forged one.
+    keys?.ready()
     return new Working({
       url: this.url,
       backend,

@@ -1,9 +1,9 @@
 import type { Answer } from '../core/answer.ts'
 import type { WorkTransaction } from '../definition/sql-transaction.ts'
-import type { Envelope } from '../envelope/envelope.ts'
+import type { Envelope, Sealed } from '../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { ClaimRules } from './limits.ts'
-import type { AmendAnswer, Amendment, JobRecord, JobStore } from './store.ts'
+import type { AmendAnswer, Amendment, JobRecord, JobStore, RejectAnswer, Rejection } from './store.ts'
 import type { Upkeep } from './upkeep.ts'
 
 export type { AttemptError, DeadReason } from './failure.ts'
@@ -208,14 +208,15 @@ export interface Transactions {
   join(tx: unknown): Answer<JoinedQueue>
 }
 
-/** What a job that waits carries, as a JSON text. */
-export type WaitingPayload = Pick<JobRecord, 'payload' | 'createdAt'>
+/** What a job that waits carries, to be verified before anything is made of it. */
+export type WaitingJob = Sealed & Pick<JobRecord, 'createdAt'>
 
 /** All of it fails, or is undone, without an end to the caller's transaction. */
 export interface JoinedQueue {
   send(envelopes: readonly Envelope[]): Answer<readonly SendReceipt[]>
-  get(id: string): Answer<WaitingPayload | null>
+  get(id: string): Answer<WaitingJob | null>
   amend(amendments: readonly Amendment[]): Answer<readonly AmendAnswer[]>
+  reject(rejections: readonly Rejection[]): Answer<readonly RejectAnswer[]>
   /** Ends the lease, unless it would end otherwise than it was said: then nothing is written, and the receipt says so. */
   settle(settlement: Settlement): Answer<SettleReceipt>
 }

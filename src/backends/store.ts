@@ -1,5 +1,5 @@
 import type { Json } from '../core/json.ts'
-import type { Envelope, FailurePolicy } from '../envelope/envelope.ts'
+import type { Envelope, FailurePolicy, Seal } from '../envelope/envelope.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { FinalState, JobState } from './job-state.ts'
 import type { ClaimRules, Hold } from './limits.ts'
@@ -22,6 +22,8 @@ export interface JobStore {
    * another `job`. Their ids, numbers, the instants at which they were made, their unique keys and how long those are held stay.
    */
   amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]>
+  /** Ends waiting jobs as dead (`rejected`), one after the other: those that somebody has looked at and found to be forged or spoilt. */
+  reject(rejections: readonly Rejection[]): Promise<readonly RejectAnswer[]>
   /** Puts ended jobs back, with all their attempts; the history of errors stays. */
   retry(ids: readonly string[]): Promise<readonly ('requeued' | 'active' | 'conflict' | 'missing')[]>
   /** Deletes ended jobs, at most `limit` of them. */
@@ -65,8 +67,8 @@ export interface JobNumbers {
 
 export interface Amendment {
   readonly id: string
-  /** The payload that it was made from: where the job has another one by now, nothing is changed. Null is any. */
-  readonly expected: string | null
+  /** What it was made from: where the job has another payload, identity or signature by now, nothing is changed. Null is any. */
+  readonly expected: Seal | null
   /** With the same id, sealed anew. */
   readonly envelope: Envelope
   /**
@@ -80,6 +82,16 @@ export interface Amendment {
 
 export type AmendAnswer = 'amended' | 'changed' | 'claimed' | 'ended' | 'missing'
 
+/** A waiting job that must not run: its envelope was not what it should be. */
+export interface Rejection {
+  readonly id: string
+  /** The envelope that was refused: where the job has another one by now, it is left alone. */
+  readonly expected: Seal
+  readonly error: AttemptError
+}
+
+export type RejectAnswer = 'rejected' | Exclude<AmendAnswer, 'amended'>
+
 export interface JobRecord {
   readonly id: string
   readonly number: number | null
@@ -88,6 +100,9 @@ export interface JobRecord {
   readonly queue: string
   readonly priority: number
   readonly state: JobState
+  /** The text that was signed beside the payload, and the signature: see `openEnvelope`. All other fields are as trustworthy as the database. */
+  readonly identity: string
+  readonly signature: string | null
   /** JSON texts, as they were written. */
   readonly payload: string
   readonly result: string | null

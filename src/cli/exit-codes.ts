@@ -17,6 +17,6 @@ Exit codes:
   1    it failed, a problem was found, or a question was answered with no
   2    wrong usage: an unknown command or option, or a value or expression that can not be read
   3    jobs died in this pass, with --fail-on-dead
-  4    there is no such job, schedule or database
+  4    there is no such job, schedule, key or database
   5    another scheduler has the lock, with --single
   130  interrupted by Ctrl-C`

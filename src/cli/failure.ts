@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { type ErrorCode, messageOf, TreadleError } from '../core/errors.ts'
+import { masked } from '../core/masking.ts'
 import { exitCodes } from './exit-codes.ts'
 import { visible } from './output/text.ts'
 
@@ -43,7 +44,7 @@ export function failureText(
   options: { readonly json: boolean; readonly verbose: boolean },
 ): string {
   const { code, message } = failure
-  const stack = options.verbose ? inspect(thrown) : undefined
+  const stack = options.verbose ? masked(inspect(thrown)) : undefined
   if (options.json) return JSON.stringify({ error: { code, message, ...(stack === undefined ? {} : { stack }) } })
   const line = `treadle: ${visible(message).replaceAll(/\s*\n\s*/g, ' ')} [${code}]`
   return stack === undefined ? line : `${line}\n${visible(stack)}`
@@ -55,6 +56,7 @@ function exitCodeOf(code: ErrorCode): number {
     case 'JOB_UNKNOWN':
     case 'SCHEDULE_UNKNOWN':
     case 'DATABASE_NOT_FOUND':
+    case 'KEY_UNKNOWN':
       return exitCodes.notFound
     case 'SCHEDULER_LOCKED':
       return exitCodes.locked

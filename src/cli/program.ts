@@ -8,6 +8,7 @@ import { addDoctor } from './commands/doctor.ts'
 import { addForget } from './commands/forget.ts'
 import { addHelp } from './commands/help.ts'
 import { addInit } from './commands/init.ts'
+import { addKeys } from './commands/keys.ts'
 import { addList } from './commands/list.ts'
 import { addManage } from './commands/manage.ts'
 import { addMigrate } from './commands/migrate.ts'
@@ -73,6 +74,7 @@ const commands = [
   addForget,
   addPrune,
   addMigrate,
+  addKeys,
   addDoctor,
   addHelp,
 ]

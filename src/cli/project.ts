@@ -4,7 +4,7 @@ import type { TreadleConfig } from '../app/config.ts'
 import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile, type OnRefused } from '../app/config-file.ts'
 import { configure, jobs } from '../app/default-instance.ts'
 import { type LoadedJobFiles, tryJobFiles } from '../app/job-files.ts'
-import { databaseFile, openUpkeep, redacted } from '../app/open-backend.ts'
+import { databaseFile, keyFileOf, openUpkeep } from '../app/open-backend.ts'
 import { defaultUrl } from '../app/opening.ts'
 import { setProjectModules } from '../app/program-modules.ts'
 import type { Treadle, TreadleOptions } from '../app/treadle.ts'
@@ -12,9 +12,9 @@ import type { QueueBackend } from '../backends/contract.ts'
 import { refuseUnfit } from '../backends/migrations.ts'
 import { environmentVariable } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
+import { maskedUrl } from '../core/masking.ts'
 import type { WorkOptions } from '../worker/options.ts'
 import { UsageError } from './failure.ts'
-import { withoutPassword } from './output/text.ts'
 
 /** Where to find the program, as the command line says it. */
 export interface ProjectOptions {
@@ -30,6 +30,8 @@ export interface Project {
   readonly configPath: string | null
   /** The file that the database would be, where there is none yet. */
   readonly missingFile: string | null
+  /** Where the keys of a SQLite file are, unless a signing key is given; null for other databases. */
+  readonly keyFile: string | null
   readonly worker: WorkOptions
   /** What was said and does not count. */
   readonly notes: readonly string[]
@@ -67,9 +69,10 @@ export async function openProject(options: ProjectOptions, folder: string, open:
   configure(standIn !== undefined && (await isFresh()) ? { ...config, backend: standIn() } : config, from)
   return {
     jobs,
-    url: withoutPassword(url),
+    url: maskedUrl(url),
     configPath: loaded?.path ?? null,
     missingFile: missing,
+    keyFile: keyFileFor(url, from),
     worker: config.worker ?? {},
     notes: [],
     // Job files that import `jobs` from the library define theirs in its default instance, which is why that one is used here.
@@ -112,6 +115,11 @@ function configWith(config: TreadleConfig, url: string | undefined): TreadleConf
   return { ...rest, url }
 }
 
+function keyFileFor(url: string, folder: string): string | null {
+  const file = databaseFile(url, folder)
+  return file === null ? null : keyFileOf(file)
+}
+
 function missingFile(url: string, folder: string): string | null {
   const file = databaseFile(url, folder)
   return file === null || existsSync(file) ? null : file
@@ -141,6 +149,7 @@ async function instanceProject(
     url: instance.url,
     configPath: path,
     missingFile: missing,
+    keyFile: keyFileFor(instance.url, folder),
     worker: {},
     notes: unusedUrlNotes(loaded),
     loadJobs: () => tryJobFiles(instance, paths),
@@ -156,7 +165,7 @@ function unusedUrl(what: string, { path, instance }: LoadedInstance): string {
 /** The program may have read it itself, and whole environments are given to commands that want little of them. */
 function unusedUrlNotes(loaded: LoadedInstance): readonly string[] {
   const url = environmentVariable('TREADLE_URL')
-  return url === undefined || redacted(url) === loaded.instance.url ? [] : [unusedUrl('TREADLE_URL', loaded)]
+  return url === undefined || maskedUrl(url) === loaded.instance.url ? [] : [unusedUrl('TREADLE_URL', loaded)]
 }
 
 /** A program that is set up already can not be told any more to leave the schema as it is. */

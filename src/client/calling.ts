@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../core/clock.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
+import { maskedUrl } from '../core/masking.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
 import { type BodyOf, type Operation, type ParametersOf, prefix, type QueryOf, type ResultOf } from './api/operation.ts'
 import { type OperationName, type Operations, operations } from './api/operations.ts'
@@ -45,7 +46,10 @@ export class Calls {
     refuseUnknownOptions(options, ['url', 'token', 'timeout', 'fetch', 'clock'], 'The client of a job server')
     const { url, token, timeout = defaultTimeout, clock = systemClock } = options
     if (!URL.canParse(url) || !/^https?:/.test(url)) {
-      throw new TreadleError('CONFIG_INVALID', `The client of a job server: url must be one of http or https, got ${String(url)}`)
+      throw new TreadleError(
+        'CONFIG_INVALID',
+        `The client of a job server: url must be one of http or https, got ${maskedUrl(String(url))}`,
+      )
     }
     this.clock = clock
     this.#base = `${url.replace(/\/+$/, '')}${prefix}`

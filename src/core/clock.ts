@@ -6,6 +6,8 @@ export interface Clock {
   random(): number
   /** Calls `run` once after `delayMs`, unless cancelled. An unreferenced timer does not keep the process alive. */
   timer(delayMs: number, run: () => void, options?: { readonly unref?: boolean }): Timer
+  /** Milliseconds since some moment. Nobody can set it, but it may stop while the machine sleeps. `now` where it is not given. */
+  monotonic?(): number
 }
 
 export interface Timer {
@@ -18,6 +20,7 @@ const maxTimerMs = 2 ** 31 - 1
 export const systemClock: Clock = {
   now: () => Date.now(),
   random: () => Math.random(),
+  monotonic: () => performance.now(),
   timer(delayMs, run, options) {
     let handle: NodeJS.Timeout
     const wait = (leftMs: number) => {
@@ -34,6 +37,23 @@ export const systemClock: Clock = {
 export function stopwatch(): () => number {
   const start = performance.now()
   return () => performance.now() - start
+}
+
+/** A stopwatch of this clock. */
+export function stopwatchOf(clock: Clock): () => number {
+  const read = () => clock.monotonic?.() ?? clock.now()
+  const start = read()
+  return () => read() - start
+}
+
+/**
+ * The longest time that may have passed since, for what must not be over: a clock can be set back, and a stopwatch may leave out
+ * the time that the machine slept, so the greater of the two counts.
+ */
+export function longestSince(clock: Clock): () => number {
+  const elapsedMs = stopwatchOf(clock)
+  const start = clock.now()
+  return () => Math.max(elapsedMs(), clock.now() - start)
 }
 
 /** Resolves after the events that have arrived so far were handled. */

@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { homedir, hostname } from 'node:os'
 
 /** The only place where the library touches the process that it runs in; signals are in `worker/signals.ts`. */
 
@@ -74,6 +74,31 @@ export function endOwnProcess(): void {
   if (!signalProcessGroup(process.pid, 'SIGKILL')) process.kill(process.pid, 'SIGKILL')
 }
 
+const exitHooks = new Set<() => void>()
+
+/** Calls this when the program exits, in whatever way it does that by itself. What is given back takes it back. */
+export function onExit(hook: () => void): () => void {
+  if (exitHooks.size === 0) process.on('exit', runExitHooks)
+  exitHooks.add(hook)
+  return () => {
+    exitHooks.delete(hook)
+    if (exitHooks.size === 0) process.off('exit', runExitHooks)
+  }
+}
+
+function runExitHooks(): void {
+  for (const hook of exitHooks) hook()
+}
+
 export function hostName(): string {
   return hostname()
+}
+
+/** The user that this process acts as; undefined where the system has no such numbers. */
+export function processUser(): number | undefined {
+  return process.geteuid?.()
+}
+
+export function homeFolder(): string {
+  return homedir()
 }

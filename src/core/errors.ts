@@ -1,3 +1,4 @@
+import { maskError, masked } from './masking.ts'
 import { shown } from './shown.ts'
 
 /** Every reason for which Treadle throws. `docs/errors.md` explains each; a code never changes its meaning. */
@@ -13,6 +14,7 @@ export const errorCodes = [
   'DATABASE_DENIED',
   'DATABASE_FAILED',
   'DATABASE_NOT_FOUND',
+  'DATABASE_REPLACED',
   'DATABASE_UNREACHABLE',
   'DATABASE_UNWRITABLE',
   'DEFINITION_FROZEN',
@@ -21,6 +23,7 @@ export const errorCodes = [
   'DRIVER_MISSING',
   'DURATION_INVALID',
   'ENVELOPE_MALFORMED',
+  'FILE_UNTRUSTED',
   'HANDLER_DENIED',
   'HANDLER_INVALID',
   'INSTANT_INVALID',
@@ -29,6 +32,7 @@ export const errorCodes = [
   'JOB_UNKNOWN',
   'KEY_CONTENDED',
   'KEY_INVALID',
+  'KEY_UNKNOWN',
   'LEASE_LOST',
   'LISTEN_FAILED',
   'PAYLOAD_INVALID',
@@ -62,12 +66,16 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** The one error class of the library: a stable `code`, a message that says what to do, and the cause where there is one. */
+/**
+ * The one error class of the library: a stable `code`, a message that says what to do, and the cause where there is one. Neither
+ * holds a password, whatever the message of a driver quotes.
+ */
 export class TreadleError extends Error {
   readonly code: ErrorCode
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
+    super(masked(message), options)
+    maskError(options?.cause)
     this.name = 'TreadleError'
     this.code = code
   }
@@ -78,8 +86,12 @@ export class PermanentError extends Error {
   override readonly name = 'PermanentError'
 }
 
-/** The message of anything that was thrown, `Error` or not. It never throws, whatever a program throws at it. */
+/** The message of anything that was thrown, `Error` or not, without passwords. It never throws, whatever a program throws at it. */
 export function messageOf(thrown: unknown): string {
+  return masked(ownMessage(thrown))
+}
+
+function ownMessage(thrown: unknown): string {
   try {
     if (typeof thrown === 'string') return thrown
     const message = typeof thrown === 'object' && thrown !== null ? (thrown as { message?: unknown }).message : undefined

@@ -1,3 +1,5 @@
+import { masked } from './masking.ts'
+
 /** The part of a logger that Treadle uses: pino, winston and `console` all have it. */
 export interface Logger {
   debug(message: string): void
@@ -14,15 +16,15 @@ export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore,
 export const consoleLogger: Logger = {
   debug: ignore,
   info: ignore,
-  warn: (message) => console.warn(`treadle: ${message}`),
-  error: (message) => console.error(`treadle: ${message}`),
+  warn: (message) => console.warn(`treadle: ${masked(message)}`),
+  error: (message) => console.error(`treadle: ${masked(message)}`),
 }
 
-/** The same logger, except that its failures stay its own: no job may fail because a line could not be written. */
+/** The same logger, except that its failures stay its own (no job may fail because a line could not be written) and that it is told no passwords. */
 export function soundLogger(logger: Logger): Logger {
   const level = (name: keyof Logger) => (message: string) => {
     try {
-      logger[name](message)
+      logger[name](masked(message))
     } catch {
       // There is nowhere left to say so.
     }

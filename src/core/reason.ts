@@ -1,4 +1,5 @@
 import { messageOf } from './errors.ts'
+import { masked } from './masking.ts'
 
 /** Why something failed, as it is written down: short enough to be stored with a job. */
 export interface WrittenReason {
@@ -38,7 +39,12 @@ function reasonOf(thrown: unknown, seen: Set<unknown>): Reason {
   seen.add(thrown)
   const because: Reason[] = []
   for (const inner of causesOf(thrown)) if (!seen.has(inner) && seen.size < mostReasons) because.push(reasonOf(inner, seen))
-  return { message: messageOf(thrown), stack: textOf(() => (thrown as { stack?: unknown } | null | undefined)?.stack), because }
+  return { message: messageOf(thrown), stack: stackText(thrown), because }
+}
+
+function stackText(thrown: unknown): string | undefined {
+  const stack = textOf(() => (thrown as { stack?: unknown } | null | undefined)?.stack)
+  return stack === undefined ? undefined : masked(stack)
 }
 
 function causesOf(thrown: unknown): readonly unknown[] {

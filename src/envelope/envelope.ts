@@ -1,6 +1,8 @@
 import { TreadleError } from '../core/errors.ts'
-import type { Json } from '../core/json.ts'
+import { type Identity, identityOf, identityStart, identityTail } from './identity.ts'
 import type { KeyRing } from './key-ring.ts'
+
+export { envelopeVersion, type Identity, identityStart, parseIdentity } from './identity.ts'
 
 /**
  * A job as it travels. `identity` and `payload` are JSON texts that are made once, stored verbatim and signed as those bytes;
@@ -82,27 +84,6 @@ export interface WaitLink {
  */
 export type FailurePolicy = 'fail' | 'skip' | 'ignore' | 'continue' | 'rescue'
 
-/** What the signature vouches for, beside the payload. Nothing in it changes during the life of a job. */
-export interface Identity {
-  readonly id: string
-  readonly job: string
-  /** What people read in lists and logs; the job's key unless the definition names it. */
-  readonly name: string
-  readonly queue: string
-  readonly priority: number
-  readonly maxRetries: number
-  readonly timeoutMs: number | null
-  readonly singleInstance: boolean
-  readonly idempotencyKey: string | null
-  readonly meta: Readonly<Record<string, Json>>
-  /** The instant (UTC milliseconds) that a scheduled run stands for; null where it was dispatched. */
-  readonly occurrence: number | null
-  /** When it is to be done again after it has been done, in the repeat language; null where it is done once. */
-  readonly repeat: string | null
-}
-
-export const envelopeVersion = 1
-
 export interface Delivery {
   readonly createdAt: number
   readonly runAt: number
@@ -167,10 +148,43 @@ export type Sealed = Pick<Envelope, (typeof repeated)[number] | 'identity' | 'pa
 /** Fields of the identity that stand outside of it too, for the backend. */
 const repeated = ['id', 'job', 'queue', 'priority', 'singleInstance'] as const
 
-export interface Opened {
-  readonly identity: Identity
-  readonly payload: unknown
+/** The texts of an envelope that its signature is about, and the signature: what a job is replaced by, or expected to be. */
+export type Seal = Pick<Envelope, 'identity' | 'payload' | 'signature'>
+
+export function sealOf({ identity, payload, signature }: Seal): Seal {
+  return { identity, payload, signature }
 }
+
+export function isSameSeal(a: Seal, b: Seal): boolean {
+  return a.payload === b.payload && a.identity === b.identity && a.signature === b.signature
+}
+
+/**
+ * An envelope that was verified. Nothing else can be sealed again, so that nobody can have something signed by writing it into the
+ * database. The class is not exported: `openEnvelope` alone makes one, and a copy of one is none.
+ */
+class OpenedEnvelope {
+  readonly identity: Identity
+  /** What `text` says. A handler may change what is inside of it. */
+  readonly payload: unknown
+  /** The payload as it was signed. */
+  readonly text: string
+  readonly #isSigned: boolean
+
+  constructor(identity: Identity, payload: unknown, text: string, isSigned: boolean) {
+    this.identity = identity
+    this.payload = payload
+    this.text = text
+    this.#isSigned = isSigned
+  }
+
+  /** What may sign this job again: nothing, where its own signature was not looked at or was not there. */
+  signer(keys: KeyRing | null): KeyRing | null {
+    return this.#isSigned ? keys : null
+  }
+}
+
+export type Opened = OpenedEnvelope
 
 /** Verifies and parses an envelope; throws `SIGNATURE_MISSING`, `SIGNATURE_INVALID` or `ENVELOPE_MALFORMED`. */
 export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
@@ -180,100 +194,15 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
   for (const field of repeated) {
     if (identity[field] !== sealed[field]) throw malformed(sealed.id, `its ${field} was changed after it was sealed`)
   }
+  const isSigned = keys !== null && sealed.signature !== null
+  return new OpenedEnvelope(identity, parsedPayload(sealed), sealed.payload, isSigned)
+}
+
+function parsedPayload({ id, payload }: Sealed): unknown {
   try {
-    return { identity, payload: JSON.parse(sealed.payload) }
+    return JSON.parse(payload)
   } catch (cause) {
-    throw malformed(sealed.id, 'its payload is not JSON', cause)
-  }
-}
-
-/** The identity that a text holds, or undefined when it holds none. */
-export function parseIdentity(text: string): Identity | undefined {
-  const fields = parseArray(text)
-  const [version, id] = fields ?? []
-  if (fields === undefined || version !== envelopeVersion || typeof id !== 'string') return undefined
-  const common = commonOf(fields.slice(2))
-  return common === undefined ? undefined : { id, ...common }
-}
-
-/** As `parseIdentity`, of one that is expected to have this id: what follows the id was most often read a moment ago. */
-function identityOf(id: string, text: string): Identity | undefined {
-  const start = identityStart(id)
-  if (!text.startsWith(start)) return parseIdentity(text)
-  const end = text.slice(start.length)
-  // Handlers get the meta, and it must be their own.
-  if (lastRead?.end === end) return { id, ...lastRead.common, meta: {} }
-  const common = commonOf(parseArray(`[${end}`) ?? [])
-  if (common === undefined) return undefined
-  if (!hasMembers(common.meta)) lastRead = { end, common }
-  return { id, ...common }
-}
-
-let lastRead: { readonly end: string; readonly common: Omit<Identity, 'id'> } | undefined
-
-/** Of all fields that follow the id. */
-function commonOf(fields: readonly unknown[]): Omit<Identity, 'id'> | undefined {
-  const ending = endingOf(fields.slice(9))
-  if (ending === undefined) return undefined
-  const [job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta] = fields
-  const sound =
-    typeof job === 'string' &&
-    typeof name === 'string' &&
-    typeof queue === 'string' &&
-    typeof priority === 'number' &&
-    typeof maxRetries === 'number' &&
-    (timeoutMs === null || typeof timeoutMs === 'number') &&
-    typeof singleInstance === 'boolean' &&
-    (idempotencyKey === null || typeof idempotencyKey === 'string') &&
-    (meta === null || (typeof meta === 'object' && !Array.isArray(meta)))
-  if (!sound) return undefined
-  const parsedMeta = (meta ?? {}) as Readonly<Record<string, Json>>
-  return { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, ...ending }
-}
-
-/** What only some identities end with: nothing, an occurrence, or a repeat behind an occurrence that may be null. */
-function endingOf(fields: readonly unknown[]): Pick<Identity, 'occurrence' | 'repeat'> | undefined {
-  const [occurrence = null, repeat = null] = fields
-  const isShort = fields.length === 0 || (fields.length === 1 && occurrence !== null)
-  if (!isShort && (fields.length !== 2 || typeof repeat !== 'string')) return undefined
-  if (occurrence !== null && !isInstant(occurrence)) return undefined
-  return { occurrence, repeat: repeat as string | null }
-}
-
-/**
- * The deterministic form: an array in fixed order, of which this is all that follows the id. An empty `meta` travels as null, an
- * `occurrence` only where there is one or where a `repeat` follows it, and a `repeat` only where there is one.
- */
-function identityTail(identity: Omit<Identity, 'id'>): string {
-  const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } = identity
-  const travellingMeta = hasMembers(meta) ? meta : null
-  const rest = [job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, travellingMeta]
-  const ending = repeat !== null ? [occurrence, repeat] : occurrence !== null ? [occurrence] : []
-  return JSON.stringify([...rest, ...ending]).slice(1)
-}
-
-/** All of an identity up to what its stamp says. */
-export function identityStart(id: string): string {
-  return `[${envelopeVersion},${JSON.stringify(id)},`
-}
-
-function hasMembers(meta: object): boolean {
-  for (const _ in meta) return true
-  return false
-}
-
-const latestInstantMs = 8.64e15
-
-function isInstant(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Math.abs(value as number) <= latestInstantMs
-}
-
-function parseArray(text: string): readonly unknown[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
+    throw malformed(id, 'its payload is not JSON', cause)
   }
 }
 

@@ -1,64 +1,109 @@
 import { randomBytes } from 'node:crypto'
-import { constants, copyFileSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
+import { createDurably, replaceDurably } from '../core/durable-file.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { randomToken } from '../core/id.ts'
-import { KeyRing, type SigningKey } from './key-ring.ts'
+import { type PrivateFile, readDurablePrivateFile, refuseOpenFolder } from '../core/private-file.ts'
+import { KeyRing, type KeyRingOptions, type SigningKey } from './key-ring.ts'
+import { isLimited, type KeyScope } from './key-scope.ts'
 
 /**
- * The key ring of a file that only its owner can read: a line for each key, `id secret`, the one that signs first. The file is
- * made with a new key where there is none.
+ * The key ring of a file that only its owner can read: a line for each key, the one that signs first. The file is made with a new
+ * key where there is none, when something is first signed or verified.
  */
-export function keyRingFromFile(path: string): KeyRing {
-  const text = readOrNothing(path) ?? createKeyFile(path)
-  return new KeyRing(parseKeys(text, path))
+export function keyRingFromFile(path: string, options: KeyRingOptions = {}): KeyRing {
+  return new KeyRing(() => readKeyFile(path) ?? createKeyFile(path), options)
+}
+
+/** Undefined where there is no such file. The keys are on disk when this returns. */
+export function readKeyFile(path: string): readonly SigningKey[] | undefined {
+  const text = readDurablePrivateFile(keyFile(path))
+  return text === undefined ? undefined : parseKeys(text, path)
+}
+
+/** Of a file that somebody has made. */
+export function existingKeys(path: string): readonly SigningKey[] {
+  const keys = readKeyFile(path)
+  if (keys !== undefined) return keys
+  throw new TreadleError('KEY_UNKNOWN', `There is no key file ${path}. Run: treadle keys create --file ${path}`)
+}
+
+/** Of several programs that make it at once, all use the key of the first. */
+export function createKeyFile(path: string, scope: KeyScope = {}): readonly SigningKey[] {
+  try {
+    refuseOpenFolder(keyFile(path))
+    createDurably(path, keyFileText([newKey(scope)]))
+  } catch (cause) {
+    if (cause instanceof TreadleError) throw cause
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, messageOf(cause), cause)
+  }
+  const keys = readKeyFile(path)
+  if (keys !== undefined) return keys
+  throw unwritable(path, isLink(path) ? 'it is a link that leads nowhere' : 'it was removed at the same moment')
+}
+
+/** Puts other keys in the place of those that are there: all of them at once, and only where nobody else has changed them meanwhile. */
+export function replaceKeys(path: string, before: readonly SigningKey[], after: readonly SigningKey[]): void {
+  // What cannot be read again must not be written.
+  new KeyRing(after).ready()
+  if (keyFileText(existingKeys(path)) !== keyFileText(before)) {
+    throw new TreadleError('KEY_INVALID', `The key file ${path} was changed by somebody else at the same moment. Try again.`)
+  }
+  replaceDurably(realpathSync(path), keyFileText(after))
 }
 
 const secretBytes = 32
 
-/** Linked into place whole, so that of several programs that start at once all use the key of the first. */
-function createKeyFile(path: string): string {
-  const text = `k-${randomToken().slice(0, 8)} ${randomBytes(secretBytes).toString('base64url')}\n`
-  const draft = `${path}.${randomToken()}`
-  try {
-    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' })
-    place(draft, path)
-    return text
-  } catch (cause) {
-    const made = readOrNothing(path)
-    if (made !== undefined) return made
-    const message = `The signing key ${path} can not be written (${messageOf(cause)}). Check that its folder may be written to, or give a signingKey.`
-    throw new TreadleError('KEY_INVALID', message, { cause })
-  }
+export function newKey(scope: KeyScope = {}): SigningKey {
+  return { id: `k-${randomToken().slice(0, 8)}`, secret: randomBytes(secretBytes).toString('base64url'), ...scope }
 }
 
-/** Fails where the file is there already. Some file systems have no hard links: there the first one to start wins by a hair. */
-function place(draft: string, path: string): void {
-  try {
-    linkSync(draft, path)
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw cause
-    copyFileSync(draft, path, constants.COPYFILE_EXCL)
-  } finally {
-    unlinkSync(draft)
-  }
+/** `id secret`, and behind them what the key is limited to: `queues=mail,reports jobs=mail-*`. */
+export function keyFileText(keys: readonly SigningKey[]): string {
+  return keys.map((key) => `${[key.id, key.secret, ...scopeWords(key)].join(' ')}\n`).join('')
 }
 
-function readOrNothing(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new TreadleError('KEY_INVALID', `The signing key ${path} can not be read: ${messageOf(cause)}`, { cause })
-  }
+function scopeWords(scope: KeyScope): readonly string[] {
+  if (!isLimited(scope)) return []
+  return scopeParts.flatMap((part) => (scope[part] === undefined ? [] : [`${part}=${scope[part].join(',')}`]))
 }
 
-function parseKeys(text: string, path: string): readonly SigningKey[] {
+const scopeParts = ['queues', 'jobs'] as const
+
+export function parseKeys(text: string, path: string): readonly SigningKey[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
   return lines.map((line) => {
     const [id, secret, ...rest] = line.trim().split(/\s+/)
-    if (id === undefined || secret === undefined || rest.length > 0) {
-      throw new TreadleError('KEY_INVALID', `${path} must hold lines of an id and a secret, the key that signs first`)
-    }
-    return { id, secret }
+    if (id === undefined || secret === undefined) throw misshapen(path)
+    return { id, secret, ...parseScope(rest, path) }
   })
+}
+
+function parseScope(words: readonly string[], path: string): KeyScope {
+  const scope: { queues?: readonly string[]; jobs?: readonly string[] } = {}
+  for (const word of words) {
+    const part = scopeParts.find((each) => word.startsWith(`${each}=`))
+    // A limit that is misspelt must not become no limit.
+    if (part === undefined || scope[part] !== undefined) throw misshapen(path)
+    scope[part] = word.slice(part.length + 1).split(',')
+  }
+  return scope
+}
+
+function misshapen(path: string): TreadleError {
+  const message = `${path} must hold lines of an id and a secret, the key that signs first; behind them only queues=NAMES and jobs=NAMES`
+  return new TreadleError('KEY_INVALID', message)
+}
+
+export function keyFile(path: string): PrivateFile {
+  return { path, what: 'key file', code: 'KEY_INVALID' }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+}
+
+function unwritable(path: string, why: string, cause?: unknown): TreadleError {
+  const message = `The key file ${path} cannot be written (${why}). Check that its folder may be written to, or give a signingKey.`
+  return new TreadleError('KEY_INVALID', message, { cause })
 }

@@ -1,74 +1,113 @@
 import { TreadleError } from '../core/errors.ts'
-import { Mac } from './mac.ts'
+import { parseIdentity } from './identity.ts'
+import { covers, isLimited, type ScopedJob, scopeText } from './key-scope.ts'
+import { RingKey, type SigningKey } from './ring-key.ts'
 
-/** A signing key: the id that travels with each signature, and at least 16 bytes of secret. */
-export interface SigningKey {
-  readonly id: string
-  readonly secret: string
+export type { SigningKey } from './ring-key.ts'
+
+export interface KeyRingOptions {
+  /** Lets jobs without a signature pass, for the time in which signing is introduced. A wrong signature is refused all the same. */
+  readonly acceptsUnsigned?: boolean
 }
 
 /**
- * Signs with its first key and accepts the signatures of all of them: to rotate, put a new key in front, and take the old one
- * out when the jobs that it signed are gone.
+ * Signs with the first key that may sign the job, and accepts the signatures of all of them: to rotate, put a new key in front, and
+ * take the old one out when the jobs that it signed are gone.
  */
 export class KeyRing {
-  /** Whether what is not signed at all passes, while programs that do not sign yet are being replaced. */
-  readonly acceptsUnsigned: boolean = false
-  readonly #current: string
-  readonly #signer: Mac
-  readonly #keys: ReadonlyMap<string, Mac>
+  readonly acceptsUnsigned: boolean
+  readonly #load: () => readonly SigningKey[]
+  #loaded: ReadonlyMap<string, RingKey> | undefined
+  #first: RingKey | undefined
+  #onUnsigned: (identity: string) => void = () => {}
 
-  constructor(keys: readonly SigningKey[]) {
-    const [current] = keys
-    if (current === undefined) throw new TreadleError('KEY_INVALID', 'A key ring needs at least one signing key')
-    for (const key of keys) checkKey(key)
-    this.#current = current.id
-    this.#keys = new Map(keys.map((key) => [key.id, new Mac(key.secret)]))
-    this.#signer = this.#keys.get(current.id) as Mac
-    if (this.#keys.size !== keys.length) throw new TreadleError('KEY_INVALID', 'Two signing keys have the same id')
+  /** Keys that are given as a function are asked for when something is first signed or verified: whoever only looks needs none. */
+  constructor(keys: readonly SigningKey[] | (() => readonly SigningKey[]), { acceptsUnsigned = false }: KeyRingOptions = {}) {
+    this.acceptsUnsigned = acceptsUnsigned
+    this.#load = typeof keys === 'function' ? keys : () => keys
+    if (typeof keys !== 'function') this.ready()
+  }
+
+  /** Throws where the keys are missing or wrong, before anything is done that would need them. */
+  ready(): void {
+    this.#keys()
+  }
+
+  /** Is told of each job that passes without a signature. */
+  set onUnsigned(tell: (identity: string) => void) {
+    this.#onUnsigned = tell
   }
 
   /** `kid.signature`, over the identity and the payload as they travel. */
   sign(identity: string, payload: string): string {
-    return `${this.#current}.${this.#signer.digest(signedText(identity, payload))}`
+    const key = this.#signerOf(identity)
+    return `${key.id}.${key.digest(signedText(identity, payload))}`
   }
 
   verify(identity: string, payload: string, signature: string | null): void {
-    if (signature === null) throw new TreadleError('SIGNATURE_MISSING', 'The envelope is not signed')
+    if (signature === null) {
+      if (!this.acceptsUnsigned) throw new TreadleError('SIGNATURE_MISSING', 'The envelope is not signed')
+      this.#onUnsigned(identity)
+      return
+    }
     const dot = signature.indexOf('.')
-    const key = this.#keys.get(signature.slice(0, dot))
-    if (dot < 1 || key === undefined) {
+    const key = dot < 1 ? undefined : this.#keys().get(signature.slice(0, dot))
+    if (key === undefined) {
       throw new TreadleError('SIGNATURE_INVALID', 'The envelope is signed with a key that is not in the key ring')
     }
     if (!key.matches(signedText(identity, payload), signature.slice(dot + 1))) {
       throw new TreadleError('SIGNATURE_INVALID', 'The envelope was changed after it was signed')
     }
+    if (isLimited(key.scope)) refuseUncovered(key, parseIdentity(identity))
   }
 
-  /** `kid.signature` over a text that is no envelope: its first line is to say what it is. */
+  /** `kid.signature` over a text that is no envelope: its first line is to say what it is. By a limited key only where there is no other. */
   signText(text: string): string {
-    return `${this.#current}.${this.#signer.digest(text)}`
+    const keys = [...this.#keys().values()]
+    const key = keys.find(({ scope }) => !isLimited(scope)) ?? (keys[0] as RingKey)
+    return `${key.id}.${key.digest(text)}`
   }
 
   verifyText(text: string, signature: string): boolean {
     const dot = signature.indexOf('.')
-    const key = dot < 1 ? undefined : this.#keys.get(signature.slice(0, dot))
+    const key = dot < 1 ? undefined : this.#keys().get(signature.slice(0, dot))
     return key?.matches(text, signature.slice(dot + 1)) ?? false
   }
+
+  #signerOf(identity: string): RingKey {
+    const keys = this.#keys()
+    // Most rings have one key, for all jobs.
+    if (this.#first !== undefined && !isLimited(this.#first.scope)) return this.#first
+    const job = parseIdentity(identity)
+    for (const key of keys.values()) if (job !== undefined && covers(key.scope, job)) return key
+    const what = job === undefined ? 'this job' : `"${job.job}" on queue "${job.queue}"`
+    throw new TreadleError('KEY_INVALID', `No signing key may sign ${what}: all of them are limited to other queues or jobs`)
+  }
+
+  #keys(): ReadonlyMap<string, RingKey> {
+    if (this.#loaded !== undefined) return this.#loaded
+    this.#loaded = byId(this.#load())
+    ;[this.#first] = this.#loaded.values()
+    return this.#loaded
+  }
+}
+
+function byId(given: readonly SigningKey[]): ReadonlyMap<string, RingKey> {
+  if (given.length === 0) throw new TreadleError('KEY_INVALID', 'A key ring needs at least one signing key')
+  const keys = new Map(given.map((key) => [key.id, new RingKey(key)]))
+  if (keys.size !== given.length) throw new TreadleError('KEY_INVALID', 'Two signing keys have the same id')
+  return keys
+}
+
+/** The signature is genuine, but whoever holds this key has no say over this job. */
+function refuseUncovered({ id, scope }: RingKey, job: ScopedJob | undefined): void {
+  if (job !== undefined && covers(scope, job)) return
+  const what = job === undefined ? 'another' : `"${job.job}" on queue "${job.queue}"`
+  const message = `The envelope is signed with key "${id}", which is limited to ${scopeText(scope)}; this job is ${what}`
+  throw new TreadleError('SIGNATURE_INVALID', message)
 }
 
 // Both parts are JSON texts, so neither can hold a raw line feed: the separator makes the pair unambiguous.
 function signedText(identity: string, payload: string): string {
   return `${identity}\n${payload}`
-}
-
-const minSecretBytes = 16
-
-function checkKey({ id, secret }: SigningKey): void {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) {
-    throw new TreadleError('KEY_INVALID', `A signing key's id must be 1 to 64 letters, digits, "_" or "-", got "${id}"`)
-  }
-  if (Buffer.byteLength(secret) < minSecretBytes) {
-    throw new TreadleError('KEY_INVALID', `The secret of signing key "${id}" must have at least ${minSecretBytes} bytes`)
-  }
 }

@@ -20,6 +20,19 @@ interface Killer {
   readonly kill: () => void
 }
 
+/** Whether the handler of a run may be called now: its lease has enough time left, and the rates of its job allow it. */
+export interface StartGate {
+  /** For how long it may be called without asking again; 0 is not now. */
+  openMs(run: ActiveRun): number
+  /** Resolves when it is worth asking again. A run that must not begin any more is told to stop. */
+  wait(run: ActiveRun): Promise<void>
+  /** The handler is called now. */
+  pass(run: ActiveRun): void
+}
+
+/** For runs that nobody else could begin. */
+const alwaysOpen: StartGate = { openMs: () => Number.POSITIVE_INFINITY, wait: async () => {}, pass: () => {} }
+
 /** One lease that is being run: what the worker's loops need in order to stop it. */
 export class ActiveRun {
   readonly lease: Lease
@@ -37,6 +50,7 @@ export class ActiveRun {
   /** How its handler left it, which holds also where the handler itself caught what it left by. */
   departure: Departure | null = null
   readonly #clock: Clock
+  readonly #gate: StartGate
   #controller: AbortController | undefined
   #graceTimer: Timer | undefined
   /** Settles the guard without the handler. */
@@ -45,11 +59,39 @@ export class ActiveRun {
   #killer: Killer | undefined
   #stoppedAt = 0
 
-  constructor(lease: Lease, clock: Clock) {
+  constructor(lease: Lease, clock: Clock, gate: StartGate = alwaysOpen) {
     this.lease = lease
     this.startedAt = clock.now()
     this.name = lease.envelope.job
     this.#clock = clock
+    this.#gate = gate
+  }
+
+  /** Whether its handler may be called at once: most often it may, and nothing has to be awaited. */
+  get mayBegin(): boolean {
+    return this.#gate.openMs(this) > 0
+  }
+
+  /** Resolves when its handler may be called, or when it was told to stop: the caller looks at the reason. */
+  async untilItMayBegin(): Promise<void> {
+    while (this.stopReason === null && !this.mayBegin) await this.#gate.wait(this)
+  }
+
+  /** To be called right before the handler is. */
+  begin(): void {
+    this.#gate.pass(this)
+  }
+
+  /**
+   * The same for a handler that is called elsewhere, some time after the answer: gives for how long that holds. Throws when the
+   * run was told to stop.
+   */
+  async beginElsewhere(): Promise<number> {
+    await this.untilItMayBegin()
+    if (this.stopReason !== null) throw stopError(this.stopReason, this.lease)
+    const openMs = this.#gate.openMs(this)
+    this.begin()
+    return openMs
   }
 
   /** Its handler has ended its job, or is about to, although it may still run. */

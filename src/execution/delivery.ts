@@ -1,12 +1,13 @@
 import type { OnceMark } from '../backends/contract.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import type { Identity } from '../envelope/envelope.ts'
+import type { Opened } from '../envelope/envelope.ts'
 import { type ActiveRun, stopError } from './active-run.ts'
 import { refusedReturn } from './control.ts'
 import type { Outcome } from './outcome.ts'
-import { again, asClaimed, asWritten, type RepeatingDeps } from './repeating.ts'
+import { again, asWritten, type RepeatingDeps } from './repeating.ts'
 import type { RunServices } from './run-context.ts'
+import { sealingKeys } from './sealing.ts'
 import { RunTransaction, type TransactionDeps } from './transaction.ts'
 
 export interface DeliveryDeps extends TransactionDeps, RepeatingDeps {
@@ -17,7 +18,7 @@ export interface DeliveryDeps extends TransactionDeps, RepeatingDeps {
 export interface AdmittedRun {
   readonly run: ActiveRun
   readonly once: OnceMark | null
-  readonly identity: Identity
+  readonly opened: Opened
 }
 
 /** While the database does not answer, it is asked again after so long. */
@@ -26,7 +27,7 @@ const askAgainMs = 1_000
 /** Does what the job's delivery asks for before its handler is called. Gives what becomes of the job where that can not be done. */
 export async function prepareDelivery(
   definition: JobDefinition,
-  { run, once, identity }: AdmittedRun,
+  { run, once, opened }: AdmittedRun,
   deps: DeliveryDeps,
 ): Promise<Outcome | null> {
   switch (definition.fields.delivery) {
@@ -42,13 +43,16 @@ export async function prepareDelivery(
       }
       const isHeld = () => deps.services.extend(token)
       const repeating = {
-        claimed: () => again(run, asClaimed(run, identity), deps),
+        claimed: () => again(run, opened, deps),
         written: async () => {
-          const standing = await asWritten(run, identity, deps)
+          const standing = await asWritten(opened, deps)
           return () => again(run, standing, deps)
         },
       }
-      run.transaction = new RunTransaction({ definition, id: identity.id, token, attempt, once, repeating, isHeld, onLost }, deps)
+      run.transaction = new RunTransaction(
+        { definition, id: opened.identity.id, token, attempt, once, repeating, isHeld, onLost },
+        { ...deps, keys: sealingKeys(run.lease, deps.keys) },
+      )
       return null
     }
   }

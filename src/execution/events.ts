@@ -40,6 +40,8 @@ export interface TreadleEvents {
   'job:abandoned': RunEvent
   /** A run was told to stop so long ago and has not ended. It keeps its slot and is not settled before it does. */
   'job:overrun': RunEvent & { readonly overrunMs: number }
+  /** A job without a signature was accepted, because of `unsigned: 'accept'`. */
+  'job:unsigned': Omit<RunEvent, 'attempt'>
   /** A worker claims jobs from here on, under this name. */
   'worker:started': { readonly owner: string }
   /** Something that the worker asked of its queue failed. It goes on by itself. */
@@ -77,6 +79,7 @@ const known: Readonly<Record<keyof TreadleEvents, true>> = {
   'job:lost': true,
   'job:abandoned': true,
   'job:overrun': true,
+  'job:unsigned': true,
   'worker:started': true,
   'worker:error': true,
   'worker:stalled': true,

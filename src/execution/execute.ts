@@ -98,11 +98,12 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
     if (keepsSlot(definition, identity, context.group)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
     const once: OnceMark | null =
       identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
-    const refused = fields.delivery === 'at-least-once' ? null : await prepareDelivery(definition, { run, once, identity }, deps)
+    const refused = fields.delivery === 'at-least-once' ? null : await prepareDelivery(definition, { run, once, opened }, deps)
     if (refused !== null) return refused
+    if (!run.mayBegin) await run.untilItMayBegin()
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
     deps.services.started(run)
-    const outcome = await attempt(definition, context, { run, once, identity }, deps)
+    const outcome = await attempt(definition, context, { run, once, opened }, deps)
     return run.isBegunForGood ? endForGood(outcome, identity) : outcome
   } finally {
     deadline?.cancel()
@@ -136,7 +137,7 @@ async function filteredBy(
 async function attempt(
   definition: JobDefinition,
   context: RunContext,
-  { run, once, identity }: AdmittedRun,
+  { run, once, opened }: AdmittedRun,
   deps: ExecutionDeps,
 ): Promise<Outcome> {
   const { fields } = definition
@@ -154,7 +155,7 @@ async function attempt(
       result: resultText(checked, fields.job, deps),
       once,
       // Most do not repeat, and wait for nothing here.
-      again: identity.repeat === null ? null : again(run, await asWritten(run, identity, deps), deps),
+      again: opened.identity.repeat === null ? null : again(run, await asWritten(opened, deps), deps),
     }
   } catch (thrown) {
     outcome = (await run.transaction?.afterwards(thrown)) ?? (await failed(thrown, definition, context, run, deps))
@@ -169,9 +170,13 @@ async function attempt(
 
 async function invoke({ fields }: JobDefinition, context: RunContext, run: ActiveRun, deps: ExecutionDeps): Promise<unknown> {
   for (const before of fields.before) await before(context.payload, context)
+  if (!run.mayBegin) await run.untilItMayBegin()
   if (run.stopReason !== null) throw stopError(run.stopReason, run.lease)
-  if (fields.isolation === null || deps.isolates === null) return fields.handler?.(context.payload, context)
-  const { result, kill } = deps.isolates.run(fields.isolation, context)
+  if (fields.isolation === null || deps.isolates === null) {
+    run.begin()
+    return fields.handler?.(context.payload, context)
+  }
+  const { result, kill } = deps.isolates.run(fields.isolation, context, () => run.beginElsewhere())
   run.killAfter(fields.isolation.graceMs, kill)
   return result
 }

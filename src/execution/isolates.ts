@@ -3,8 +3,11 @@ import type { Isolation } from '../definition/isolation.ts'
 
 /** Where handlers run that can be killed. */
 export interface Isolates {
-  /** Calls the handler that is known there by the key of the job. */
-  run(isolation: Isolation, context: JobContext): IsolatedRun
+  /**
+   * Calls the handler that is known there by the key of the job. `begin` is asked when everything else is ready, and gives for how
+   * many milliseconds the handler may be called after that; where it rejects, the handler is not called.
+   */
+  run(isolation: Isolation, context: JobContext, begin: () => Promise<number>): IsolatedRun
   /** Ends them all, whatever they are doing. */
   close(): Promise<void>
 }

@@ -1,9 +1,9 @@
-import type { AttemptError, DeadReason, OnceMark, Settlement } from '../backends/contract.ts'
+import type { DeadReason, OnceMark, Settlement } from '../backends/contract.ts'
 import { PermanentError, TreadleError } from '../core/errors.ts'
-import { writtenReason } from '../core/reason.ts'
 import type { JobDefinition, Keep } from '../definition/definition.ts'
 import { retryDelayMs } from '../definition/retry.ts'
 import type { Envelope } from '../envelope/envelope.ts'
+import { writtenError } from './refusing.ts'
 
 /** How a run ended, and what must happen to its job. */
 export type Outcome =
@@ -60,7 +60,7 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
       return outcome.once === null ? settled : { ...settled, once: outcome.once }
     }
     case 'retry':
-      return { token, kind: 'retry', delayMs: outcome.delayMs, error: attemptError(outcome.error, attempt, now) }
+      return { token, kind: 'retry', delayMs: outcome.delayMs, error: writtenError(outcome.error, attempt, now) }
     case 'snooze':
       return { token, kind: 'snooze', delayMs: outcome.delayMs }
     case 'wait':
@@ -68,7 +68,7 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
     case 'release':
       return { token, kind: 'snooze', delayMs: 0 }
     case 'dead': {
-      const error = attemptError(outcome.error, attempt, now)
+      const error = writtenError(outcome.error, attempt, now)
       return { token, kind: 'dead', reason: outcome.reason, error, keep: keep.dead > 0 }
     }
     case 'cancelled':
@@ -80,8 +80,4 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
     case 'lost':
       return null
   }
-}
-
-function attemptError(error: unknown, attempt: number, at: number): AttemptError {
-  return { attempt, at, ...writtenReason(error) }
 }

@@ -1,10 +1,9 @@
-import { identityOf } from '../backends/record-identity.ts'
 import type { JobRecord } from '../backends/store.ts'
 import type { Clock } from '../core/clock.ts'
-import { TreadleError } from '../core/errors.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { wireMetaOf, withWireMeta } from '../envelope/bedrock-meta.ts'
-import type { Envelope, Identity } from '../envelope/envelope.ts'
+import { type Envelope, type Identity, type Opened, openEnvelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import { reseal } from '../envelope/reseal.ts'
 import { type CatchUpLimits, catchUp } from '../scheduling/repeating/catch-up.ts'
@@ -53,39 +52,38 @@ export function nextAfter({ id, job, repeat }: DoneJob, run: EndedRun, logger: L
   }
 }
 
-/** What is done again. */
-export interface Standing {
-  readonly identity: Identity
-  readonly payload: string
-}
-
-export function asClaimed({ lease }: ActiveRun, identity: Identity): Standing {
-  return { identity, payload: lease.envelope.payload }
-}
-
-/** A job that repeats, as others have changed it since it was claimed. One that did not repeat then is not looked at: most do not. */
-export async function asWritten(run: ActiveRun, identity: Identity, { services }: RepeatingDeps): Promise<Standing> {
-  const claimed = asClaimed(run, identity)
-  if (identity.repeat === null) return claimed
+/**
+ * A job that repeats, as others have changed it since it was claimed. One that did not repeat then is not looked at: most do not.
+ * What does not verify is left out: the job is done again as it was claimed, and that is written over it.
+ */
+export async function asWritten(claimed: Opened, { keys, services }: RepeatingDeps): Promise<Opened> {
+  const { id, job, repeat } = claimed.identity
+  if (repeat === null) return claimed
+  let record: JobRecord | null
   try {
-    const record = await services.recordOf(identity.id)
-    return record === null ? claimed : { identity: identityOf(record), payload: record.payload }
+    record = await services.recordOf(id)
   } catch {
     // Its work is done, and its end is written as soon as the database answers again.
+    return claimed
+  }
+  try {
+    return record === null ? claimed : openEnvelope(record, keys)
+  } catch (thrown) {
+    services.logger.warn(`"${job}" (${id}) was changed while it ran, and is done again as it was before: ${messageOf(thrown)}`)
     return claimed
   }
 }
 
 /** The envelope of the next run of a job that has just been done; null where it is done for good. */
-export function again({ lease, startedAt }: ActiveRun, { identity, payload }: Standing, deps: RepeatingDeps): Envelope | null {
+export function again({ lease, startedAt }: ActiveRun, opened: Opened, deps: RepeatingDeps): Envelope | null {
   const { envelope } = lease
+  const { identity } = opened
   const run = { scheduledAt: envelope.runAt, startedAt, finishedAt: deps.clock.now() }
   const runAt = nextAfter(identity, run, deps.services.logger)
-  return runAt === null ? null : reseal(envelope, { identity: lastBegunAt(identity, startedAt), payload, runAt }, deps.keys)
+  return runAt === null ? null : reseal(opened, envelope, { identity: lastBegunAt(identity, startedAt), runAt }, deps.keys)
 }
 
 /** Its next claim takes the place of this start in the queue, and clients of a job server are told when it last ran. */
-export function lastBegunAt(identity: Identity, startedAt: number): Identity {
-  const { meta } = identity
-  return { ...identity, meta: withWireMeta(meta, { ...wireMetaOf(meta), lastRun: startedAt }) }
+export function lastBegunAt({ meta }: Identity, startedAt: number): Pick<Identity, 'meta'> {
+  return { meta: withWireMeta(meta, { ...wireMetaOf(meta), lastRun: startedAt }) }
 }

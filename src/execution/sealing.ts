@@ -9,6 +9,15 @@ export interface SettledJob {
   readonly linked: boolean
 }
 
+interface Signed {
+  readonly envelope: { readonly signature: string | null }
+}
+
+/** Where it was accepted without a signature, what it leaves has none either: nobody gets one by writing a job into the database. */
+export function sealingKeys({ envelope }: Signed, keys: KeyRing | null): KeyRing | null {
+  return envelope.signature === null ? null : keys
+}
+
 /** A seal was asked for, and given. */
 export type FinalReceipt = Exclude<SettleReceipt, 'unsealed'>
 

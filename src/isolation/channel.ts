@@ -1,18 +1,20 @@
 import type { Isolation } from '../definition/isolation.ts'
 import type { Death } from './death.ts'
-import type { FromIsolate, ToIsolate } from './messages.ts'
+import type { ToIsolate } from './messages.ts'
+import type { Sealed } from './sealed.ts'
 
 /** The way to one thread or process. */
 export interface Channel {
   /** Throws for what can not be copied. */
-  post(message: ToIsolate): void
+  post(message: Sealed<ToIsolate>): void
   /** Whether it keeps the program alive. */
   hold(isHeld: boolean): void
   kill(): void
 }
 
 export interface ChannelEvents {
-  onMessage(message: FromIsolate): void
+  /** Whatever came: a handler can send anything through its thread or process. */
+  onMessage(message: unknown): void
   /** Once, when nothing of it is left. */
   onEnded(death: Death): void
 }

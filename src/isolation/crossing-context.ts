@@ -78,6 +78,12 @@ export function lateAnswer(method: ContextMethod, { job, id }: ContextData): unk
   }
 }
 
+export const contextMethods = partsThatAre('called')
+
+export function isContextData(value: unknown): value is ContextData {
+  return typeof value === 'object' && value !== null && partsThatAre('copied').every((part) => Object.hasOwn(value, part))
+}
+
 /** A handle is made anew on the other side. */
 function crossingRun({ id, job, created }: Run): CrossingRun {
   return { id, job, created }

@@ -1,6 +1,9 @@
+import { Socket } from 'node:net'
 import { parentPort } from 'node:worker_threads'
+import { isolatePipe, readFrames, writeFrame } from './frames.ts'
 import type { FromIsolate, ToIsolate } from './messages.ts'
 import { watchParent } from './parent-watch.ts'
+import { openToIsolate, type Sealed } from './sealed.ts'
 import { packThrown } from './thrown.ts'
 
 /** The other end of a channel: what an isolate speaks to its worker through. */
@@ -18,24 +21,47 @@ export function insideChannel(): InsideChannel {
 }
 
 function threadChannel(port: NonNullable<typeof parentPort>): InsideChannel {
+  const seal = new Seal((message) => port.postMessage(message))
   return {
-    post: (message) => port.postMessage(message),
-    listen: (onMessage) => void port.on('message', onMessage),
+    post: (message) => seal.post(message),
+    listen: (onMessage) => void port.on('message', (value: unknown) => seal.open(value, onMessage)),
     watch: () => {},
     exit: () => process.exit(),
   }
 }
 
 function processChannel(): InsideChannel {
-  const post = (message: FromIsolate) => void process.send?.(message)
+  const pipe = new Socket({ fd: isolatePipe, readable: true, writable: true })
+  const seal = new Seal((message) => writeFrame(pipe, message))
+  const exit = () => process.exit()
   // A manager of services may signal every process that it started: when this one ends is for its worker to say.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
-  process.on('disconnect', () => process.exit())
-  process.on('uncaughtExceptionMonitor', (thrown) => post({ kind: 'uncaught', thrown: packThrown(thrown) }))
+  process.on('uncaughtExceptionMonitor', (thrown) => seal.post({ kind: 'uncaught', thrown: packThrown(thrown) }))
   return {
-    post,
-    listen: (onMessage) => void process.on('message', onMessage),
+    post: (message) => seal.post(message),
+    listen: (onMessage) => readFrames(pipe, { onValue: (value) => seal.open(value, onMessage), onBroken: exit, onEnd: exit }),
     watch: (parent) => watchParent({ parent, graceMs: 0 }),
-    exit: () => process.exit(),
+    exit,
+  }
+}
+
+/** Knows the token by which the worker tells its own messages from those of a handler. */
+class Seal {
+  readonly #send: (message: Sealed<FromIsolate>) => void
+  #token: string | null = null
+
+  constructor(send: (message: Sealed<FromIsolate>) => void) {
+    this.#send = send
+  }
+
+  open(value: unknown, onMessage: (message: ToIsolate) => void): void {
+    const sealed = openToIsolate(value, this.#token)
+    if (sealed === undefined) return
+    this.#token ??= sealed.token
+    onMessage(sealed.message)
+  }
+
+  post(message: FromIsolate): void {
+    this.#send({ token: this.#token ?? '', message })
   }
 }

@@ -1,15 +1,17 @@
 import type { Clock } from '../core/clock.ts'
 import { processId } from '../core/environment.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
+import { randomToken } from '../core/id.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Isolation } from '../definition/isolation.ts'
 import { SnoozeSignal } from '../execution/control.ts'
 import type { Channel } from './channel.ts'
 import { callContext, contextData } from './crossing-context.ts'
 import { crashError, type Death } from './death.ts'
-import type { FromIsolate, IsolateModules } from './messages.ts'
+import type { FromIsolate, IsolateModules, ToIsolate } from './messages.ts'
 import { portable } from './portable.ts'
 import { openProcess } from './process-channel.ts'
+import { openFromIsolate } from './sealed.ts'
 import { openThread } from './thread-channel.ts'
 import { packThrown, unpackThrown } from './thrown.ts'
 
@@ -26,9 +28,12 @@ export interface IsolateDeps {
 
 /** How long an isolate that is not needed any more may take to end by itself. */
 const endGraceMs = 1_000
+/** Messages that are not Treadle's own are ignored: a library may send some. Nobody needs so many in one run. */
+const mostForeign = 1_000
 
 interface Current {
   readonly context: JobContext
+  readonly begin: () => Promise<number>
   readonly resolve: (result: unknown) => void
   readonly reject: (thrown: unknown) => void
   readonly abort: () => void
@@ -41,6 +46,8 @@ export class Isolate {
   readonly ended: Promise<void>
   readonly #deps: IsolateDeps
   readonly #channel: Channel
+  readonly #token = randomToken()
+  #foreign = 0
   #current: Current | undefined
   #isEnding = false
   /** What nobody caught in it. */
@@ -57,14 +64,14 @@ export class Isolate {
     this.#channel = open(
       { entry: deps.entry, memoryBytes: spec.memoryBytes },
       {
-        onMessage: (message) => this.#hear(message),
+        onMessage: (value) => this.#receive(value),
         onEnded: (death) => {
           this.#die(death)
           tellEnded()
         },
       },
     )
-    this.#channel.post({ kind: 'load', modules: spec.modules, parent: processId() })
+    this.#post({ kind: 'load', modules: spec.modules, parent: processId() })
   }
 
   /** Whether it can take another job. */
@@ -72,10 +79,11 @@ export class Isolate {
     return !this.#isEnding && this.#current === undefined
   }
 
-  run(context: JobContext): Promise<unknown> {
+  run(context: JobContext, begin: () => Promise<number>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const abort = () => this.#channel.post({ kind: 'abort', reason: packThrown(context.signal.reason) })
-      this.#current = { context, resolve, reject, abort }
+      const abort = () => this.#post({ kind: 'abort', reason: packThrown(context.signal.reason) })
+      this.#current = { context, begin, resolve, reject, abort }
+      this.#foreign = 0
       context.signal.addEventListener('abort', abort)
       this.#channel.hold(true)
       this.#send(context)
@@ -86,7 +94,7 @@ export class Isolate {
   end(): Promise<void> {
     if (this.#isEnding) return this.ended
     this.#isEnding = true
-    this.#channel.post({ kind: 'end' })
+    this.#post({ kind: 'end' })
     const patience = this.#deps.clock.timer(endGraceMs, () => this.kill(), { unref: true })
     return this.ended.finally(() => patience.cancel())
   }
@@ -99,15 +107,40 @@ export class Isolate {
   #send(context: JobContext): void {
     const data = contextData(context)
     try {
-      this.#channel.post({ kind: 'run', program: this.#deps.program, context: { ...data, payload: portable(data.payload) } })
+      this.#post({ kind: 'run', program: this.#deps.program, context: { ...data, payload: portable(data.payload) } })
     } catch (thrown) {
       const message = `The payload of "${context.job}" can not be copied into its ${this.spec.kind}: ${messageOf(thrown)}`
       this.#settle(({ reject }) => reject(new TreadleError('PAYLOAD_INVALID', message, { cause: thrown })))
     }
   }
 
+  #post(message: ToIsolate): void {
+    this.#channel.post({ token: this.#token, message })
+  }
+
+  #receive(value: unknown): void {
+    const message = openFromIsolate(value, this.#token)
+    if (message === undefined) this.#ignore()
+    else this.#hear(message)
+  }
+
+  #ignore(): void {
+    this.#foreign++
+    // It is killed already, and what it had sent before is still to be read.
+    if (this.#foreign > mostForeign) return
+    const { context } = this.#current ?? {}
+    if (this.#foreign === 1) context?.logger.warn(`its ${this.spec.kind} sent a message that is not Treadle's; it is ignored`)
+    if (this.#foreign < mostForeign) return
+    const thrown = new TreadleError('ISOLATE_CRASHED', `it sent ${mostForeign} messages that are not Treadle's`)
+    this.#uncaught ??= { thrown }
+    this.kill()
+  }
+
   #hear(message: FromIsolate): void {
     switch (message.kind) {
+      case 'ready':
+        void this.#begin()
+        return
       case 'call':
         void this.#answer(message.call, () => this.#called(message))
         return
@@ -136,15 +169,22 @@ export class Isolate {
     }
   }
 
+  /** One that was told to stop meanwhile hears of that by itself, and is not begun. */
+  async #begin(): Promise<void> {
+    const current = this.#current
+    const openMs = await current?.begin().catch(() => undefined)
+    if (openMs !== undefined && this.#current === current) this.#post({ kind: 'begin', openMs })
+  }
+
   async #called({ method, args }: FromIsolate & { readonly kind: 'call' }): Promise<unknown> {
     return this.#current && callContext(this.#current.context, method, args)
   }
 
   async #answer(call: number, ask: () => Promise<unknown>): Promise<void> {
     try {
-      this.#channel.post({ kind: 'answer', call, value: portable(await ask()) })
+      this.#post({ kind: 'answer', call, value: portable(await ask()) })
     } catch (thrown) {
-      this.#channel.post({ kind: 'refusal', call, thrown: packThrown(thrown) })
+      this.#post({ kind: 'refusal', call, thrown: packThrown(thrown) })
     }
   }
 

@@ -19,6 +19,8 @@ export type ToIsolate =
   /** The first one. `parent` is the process that it must not outlive. */
   | { readonly kind: 'load'; readonly modules: IsolateModules; readonly parent: number }
   | { readonly kind: 'run'; readonly program: string; readonly context: ContextData }
+  /** The handler may be called within this time since it was asked for; after that, it is asked again. */
+  | { readonly kind: 'begin'; readonly openMs: number }
   | { readonly kind: 'abort'; readonly reason: PackedThrown }
   | { readonly kind: 'answer'; readonly call: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly call: number; readonly thrown: PackedThrown }
@@ -26,6 +28,8 @@ export type ToIsolate =
 
 export type FromIsolate =
   | { readonly kind: 'unloadable'; readonly thrown: PackedThrown }
+  /** Everything is ready: may the handler be called? */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'call'; readonly call: number; readonly method: ContextMethod; readonly args: readonly unknown[] }
   | { readonly kind: 'log'; readonly level: keyof Logger; readonly message: string }
   /** `problem` is why the result could not come along. */

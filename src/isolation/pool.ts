@@ -16,6 +16,8 @@ export interface IsolatePoolDeps extends IsolateDeps {
 
 /** So long an isolate waits for another job. */
 const idleMs = 60_000
+/** Nobody else could begin the job. */
+const atAnyTime = Number.MAX_SAFE_INTEGER
 
 interface Idle {
   readonly isolate: Isolate
@@ -35,13 +37,13 @@ export class IsolatePool implements Isolates {
     this.#deps = deps
   }
 
-  run(isolation: Isolation, context: JobContext): IsolatedRun {
+  run(isolation: Isolation, context: JobContext, begin: () => Promise<number> = async () => atAnyTime): IsolatedRun {
     if (this.#isClosed) throw new TreadleError('STOPPED', 'The worker has ended')
     const { kind, memoryBytes, from } = isolation
     const spec = { kind, memoryBytes, modules: this.#deps.modulesOf(from) }
     const key = JSON.stringify(spec)
     const isolate = this.#warm(key) ?? this.#start(spec)
-    const result = isolate.run(context).finally(() => this.#rest(isolate, key))
+    const result = isolate.run(context, begin).finally(() => this.#rest(isolate, key))
     return { result, kill: () => isolate.kill() }
   }
 

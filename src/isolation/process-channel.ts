@@ -1,42 +1,65 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { Duplex, PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../core/clock.ts'
 import { signalProcessGroup } from '../core/environment.ts'
+import { TreadleError } from '../core/errors.ts'
 import { OutputTail } from '../handlers/output-tail.ts'
 import type { Channel, ChannelEvents, ChannelOptions } from './channel.ts'
 import { type Death, megabytes } from './death.ts'
-import type { FromIsolate } from './messages.ts'
+import { isolatePipe, readFrames, writeFrame } from './frames.ts'
 
 const maxTail = 8 * 1024
 /** What a process left in the background may hold its output open for ever: so long its last words are waited for. */
 const lastWordsMs = 500
 
 export function openProcess({ entry, memoryBytes }: ChannelOptions, events: ChannelEvents): Channel {
-  const child = fork(fileURLToPath(entry), process.argv.slice(2), {
-    execArgv: [...inheritedArgs(process.execArgv), ...(memoryBytes === null ? [] : [limitArg(memoryBytes)])],
-    serialization: 'advanced',
+  const nodeArgs = [...inheritedArgs(process.execArgv), ...(memoryBytes === null ? [] : [limitArg(memoryBytes)])]
+  const child = spawn(process.execPath, [...nodeArgs, fileURLToPath(entry), ...process.argv.slice(2)], {
     // The leader of its own group: what it starts is killed with it, and Ctrl-C in a terminal reaches only the worker.
     detached: true,
-    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    stdio: ['ignore', 'inherit', 'pipe', 'pipe'],
+    windowsHide: true,
   })
   const lastWords = new OutputTail(maxTail)
   child.stderr?.on('data', (chunk: Buffer) => {
     lastWords.append(chunk)
     process.stderr.write(chunk)
   })
-  child.on('message', (message: FromIsolate) => events.onMessage(message))
+  const kill = () => {
+    if (child.pid !== undefined) signalProcessGroup(child.pid, 'SIGKILL')
+  }
+  const pipe = pipeOf(child)
+  let broken: Pick<Death, 'thrown'> | undefined
+  readFrames(pipe, {
+    onValue: events.onMessage,
+    onBroken: (why) => {
+      broken = { thrown: new TreadleError('PAYLOAD_TOO_LARGE', `it ${why}`) }
+      kill()
+    },
+    // Most often because the process is about to end. Where a handler has closed it, nothing could be said any more.
+    onEnd: () => void systemClock.timer(lastWordsMs, () => isRunning(child) && kill(), { unref: true }),
+  })
   onceEnded(child, (ended) => {
     const isOutOfMemory = ended.signal !== null && /heap out of memory/.test(lastWords.text())
-    events.onEnded({ ...ended, isOutOfMemory })
+    events.onEnded({ ...ended, ...broken, isOutOfMemory })
   })
   return {
     // Whether it was received shows in what comes back, or in its end.
-    post: (message) => void child.send(message, () => {}),
+    post: (message) => writeFrame(pipe, message),
     hold: (isHeld) => hold(child, isHeld),
-    kill: () => {
-      if (child.pid !== undefined) signalProcessGroup(child.pid, 'SIGKILL')
-    },
+    kill,
   }
+}
+
+/** Also of a process that could not be started. */
+function pipeOf(child: ChildProcess): Duplex {
+  const pipe: unknown = child.stdio[isolatePipe]
+  return pipe instanceof Duplex ? pipe : new PassThrough().destroy()
+}
+
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null
 }
 
 type Ended = Omit<Death, 'isOutOfMemory'>
@@ -56,7 +79,8 @@ function onceEnded(child: ChildProcess, onEnded: (ended: Ended) => void): void {
 
 function hold(child: ChildProcess, isHeld: boolean): void {
   const output = child.stderr as { ref?(): void; unref?(): void } | null
-  for (const each of [child, child.channel, output]) isHeld ? each?.ref?.() : each?.unref?.()
+  const pipe = pipeOf(child) as Duplex & { ref?(): void; unref?(): void }
+  for (const each of [child, pipe, output]) isHeld ? each?.ref?.() : each?.unref?.()
 }
 
 /** What belongs to the program's own command line alone: its code, its debugger, its memory. */

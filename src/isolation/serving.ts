@@ -1,3 +1,4 @@
+import { longestSince, nextTurn, systemClock } from '../core/clock.ts'
 import { parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
@@ -21,6 +22,10 @@ export function serve(channel: InsideChannel, inside: Inside, load: Load): void 
   channel.listen((message) => server.hear(message))
 }
 
+/** A handler that never lets its event loop turn could fill the worker's memory with what it says, faster than that is read. */
+const mostLogsInTurn = 10_000
+const mostUnanswered = 100_000
+
 interface Asked {
   readonly resolve: (value: unknown) => void
   readonly reject: (thrown: unknown) => void
@@ -35,6 +40,8 @@ class IsolateServer {
   #controller: AbortController | undefined
   readonly #asked = new Map<number, Asked>()
   #lastCall = 0
+  #logsInTurn = 0
+  #onBegin: (openMs: number) => void = () => {}
 
   constructor(channel: InsideChannel, inside: Inside, load: Load) {
     this.#channel = channel
@@ -50,6 +57,9 @@ class IsolateServer {
         return
       case 'run':
         void this.#run(message.program, message.context)
+        return
+      case 'begin':
+        this.#onBegin(message.openMs)
         return
       case 'abort':
         this.#controller?.abort(unpackThrown(message.reason))
@@ -91,6 +101,8 @@ class IsolateServer {
     try {
       controller.signal.throwIfAborted()
       const handler = handlerOf(data.job, program, this.#inside, modules)
+      await this.#mayBegin(controller.signal)
+      controller.signal.throwIfAborted()
       const result = await handler(context.payload, context)
       this.#controller = undefined
       if (departure !== undefined) throw departure
@@ -103,10 +115,23 @@ class IsolateServer {
     }
   }
 
+  /** Loading takes its time, and so may a machine that was asleep: whether the handler may be called is asked last. */
+  async #mayBegin(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const elapsedMs = longestSince(systemClock)
+      const openMs = await new Promise<number>((resolve) => {
+        this.#onBegin = resolve
+        signal.addEventListener('abort', () => resolve(0), { once: true })
+        this.#channel.post({ kind: 'ready' })
+      })
+      if (elapsedMs() < openMs) return
+    }
+  }
+
   #contextOf(data: ContextData, program: string, controller: AbortController, snooze: JobContext['snooze']): JobContext<never> {
     const isOver = () => this.#controller !== controller
     const log = (level: keyof Logger, message: unknown) => {
-      if (!isOver()) this.#channel.post({ kind: 'log', level, message: String(message) })
+      if (!isOver()) this.#log(level, String(message))
     }
     const logs = logLevels.map((level) => [level, (message: unknown) => log(level, message)])
     const outOfReach = (word: string) => () => {
@@ -128,7 +153,24 @@ class IsolateServer {
     )
   }
 
+  #log(level: keyof Logger, message: string): void {
+    if (this.#logsInTurn === 0) {
+      void nextTurn().then(() => {
+        this.#logsInTurn = 0
+      })
+    }
+    this.#logsInTurn++
+    if (this.#logsInTurn < mostLogsInTurn) this.#channel.post({ kind: 'log', level, message })
+    if (this.#logsInTurn !== mostLogsInTurn) return
+    const dropped = `it has logged ${mostLogsInTurn} lines without a pause: what follows is left out until it makes one`
+    this.#channel.post({ kind: 'log', level: 'warn', message: dropped })
+  }
+
   #call(method: ContextMethod, args: readonly unknown[], { name }: ContextData): Promise<unknown> {
+    if (this.#asked.size >= mostUnanswered) {
+      const message = `"${name}" has called its context ${mostUnanswered} times without waiting for an answer: await ctx.${method}()`
+      throw new TreadleError('DELIVERY_INVALID', message)
+    }
     return new Promise((resolve, reject) => {
       const call = ++this.#lastCall
       this.#asked.set(call, { resolve, reject })

@@ -10,6 +10,7 @@ export function openThread({ entry, memoryBytes }: ChannelOptions, events: Chann
   })
   let thrown: unknown
   thread.on('message', events.onMessage)
+  thread.on('messageerror', () => events.onMessage(undefined))
   thread.on('error', (error) => {
     thrown = error
   })

@@ -39,6 +39,30 @@ export function packThrown(thrown: unknown, depth = 0): PackedThrown {
   }
 }
 
+const longestText = 1_000_000
+
+/** What was packed, as it came across; undefined for everything else. */
+export function parseThrown(value: unknown, depth = 0): PackedThrown | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { kind, name, message, isPermanent, stack, code, cause, errors, ...rest } = value as Readonly<Record<string, unknown>>
+  if (kind === 'value') return { kind, value: rest.value }
+  if (kind !== 'error' || typeof name !== 'string' || typeof message !== 'string') return undefined
+  const inner = depth < mostCauses ? parseThrown(cause, depth + 1) : undefined
+  const others = Array.isArray(errors) && depth < mostCauses ? errors.slice(0, mostErrors) : undefined
+  return {
+    kind,
+    name: name.slice(0, longestText),
+    message: message.slice(0, longestText),
+    isPermanent: isPermanent === true,
+    ...(typeof stack === 'string' && { stack: stack.slice(0, longestText) }),
+    ...((typeof code === 'string' || typeof code === 'number') && { code }),
+    ...(inner !== undefined && { cause: inner }),
+    ...(others !== undefined && {
+      errors: others.map((each) => parseThrown(each, depth + 1)).filter((each) => each !== undefined),
+    }),
+  }
+}
+
 export function unpackThrown(packed: PackedThrown): unknown {
   if (packed.kind === 'value') return packed.value
   const error = emptyError(packed)

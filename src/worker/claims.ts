@@ -1,5 +1,5 @@
 import type { LeaseBatch, LeaseRequest } from '../backends/contract.ts'
-import { type Clock, pause } from '../core/clock.ts'
+import { type Clock, longestSince, pause } from '../core/clock.ts'
 import type { Breaker } from './breaker.ts'
 import { persistently } from './persistent.ts'
 import type { QueueCalls } from './queue-calls.ts'
@@ -16,6 +16,11 @@ export interface ClaimsOptions {
   readonly onError: (error: unknown) => void
 }
 
+/** What a claim gave, and how long ago it was asked for. */
+export interface ClaimAnswer extends LeaseBatch {
+  readonly sinceAsked: () => number
+}
+
 /** Asks the queue for jobs, again and again until it answers, and leaves it alone while the breaker is open. */
 export class Claims {
   readonly #options: ClaimsOptions
@@ -26,14 +31,15 @@ export class Claims {
   }
 
   /** Undefined when the worker was stopped meanwhile. */
-  async claim(limit: number): Promise<LeaseBatch | undefined> {
+  async claim(limit: number): Promise<ClaimAnswer | undefined> {
     const { queue, breaker, clock, signal, request, before, onError } = this.#options
     const lease = async () => {
       await this.#pass()
       signal.throwIfAborted()
       await before()
       breaker.claiming()
-      return queue.lease(request(limit))
+      const sinceAsked = longestSince(clock)
+      return { ...(await queue.lease(request(limit))), sinceAsked }
     }
     try {
       return await persistently(lease, { clock, signal, onError })

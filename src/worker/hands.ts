@@ -3,10 +3,12 @@ import { largestClaimOf } from '../backends/largest-claim.ts'
 import { nextTurn } from '../core/clock.ts'
 import type { ActiveRun } from '../execution/active-run.ts'
 import { LeaseBuffer } from './lease-buffer.ts'
+import type { LeaseTerms } from './lease-terms.ts'
 import { Runs, type RunsDeps, type RunsOptions } from './runs.ts'
 
 export interface HandsOptions extends RunsOptions {
   readonly concurrency: number
+  readonly terms: LeaseTerms
   /** How many jobs may run at once now. */
   readonly allowed: () => number
   readonly isStopping: () => boolean
@@ -40,6 +42,7 @@ export class Hands {
     this.#runs = new Runs(deps, {
       ...options,
       onEnded: (run, durationMs) => {
+        options.terms.forget(run.lease.token)
         options.onEnded(run, durationMs)
         this.fill()
       },
@@ -72,12 +75,13 @@ export class Hands {
     return Math.max(0, Math.min(this.#buffer.wanted(free), this.allowance, this.#largestClaim))
   }
 
-  /** Of `limit` jobs that were asked for, these came. */
-  take(leases: readonly Lease[], limit: number): void {
+  /** Of `limit` jobs that were asked for so long ago, these came. */
+  take(leases: readonly Lease[], limit: number, sinceAsked: () => number): void {
     const twins = this.#runs.loseTwins(leases)
     const fresh = twins.size === 0 ? leases : leases.filter((lease) => !twins.has(lease))
     for (const { token } of twins) void this.#release(token, twinPauseMs)
     this.allowance -= fresh.length
+    this.#options.terms.granted(fresh, sinceAsked)
     this.#buffer.add(fresh, leases.length >= limit)
   }
 
@@ -110,7 +114,11 @@ export class Hands {
   lose(token: string): void {
     this.#runs.lose(token)
     const waiting = this.#buffer.waiting().find((lease) => lease.token === token)
-    if (waiting !== undefined) this.#buffer.remove(waiting)
+    if (waiting !== undefined) {
+      this.#buffer.remove(waiting)
+      this.#options.terms.forget(token)
+      this.#runs.dropLost(waiting)
+    }
     this.#options.onGone()
   }
 
@@ -136,7 +144,8 @@ export class Hands {
   }
 
   async #release(token: string, delayMs: number): Promise<void> {
-    const { settler, tally, onFailed, onGone } = this.#options
+    const { settler, terms, tally, onFailed, onGone } = this.#options
+    terms.forget(token)
     try {
       if ((await settler.settle({ token, kind: 'snooze', delayMs })) === 'applied') tally.released++
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { StandIn } from '../backends/contract.ts'
-import type { Clock, Timer } from '../core/clock.ts'
+import { type Clock, longestSince, type Timer } from '../core/clock.ts'
 import { backoffMs } from './persistent.ts'
 import type { QueueCalls } from './queue-calls.ts'
 
@@ -12,9 +12,13 @@ export interface HeartbeatOptions {
   /** The leases that the worker holds now. */
   readonly held: () => readonly string[]
   readonly onLost: (token: string) => void
+  /** Its lease is held from so long ago on, for `leaseMs`. */
+  readonly onRenewed: (token: string, sinceAsked: () => number) => void
   readonly onError: (error: unknown) => void
   readonly onNoStandIn: (error: unknown) => void
 }
+
+const onTime = () => Number.NEGATIVE_INFINITY
 
 /** Renews all leases of a worker three times in each lease's time. */
 export class Heartbeat {
@@ -24,9 +28,11 @@ export class Heartbeat {
   #hasStandIn = true
   #beating: Promise<void> | undefined
   #timer: Timer | undefined
-  #dueAt = Number.POSITIVE_INFINITY
+  /** How much too late the next beat is; less than nothing while it has time. */
+  #lateMs: () => number = onTime
   #stopped = false
   #failures = 0
+  #waiters: (() => void)[] = []
 
   constructor(options: HeartbeatOptions) {
     this.#options = options
@@ -36,7 +42,8 @@ export class Heartbeat {
   start(delayMs: number = this.#intervalMs): void {
     if (this.#stopped) return
     const { clock } = this.#options
-    this.#dueAt = clock.now() + delayMs
+    const elapsedMs = longestSince(clock)
+    this.#lateMs = () => elapsedMs() - delayMs
     this.#timer = clock.timer(delayMs, () => void this.#renew())
   }
 
@@ -44,6 +51,7 @@ export class Heartbeat {
     this.#stopped = true
     this.#timer?.cancel()
     this.#standIn?.stop()
+    this.#tellWaiters()
   }
 
   /** The event loop turns, and leases are held. The stand-in is made for the first of them: a worker that idles needs none. */
@@ -64,9 +72,22 @@ export class Heartbeat {
    */
   async catchUp(): Promise<void> {
     if (this.#beating !== undefined) return this.#beating
-    if (this.#options.clock.now() - this.#dueAt <= this.#intervalMs / 2) return
+    if (this.#lateMs() <= this.#intervalMs / 2) return
     this.#timer?.cancel()
     await this.#renew()
+  }
+
+  /** Renews now. Where that failed just before, it is waited for the next try, which is made soon. Resolves also when it fails. */
+  renewal(): Promise<void> {
+    if (this.#stopped) return Promise.resolve()
+    if (this.#beating !== undefined) return this.#beating
+    if (this.#failures > 0 && this.#lateMs() <= this.#intervalMs) {
+      return new Promise((resolve) => {
+        this.#waiters.push(resolve)
+      })
+    }
+    this.#timer?.cancel()
+    return this.#renew()
   }
 
   /** Without one the worker is no worse off than on a backend that has none. */
@@ -82,19 +103,22 @@ export class Heartbeat {
   #renew(): Promise<void> {
     this.#beating = this.#beat().finally(() => {
       this.#beating = undefined
+      this.#tellWaiters()
     })
     return this.#beating
   }
 
   async #beat(): Promise<void> {
-    const { queue, clock, leaseMs, held, onLost, onError } = this.#options
-    this.#dueAt = Number.POSITIVE_INFINITY
+    const { queue, clock, leaseMs, held, onLost, onRenewed, onError } = this.#options
+    this.#lateMs = onTime
     const tokens = held()
+    const sinceAsked = longestSince(clock)
     try {
       if (tokens.length > 0) {
         const receipts = await queue.extend(tokens, leaseMs)
         tokens.forEach((token, index) => {
           if (receipts[index] === 'lost') onLost(token)
+          else onRenewed(token, sinceAsked)
         })
       }
       this.#failures = 0
@@ -104,5 +128,9 @@ export class Heartbeat {
       // The leases run on: the next try must not wait for its turn.
       this.start(Math.min(backoffMs(this.#failures++, clock), this.#intervalMs))
     }
+  }
+
+  #tellWaiters(): void {
+    for (const resolve of this.#waiters.splice(0)) resolve()
   }
 }

@@ -1,12 +1,15 @@
 import { type Clock, pause } from '../core/clock.ts'
-import { TreadleError } from '../core/errors.ts'
+import { type ErrorCode, TreadleError } from '../core/errors.ts'
 
 const firstPauseMs = 100
 const longestPauseMs = 10_000
 
+/** A queue that was closed stays closed, and a file that was replaced is another queue: only a new start helps. */
+const finalCodes: readonly ErrorCode[] = ['BACKEND_CLOSED', 'DATABASE_REPLACED']
+
 /**
- * Tries for ever, with a growing pause, until it works or the signal aborts; then the last error is thrown. A queue that was
- * closed stays closed: that error is thrown at once.
+ * Tries for ever, with a growing pause, until it works or the signal aborts; then the last error is thrown. An error that
+ * no other try can change is thrown at once.
  */
 export async function persistently<Answer>(
   work: () => Promise<Answer>,
@@ -16,7 +19,7 @@ export async function persistently<Answer>(
     try {
       return await work()
     } catch (error) {
-      if (signal.aborted || (error instanceof TreadleError && error.code === 'BACKEND_CLOSED')) throw error
+      if (signal.aborted || (error instanceof TreadleError && finalCodes.includes(error.code))) throw error
       onError(error)
       await pause(clock, backoffMs(failures, clock), signal)
     }

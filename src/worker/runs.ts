@@ -5,13 +5,13 @@ import { type Clock, stopwatch } from '../core/clock.ts'
 import { formatDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
-import { ActiveRun } from '../execution/active-run.ts'
+import { ActiveRun, type StartGate } from '../execution/active-run.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import { type ExecutionDeps, execute } from '../execution/execute.ts'
 import { verifiedLinks } from '../execution/handed-on.ts'
 import { type Outcome, settlementOf } from '../execution/outcome.ts'
 import { type RunServices, runLogger } from '../execution/run-context.ts'
-import { type FinalReceipt, settleSealed } from '../execution/sealing.ts'
+import { type FinalReceipt, sealingKeys, settleSealed } from '../execution/sealing.ts'
 import { announce } from './announce.ts'
 import { count, type Tally } from './report.ts'
 import type { Settler } from './settler.ts'
@@ -27,6 +27,7 @@ export interface RunsDeps extends Omit<ExecutionDeps, 'services'> {
 export interface RunsOptions {
   readonly leaseMs: number
   readonly settler: Settler
+  readonly gate: StartGate
   readonly tally: Tally
   /** A call failed, and is not made again. */
   readonly onFailed: (what: string, error: unknown) => void
@@ -94,14 +95,20 @@ export class Runs {
   }
 
   start(lease: Lease): void {
-    this.#start(new ActiveRun(lease, this.#deps.clock))
+    this.#start(this.#newRun(lease))
   }
 
   /** So that a job that never began ends like any other, but its handler is not called. */
   startCancelled(lease: Lease): void {
-    const run = new ActiveRun(lease, this.#deps.clock)
+    const run = this.#newRun(lease)
     run.stop('cancelled')
     this.#start(run)
+  }
+
+  /** Another worker has a job that had not begun here. */
+  dropLost(lease: Lease): void {
+    count(this.#options.tally, 'lost')
+    announce(this.#deps, this.#newRun(lease), { kind: 'lost' }, 0)
   }
 
   /** False when none of them is meant. */
@@ -128,6 +135,10 @@ export class Runs {
     for (const run of this.#active.values()) run.stop('shutdown')
   }
 
+  #newRun(lease: Lease): ActiveRun {
+    return new ActiveRun(lease, this.#deps.clock, this.#options.gate)
+  }
+
   #start(run: ActiveRun): void {
     this.#active.set(run.lease.token, run)
     void this.#run(run)
@@ -135,7 +146,9 @@ export class Runs {
 
   async #run(run: ActiveRun): Promise<void> {
     const elapsedMs = stopwatch()
-    const outcome = await execute(run, this.#execution)
+    // Nothing of it is looked at before, since filters and keys belong to whoever has the job now.
+    if (!run.mayBegin) await run.untilItMayBegin()
+    const outcome: Outcome = run.stopReason === 'lost' ? { kind: 'lost' } : await execute(run, this.#execution)
     const durationMs = elapsedMs()
     this.#active.delete(run.lease.token)
     this.#options.onEnded(run, durationMs)
@@ -152,7 +165,9 @@ export class Runs {
       if (run.transaction?.completed) receipt = run.transaction.completed.receipt as FinalReceipt
       else if (settlement !== null) {
         const { settler } = this.#options
-        receipt = await settleSealed(settlement, { id: envelope.id, linked }, keys, (each) => settler.settle(each))
+        receipt = await settleSealed(settlement, { id: envelope.id, linked }, sealingKeys(run.lease, keys), (each) =>
+          settler.settle(each),
+        )
       }
     } catch (error) {
       const { name, id } = run.event

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../core/clock.ts'
+import { type Clock, stopwatchOf, type Timer } from '../core/clock.ts'
 import type { ActiveRun } from '../execution/active-run.ts'
 import { type EndedRun, suspectsOf } from './suspects.ts'
 
@@ -36,12 +36,14 @@ export class StallWatch {
   readonly #turnMs: number
   #timer: Timer | undefined
   #ended: EndedRun<ActiveRun>[] = []
-  #turnedAt = 0
+  /** By a stopwatch: a clock that was set is no standstill. */
+  #sinceTurnMs: () => number
   #longestLagMs = 0
   #stopped = false
 
   constructor(options: StallWatchOptions) {
     this.#options = options
+    this.#sinceTurnMs = stopwatchOf(options.clock)
     this.#turnMs = Math.floor(Math.min(longestTurnMs, options.leaseMs / turnsPerLease, options.stallMs / turnsPerStall))
   }
 
@@ -57,9 +59,8 @@ export class StallWatch {
   }
 
   ended(run: ActiveRun, durationMs: number): void {
-    const { clock, stallMs } = this.#options
-    if (durationMs < stallMs * leastShare) return
-    this.#ended.push({ run, durationMs, beganBefore: clock.now() - durationMs < this.#turnedAt })
+    if (durationMs < this.#options.stallMs * leastShare) return
+    this.#ended.push({ run, durationMs, beganBefore: durationMs > this.#sinceTurnMs() })
   }
 
   /** The longest time that the event loop came late since this was last asked. */
@@ -71,9 +72,9 @@ export class StallWatch {
 
   #wait(): void {
     const { clock } = this.#options
-    this.#turnedAt = clock.now()
-    const dueAt = this.#turnedAt + this.#turnMs
-    this.#timer = clock.timer(this.#turnMs, () => this.#turn(clock.now() - dueAt), { unref: true })
+    const sinceTurnMs = stopwatchOf(clock)
+    this.#sinceTurnMs = sinceTurnMs
+    this.#timer = clock.timer(this.#turnMs, () => this.#turn(Math.round(sinceTurnMs() - this.#turnMs)), { unref: true })
   }
 
   #turn(lateMs: number): void {

@@ -27,6 +27,7 @@ export interface VitalsOptions {
   readonly isHolding: () => boolean
   readonly running: () => readonly ActiveRun[]
   readonly onLost: (token: string) => void
+  readonly onRenewed: (token: string, sinceAsked: () => number) => void
   /** More jobs may run at once than before. */
   readonly onRise: () => void
   /** The queue answers again. */
@@ -45,7 +46,7 @@ export class Vitals {
   constructor(config: WorkerConfig, deps: VitalsDeps, options: VitalsOptions) {
     const { backend, clock, owner, meter = machineMeter } = deps
     const { leaseMs, stallMs, maxStallMs, concurrency, maxLoad } = config
-    const { telling, held, isHolding, running, onLost, onRise } = options
+    const { telling, held, isHolding, running, onLost, onRenewed, onRise } = options
     this.breaker = new Breaker(config.breaker, clock, (change) => {
       telling.breaker(change, config.breaker as BreakerConfig)
       if (change.state === 'closed') options.onRecovered()
@@ -58,6 +59,7 @@ export class Vitals {
       leaseMs,
       held,
       onLost,
+      onRenewed,
       onError: (error) => telling.error(error),
       onNoStandIn: (error) => telling.failed('leases will not be renewed while the event loop stands still', error),
     })

@@ -2,15 +2,17 @@ import type { LeaseBatch, LeaseRequest, QueueLimits, Watch } from '../backends/c
 import type { JobDefinition } from '../definition/definition.ts'
 import { abortGraceMs } from '../execution/active-run.ts'
 import { ClaimableJobs } from './claimable-jobs.ts'
-import { Claims } from './claims.ts'
+import { type ClaimAnswer, Claims } from './claims.ts'
 import type { WorkerConfig } from './config.ts'
 import { Hands } from './hands.ts'
 import { Idleness } from './idleness.ts'
+import { LeaseTerms } from './lease-terms.ts'
 import { Looks } from './looks.ts'
 import { emptyTally, type RunReport } from './report.ts'
 import type { RunsDeps } from './runs.ts'
 import { Settler } from './settler.ts'
 import { Sleeper } from './sleeper.ts'
+import { startGate } from './start-gate.ts'
 import { Telling } from './telling.ts'
 import { Vitals, type VitalsDeps } from './vitals.ts'
 import type { WorkerState } from './worker-state.ts'
@@ -35,6 +37,7 @@ export class Worker {
   readonly config: WorkerConfig
   readonly #deps: WorkerDeps
   readonly #hands: Hands
+  readonly #terms: LeaseTerms
   readonly #settler: Settler
   readonly #vitals: Vitals
   readonly #claims: Claims
@@ -54,6 +57,7 @@ export class Worker {
     const onError = (error: unknown) => telling.error(error)
     this.config = config
     this.#deps = deps
+    this.#terms = new LeaseTerms(config.leaseMs)
     this.#sleeper = new Sleeper(clock)
     this.#claimable = new ClaimableJobs(config.jobs)
     this.#looks = new Looks(config.pollMs, () => this.#watch?.isPush ?? true)
@@ -63,6 +67,7 @@ export class Worker {
       isHolding: () => this.#hands.outstanding > 0,
       running: () => this.#hands.running,
       onLost: (token) => this.#hands.lose(token),
+      onRenewed: (token, sinceAsked) => this.#terms.renewed(token, sinceAsked),
       onRise: () => this.#hands.fill(),
       onRecovered: () => this.#claims.wake(),
     })
@@ -135,10 +140,12 @@ export class Worker {
 
   #newHands(telling: Telling): Hands {
     const { concurrency, leaseMs } = this.config
-    const { stallWatch } = this.#vitals
+    const { stallWatch, heartbeat } = this.#vitals
     return new Hands(this.#deps, {
       concurrency,
       leaseMs,
+      terms: this.#terms,
+      gate: startGate({ leaseMs, terms: this.#terms, renewal: () => heartbeat.renewal() }),
       settler: this.#settler,
       tally: this.#tally,
       allowed: () => this.#vitals.allowed,
@@ -183,10 +190,10 @@ export class Worker {
     return { jobs, queues, limit, leaseMs, owner, maxRescues, queueLimits, ageingMs }
   }
 
-  #take({ leases, cancelled }: LeaseBatch, limit: number): void {
+  #take({ leases, cancelled, sinceAsked }: ClaimAnswer, limit: number): void {
     for (const each of cancelled) this.#hands.cancel(({ token }) => token === each)
     if (leases.length === 0) return
-    this.#hands.take(leases, limit)
+    this.#hands.take(leases, limit, sinceAsked)
     this.#vitals.stallWatch.watch()
     this.#hands.start()
   }

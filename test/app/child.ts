@@ -22,7 +22,13 @@ export interface ScriptOptions {
 export function runScript(script: string, { cwd, env = {}, onOutput }: ScriptOptions = {}): Promise<Ended> {
   const library = new URL('../../dist/index.js', import.meta.url).href
   const text = script.replaceAll("'treadle'", JSON.stringify(library))
-  const { TREADLE_URL: _url, TREADLE_SIGNING_KEY: _key, NODE_ENV: _environment, ...inherited } = process.env
+  const {
+    TREADLE_URL: _url,
+    TREADLE_SIGNING_KEY: _key,
+    TREADLE_UNSIGNED: _unsigned,
+    NODE_ENV: _environment,
+    ...inherited
+  } = process.env
   const folder = mkdtempSync(join(tmpdir(), 'treadle-script-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'program.mjs')

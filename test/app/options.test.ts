@@ -16,9 +16,28 @@ describe('the options of a program', () => {
     const { backend, clock } = world()
     const shared = Object.create(backend, { kind: { value: 'broker' } }) as QueueBackend
     const jobs = treadle('memory:', { backend: shared, clock })
-    await expect(jobs.open()).rejects.toMatchObject({ code: 'KEY_INVALID', message: expect.stringContaining('signingKey') })
+    const job = jobs.define('mail', async () => {})
+    const refused = { code: 'KEY_INVALID', message: expect.stringContaining('signingKey') }
+    await expect(job.dispatch()).rejects.toMatchObject(refused)
+    await expect(job.dispatchMany([{}])).rejects.toMatchObject(refused)
+    await expect(jobs.run()).rejects.toMatchObject(refused)
+    await expect(jobs.work()).rejects.toMatchObject(refused)
+    await expect(jobs.served()).rejects.toMatchObject(refused)
     expect(await treadle('memory:', { backend: shared, clock, unsigned: true }).open()).toBe(shared)
     expect(await treadle('memory:', { backend: shared, clock, signingKey: 'a secret of sixteen' }).open()).toBe(shared)
+  })
+
+  it('need no key for a queue that is only looked at', async () => {
+    const { backend, clock, jobs: sender } = world()
+    const run = await sender.declare('mail').dispatch({})
+    const shared = Object.create(backend, { kind: { value: 'broker' } }) as QueueBackend
+    const jobs = treadle('memory:', { backend: shared, clock })
+    expect((await (await jobs.store()).get(run.id))?.state).toBe('ready')
+    expect(await jobs.why(run.id)).toMatchObject({ state: 'ready' })
+    expect((await jobs.served({ looksOnly: true })).keys).not.toBeNull()
+    await (await jobs.store()).pause('default')
+    expect(await (await jobs.store()).cancel(run.id)).toBe('cancelled')
+    expect(await jobs.prune()).toBe(0)
   })
 
   it('name the queue where it is open already, and no URL does', async () => {
@@ -60,7 +79,7 @@ describe('the options of a program', () => {
           "keep.succeeded must be a number of milliseconds or a text such as '250ms', '30s', '5m', '1h30m', '2d', '1w', got 'soon'",
           'allow must be an object of queues, each with a list of job names',
           'maxPayloadBytes must be a whole number of at least 1, got 0',
-          'signingKey must be a text, or { id, secret }, or a list of those',
+          'signingKey must be a text, or { id, secret, queues, jobs }, or a list of those',
           'clock must have now, random and timer',
           'logger must have debug, info, warn and error',
           'give either signingKey or unsigned, not both',
@@ -75,7 +94,7 @@ describe('the options of a program', () => {
   })
 
   it.each([
-    ['mongodb://ada:secret@localhost/jobs', 'mongodb://…@localhost/jobs'],
+    ['mongodb://ada:secret@localhost/jobs', 'mongodb://ada:***@localhost/jobs'],
     ['mongodb:jobs', 'mongodb:jobs'],
     ['jobs.db', 'jobs.db'],
     ['', ''],

@@ -25,7 +25,7 @@ describe('sync:', () => {
         attempts.push(attempt)
         throw new Error('no')
       })
-      .retries(3)
+      .retries(3, { jitter: 'none' })
     const run = await job.dispatch()
     expect(attempts).toEqual([1, 2, 3, 4])
     expect(await run.state()).toBe('dead')

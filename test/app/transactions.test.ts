@@ -78,7 +78,7 @@ describe('an effectively-once job', () => {
         throw new Error('too late')
       })
       .delivery('effectively-once')
-      .retries(3)
+      .retries(3, { jitter: 'none' })
     const run = await job.dispatch({})
     expect(await jobs.run()).toMatchObject({ succeeded: 1 })
     expect(await run.result()).toBe('one')

@@ -30,7 +30,7 @@ export interface GlobalUse {
 
 export function readSources(folder: string): readonly Source[] {
   return pathsUnder(folder)
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.m?[jt]s$/.test(path))
     .map((path) => parseSource(path, readFileSync(join(folder, path), 'utf8')))
 }
 

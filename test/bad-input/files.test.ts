@@ -116,8 +116,10 @@ describe('a key file that is none is one clear error', () => {
     { what: 'one word', text: 'onlyone\n', says: /an id and a secret/ },
     { what: 'a secret that is too short', text: 'k-1 short\n', says: /16/ },
   ])('$what', async ({ text, says }) => {
-    writeFileSync(`${path}.key`, text)
-    await expectRefusal(() => opened(`sqlite:${path}`), 'KEY_INVALID', says)
+    writeFileSync(`${path}.key`, text, { mode: 0o600 })
+    const jobs = treadle(`sqlite:${path}`)
+    await expectRefusal(() => jobs.declare('count').dispatch(1), 'KEY_INVALID', says)
+    await jobs.close()
     expect(readFileSync(`${path}.key`, 'utf8')).toBe(text)
   })
 })

@@ -26,6 +26,19 @@ describe('treadle work --processes', () => {
     expect(err).toBe('stopping: waiting for running jobs; once more aborts them\n')
   })
 
+  it('ignores what a handler sends to the process that leads it', async () => {
+    const project = jobProject()
+    const send = `for (const garbage of [null, 7, 'abort', {}, { kind: 'report' }]) process.send?.(garbage)`
+    project.write('jobs/sends.ts', `import { jobs } from 'treadle'\njobs.define('sends', () => { ${send} })`)
+    const worker = project.start(['work', '--processes', '1', '--no-scheduler'])
+    await worker.says('process 1 (pid ')
+    await project.call(['send', 'sends', '--wait', '50s'])
+    await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '50s'])
+    worker.child.kill('SIGTERM')
+    const { code, out } = await worker.ended
+    expect([code, out.slice(out.lastIndexOf('stopped: '))]).toEqual([0, 'stopped: 2 succeeded\n'])
+  })
+
   it('writes one JSON object a line with the process that it is about, also where a handler prints', async () => {
     const project = jobProject()
     project.write('jobs/talks.ts', `import { jobs } from 'treadle'\njobs.define('talks', () => console.log('{"so": it is}'))`)

@@ -83,6 +83,8 @@ export class Project {
 export function withoutTreadle({
   TREADLE_URL: _url,
   TREADLE_SIGNING_KEY: _key,
+  TREADLE_SIGNING_KEY_FILE: _file,
+  TREADLE_UNSIGNED: _unsigned,
   ...inherited
 }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return inherited

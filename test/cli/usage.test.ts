@@ -21,6 +21,7 @@ const commands = [
   'resume',
   'prune',
   'migrate',
+  'keys',
   'doctor',
   'daemon',
   'manage',

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { jobProject } from './project.ts'
 
@@ -37,6 +38,18 @@ describe('treadle work', () => {
     worker.child.kill('SIGINT')
     expect(await worker.ended).toMatchObject({ code: 130, out: expect.stringContaining(`- patient ${id} given back unfinished`) })
     expect(await project.json(['show', id])).toMatchObject({ state: 'ready', attempts: 0 })
+  })
+
+  it('says that its database file was deleted, and ends with a failure', async () => {
+    const project = jobProject()
+    const worker = project.start(['work', '--no-scheduler'])
+    await worker.says('working on')
+    await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '30s'])
+    rmSync(project.path('jobs.db'))
+    expect(await worker.ended).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/jobs\.db was deleted or moved.*\[DATABASE_REPLACED\]/),
+    })
   })
 
   it('writes one JSON object a line for programs', async () => {

@@ -14,7 +14,7 @@ describe('treadle workers', () => {
     const worker = project.start(['work', '--queue', 'post', '--concurrency', '7'])
     await worker.says('working on')
     const announced = async () => (await project.json(['workers'])) as readonly Record<string, unknown>[]
-    while ((await announced()).length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+    await expect.poll(announced, { timeout: 45_000 }).not.toEqual([])
     const [row] = await announced()
     expect(row).toMatchObject({ pid: worker.child.pid, queues: ['post'], jobs: ['mail'], concurrency: 7, running: 0 })
     expect(row?.startedAt).toMatch(/^\d{4}-\d\d-\d\dT/)

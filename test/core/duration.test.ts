@@ -99,6 +99,7 @@ describe('a duration', () => {
       fc.property(fc.integer({ min: 0, max: longestDurationMs }), (ms) => {
         expect(parseDuration(formatDuration(ms), 'delay')).toBe(ms)
       }),
+      { seed: 1 },
     )
   })
 
@@ -113,6 +114,7 @@ describe('a duration', () => {
         const sum = texts.reduce((total, text) => total + parseDuration(text, 'delay'), 0)
         expect(parseDuration(texts.join(''), 'delay')).toBe(sum)
       }),
+      { seed: 1 },
     )
   })
 
@@ -125,6 +127,7 @@ describe('a duration', () => {
           expect(() => parseDuration(text, 'delay')).toThrow(expect.objectContaining({ code: 'DURATION_INVALID' }))
         },
       ),
+      { seed: 1 },
     )
   })
 })

@@ -45,6 +45,7 @@ describe('an id', () => {
         expect(new Set(ids).size).toBe(ids.length)
         for (const id of ids) expect(id).toMatch(uuid7)
       }),
+      { seed: 1 },
     )
   })
 

@@ -83,6 +83,7 @@ describe('the order of scheduled jobs', () => {
           for (const before of fields.after) expect(placeOf.get(before)).toBeLessThan(placeOf.get(name) as number)
         }
       }),
+      { seed: 1 },
     )
   })
 })

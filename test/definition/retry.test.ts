@@ -61,6 +61,7 @@ describe('the pause before another attempt', () => {
         expect(delayMs).toBeGreaterThanOrEqual(0)
         expect(delayMs).toBeLessThanOrEqual(options.max)
       }),
+      { seed: 1 },
     )
   })
 

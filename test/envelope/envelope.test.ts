@@ -1,5 +1,8 @@
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Envelope, type Identity, openEnvelope, parseIdentity, sealEnvelope } from '../../src/envelope/envelope.ts'
+import { KeyRing } from '../../src/envelope/key-ring.ts'
 import { delivery, firstKey, identity, payload, ring, secondKey } from './sample.ts'
 
 const keys = ring(firstKey)
@@ -7,7 +10,7 @@ const keys = ring(firstKey)
 describe('a sealed envelope', () => {
   it('opens as what was sealed', () => {
     const envelope = sealEnvelope(identity, payload, delivery, keys)
-    expect(openEnvelope(envelope, keys)).toEqual({ identity, payload: { to: 'ada@example.com' } })
+    expect({ ...openEnvelope(envelope, keys) }).toEqual({ identity, payload: { to: 'ada@example.com' }, text: payload })
   })
 
   it('repeats for the backend what routing needs, and keeps the payload as it was written', () => {
@@ -181,10 +184,72 @@ describe('a key ring', () => {
     ['with a short secret', [{ id: 'a', secret: 'short' }], 'at least 16 bytes'],
     ['with an id that a signature can not hold', [{ id: 'a.b', secret: firstKey.secret }], 'letters, digits'],
     ['with an empty id', [{ id: '', secret: firstKey.secret }], 'letters, digits'],
+    ['with a limit that is no list', [{ ...firstKey, queues: 'mail' as never }], 'queues must be a list'],
+    ['with a limit to nothing', [{ ...firstKey, jobs: [] }], 'jobs must be a list of at least one'],
+    ['with a limit that a key file can not hold', [{ ...firstKey, jobs: ['a b'] }], 'without spaces'],
     ['with one id twice', [firstKey, { ...secondKey, id: firstKey.id }], 'the same id'],
   ])('%s is refused', (_, given, message) => {
     expect(() => ring(...given)).toThrow(
       expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(message) }),
+    )
+  })
+
+  it.each([
+    ['of the queue', { queues: ['mail'] }],
+    ['of a pattern of queues', { queues: ['reports', 'm*'] }],
+    ['of the job', { jobs: ['send-email'] }],
+    ['of a pattern of jobs', { jobs: ['send-*'] }],
+    ['of both', { queues: ['mail'], jobs: ['*-email'] }],
+  ])('signs and accepts jobs with a key %s', (_, scope) => {
+    const limited = ring({ ...firstKey, ...scope })
+    expect(openEnvelope(sealEnvelope(identity, payload, delivery, limited), limited).identity).toEqual(identity)
+  })
+
+  it.each([
+    ['of another queue', { queues: ['reports'] }, 'queue reports'],
+    ['of another pattern', { queues: ['mail-*', 'reports'] }, 'queues mail-*,reports'],
+    ['of another job', { jobs: ['send-*-email'] }, 'jobs send-*-email'],
+    ['of another job of the queue', { queues: ['mail'], jobs: ['other'] }, 'queue mail and jobs other'],
+  ])('neither signs nor accepts a job with a key %s, though the signature is genuine', (_, scope, text) => {
+    const limited = ring({ ...firstKey, ...scope })
+    expect(() => sealEnvelope(identity, payload, delivery, limited)).toThrow(
+      expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining('"send-email" on queue "mail"') }),
+    )
+    const sealed = sealEnvelope(identity, payload, delivery, keys)
+    const message = `The envelope is signed with key "k1", which is limited to ${text}; this job is "send-email" on queue "mail"`
+    expect(() => openEnvelope(sealed, limited)).toThrow(expect.objectContaining({ code: 'SIGNATURE_INVALID', message }))
+    // What stands outside of the signed text does not count.
+    expect(() => openEnvelope({ ...sealed, queue: 'reports', job: 'other' }, limited)).toThrow(message)
+  })
+
+  it('signs with the first key that may', () => {
+    const keys = ring({ ...firstKey, queues: ['reports'] }, secondKey)
+    const sealed = sealEnvelope(identity, payload, delivery, keys)
+    expect(sealed.signature).toMatch(/^k2\./)
+    expect(sealEnvelope({ ...identity, queue: 'reports' }, payload, delivery, keys).signature).toMatch(/^k1\./)
+    expect(openEnvelope(sealed, keys).identity).toEqual(identity)
+  })
+
+  it('lets jobs without a signature pass while signing is introduced, and none with a wrong one', () => {
+    const accepting = new KeyRing([firstKey], { acceptsUnsigned: true })
+    const unsigned = sealEnvelope(identity, payload, delivery, null)
+    expect(openEnvelope(unsigned, accepting).identity).toEqual(identity)
+    expect(codeOf(unsigned)).toBe('SIGNATURE_MISSING')
+    for (const signature of ['', '.', 'null', `k1.${'A'.repeat(43)}`, 'k2.abc']) {
+      expect(() => openEnvelope({ ...unsigned, signature }, accepting)).toThrow(
+        expect.objectContaining({ code: 'SIGNATURE_INVALID' }),
+      )
+    }
+  })
+
+  it('signs with HMAC-SHA256, whatever the key and the texts', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 200 })
+    fc.assert(
+      fc.property(fc.string({ minLength: 16, maxLength: 200 }), text, text, (secret, first, second) => {
+        const expected = createHmac('sha256', secret).update(`${first}\n${second}`).digest('base64url')
+        expect(ring({ id: 'k', secret }).sign(first, second)).toBe(`k.${expected}`)
+      }),
+      { seed: 1 },
     )
   })
 

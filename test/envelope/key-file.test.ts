@@ -1,11 +1,33 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { keyRingFromFile } from '../../src/envelope/key-file.ts'
+import { identityStart } from '../../src/envelope/envelope.ts'
+import { keyFileText, keyRingFromFile, newKey, readKeyFile } from '../../src/envelope/key-file.ts'
 import { KeyRing } from '../../src/envelope/key-ring.ts'
+
+const isPosix = process.platform !== 'win32'
+
+function writePrivate(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o600 })
+}
+
+function identityOf({ job, queue }: { job: string; queue: string }): string {
+  return identityStart('1') + JSON.stringify([job, job, queue, 0, 0, null, false, null, null]).slice(1)
+}
 
 let folder: string
 let path: string
@@ -33,7 +55,7 @@ describe('a key file', () => {
   })
 
   it('holds several keys for a rotation, the one that signs first', () => {
-    writeFileSync(path, '# rotated\nnew a-new-secret-long-enough\r\n\n  old an-old-secret-long-enough  \n')
+    writePrivate(path, '# rotated\nnew a-new-secret-long-enough\r\n\n  old an-old-secret-long-enough  \n')
     const keys = keyRingFromFile(path)
     expect(keys.sign('[]', '{}')).toMatch(/^new\./)
     keys.verify('[]', '{}', new KeyRing([{ id: 'old', secret: 'an-old-secret-long-enough' }]).sign('[]', '{}'))
@@ -44,27 +66,72 @@ describe('a key file', () => {
     ['holds only a comment', '# key\n'],
     ['lacks the secret', 'k1\n'],
     ['has a word too many', 'k1 a-secret-that-is-long-enough more\n'],
+    ['limits a key by a misspelt word', 'k1 a-secret-that-is-long-enough queue=mail\n'],
+    ['limits a key to nothing', 'k1 a-secret-that-is-long-enough queues=\n'],
+    ['limits a key twice', 'k1 a-secret-that-is-long-enough queues=a queues=b\n'],
     ['has a secret that is too short', 'k1 short\n'],
     ['names a key twice', 'k1 a-secret-that-is-long-enough\nk1 another-that-is-long-enough\n'],
   ])('that %s is refused and left as it is', (_, text) => {
-    writeFileSync(path, text)
-    expect(() => keyRingFromFile(path)).toThrow(expect.objectContaining({ code: 'KEY_INVALID' }))
+    writePrivate(path, text)
+    expect(() => keyRingFromFile(path).ready()).toThrow(expect.objectContaining({ code: 'KEY_INVALID' }))
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
 
-  it('that can not be read is named', () => {
-    mkdirSync(path)
-    expect(() => keyRingFromFile(path)).toThrow(
-      expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(`${path} can not be read`) }),
+  it('limits keys to queues and jobs', () => {
+    writePrivate(path, 'mail a-secret-long-enough queues=mail,mail-* jobs=*.send\nall another-secret-long-enough\n')
+    const keys = keyRingFromFile(path)
+    expect(keys.sign(identityOf({ job: 'a.send', queue: 'mail-2' }), '{}')).toMatch(/^mail\./)
+    expect(keys.sign(identityOf({ job: 'a.send', queue: 'reports' }), '{}')).toMatch(/^all\./)
+    expect(keys.sign(identityOf({ job: 'a.sent', queue: 'mail' }), '{}')).toMatch(/^all\./)
+    expect(keyFileText(readKeyFile(path) ?? [])).toBe(readFileSync(path, 'utf8'))
+  })
+
+  it('is neither made nor read before something is signed or verified', () => {
+    const keys = keyRingFromFile(path)
+    expect(existsSync(path)).toBe(false)
+    keys.ready()
+    expect(existsSync(path)).toBe(true)
+  })
+
+  it.runIf(isPosix)('that others may read is refused, with the command that mends it', () => {
+    writePrivate(path, keyFileText([newKey()]))
+    chmodSync(path, 0o640)
+    const refused = () => keyRingFromFile(path).ready()
+    expect(refused).toThrow(
+      expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(`chmod 600 ${path}`) }),
     )
+    chmodSync(path, 0o600)
+    refused()
+  })
+
+  it('that is a folder is named', () => {
+    mkdirSync(path)
+    const message = expect.stringContaining(isPosix ? 'it is a folder' : path)
+    expect(() => keyRingFromFile(path).ready()).toThrow(expect.objectContaining({ code: 'KEY_INVALID', message }))
+  })
+
+  it.runIf(isPosix)('is not made through a link that leads nowhere', () => {
+    symlinkSync(join(folder, 'elsewhere'), path)
+    expect(() => keyRingFromFile(path).ready()).toThrow(
+      expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining('leads nowhere') }),
+    )
+    expect(readdirSync(folder)).toEqual(['jobs.db.key'])
+  })
+
+  it.runIf(isPosix)('is not made where others could replace it', () => {
+    chmodSync(folder, 0o777)
+    expect(() => keyRingFromFile(path).ready()).toThrow(
+      expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(`chmod o-w ${folder}`) }),
+    )
+    expect(readdirSync(folder)).toEqual([])
   })
 
   it('in a folder that is not there is named, with what to do', () => {
     const missing = join(folder, 'missing', 'jobs.db.key')
-    expect(() => keyRingFromFile(missing)).toThrow(
+    expect(() => keyRingFromFile(missing).ready()).toThrow(
       expect.objectContaining({
         code: 'KEY_INVALID',
-        message: expect.stringMatching(/can not be written .* or give a signingKey/),
+        message: expect.stringMatching(/cannot be written .* or give a signingKey/),
       }),
     )
   })

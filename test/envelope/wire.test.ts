@@ -153,6 +153,7 @@ describe('the wire form', () => {
         expect(opened.identity.job).toBe(given.job)
         expect(opened.identity.occurrence).toBe(given.occurrence)
       }),
+      { seed: 1 },
     )
   })
 })

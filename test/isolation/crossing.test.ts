@@ -5,7 +5,11 @@ import { defineJobs } from './modules/isolated-jobs.mjs'
 describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
   test('A7: a handler has the same context', async () => {
     const { jobs, log, record } = isolatingProgram()
-    const shows = defineJobs(jobs, kind).shows!.named('Shows all').queue('mail').retries(2).meta({ team: 'a' })
+    const shows = defineJobs(jobs, kind)
+      .shows!.named('Shows all')
+      .queue('mail')
+      .retries(2, { jitter: 'none' })
+      .meta({ team: 'a' })
     const run = await shows.dispatch({ to: ['ada'] })
     await jobs.run()
     const stored = await record(run)
@@ -63,7 +67,8 @@ describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
     const { jobs, record } = isolatingProgram()
     const seen: unknown[] = []
     const { fails, failsForGood, throwsValue } = defineJobs(jobs, kind)
-    for (const job of [fails!, failsForGood!, throwsValue!]) job.retries(5).onError((error) => seen.push(error))
+    for (const job of [fails!, failsForGood!, throwsValue!])
+      job.retries(5, { base: '1h', jitter: 'none' }).onError((error) => seen.push(error))
     const runs = [await fails!.dispatch(), await failsForGood!.dispatch(), await throwsValue!.dispatch()]
     await jobs.run({ concurrency: 1 })
     expect(seen).toEqual([

@@ -53,7 +53,7 @@ async function killWorkers(path: string, options: object, prepare: (jobs: Treadl
     for (let kill = 0; kill < kills; kill++) {
       const worker = startProgram('delivery-worker', { path, ...options })
       // Now between the writes and the commit, now after the end.
-      await worker.line(`${kill % 2 === 0 ? 'written' : 'ended'} ${1 + Math.floor(Math.random() * 10)}`)
+      await worker.line(`${kill % 2 === 0 ? 'written' : 'ended'} ${1 + ((kill * 7) % 10)}`)
       await worker.kill()
     }
     startProgram('delivery-worker', { path, ...options })

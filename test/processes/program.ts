@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -17,14 +18,17 @@ interface StartOptions {
 const running = new Set<Program>()
 
 /** Starts one of `programs/*.mjs` as a process of its own. It gets its options as JSON and speaks in lines. */
-export function startProgram(name: string, options: object, { cwd, prefix = [], nodeArgs = [] }: StartOptions = {}): Program {
-  const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url))
+export function startProgram(name: string, options: object, how: StartOptions = {}): Program {
+  return startProgramFile(fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url)), options, how)
+}
+
+export function startProgramFile(file: string, options: object, { cwd, prefix = [], nodeArgs = [] }: StartOptions = {}): Program {
   const commandLine = [...prefix, process.execPath, ...nodeArgs, file, JSON.stringify(options)]
   const child = spawn(commandLine[0]!, commandLine.slice(1), {
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
   })
-  const program = new Program(name, child)
+  const program = new Program(basename(file, '.mjs'), child)
   running.add(program)
   void program.ended.then(() => running.delete(program))
   return program

@@ -102,6 +102,8 @@ export function recordOf(job: MemoryJob): JobRecord {
     queue: envelope.queue,
     priority: envelope.priority,
     state: job.state,
+    identity: envelope.identity,
+    signature: envelope.signature,
     payload: envelope.payload,
     result: job.result,
     seal: job.seal,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
+import { isSameSeal } from '../../envelope/envelope.ts'
 import { isFinal } from '../job-state.ts'
 import type { ClaimRules, Hold } from '../limits.ts'
 import type {
@@ -11,13 +12,15 @@ import type {
   JobStore,
   MendReport,
   ProgressReport,
+  RejectAnswer,
+  Rejection,
   RemoveFilter,
   TreeCancellation,
   TreeCounts,
 } from '../store.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Endings } from './endings.ts'
-import { amended, heldLeaseOf, type MemoryJob, recordOf, unresulted } from './job.ts'
+import { amended, heldLeaseOf, type MemoryJob, recordOf, unresulted, withError } from './job.ts'
 import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
 import type { Limits } from './limits.ts'
@@ -110,6 +113,12 @@ export class MemoryStore implements JobStore {
     return amendments.map((amendment) => this.#amendOne(amendment))
   }
 
+  async reject(rejections: readonly Rejection[]): Promise<readonly RejectAnswer[]> {
+    const { watchers } = this.#open()
+    watchers.notify()
+    return rejections.map((rejection) => this.#rejectOne(rejection))
+  }
+
   async retry(ids: readonly string[]) {
     const { watchers, linking } = this.#open()
     watchers.notify()
@@ -200,12 +209,23 @@ export class MemoryStore implements JobStore {
     if (job === undefined) return 'missing'
     if (isFinal(job.state) && inAnyState !== true) return 'ended'
     if (job.state === 'running' && inAnyState !== true) return 'claimed'
-    if (expected !== null && expected !== job.envelope.payload) return 'changed'
+    if (expected !== null && !isSameSeal(expected, job.envelope)) return 'changed'
     const runAt = keepsTime === true ? job.runAt : envelope.runAt
     const next = amended(job, { ...envelope, runAt })
     if (job.state === 'running' || isFinal(job.state)) jobs.amendInPlace(job, next)
     else jobs.amend(job, next, job.state === 'blocked' ? 'blocked' : runAt > clock.now() ? 'scheduled' : 'ready')
     return 'amended'
+  }
+
+  #rejectOne({ id, expected, error }: Rejection): RejectAnswer {
+    const { jobs, clock } = this.#parts
+    const job = jobs.get(id)
+    if (job === undefined) return 'missing'
+    if (isFinal(job.state)) return 'ended'
+    if (job.state === 'running') return 'claimed'
+    if (!isSameSeal(expected, job.envelope)) return 'changed'
+    jobs.move(job, 'dead', { finishedAt: clock.now(), reason: 'rejected', result: null, errors: withError(job, error) })
+    return 'rejected'
   }
 
   #retryOne(id: string) {

@@ -1,5 +1,6 @@
-import type { AmendAnswer, Amendment } from '../store.ts'
-import { type JobChange, stateAfter } from './job-row.ts'
+import { isSameSeal, type Seal } from '../../envelope/envelope.ts'
+import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../store.ts'
+import { type JobChange, stateAfter, withError } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
@@ -19,8 +20,8 @@ interface PlacedAmendment extends Amendment {
   readonly lane: Lane
 }
 
-/** Payloads of jobs, as they stand after the amendments so far. */
-type Payloads = Map<string, string>
+/** What jobs carry, as it stands after the amendments so far. */
+type Seals = Map<string, Seal>
 
 /** Gives waiting jobs another payload, time and place; others only where that is asked for. */
 export class Amending {
@@ -36,8 +37,20 @@ export class Amending {
     const ids = placed.flatMap((amendment) => amendment?.id ?? [])
     if (ids.length === 0) return answers
     await this.#parts.transactions.withJobs(ids, now, async (hand) => {
-      const payloads = await payloadsOf(hand.session, placed)
-      answers = placed.map((amendment) => (amendment === null ? 'missing' : amendOne(hand, amendment, payloads)))
+      const expecting = placed.flatMap((amendment) => (amendment?.expected == null ? [] : amendment.id))
+      const seals = await sealsOf(hand.session, expecting)
+      answers = placed.map((amendment) => (amendment === null ? 'missing' : amendOne(hand, amendment, seals)))
+    })
+    return answers
+  }
+
+  async reject(rejections: readonly Rejection[], now: number): Promise<readonly RejectAnswer[]> {
+    let answers: readonly RejectAnswer[] = rejections.map(() => 'missing')
+    const ids = rejections.map(({ id }) => id).filter(isJobId)
+    if (ids.length === 0) return answers
+    await this.#parts.transactions.withJobs(ids, now, async (hand) => {
+      const seals = await sealsOf(hand.session, ids)
+      answers = rejections.map((rejection) => rejectOne(hand, rejection, seals.get(rejection.id)))
     })
     return answers
   }
@@ -72,13 +85,14 @@ export class Amending {
   }
 }
 
-function amendOne(hand: JobsInHand, amendment: PlacedAmendment, payloads: Payloads): AmendAnswer {
+function amendOne(hand: JobsInHand, amendment: PlacedAmendment, seals: Seals): AmendAnswer {
   const { id, expected, envelope, lane, inAnyState, keepsTime } = amendment
   const row = hand.get(id)
   if (row === undefined) return 'missing'
   if (row.state > stateNumber.running && inAnyState !== true) return 'ended'
   if (row.state === stateNumber.running && inAnyState !== true) return 'claimed'
-  if (expected !== null && payloads.get(id) !== expected) return 'changed'
+  const seal = seals.get(id)
+  if (expected !== null && (seal === undefined || !isSameSeal(seal, expected))) return 'changed'
   const { group, identity, payload, signature } = envelope
   const runAt = keepsTime === true ? row.run_at : envelope.runAt
   const state = row.state >= stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
@@ -86,15 +100,25 @@ function amendOne(hand: JobsInHand, amendment: PlacedAmendment, payloads: Payloa
   // Its token says another lane. The end of a linked job is counted where its row stands.
   const isElsewhere = state === stateNumber.running && lane.lane !== row.lane
   hand.change(id, isElsewhere ? { ...change, linked: 1 } : change)
-  payloads.set(id, payload)
+  seals.set(id, { identity, payload, signature })
   return 'amended'
 }
 
-/** Those that somebody has expectations of, while their rows are locked: said again, to see them as they are. */
-async function payloadsOf(session: SqlSession, amendments: readonly (PlacedAmendment | null)[]): Promise<Payloads> {
-  const ids = amendments.flatMap((amendment) => (amendment === null || amendment.expected === null ? [] : amendment.id))
+function rejectOne(hand: JobsInHand, { id, expected, error }: Rejection, seal: Seal | undefined): RejectAnswer {
+  const row = hand.get(id)
+  if (row === undefined || seal === undefined) return 'missing'
+  if (row.state > stateNumber.running) return 'ended'
+  if (row.state === stateNumber.running) return 'claimed'
+  if (!isSameSeal(seal, expected)) return 'changed'
+  const errors = withError(row.errors, error)
+  hand.change(id, { state: stateNumber.dead, finished_at: hand.now, reason: 'rejected', result: null, errors })
+  return 'rejected'
+}
+
+/** Of those that somebody has expectations of, while their rows are locked: said again, to see them as they are. */
+async function sealsOf(session: SqlSession, ids: readonly string[]): Promise<Seals> {
   if (ids.length === 0) return new Map()
-  const question = 'SELECT id, payload FROM {jobs} WHERE id IN (?) ORDER BY id FOR UPDATE'
-  const rows = await session.all<{ id: string; payload: string }>(question, [ids])
-  return new Map(rows.map(({ id, payload }) => [id, payload]))
+  const question = 'SELECT id, identity, payload, signature FROM {jobs} WHERE id IN (?) ORDER BY id FOR UPDATE'
+  const rows = await session.all<Seal & { readonly id: string }>(question, [ids])
+  return new Map(rows.map(({ id, ...seal }) => [id, seal]))
 }

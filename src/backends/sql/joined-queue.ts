@@ -1,6 +1,6 @@
-import type { Envelope } from '../../envelope/envelope.ts'
-import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt, WaitingPayload } from '../contract.ts'
-import type { AmendAnswer, Amendment } from '../store.ts'
+import type { Envelope, Seal } from '../../envelope/envelope.ts'
+import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt, WaitingJob } from '../contract.ts'
+import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../store.ts'
 import { Amending } from './amending.ts'
 import { DeferredGroups } from './deferred-groups.ts'
 import { JoinedDatabase } from './joined-database.ts'
@@ -43,18 +43,25 @@ export class SqlJoinedQueue implements JoinedQueue {
   }
 
   /** Locked, so that it is seen as it is, and nobody changes it in between. */
-  async get(id: string): Promise<WaitingPayload | null> {
+  async get(id: string): Promise<WaitingJob | null> {
     if (!isJobId(id)) return null
-    const question = 'SELECT payload, created_at FROM {jobs} WHERE id = ? FOR UPDATE'
-    const [row] = await this.#database.all<{ payload: string; created_at: number }>(question, [id])
-    return row === undefined ? null : { payload: row.payload, createdAt: row.created_at }
+    const question = 'SELECT lane, identity, payload, signature, created_at FROM {jobs} WHERE id = ? FOR UPDATE'
+    const [row] = await this.#database.all<WaitingRow>(question, [id])
+    if (row === undefined) return null
+    const { lane, created_at: createdAt, ...seal } = row
+    await this.#lanes.numbered(this.#database, [lane])
+    const { job, queue, priority, single } = this.#lanes.get(lane)
+    return { id, job, queue, priority, singleInstance: single === 1, createdAt, ...seal }
   }
 
   async amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]> {
-    const { database: beside, now } = this.#ground
-    const { transactions } = this.#parts
-    const amending = new Amending({ lanes: this.#lanes, transactions, database: this.#database, beside })
-    const answers = await amending.amend(amendments, now())
+    const answers = await this.#amending().amend(amendments, this.#ground.now())
+    await this.#ground.waker.wakeAtCommit(this.#session)
+    return answers
+  }
+
+  async reject(rejections: readonly Rejection[]): Promise<readonly RejectAnswer[]> {
+    const answers = await this.#amending().reject(rejections, this.#ground.now())
     await this.#ground.waker.wakeAtCommit(this.#session)
     return answers
   }
@@ -74,6 +81,16 @@ export class SqlJoinedQueue implements JoinedQueue {
     }
     return receipt
   }
+
+  #amending(): Amending {
+    const { transactions } = this.#parts
+    return new Amending({ lanes: this.#lanes, transactions, database: this.#database, beside: this.#ground.database })
+  }
+}
+
+interface WaitingRow extends Seal {
+  readonly lane: number
+  readonly created_at: number
 }
 
 class NotDone extends Error {}

@@ -39,6 +39,7 @@ export class Joining {
       send: (envelopes) => inTurn(() => queue.send(envelopes)),
       get: (id) => inTurn(() => queue.get(id)),
       amend: (amendments) => inTurn(() => queue.amend(amendments)),
+      reject: (rejections) => inTurn(() => queue.reject(rejections)),
       settle: (settlement) => inTurn(() => queue.settle(settlement)),
     }
   }

@@ -18,6 +18,7 @@ export interface RecordRow {
   readonly created_at: number
   readonly identity: string
   readonly payload: string
+  readonly signature: string | null
   readonly unique_key: string | null
   readonly schedule: string | null
   readonly parent: string | null
@@ -46,6 +47,7 @@ export const recordColumns = [
   'created_at',
   'identity',
   'payload',
+  'signature',
   'unique_key',
   'schedule',
   'attempts',
@@ -73,6 +75,8 @@ export function recordOf(row: RecordRow, { queue, job, priority, grouped }: Lane
     queue,
     priority,
     state: jobStates[row.state] as JobRecord['state'],
+    identity: row.identity,
+    signature: row.signature,
     payload: row.payload,
     result: row.result,
     seal: row.seal,

@@ -58,6 +58,7 @@ export function sqlStore(parts: StoreParts): JobStore {
     cancel: (id) => waking(changing.cancel(id, clock.now())),
     reschedule: (id, runAt) => waking(changing.reschedule(id, runAt, clock.now())),
     amend: (amendments) => waking(amending.amend(amendments, clock.now())),
+    reject: (rejections) => waking(amending.reject(rejections, clock.now())),
     retry: (ids) => waking(replaying.retry(ids, clock.now())),
     remove: (filter) => removing.remove(filter, clock.now()),
     report: (reports) => changing.report(reports),

@@ -64,6 +64,11 @@ export class Access {
     return this.#inline.file
   }
 
+  /** Throws where the path does not name the open file any more. */
+  checkFile(): void {
+    this.#inline.checkFile()
+  }
+
   refuseClosed(): void {
     if (this.#closed) throw new TreadleError('BACKEND_CLOSED', `${this.#options.path} was closed. Open a new instance.`)
   }
@@ -106,7 +111,8 @@ export class Access {
     this.refuseClosed()
     const terms = { id: ++this.#lastStandIn, request, beats: new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT) }
     this.#standIns.set(terms.id, terms)
-    if (this.#usable() === undefined && this.#opening === undefined) void this.#openThread()
+    // Where it can not be started, the next call tells why.
+    if (this.#usable() === undefined && this.#opening === undefined) this.#openThread().catch(() => {})
     else this.#started?.tell({ standIn: terms })
     return standInFor(terms, this.#options.clock, () => {
       if (this.#standIns.delete(terms.id)) this.#started?.tell({ standDown: terms.id })
@@ -141,7 +147,7 @@ export class Access {
     if (this.#closed) return
     this.#closed = true
     this.#standIns.clear()
-    const thread = await this.#opening
+    const thread = await this.#opening?.catch(() => undefined)
     try {
       if (thread !== undefined && !thread.broken) await thread.close()
     } finally {
@@ -162,13 +168,18 @@ export class Access {
   }
 
   #openThread(): Promise<ThreadClient | undefined> {
-    this.#opening ??= this.#startThread()
+    this.#opening ??= this.#startThread().catch((thrown) => {
+      this.#opening = undefined
+      throw thrown
+    })
     return this.#opening
   }
 
   async #startThread(): Promise<ThreadClient | undefined> {
     const { path, migrate, logger } = this.#options
-    const thread = new ThreadClient({ path, busyMs: patienceMs, migrate })
+    // A connection that is opened now has nothing to compare the file with.
+    this.checkFile()
+    const thread = new ThreadClient({ path, busyMs: patienceMs, migrate, identity: this.#inline.identity })
     this.#started = thread
     for (const terms of this.#standIns.values()) thread.tell({ standIn: terms })
     if (await thread.started()) {

@@ -33,7 +33,7 @@ export interface SqliteOptions {
 export async function openSqlite({ path, clock, logger, migrate = true }: SqliteOptions): Promise<QueueBackend> {
   const access = await Access.open({ path, clock, logger, migrate })
   const wakeFile = new WakeFile(`${path}.wake`)
-  const joining = new Joining({ path, clock, wake: () => wakeFile.touch() })
+  const joining = new Joining({ path, clock, wake: () => wakeFile.touch(), checkFile: () => access.checkFile() })
   return { ...sqliteBackend(access, wakeFile, joining, clock), upkeep: await openSqliteUpkeep(path) }
 }
 
@@ -134,6 +134,7 @@ function jobStore(access: Access, wakeFile: WakeFile, clock: Clock): JobStore {
     cancel: (id) => waking(access.callInline('cancel', [id, clock.now()])),
     reschedule: (id, runAt) => waking(access.callInline('reschedule', [id, runAt, clock.now()])),
     amend: (amendments) => waking(access.callInline('amend', [flattenAmendments(amendments), clock.now()])),
+    reject: (rejections) => waking(access.callInline('reject', [rejections, clock.now()])),
     retry: (ids) => waking(access.call('retry', [ids, clock.now()])),
     remove: (filter) => access.call('remove', [filter]),
     report: (reports) => access.call('report', [reports]),

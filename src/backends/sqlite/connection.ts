@@ -1,11 +1,14 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { SqliteDatabase, SqliteDriver, SqliteStatement } from './driver.ts'
 import { sqliteFailure } from './failure.ts'
+import { type FileIdentity, FileWatch, identityOf, LogReplaced, refuseReplaced } from './file-watch.ts'
 
 export interface ConnectionOptions {
   readonly path: string
   /** How long a statement waits for another process's transaction; 0 gives up at once with `DATABASE_BUSY`. */
   readonly busyMs: number
+  /** The file that the path must name. Without it, it may be any, and is made where there is none. */
+  readonly identity?: FileIdentity | undefined
 }
 
 /** The statements that begin and end a transaction, and those that undo it. */
@@ -37,6 +40,7 @@ export class Connection {
   /** False on a connection that is another's: how its transactions reach the disk is not said here. */
   readonly #isOwn: boolean
   #synchronous: Synchronous | undefined
+  #watch: FileWatch | undefined
 
   /** Changes nothing in the file yet, so that one that is not for this version stays as it is. */
   static open(Driver: SqliteDriver, options: ConnectionOptions): Connection {
@@ -68,6 +72,25 @@ export class Connection {
     this.exec('PRAGMA temp_store = MEMORY')
     this.exec('PRAGMA cache_size = -16000')
     this.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
+  }
+
+  /** From here on every answer is given only if the path still names the file that is open. */
+  watchFile(identity = identityOf(this.#path)): void {
+    if (identity !== undefined && this.file !== '') this.#watch = new FileWatch(identity, this.file)
+  }
+
+  get identity(): FileIdentity | undefined {
+    return this.#watch?.identity
+  }
+
+  /** Throws where the path names another file by now, or none. */
+  checkFile(): void {
+    try {
+      this.#watch?.check()
+    } catch (thrown) {
+      if (thrown instanceof LogReplaced) this.#rescueLog()
+      throw thrown
+    }
   }
 
   prepare(sql: string): SqliteStatement {
@@ -113,12 +136,24 @@ export class Connection {
     return this.#guarded(work)
   }
 
+  /** As `read`, for answers that go out to the program. */
+  readChecked<Answer>(work: () => Answer): Answer {
+    const answer = this.#guarded(work)
+    this.checkFile()
+    return answer
+  }
+
   setBusyMs(busyMs: number): void {
     this.exec(`PRAGMA busy_timeout = ${busyMs}`)
   }
 
+  /**
+   * To close the last connection is to copy the log into the file and to delete it by its name, which may be another's by now. So
+   * a connection whose file was replaced stays open until the program ends.
+   */
   close(): void {
-    this.#database.close()
+    if (this.#watch !== undefined && !isSound(this.#watch)) leftOpen.add(this)
+    else this.#database.close()
   }
 
   /**
@@ -139,7 +174,8 @@ export class Connection {
   }
 
   #transaction<Answer>(synchronous: Synchronous, work: () => Answer): Answer {
-    return this.#guarded(() => {
+    if (this.#watch?.isSuspect) this.checkFile()
+    const answer = this.#guarded(() => {
       if (this.#isOwn) this.#synchronize(synchronous)
       this.#begin.run()
       try {
@@ -151,6 +187,8 @@ export class Connection {
         throw thrown
       }
     })
+    this.checkFile()
+    return answer
   }
 
   /** Stays so until the other is wanted: what one program does most often follows its like. */
@@ -159,6 +197,15 @@ export class Connection {
     // Not prepared: this pragma works when it is compiled, and a statement that is run again need not be.
     this.exec(`PRAGMA synchronous = ${synchronous}`)
     this.#synchronous = synchronous
+  }
+
+  /** What is in a log that lost its name is still to be had through this connection, and is safe in the database. */
+  #rescueLog(): void {
+    try {
+      this.emptyLog()
+    } catch {
+      // What is thrown is that the log is gone.
+    }
   }
 
   #undo(): void {
@@ -171,6 +218,18 @@ export class Connection {
 
   #guarded<Answer>(work: () => Answer): Answer {
     return guarded(this.#path, work)
+  }
+}
+
+/** Kept from being collected, which would close them. */
+const leftOpen = new Set<Connection>()
+
+function isSound(watch: FileWatch): boolean {
+  try {
+    watch.check()
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -189,7 +248,8 @@ function guarded<Answer>(path: string, work: () => Answer): Answer {
 }
 
 /** Reads the file's first page, so that one that is no database is closed again right here. */
-function openFile(Driver: SqliteDriver, { path, busyMs }: ConnectionOptions): SqliteDatabase {
+function openFile(Driver: SqliteDriver, { path, busyMs, identity }: ConnectionOptions): SqliteDatabase {
+  if (identity !== undefined) refuseReplaced(identity)
   const database = new Driver(path)
   try {
     database.exec(`PRAGMA busy_timeout = ${Math.max(busyMs, openBusyMs)}; PRAGMA schema_version`)

@@ -22,6 +22,8 @@ import type {
   JobStore,
   MendReport,
   ProgressReport,
+  RejectAnswer,
+  Rejection,
   RemoveFilter,
   TreeCancellation,
   TreeCounts,
@@ -29,6 +31,7 @@ import type {
 import type { FlatAmendments } from './amending.ts'
 import type { ClaimedRows, FlatRequest, Outlook } from './claiming.ts'
 import type { ConnectionOptions } from './connection.ts'
+import type { FileIdentity } from './file-watch.ts'
 import type { FlatEnvelopes } from './flat-envelopes.ts'
 import type { Standstill } from './keeping.ts'
 import type { FlatOccurrences } from './occurrences.ts'
@@ -49,6 +52,10 @@ export interface LocalEngine extends Engine {
   end(settlement: Settlement, now: number): SettleReceipt
   /** The file as SQLite calls it. */
   readonly file: string
+  /** Undefined for a database in memory. */
+  readonly identity: FileIdentity | undefined
+  /** Throws where the path does not name the open file any more. */
+  checkFile(): void
   /** On a connection that is the caller's: what was remembered of a transaction may have been rolled back since. */
   forget(): void
 }
@@ -79,6 +86,7 @@ export interface Engine {
   cancel(id: string, now: number): Awaited<ReturnType<JobStore['cancel']>>
   reschedule(id: string, runAt: number, now: number): Awaited<ReturnType<JobStore['reschedule']>>
   amend(amendments: FlatAmendments, now: number): readonly AmendAnswer[]
+  reject(rejections: readonly Rejection[], now: number): readonly RejectAnswer[]
   retry(ids: readonly string[], now: number): Awaited<ReturnType<JobStore['retry']>>
   remove(filter: RemoveFilter): number
   report(reports: readonly ProgressReport[]): void

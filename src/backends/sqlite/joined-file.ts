@@ -1,6 +1,6 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt } from '../contract.ts'
-import type { AmendAnswer, Amendment, JobRecord } from '../store.ts'
+import type { AmendAnswer, Amendment, JobRecord, RejectAnswer, Rejection } from '../store.ts'
 import { type FlatAmendments, flattenAmendments } from './amending.ts'
 import { type FlatEnvelopes, flatten } from './flat-envelopes.ts'
 import { type JobRow, recordOf } from './record.ts'
@@ -11,6 +11,7 @@ export interface EngineParts {
   send(flat: FlatEnvelopes, now: number): readonly Taken[]
   get(id: string): JobRow | null
   amend(amendments: FlatAmendments, now: number): readonly AmendAnswer[]
+  reject(rejections: readonly Rejection[], now: number): readonly RejectAnswer[]
   end(settlement: Settlement, now: number): SettleReceipt
 }
 
@@ -46,6 +47,11 @@ export class JoinedFile implements JoinedQueue {
   amend(amendments: readonly Amendment[]): readonly AmendAnswer[] {
     this.#hasChanged = true
     return this.#engine.amend(flattenAmendments(amendments), this.#now())
+  }
+
+  reject(rejections: readonly Rejection[]): readonly RejectAnswer[] {
+    this.#hasChanged = true
+    return this.#engine.reject(rejections, this.#now())
   }
 
   settle(settlement: Settlement): SettleReceipt {

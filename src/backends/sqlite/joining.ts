@@ -15,6 +15,8 @@ export interface JoiningOptions {
   readonly clock: Clock
   /** Tells workers that there may be something for them. */
   readonly wake: () => void
+  /** Throws where the path does not name the queue's file any more: the caller's connection has the same one open. */
+  readonly checkFile: () => void
 }
 
 /** The queue inside of transactions that others have begun: on connections of their own to the file, or on the queue's. */
@@ -36,12 +38,14 @@ export class Joining {
 
   *#join(tx: unknown): Steps<JoinedQueue> {
     const connection = this.#connectionOf(yield* wait(recognized(tx)))
+    this.#options.checkFile()
     refuseOutside(connection)
     const engine = this.#engineOf(connection)
     const changing = <Done>(work: (engine: LocalEngine) => Done): Done => {
       refuseOutside(connection)
       engine.forget()
       const done = unlessBusy(() => work(engine))
+      this.#options.checkFile()
       this.#watch.follow(connection)
       return done
     }
@@ -49,6 +53,7 @@ export class Joining {
       send: (...args: Parameters<LocalEngine['send']>) => changing(({ send }) => send(...args)),
       get: (id: string) => engine.get(id),
       amend: (...args: Parameters<LocalEngine['amend']>) => changing(({ amend }) => amend(...args)),
+      reject: (...args: Parameters<LocalEngine['reject']>) => changing(({ reject }) => reject(...args)),
       end: (...args: Parameters<LocalEngine['end']>) => changing(({ end }) => end(...args)),
     }
     return new JoinedFile(parts, () => this.#options.clock.now())

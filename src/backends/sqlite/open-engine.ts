@@ -1,3 +1,4 @@
+import type { Rejection } from '../store.ts'
 import { Addresses } from './addresses.ts'
 import { Again } from './again.ts'
 import { Amending, type FlatAmendments } from './amending.ts'
@@ -44,6 +45,7 @@ export function openEngine(Driver: SqliteDriver, options: EngineOptions): LocalE
     connection.makeDurable()
     migrate(connection, options.path)
     connection.setBusyMs(options.busyMs)
+    connection.watchFile(options.identity)
     return engineOn(connection)
   } catch (thrown) {
     connection.close()
@@ -89,7 +91,7 @@ function engineOn(connection: Connection): LocalEngine {
   const keeping = new Keeping(connection)
   const looking = new Looking(connection, lanes, addresses, trees)
   const changing = new Changing(connection, { lanes, addresses, outcomes, uniqueKeys, endings, mending, trees })
-  const amending = new Amending(connection, lanes, addresses)
+  const amending = new Amending(connection, { lanes, addresses, endings })
   const once = new Once(connection, addresses)
   const locks = new Locks(connection)
   const workers = new Workers(connection)
@@ -132,11 +134,12 @@ function engineOn(connection: Connection): LocalEngine {
       if (isAll || claimed.lanes.length > 0 || request.limit === 0 || round === mostPromotionRounds) return claimed
     }
   }
-  const read = <Answer>(work: () => Answer): Answer => connection.read(work)
+  const read = <Answer>(work: () => Answer): Answer => connection.readChecked(work)
   const within = {
     send: (flat: FlatEnvelopes, now: number) => linking.send(flat, now),
     get: (id: string) => looking.get(id),
     amend: (amendments: FlatAmendments, now: number) => amending.amend(amendments, now),
+    reject: (rejections: readonly Rejection[], now: number) => amending.reject(rejections, now),
   }
   const completing = new Completing(connection, settling, within)
 
@@ -144,11 +147,12 @@ function engineOn(connection: Connection): LocalEngine {
     send: (flat, now) => write(() => within.send(flat, now)),
     sendUnsynced: (flat, now) => writeSoon(() => within.send(flat, now)),
     lease(request, claim, now) {
-      const outlook = read(() => claiming.outlook(request.owner))
+      const outlook = connection.read(() => claiming.outlook(request.owner))
       const isDue = outlook.nextAt !== null && outlook.nextAt <= now
-      const { open, nextTokenAt } = read(() => claiming.look(request, now))
+      const { open, nextTokenAt } = connection.read(() => claiming.look(request, now))
       // An idle poll ends here, without the write lock: also one that finds nothing but what a limit keeps waiting.
       if (!isDue && open.length === 0) {
+        connection.checkFile()
         return { claim, rows: '[]', lanes: [], ...outlook, nextAt: earlier(outlook.nextAt, nextTokenAt) }
       }
       return writeSoon(() => {
@@ -184,6 +188,7 @@ function engineOn(connection: Connection): LocalEngine {
     cancel: (id, now) => write(() => changing.cancel(id, now)),
     reschedule: (id, runAt, now) => write(() => changing.reschedule(id, runAt, now)),
     amend: (amendments, now) => write(() => within.amend(amendments, now)),
+    reject: (rejections, now) => write(() => within.reject(rejections, now)),
     retry: (ids, now) => write(() => changing.retry(ids, now)),
     remove: (filter) => write(() => looking.remove(filter)),
     links: (id) => read(() => trees.links(id)),
@@ -224,6 +229,10 @@ function engineOn(connection: Connection): LocalEngine {
     get file() {
       return connection.file
     },
+    get identity() {
+      return connection.identity
+    },
+    checkFile: () => connection.checkFile(),
     forget,
     close: () => connection.close(),
   }

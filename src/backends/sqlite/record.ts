@@ -19,6 +19,7 @@ export interface JobRow {
   readonly created_at: number
   readonly identity: string
   readonly payload: string
+  readonly signature: string | null
   readonly unique_key: string | null
   readonly schedule: string | null
   readonly parent: string | null
@@ -48,6 +49,8 @@ export function recordOf(row: JobRow): JobRecord {
     queue: row.queue,
     priority: row.priority,
     state: jobStates[row.state] as JobRecord['state'],
+    identity: row.identity,
+    signature: row.signature,
     payload: row.payload,
     result: row.result,
     seal: row.seal,

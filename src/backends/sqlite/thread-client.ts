@@ -1,9 +1,19 @@
 import { Worker } from 'node:worker_threads'
+import { onExit } from '../../core/environment.ts'
 import { type ErrorCode, TreadleError } from '../../core/errors.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { StandInTerms } from './stand-in.ts'
+import { ThreadGate } from './thread-gate.ts'
 
 export type EngineMethod = keyof Engine
+
+/** What the thread is started with. */
+export interface ThreadData extends EngineOptions {
+  readonly gate: SharedArrayBuffer
+}
+
+/** A program that exits waits no longer than this for the call that is under way. */
+const exitPatienceMs = 10_000
 
 export interface ThreadCall {
   readonly id: number
@@ -35,20 +45,27 @@ interface Pending {
 /** Calls the engine in the database's thread. The thread keeps the process alive only while a call is under way. */
 export class ThreadClient {
   readonly #thread: Worker
+  readonly #gate = new ThreadGate()
+  readonly #forgetExit: () => void
   readonly #pending = new Map<number, Pending>()
   readonly #started: Promise<boolean>
   #lastId = 0
   #broken: TreadleError | undefined
 
   constructor(options: EngineOptions) {
-    this.#thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: options, name: 'treadle-sqlite' })
+    const workerData: ThreadData = { ...options, gate: this.#gate.buffer }
+    this.#thread = new Worker(new URL('./thread.js', import.meta.url), { workerData, name: 'treadle-sqlite' })
+    this.#forgetExit = onExit(() => this.#gate.close(exitPatienceMs))
     this.#started = new Promise((resolve) => {
       this.#thread.once('message', () => resolve(true))
       this.#thread.once('exit', () => resolve(false))
     })
     this.#thread.on('message', (message: ThreadAnswer | typeof threadStarted) => this.#settle(message))
     this.#thread.on('error', (cause) => this.#fail('The database thread failed', cause))
-    this.#thread.on('exit', () => this.#fail('The database thread has ended'))
+    this.#thread.on('exit', () => {
+      this.#forgetExit()
+      this.#fail('The database thread has ended')
+    })
   }
 
   /** False when the thread could not be loaded: a bundler may have left its file behind. */
@@ -83,6 +100,7 @@ export class ThreadClient {
 
   async close(): Promise<void> {
     await this.call('close', [])
+    this.#gate.close(exitPatienceMs)
     await this.#thread.terminate()
   }
 

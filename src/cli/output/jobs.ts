@@ -26,7 +26,9 @@ export function jobTable(jobs: readonly JobRecord[], out: Output, now: number): 
 }
 
 /** A job for programs: JSON texts are opened, instants are ISO 8601. */
-export function jobJson(job: JobRecord): object {
+export function jobJson(record: JobRecord): object {
+  // Texts that say nothing that is not said in another field.
+  const { identity: _, signature: __, ...job } = record
   return {
     ...job,
     payload: opened(job.payload),

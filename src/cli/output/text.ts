@@ -37,13 +37,6 @@ export function wrapped(text: string, width: number, indent = ''): string {
   return [...lines, line].join('\n')
 }
 
-/** The password of a URL is nobody's business on a screen. */
-export function withoutPassword(url: string): string {
-  return url
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#]*?):[^/?#]*@/i, '$1:***@')
-    .replaceAll(/([?&;](?:password|sharedaccesskey|token|secret)=)[^&;]*/gi, '$1***')
-}
-
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }

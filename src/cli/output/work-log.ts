@@ -13,11 +13,18 @@ import { roughly } from './time.ts'
 
 export type LoggedEvent = Exclude<
   keyof TreadleEvents,
-  'job:started' | 'worker:started' | 'worker:error' | 'worker:stalled' | 'worker:breaker' | 'schedule:enqueued' | 'schedule:tick'
+  | 'job:started'
+  | 'job:unsigned'
+  | 'worker:started'
+  | 'worker:error'
+  | 'worker:stalled'
+  | 'worker:breaker'
+  | 'schedule:enqueued'
+  | 'schedule:tick'
 >
 type Writers = { readonly [Name in LoggedEvent]: (event: TreadleEvents[Name], colours: Colours) => string }
 
-/** How jobs end, and what schedules missed. Errors and stalls of the worker itself are told by the logger. */
+/** How jobs end, and what schedules missed. Errors and stalls of the worker itself, and jobs without a signature, are told by the logger. */
 export const loggedEvents: readonly LoggedEvent[] = [
   'job:succeeded',
   'job:failed',

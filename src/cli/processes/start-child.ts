@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { systemClock } from '../../core/clock.ts'
-import type { ChildHandle, ChildListener, ChildMessage, Exit } from '../../worker/supervisor/messages.ts'
+import type { ChildHandle, ChildListener, Exit } from '../../worker/supervisor/messages.ts'
+import { parseChildMessage } from '../../worker/supervisor/parsing.ts'
 import { type Supervision, supervisionText } from './supervised.ts'
 
 export interface ChildOutput {
@@ -19,7 +20,10 @@ export function startChild(supervision: Supervision, listener: ChildListener, ou
   const child = fork(process.argv[1] as string, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   readLines(child.stdout, (line) => output.line(line))
   readLines(child.stderr, (line) => output.note(line))
-  child.on('message', (message) => listener.onMessage(message as ChildMessage))
+  child.on('message', (value: unknown) => {
+    const message = parseChildMessage(value)
+    if (message !== undefined) listener.onMessage(message)
+  })
   onEnd(child, (exit) => listener.onExit(exit))
   return {
     pid: child.pid ?? 0,

@@ -3,7 +3,8 @@ import type { Treadle } from '../../app/treadle.ts'
 import { systemClock } from '../../core/clock.ts'
 import { watchParent } from '../../isolation/parent-watch.ts'
 import type { RunReport } from '../../worker/report.ts'
-import type { ChildMessage, ChildOrder } from '../../worker/supervisor/messages.ts'
+import type { ChildMessage } from '../../worker/supervisor/messages.ts'
+import { parseChildOrder } from '../../worker/supervisor/parsing.ts'
 import { failureOf, UsageError } from '../failure.ts'
 import { leaveSignalsToParent } from '../signals.ts'
 
@@ -45,7 +46,11 @@ export class Supervised {
     leaveSignalsToParent(drain)
     watchParent({ parent, graceMs: drainMs }, drain)
     process.on('disconnect', drain)
-    process.on('message', (order: ChildOrder) => (order === 'abort' ? this.#abort() : drain()))
+    process.on('message', (value: unknown) => {
+      const order = parseChildOrder(value)
+      if (order === 'abort') this.#abort()
+      else if (order === 'drain') drain()
+    })
     // Whoever waits for orders and does nothing else has nothing to stay for.
     process.channel?.unref()
   }

@@ -1,10 +1,10 @@
 import { keepOf } from '../../app/retention.ts'
 import type { Settlement } from '../../backends/contract.ts'
-import type { HeldLease } from '../../backends/store.ts'
+import type { HeldLease, JobRecord } from '../../backends/store.ts'
 import type { SettledMany, Settlements } from '../../client/api/lease-shapes.ts'
 import { parseDuration } from '../../core/duration.ts'
 import { toJson } from '../../core/json.ts'
-import { type Identity, parseIdentity } from '../../envelope/envelope.ts'
+import { type Identity, type Opened, openEnvelope, parseIdentity } from '../../envelope/envelope.ts'
 import { reseal } from '../../envelope/reseal.ts'
 import { type ScheduledRun, skipOvertaken } from '../../execution/occurrence.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from '../../execution/outcome.ts'
@@ -49,9 +49,10 @@ function toldOf(decided: EndReceipt, receipt: FinalReceipt): EndReceipt {
 
 async function decide(ended: EndedAttempt, lease: HeldLease, service: JobService): Promise<Decided | null> {
   const { settings, registry, keys } = service.queue
-  const identity = parseIdentity(lease.identity)
-  const outcome = identity === undefined ? null : await outcomeOf(ended, lease, identity, service)
-  if (identity === undefined || outcome === null) return null
+  const verified = await verify(ended, lease, service)
+  if (verified === null) return null
+  const { identity } = verified
+  const outcome = verified.refused ?? outcomeOf(ended, lease, verified, service)
   const keep = keepOf(registry, settings.keep)(lease.job)
   const settlement = settlementOf(outcome, lease.token, lease.attempt, settings.clock.now(), keep)
   if (settlement === null) return null
@@ -59,20 +60,46 @@ async function decide(ended: EndedAttempt, lease: HeldLease, service: JobService
   return {
     settlement: sealed(settlement, lease.id, keys),
     receipt: receiptOf(outcome),
-    overtakes: isEnd ? scheduledRun(identity, lease.claimedAt, service.queue) : null,
+    overtakes: isEnd && identity !== null ? scheduledRun(identity, lease.claimedAt, service.queue) : null,
   }
 }
 
-async function outcomeOf(
-  ended: EndedAttempt,
-  lease: HeldLease,
-  identity: Identity,
-  service: JobService,
-): Promise<Outcome | null> {
+/** What a lease was given for. */
+interface Verified {
+  /** Null where it was refused. */
+  readonly identity: Identity | null
+  /** Only where more is made of the job than that it has ended. */
+  readonly written: { readonly opened: Opened; readonly record: JobRecord } | null
+  /** What the job comes to that is not what was signed. */
+  readonly refused: Outcome | null
+}
+
+/**
+ * The end of most jobs takes nothing from what is written of them. Where it does, the job is verified once more: it may have been
+ * changed since it was handed out. Null where it is gone.
+ */
+async function verify({ outcome }: EndedAttempt, lease: HeldLease, { queue }: JobService): Promise<Verified | null> {
+  const claimed = parseIdentity(lease.identity)
+  if (claimed !== undefined && isPlain(claimed) && outcome !== 'fail') return { identity: claimed, written: null, refused: null }
+  const record = await queue.backend.store.get(lease.id)
+  if (record === null) return null
+  try {
+    const opened = openEnvelope(record, queue.keys)
+    return { identity: opened.identity, written: { opened, record }, refused: null }
+  } catch (error) {
+    return { identity: null, written: null, refused: { kind: 'dead', reason: 'rejected', error } }
+  }
+}
+
+function isPlain({ repeat, idempotencyKey, occurrence }: Identity): boolean {
+  return repeat === null && idempotencyKey === null && occurrence === null
+}
+
+function outcomeOf(ended: EndedAttempt, lease: HeldLease, { identity, written }: Verified, service: JobService): Outcome {
   const { settings } = service.queue
   switch (ended.outcome) {
     case 'done':
-      return doneOf(ended.result, lease, identity, service)
+      return doneOf(ended.result, lease, written, service)
     case 'fail': {
       const definition = service.creating.definitionOf(lease.job)
       const { attempt } = lease
@@ -80,7 +107,7 @@ async function outcomeOf(
       const outcome = outcomeOfFailure(errorOf(ended.error), {
         definition,
         attempt,
-        maxAttempts: identity.maxRetries + 1,
+        maxAttempts: (identity?.maxRetries ?? 0) + 1,
         random,
       })
       if (outcome.kind !== 'retry' || ended.delay === undefined) return outcome
@@ -97,23 +124,17 @@ async function outcomeOf(
 
 const maxResultBytes = 1024 * 1024
 
-async function doneOf(
-  result: unknown,
-  lease: HeldLease,
-  identity: Identity,
-  { queue, creating }: JobService,
-): Promise<Outcome | null> {
+function doneOf(result: unknown, lease: HeldLease, written: Verified['written'], { queue, creating }: JobService): Outcome {
   const what = `result of "${lease.job}"`
   const text = result === undefined ? null : toJson(result, { what, maxBytes: maxResultBytes })
-  const { idempotencyKey, repeat } = identity
-  const once = creating.onceMarkOf(lease.job, idempotencyKey)
-  if (repeat === null) return { kind: 'done', result: text, once, again: null }
-  const record = await queue.backend.store.get(lease.id)
-  if (record === null) return null
+  if (written === null) return { kind: 'done', result: text, once: null, again: null }
+  const { opened, record } = written
+  const { identity } = opened
+  const once = creating.onceMarkOf(identity.job, identity.idempotencyKey)
   const run = { scheduledAt: record.runAt, startedAt: lease.claimedAt, finishedAt: queue.settings.clock.now() }
   const runAt = nextAfter(identity, run, queue.settings.logger)
-  const next = { identity: lastBegunAt(identity, lease.claimedAt), payload: record.payload }
-  const again = runAt === null ? null : reseal(record, { ...next, runAt }, queue.keys)
+  const contents = { identity: lastBegunAt(identity, lease.claimedAt) }
+  const again = runAt === null ? null : reseal(opened, record, { ...contents, runAt }, queue.keys)
   return { kind: 'done', result: text, once, again }
 }
 

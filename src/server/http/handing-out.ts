@@ -1,4 +1,3 @@
-import type { ServedQueue } from '../../app/served-queue.ts'
 import type { Lease as LeaseJson } from '../../client/api/lease-shapes.ts'
 import type { AdmittedLease } from '../service/admission.ts'
 import { iso } from './job-json.ts'
@@ -22,9 +21,4 @@ export function leaseJson({ lease, opened: { identity } }: AdmittedLease): Lease
     createdAt: iso(envelope.createdAt),
     expiresAt: iso(expiresAt),
   }
-}
-
-/** As if they had never been claimed. */
-export async function giveBack(tokens: readonly string[], { backend }: ServedQueue): Promise<void> {
-  if (tokens.length > 0) await backend.settle(tokens.map((token) => ({ token, kind: 'snooze', delayMs: 0 })))
 }

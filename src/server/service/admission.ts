@@ -7,7 +7,7 @@ import { heldByLinks, verifiedLinks } from '../../execution/handed-on.ts'
 import { heldBack } from '../../execution/occurrence.ts'
 import { heldByKey } from '../../execution/once.ts'
 import { type Outcome, settlementOf } from '../../execution/outcome.ts'
-import { sealed } from '../../execution/sealing.ts'
+import { sealed, sealingKeys } from '../../execution/sealing.ts'
 import { occurrenceDeps, scheduledRun } from './scheduled-run.ts'
 
 /** A job that may be handed out to another program. */
@@ -21,11 +21,24 @@ export interface AdmittedLease {
  * that was done under its idempotency key is not done again; and runs of a schedule are held back as they are by every worker.
  */
 export async function admitLeases(leases: readonly Lease[], queue: ServedQueue): Promise<readonly AdmittedLease[]> {
-  const found = await Promise.all(leases.map((lease) => admit(lease, queue)))
-  const admitted = found.filter((each) => each !== null)
-  const begun = admitted.filter(({ lease }) => queue.registry.find(lease.envelope.job)?.fields.delivery === 'at-most-once')
-  if (begun.length > 0) await queue.backend.begin(begun.map(({ lease }) => lease.token))
-  return admitted
+  try {
+    const found = await Promise.all(leases.map((lease) => admit(lease, queue)))
+    const admitted = found.filter((each) => each !== null)
+    const begun = admitted.filter(({ lease }) => queue.registry.find(lease.envelope.job)?.fields.delivery === 'at-most-once')
+    if (begun.length > 0) await queue.backend.begin(begun.map(({ lease }) => lease.token))
+    return admitted
+  } catch (thrown) {
+    await giveBack(
+      leases.map(({ token }) => token),
+      queue,
+    )
+    throw thrown
+  }
+}
+
+/** As if they had never been claimed. */
+export async function giveBack(tokens: readonly string[], { backend }: Pick<ServedQueue, 'backend'>): Promise<void> {
+  if (tokens.length > 0) await backend.settle(tokens.map((token) => ({ token, kind: 'snooze', delayMs: 0 })))
 }
 
 async function admit(lease: Lease, queue: ServedQueue): Promise<AdmittedLease | null> {
@@ -79,5 +92,5 @@ async function end(
 ): Promise<void> {
   const keep = keepOf(registry, settings.keep)(envelope.job)
   const settlement = settlementOf(outcome, token, attempt, settings.clock.now(), keep)
-  if (settlement !== null) await backend.settle([sealed(settlement, envelope.id, keys)])
+  if (settlement !== null) await backend.settle([sealed(settlement, envelope.id, sealingKeys({ envelope }, keys))])
 }

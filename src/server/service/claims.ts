@@ -44,6 +44,8 @@ export class Claims {
   /** Everything that was stored before this waiter came is known. */
   #knownPlace = 0
   #isStale = false
+  /** Claimed for those who have gone meanwhile, and not put back yet. */
+  #unwanted: readonly Lease[] = []
   #reapAt = 0
   #looping: Promise<void> | undefined
   #timer: Timer | undefined
@@ -57,8 +59,10 @@ export class Claims {
   }
 
   /** At most `limit` leases; none where nothing was there in time, or the signal aborted. */
-  take({ limit, waitMs, signals, ...demand }: ClaimRequest): Promise<readonly Lease[]> {
-    if (this.#stopping.signal.aborted || signals.some(({ aborted }) => aborted)) return Promise.resolve([])
+  async take({ limit, waitMs, signals, ...demand }: ClaimRequest): Promise<readonly Lease[]> {
+    if (this.#stopping.signal.aborted || signals.some(({ aborted }) => aborted)) return []
+    // Without its key every job would be taken for a forged one.
+    this.#deps.queue.keys?.ready()
     const line = this.#lineOf(demand)
     return new Promise((resolve) => {
       const end = () => {
@@ -115,6 +119,7 @@ export class Claims {
     let hasFound = false
     while (!this.#stopping.signal.aborted) {
       try {
+        await this.#putBackUnwanted()
         // Those who have waited the longest must not be overtaken by those who have just come.
         if (this.#isStale && this.#isAnyWaiting()) await this.#refresh()
         const line = this.#nextLine()
@@ -155,8 +160,8 @@ export class Claims {
     const request = this.#request(line.demand, wanted)
     try {
       const { leases, nextAt } = request.jobs.length === 0 ? nothing : await backend.lease(request)
-      const left = line.serve(leases)
-      if (left.length > 0) await backend.settle(left.map(({ token }) => ({ token, kind: 'snooze', delayMs: 0 })))
+      this.#unwanted = line.serve(leases)
+      await this.#putBackUnwanted()
       line.nextAt = nextAt
       const mayBeMore = leases.length > 0 && nextAt !== null && nextAt <= this.#clock.now()
       if (leases.length >= wanted || mayBeMore) line.isHopeful = true
@@ -166,6 +171,13 @@ export class Claims {
       line.isHopeful = true
       throw thrown
     }
+  }
+
+  /** Where that fails it is tried again: nobody else knows that nobody works on these jobs. */
+  async #putBackUnwanted(): Promise<void> {
+    if (this.#unwanted.length === 0) return
+    await this.#deps.queue.backend.settle(this.#unwanted.map(({ token }) => ({ token, kind: 'snooze', delayMs: 0 })))
+    this.#unwanted = []
   }
 
   /** What is not there for one line is not there for any that waits for the same. */

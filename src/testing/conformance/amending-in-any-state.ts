@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Amendment } from '../../backends/store.ts'
+import { sealOf } from '../../envelope/envelope.ts'
 import { type Bench, byGroup, times, unlimited, type Wanted } from './bench.ts'
 import { nonZeroCounts, reality } from './listing.ts'
 import type { Group } from './suite.ts'
 
-function amendment(bench: Bench, id: string, wanted: Wanted, expected: string | null = null): Amendment {
+function amendment(bench: Bench, id: string, wanted: Wanted, was: string | null = null): Amendment {
+  const expected = was === null ? null : sealOf(bench.envelope({ id, payload: was }))
   return { id, expected, envelope: bench.envelope({ ...wanted, id }), inAnyState: true }
 }
 

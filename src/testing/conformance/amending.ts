@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Amendment } from '../../backends/store.ts'
+import { sealOf } from '../../envelope/envelope.ts'
 import type { Bench, Wanted } from './bench.ts'
 import { unlimited } from './bench.ts'
 import type { Group } from './suite.ts'
 
-function amendment(bench: Bench, id: string, wanted: Wanted, expected: string | null = null): Amendment {
+function amendment(bench: Bench, id: string, wanted: Wanted, was: string | null = null): Amendment {
+  const expected = was === null ? null : sealOf(bench.envelope({ id, payload: was }))
   return { id, expected, envelope: bench.envelope({ ...wanted, id }) }
 }
 
@@ -54,6 +56,18 @@ export const amending: Group = {
       ]
       assert.deepEqual(await bench.store.amend(changes), ['amended', 'changed'])
       assert.equal((await bench.record(id)).payload, '{"n":2}')
+    },
+    'a job with another identity or signature than the expected one is left alone': async (bench) => {
+      const id = await bench.sendOne({ payload: '1' })
+      const { envelope } = amendment(bench, id, { payload: '2' })
+      const expected = sealOf(bench.envelope({ id, payload: '1' }))
+      const others = [
+        { ...expected, identity: bench.envelope({ id, maxRetries: 9 }).identity },
+        { ...expected, signature: 'k1.c2lnbmVk' },
+      ]
+      const changes = [...others, expected].map((each) => ({ id, expected: each, envelope }))
+      assert.deepEqual(await bench.store.amend(changes), ['changed', 'changed', 'amended'])
+      assert.equal((await bench.record(id)).payload, '2')
     },
     'of many that amend the same payload at the same time, one does': async (bench) => {
       const id = await bench.sendOne({ payload: '0' })

@@ -35,6 +35,7 @@ import { randomWorkflows } from './random-workflows.ts'
 import { randomized } from './randomized.ts'
 import { rates } from './rates.ts'
 import { records } from './records.ts'
+import { rejecting } from './rejecting.ts'
 import { removing } from './removing.ts'
 import { replaying } from './replaying.ts'
 import { schedulePausing } from './schedule-pausing.ts'
@@ -90,6 +91,7 @@ const groups = [
   amending,
   amendingInAnyState,
   amendingKeepsTime,
+  rejecting,
   replaying,
   uniqueKeysReplayed,
   removing,

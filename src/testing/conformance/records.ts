@@ -28,7 +28,8 @@ export const records: Group = {
       }
       const now = bench.clock.now()
       const record = await bench.record(await bench.sendOne(wanted))
-      const { id, startedAt, finishedAt, leaseExpiresAt, owner, ...rest } = record
+      const { id, startedAt, finishedAt, leaseExpiresAt, owner, identity, ...rest } = record
+      assert.equal(identity, bench.envelope({ ...wanted, id }).identity)
       assert.deepEqual([typeof id, startedAt, finishedAt, leaseExpiresAt, owner], ['string', null, null, null, null])
       assert.deepEqual(rest, {
         number: wanted.number,
@@ -37,6 +38,7 @@ export const records: Group = {
         queue: 'mail',
         priority: 9,
         state: 'scheduled',
+        signature: null,
         payload: '{"a": 1.50}',
         result: null,
         seal: null,

@@ -37,7 +37,7 @@ describe('a pool of the program', () => {
     held.release()
     await queue.sendOne()
     // The connection that came too late was given back.
-    await expect.poll(() => [pool.idleCount, pool.waitingCount]).toEqual([1, 0])
+    await expect.poll(() => [pool.idleCount, pool.waitingCount], { timeout: 20_000 }).toEqual([1, 0])
     await queue.backend[Symbol.asyncDispose]()
   })
 

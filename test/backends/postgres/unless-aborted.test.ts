@@ -7,7 +7,7 @@ describe('work that is not waited for when a signal aborts', () => {
     const { signal } = new AbortController()
     expect(await unlessAborted(Promise.resolve('done'), signal)).toBe('done')
     await expect(unlessAborted(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed')
-    await expect.poll(() => getEventListeners(signal, 'abort')).toEqual([])
+    await expect.poll(() => getEventListeners(signal, 'abort'), { timeout: 20_000 }).toEqual([])
   })
 
   test('is given up at once, and at the beginning where the signal has aborted before', async () => {

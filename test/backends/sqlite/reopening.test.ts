@@ -18,7 +18,7 @@ test('a database thread that could not open the file is made anew for the next c
   const store = await jobs.store()
   renameSync(path, `${path}.away`)
   mkdirSync(path)
-  await expect(store.list({ limit: 1 })).rejects.toMatchObject({ code: 'DATABASE_UNWRITABLE' })
+  await expect(store.list({ limit: 1 })).rejects.toMatchObject({ code: 'DATABASE_REPLACED' })
   rmdirSync(path)
   renameSync(`${path}.away`, path)
   expect(await store.list({ limit: 1 })).toHaveLength(1)

@@ -199,7 +199,7 @@ describe('whatever clients do', () => {
         steady.send('Ping\n\n')
         expect(await steady.reply()).toBe(echoOf('Ping'))
       }),
-      { numRuns: 300 },
+      { numRuns: 300, seed: 1 },
     )
     expect(ground.log).toEqual([])
   })

@@ -60,6 +60,9 @@ describe('a value on the wire', () => {
   })
 
   test('is JSON, whatever the text', () => {
-    fc.assert(fc.property(fc.string(), (text) => void JSON.parse(wireValue(text))))
+    fc.assert(
+      fc.property(fc.string(), (text) => void JSON.parse(wireValue(text))),
+      { seed: 1 },
+    )
   })
 })

@@ -164,6 +164,20 @@ test('what was done under its idempotency key is not handed out again, and finis
   expect((await record(second)).state).toBe('skipped')
 })
 
+test.each(['FinishJob', 'FailJob'])('%s of a run of a schedule skips those that fell due while it ran', async (verb) => {
+  const { jobs, ask, clock, backend } = await served()
+  jobs.declare('tick').cron('* * * * *')
+  jobs.define('other', async () => {})
+  await jobs.run()
+  await clock.advance(60_000)
+  await jobs.run()
+  const { json } = await ask('GetJob', { name: 'tick' })
+  await clock.advance(61_000)
+  await jobs.run()
+  expect(await ask(verb, { jobID: json.jobID })).toMatchObject({ status: '200 OK' })
+  expect(await backend.store.list({ job: 'tick', state: 'ready', limit: 10 })).toEqual([])
+})
+
 test('a queue that admits only some jobs hands out no others', async () => {
   const { jobs, ask, record } = await served({ program: { allow: { default: ['mail'] } } })
   const other = jobs.define('other', async () => {})

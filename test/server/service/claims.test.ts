@@ -1,21 +1,25 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { LeaseRequest } from '../../../src/backends/contract.ts'
+import type { LeaseRequest, Settlement } from '../../../src/backends/contract.ts'
 import { ClaimLimits } from '../../../src/server/service/claim-limits.ts'
 import { type ClaimRequest, Claims } from '../../../src/server/service/claims.ts'
 import { Company } from '../../../src/server/service/company.ts'
 import { Creating } from '../../../src/server/service/creating.ts'
 import { glob } from '../../../src/server/service/glob.ts'
 import { JobNames } from '../../../src/server/service/job-names.ts'
-import { until, world } from '../../world.ts'
+import { gate, until, world } from '../../world.ts'
 
 /** Claims on a queue in memory that is asked through `lease`. */
-async function claiming(lease: (ask: () => Promise<unknown>, request: LeaseRequest) => Promise<unknown> = (ask) => ask()) {
+async function claiming(
+  lease: (ask: () => Promise<unknown>, request: LeaseRequest) => Promise<unknown> = (ask) => ask(),
+  settle: (ask: () => Promise<unknown>) => Promise<unknown> = (ask) => ask(),
+) {
   const { jobs, clock, log } = world()
   const queue = await jobs.served()
   const asked: LeaseRequest[] = []
   const { backend } = queue
   const slow = new Proxy(backend, {
     get(target, name) {
+      if (name === 'settle') return (settlements: readonly Settlement[]) => settle(() => target.settle(settlements))
       if (name === 'lease') {
         return (request: LeaseRequest) => {
           asked.push(request)
@@ -65,6 +69,37 @@ test('a claim that fails is made again, also where nothing new has happened', as
   await until(() => log.length > 1)
   await clock.advance(1_000)
   expect(await waiting).toHaveLength(1)
+})
+
+test.each(['the wait runs out', 'the client goes'])('where %s while a job is being claimed, the job waits again', async (why) => {
+  const { opened: claimed, open: go } = gate<void>()
+  let failures = 1
+  let isUnderWay = false
+  const { take, make, clock, backend, log } = await claiming(
+    async (ask) => {
+      const found = await ask()
+      isUnderWay = true
+      await claimed
+      return found
+    },
+    async (ask) => {
+      if (failures-- > 0) throw new Error('the database is away')
+      return ask()
+    },
+  )
+  const client = new AbortController()
+  await make('a')
+  const waiting = take('a', { waitMs: 5_000, signals: [client.signal] })
+  await until(() => isUnderWay)
+  if (why === 'the client goes') client.abort()
+  else await clock.advance(5_000)
+  expect(await waiting).toEqual([])
+  go()
+  // Also where the first try to put it back fails.
+  await until(() => log.length > 0)
+  await clock.advance(1_000)
+  await until(async () => (await backend.store.list({ limit: 1 }))[0]?.state === 'ready')
+  expect(await backend.store.list({ limit: 1 })).toMatchObject([{ state: 'ready', attempts: 0 }])
 })
 
 test('who has waited for long is served before those who have just come', async () => {

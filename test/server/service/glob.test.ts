@@ -36,7 +36,7 @@ describe('a pattern of names', () => {
         fc.property(texts, texts, (text, pattern) => {
           expect(glob(pattern)(text)).toBe(sqliteGlob(text, pattern))
         }),
-        { numRuns: 20_000 },
+        { numRuns: 20_000, seed: 1 },
       )
     } finally {
       database.close()

@@ -121,6 +121,8 @@ async function requeueOne(number: number, name: string | undefined, decrements: 
   const job = await jobs.look(number)
   if (job === null) return
   const renamedTo = renamed(job.record.job, name, jobs)
+  // One that is rejected keeps nobody else from being put back.
+  if (!(await jobs.isStanding(job.record))) return
   await requeue(job, renamedTo, decrements, jobs)
   if (renamedTo !== null) jobs.deps.names.touch(renamedTo)
   jobs.handedOut.remove(number)
@@ -139,7 +141,7 @@ async function requeue(job: WireJob, renamedTo: string | null, decrements: boole
   }
   const token = isRunning(job) ? await jobs.tokenOf(job) : null
   if (token !== null) {
-    await jobs.settle({ token, kind: 'again', envelope: jobs.sealed(record, changes) })
+    await jobs.settle({ token, kind: 'again', envelope: await jobs.sealed(record, changes) })
     return
   }
   await jobs.amend(job, changes)

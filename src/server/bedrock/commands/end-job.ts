@@ -1,9 +1,18 @@
 import type { DeadReason, Settlement } from '../../../backends/contract.ts'
-import { settleSealed } from '../../../execution/sealing.ts'
+import { sealingKeys, settleSealed } from '../../../execution/sealing.ts'
 import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockRequest } from '../request.ts'
-import { childrenLeft, finish, openEnding, putBack, refuseData, repeatedAt, settled } from '../rules/ending-jobs.ts'
+import {
+  childrenLeft,
+  finish,
+  openEnding,
+  putBack,
+  refuseData,
+  repeatedAt,
+  settled,
+  skipOvertakenBy,
+} from '../rules/ending-jobs.ts'
 import { refuseLargeData, renamed } from '../rules/given-texts.ts'
 import { jsonOf, objectOf } from '../rules/job-data.ts'
 import { priorityOf } from '../rules/priorities.ts'
@@ -36,7 +45,12 @@ async function finishPlainly(number: number, data: string | undefined, jobs: Wir
   const done = { token, kind: 'done', result: data ?? null, keep, alone: true } as const
   const settle = (settlement: Settlement) => jobs.settle(settlement)
   const { id } = envelope
-  const receipt = await settleSealed(done, { id, linked: held.lease.linked === true }, jobs.deps.queue.keys, settle)
+  const receipt = await settleSealed(
+    done,
+    { id, linked: held.lease.linked === true },
+    sealingKeys(held.lease, jobs.deps.queue.keys),
+    settle,
+  )
   return receipt !== 'lost' && receipt !== 'blocked'
 }
 
@@ -85,6 +99,7 @@ export const failJob: Command = async (request, { jobs }) => {
   if (data !== undefined) await jobs.amend(job, { data })
   const error = { attempt: job.record.attempts, at: jobs.now, message: messageIn(data) }
   const reason: DeadReason = 'permanent'
+  await skipOvertakenBy(job.record, jobs)
   await settled({ token, kind: 'dead', reason, error, keep: true }, jobs, onlyRunning)
   await jobs.heldChildren.release(await jobs.children(job.record.id))
   jobs.handedOut.remove(number)

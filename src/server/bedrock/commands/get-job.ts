@@ -39,7 +39,7 @@ async function get(
     return { ...okWith(body(fields)), undelivered: () => void returned(handed, context) }
   } catch (thrown) {
     // A request that fails half way must not keep what it has claimed.
-    for (const { lease } of admitted) await jobs.settle({ token: lease.token, kind: 'snooze', delayMs: 0 })
+    for (const { lease } of admitted) await jobs.settle({ token: lease.token, kind: 'again', envelope: lease.envelope })
     throw thrown
   }
 }

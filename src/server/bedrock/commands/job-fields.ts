@@ -19,7 +19,7 @@ export async function handedFields(handed: Handed, jobs: WireQueue, isBrief: boo
     repeat: identity.repeat,
     retryAfter: meta.retryAfter,
   }
-  const family = { ...(await parentFields(handed, jobs)), ...childrenFields(handed) }
+  const family = { ...(await parentFields(handed, jobs)), ...childrenFields(handed, jobs) }
   return isBrief ? { ...brief, ...family } : { ...brief, ...rest, ...family }
 }
 
@@ -28,11 +28,12 @@ async function parentFields({ meta }: Handed, jobs: WireQueue): Promise<WireFiel
   const parent = await jobs.byId(meta.parent)
   const number = parent === null ? null : (parent.record.number ?? (await jobs.deps.numbers.of(parent.record.id)))
   if (parent === null || number === null) return {}
-  return { parentJobID: number, parentData: new RawJson(parent.data) }
+  return { parentJobID: number, parentData: toldData(parent, jobs) }
 }
 
-function childrenFields({ children }: Handed): WireFields {
-  const inState = (state: WireJob['state']) => children.filter((child) => child.state === state).map(childFields)
+function childrenFields({ children }: Handed, jobs: WireQueue): WireFields {
+  const inState = (state: WireJob['state']) =>
+    children.filter((child) => child.state === state).map((child) => childFields(child, jobs))
   const [finished, cancelled, failed] = [inState('FINISHED'), inState('CANCELLED'), inState('FAILED')]
   return {
     ...(finished.length + cancelled.length > 0 && { finishedChildJobs: finished, cancelledChildJobs: cancelled }),
@@ -40,8 +41,13 @@ function childrenFields({ children }: Handed): WireFields {
   }
 }
 
-function childFields({ record, data }: WireJob): WireFields {
-  return { jobID: record.number, data: new RawJson(data) }
+function childFields(child: WireJob, jobs: WireQueue): WireFields {
+  return { jobID: child.record.number, data: toldData(child, jobs) }
+}
+
+/** What a worker is told of another job. Of one that is not what was signed it is told nothing. */
+function toldData({ record, data }: WireJob, jobs: WireQueue): RawJson {
+  return new RawJson(jobs.isGenuine(record) ? data : '{}')
 }
 
 /** A job for whoever looks at it. */

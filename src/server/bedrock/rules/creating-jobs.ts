@@ -115,12 +115,12 @@ const searchedStates = ['ready', 'scheduled', 'running', 'blocked', 'dead', 'suc
 /** Of jobs that have ended only some are still known to the protocol. */
 const searchedJobs = 100
 
-async function sameNamed(job: string, { deps }: WireQueue): Promise<WireJob | null> {
-  const { store } = deps.queue.backend
+async function sameNamed(job: string, jobs: WireQueue): Promise<WireJob | null> {
+  const { store } = jobs.deps.queue.backend
   for (const state of searchedStates) {
     for (const record of await store.list({ job, state, limit: searchedJobs })) {
       const found = wireJobOf(record)
-      if (found !== null) return found
+      if (found !== null && (await jobs.isStanding(record))) return found
     }
   }
   return null

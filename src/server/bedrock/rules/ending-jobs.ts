@@ -2,7 +2,7 @@ import type { Settlement, SettleReceipt } from '../../../backends/contract.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { skipOvertaken } from '../../../execution/occurrence.ts'
 import { nextAfter } from '../../../execution/repeating.ts'
-import { sealed } from '../../../execution/sealing.ts'
+import { sealed, sealingKeys } from '../../../execution/sealing.ts'
 import { occurrenceDeps, scheduledRun } from '../../service/scheduled-run.ts'
 import { Refusal } from '../refusal.ts'
 import { refuseLargeData } from './given-texts.ts'
@@ -26,6 +26,8 @@ export async function openEnding(number: number, given: string | undefined, jobs
   const job = await jobs.find(number)
   const mock = isMock(job.data)
   if (!isRunning(job) && !mock) throw new Refusal(405, onlyRunning)
+  // What it is finished with, and when it is done again, is taken from it.
+  await jobs.verified(job.record)
   if (job.record.parent !== null) {
     const parent = await jobs.byId(job.record.parent)
     // One that has waited, or is about to, has let its children go.
@@ -68,7 +70,7 @@ export async function putBack({ job, token, data }: Ending, changes: JobChanges,
   const meta = { lastRun: record.startedAt, hasWaited: false, heldUntil: null, ...changes.meta }
   const all = { data, ...changes, meta }
   if (token === null) return jobs.amend(job, all)
-  await settled({ token, kind: 'again', envelope: jobs.sealed(record, all) }, jobs)
+  await settled({ token, kind: 'again', envelope: await jobs.sealed(record, all) }, jobs)
 }
 
 /** Everything that it was to do is done. */
@@ -86,7 +88,7 @@ export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQ
   const once = jobs.deps.creating.onceMarkOf(record.job, record.idempotencyKey)
   const done: Settlement = { token, kind: 'done', result: data, keep, alone: true, ...(once !== null && { once }) }
   // Somebody has made children of it since they were looked for.
-  if ((await settled(sealed(done, record.id, jobs.deps.queue.keys), jobs)) === 'blocked')
+  if ((await settled(sealed(done, record.id, sealingKeys({ envelope: record }, jobs.deps.queue.keys)), jobs)) === 'blocked')
     await finish(ending, ignoresRepeat, jobs)
 }
 
@@ -99,7 +101,7 @@ export async function childrenLeft({ record }: WireJob, jobs: WireQueue): Promis
 }
 
 /** Of a schedule: what fell due meanwhile and must not run. */
-async function skipOvertakenBy(record: JobRecord, { deps }: WireQueue): Promise<void> {
+export async function skipOvertakenBy(record: JobRecord, { deps }: WireQueue): Promise<void> {
   const run = scheduledRun(record, record.createdAt, deps.queue)
   if (run !== null) await skipOvertaken(run, occurrenceDeps(deps.queue))
 }

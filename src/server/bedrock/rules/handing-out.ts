@@ -93,15 +93,14 @@ function isPlain({ identity, meta, lease }: Handed): boolean {
  * else has ended it since it was claimed.
  */
 async function tryAgainLater({ lease, meta }: Handed, jobs: WireQueue): Promise<boolean> {
-  const { queue, catchUp } = jobs.deps
+  const { queue, catchUp, leaseMs } = jobs.deps
   const job = await jobs.byId(lease.envelope.id)
   if (job === null) return false
   const now = jobs.now
-  const later = retryTime(meta.retryAfter, now)
   const run = { scheduledAt: job.record.runAt, startedAt: now, finishedAt: now }
   const next = nextAfter(job.record, run, queue.settings.logger, catchUp)
-  const runAt = next === null ? later : Math.min(later, Math.max(now, next))
-  const [receipt] = await queue.backend.extend([lease.token], Math.max(1, runAt - now))
+  const runAt = heldUntil(retryTime(meta.retryAfter, now), next, now, leaseMs)
+  const [receipt] = await queue.backend.extend([lease.token], runAt - now)
   if (receipt === 'lost') return false
   await jobs.change(job, ({ record }) => ({
     data: isCounted(record) ? countedData(record) : record.payload,
@@ -109,6 +108,15 @@ async function tryAgainLater({ lease, meta }: Handed, jobs: WireQueue): Promise<
     meta: { lastRun: now },
   }))
   return true
+}
+
+/**
+ * The earlier of both, as far as they lie ahead: a repeat that catches up has its next time in the past, and a `retryAfter` such as
+ * `START OF DAY` leads there, too. Neither may give the job to a second worker while the first has just begun.
+ */
+function heldUntil(retryAt: number, next: number | null, now: number, leaseMs: number): number {
+  const ahead = [retryAt, next].filter((time): time is number => time !== null && time > now)
+  return ahead.length === 0 ? now + leaseMs : Math.min(...ahead)
 }
 
 /** Jobs that people look after themselves are tried for as long as they like. */

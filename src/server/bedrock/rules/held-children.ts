@@ -1,9 +1,9 @@
 import type { ServedQueue } from '../../../app/served-queue.ts'
-import type { JobRecord } from '../../../backends/store.ts'
+import type { Amendment, JobRecord } from '../../../backends/store.ts'
 import type { Timer } from '../../../core/clock.ts'
 import { messageOf } from '../../../core/errors.ts'
 import { wireMetaOf } from '../../../envelope/bedrock-meta.ts'
-import type { Envelope } from '../../../envelope/envelope.ts'
+import { type Envelope, sealOf } from '../../../envelope/envelope.ts'
 import { type WireJob, wireJobOf } from './wire-job.ts'
 
 const soonMs = 5_000
@@ -15,8 +15,11 @@ const pageSize = 200
 /** Those that are not remembered are found by looking through what waits. */
 const mostKnown = 100_000
 
-/** The envelope of a child that is held back no longer. */
-type Released = (record: JobRecord, changes: { readonly runAt: number; readonly meta: { readonly heldUntil: null } }) => Envelope
+/** The envelope of a child that is held back no longer; null where it is not what was signed, and has ended for that. */
+type Released = (
+  record: JobRecord,
+  changes: { readonly runAt: number; readonly meta: { readonly heldUntil: null } },
+) => Promise<Envelope | null>
 
 /**
  * Children are held back until their parent waits for them. A parent may also end where nobody looks after them: in a TypeScript
@@ -63,13 +66,17 @@ export class HeldChildren {
   /** They may begin, as far as they were held back; gives how many were being changed by somebody else and still are. */
   async release(children: readonly WireJob[]): Promise<number> {
     const { store } = this.#queue.backend
-    const amendments = children.flatMap(({ record, meta: { heldUntil } }) => {
-      if (heldUntil === null) return []
-      const envelope = this.#released(record, { runAt: heldUntil, meta: { heldUntil: null } })
-      return [{ id: record.id, expected: record.payload, envelope }]
-    })
+    const found = await Promise.all(children.map((child) => this.#releaseOf(child)))
+    const amendments = found.filter((amendment) => amendment !== null)
     const answers = amendments.length === 0 ? [] : await store.amend(amendments)
     return answers.filter((answer) => answer === 'changed').length
+  }
+
+  /** Null for a child that is not held back, or must not begin. */
+  async #releaseOf({ record, meta: { heldUntil } }: WireJob): Promise<Amendment | null> {
+    if (heldUntil === null) return null
+    const envelope = await this.#released(record, { runAt: heldUntil, meta: { heldUntil: null } })
+    return envelope === null ? null : { id: record.id, expected: sealOf(record), envelope }
   }
 
   /** Whether a child is held back by a parent that does not run. */

@@ -39,9 +39,9 @@ export function retryAfterOf(text: string | undefined): string {
   return text
 }
 
-/** When a job that is handed out now may be handed out again. */
+/** When a job that is handed out now may be handed out again; that may be a time in the past. */
 export function retryTime(retryAfter: string, now: number): number {
-  return Math.max(now, applyModifiers(modifiersOf(retryAfter) ?? [], now))
+  return applyModifiers(modifiersOf(retryAfter) ?? [], now)
 }
 
 function modifiersOf(text: string) {

@@ -1,12 +1,11 @@
 import { keepOf } from '../../../app/retention.ts'
 import type { ServedQueue } from '../../../app/served-queue.ts'
 import type { Settlement, SettleReceipt } from '../../../backends/contract.ts'
-import { identityOf } from '../../../backends/record-identity.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { Batcher } from '../../../core/batcher.ts'
 import type { Keep } from '../../../definition/definition.ts'
 import { type WireMeta, wireMetaOf, withWireMeta } from '../../../envelope/bedrock-meta.ts'
-import type { Envelope } from '../../../envelope/envelope.ts'
+import { type Envelope, type Opened, type Seal, sealOf } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
 import type { CatchUpLimits } from '../../../scheduling/repeating/catch-up.ts'
 import type { Claims } from '../../service/claims.ts'
@@ -14,6 +13,7 @@ import type { Company } from '../../service/company.ts'
 import type { Creating } from '../../service/creating.ts'
 import type { JobNames } from '../../service/job-names.ts'
 import type { JobNumbers } from '../../service/job-numbers.ts'
+import { isGenuine, openRecord } from '../../service/verifying.ts'
 import { Refusal } from '../refusal.ts'
 import { Commits } from './commits.ts'
 import { CrashList } from './crash-list.ts'
@@ -74,7 +74,9 @@ export class WireQueue {
     this.deps = deps
     this.#keepOf = keepOf(registry, settings.keep)
     this.commits = new Commits(settings.clock)
-    this.heldChildren = new HeldChildren(deps.queue, (record, changes) => this.sealed(record, changes))
+    this.heldChildren = new HeldChildren(deps.queue, async (record, changes) =>
+      (await this.isStanding(record)) ? this.sealed(record, changes) : null,
+    )
     this.handedOut = new HandedOutJobs(settings.clock)
     const gather = (pending: () => number) => deps.company.gather(pending)
     this.#settles = new Batcher((settlements: readonly Settlement[]) => backend.settle(settlements), largestSettle, gather)
@@ -109,14 +111,37 @@ export class WireQueue {
     return found.filter((child) => child !== null)
   }
 
+  /** Whether a job is what was signed: only then what it says is told to those who work. */
+  isGenuine(record: JobRecord): boolean {
+    return isGenuine(record, this.deps.queue)
+  }
+
+  /** Refuses what is to be done to a job that is not what was signed, and ends it. */
+  verified(record: JobRecord): Promise<Opened> {
+    return openRecord(record, this.deps.queue, (why) => new Refusal(405, `The job is rejected: ${why}`))
+  }
+
+  /** The same as an answer: false for one that was ended, or had ended, because it is not what was signed. */
+  async isStanding(record: JobRecord): Promise<boolean> {
+    try {
+      await this.verified(record)
+      return true
+    } catch (thrown) {
+      if (thrown instanceof Refusal) return false
+      throw thrown
+    }
+  }
+
   /** The envelope of a job as it is from now on. */
-  sealed(record: JobRecord, changes: JobChanges): Envelope {
-    const { job = record.job, priority = record.priority, repeat = record.repeat } = changes
-    const { data = record.payload, runAt = record.runAt } = changes
-    const meta = withWireMeta(record.meta, { ...wireMetaOf(record.meta), ...changes.meta })
-    const name = record.name === record.job ? job : record.name
-    const identity = { ...identityOf(record), job, name, priority, repeat, meta }
-    return reseal(record, { identity, payload: data, runAt }, this.deps.queue.keys)
+  async sealed(record: JobRecord, changes: JobChanges): Promise<Envelope> {
+    const opened = await this.verified(record)
+    const before = opened.identity
+    const { job = before.job, priority = before.priority, repeat = before.repeat } = changes
+    const { data = opened.text, runAt = record.runAt } = changes
+    const meta = withWireMeta(before.meta, { ...wireMetaOf(before.meta), ...changes.meta })
+    const name = before.name === before.job ? job : before.name
+    const identity = { job, name, priority, repeat, meta }
+    return reseal(opened, record, { identity, payload: data, runAt }, this.deps.queue.keys)
   }
 
   /** In whatever state it is. Without another time, it keeps the one that it has by then. */
@@ -128,7 +153,7 @@ export class WireQueue {
   async change(found: WireJob, changesOf: (job: WireJob) => JobChanges): Promise<void> {
     let job = found
     for (let round = 1; round < mostRounds; round++) {
-      if (await this.#write(job, changesOf(job), job.record.payload)) return
+      if (await this.#write(job, changesOf(job), sealOf(job.record))) return
       const fresh = await this.byId(job.record.id)
       if (fresh === null) throw new Refusal(404, noSuchJob)
       job = fresh
@@ -137,11 +162,11 @@ export class WireQueue {
     await this.amend(job, changesOf(job))
   }
 
-  async #write({ record }: WireJob, changes: JobChanges, expected: string | null): Promise<boolean> {
+  async #write({ record }: WireJob, changes: JobChanges, expected: Seal | null): Promise<boolean> {
     // What was known of it when it was handed out is no longer true.
     const held = record.number === null ? undefined : this.handedOut.get(record.number)
     if (held !== undefined) held.isPlain = false
-    const envelope = this.sealed(record, changes)
+    const envelope = await this.sealed(record, changes)
     const keeps = changes.runAt === undefined ? ({ keepsTime: true } as const) : {}
     const amendment = { id: record.id, expected, envelope, inAnyState: true, ...keeps } as const
     const [answer] = await this.deps.queue.backend.store.amend([amendment])

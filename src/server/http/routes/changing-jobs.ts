@@ -1,10 +1,11 @@
 import type { ServedQueue } from '../../../app/served-queue.ts'
 import { isFinal } from '../../../backends/job-state.ts'
-import { identityOf } from '../../../backends/record-identity.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import type { JobChange } from '../../../client/api/job-shapes.ts'
 import { parseInstant } from '../../../core/instant.ts'
+import { sealOf } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
+import { openRecord } from '../../service/verifying.ts'
 import type { HttpDeps } from '../deps.ts'
 import { HttpProblem, invalidRequest, noSuchJob } from '../http-problem.ts'
 import { jobJson } from '../job-json.ts'
@@ -24,6 +25,9 @@ export function changingJobs({ jobs, service: { queue, creating } }: HttpDeps): 
   }
 
   const putBack = async (id: string) => {
+    const found = await find(id)
+    // One that is not what was signed would be rejected by whoever claims it.
+    await openRecord(found, queue, (why) => rejected(id, why))
     const [answer] = await store.retry([id])
     if (answer === 'missing') throw noSuchJob(id)
     if (answer === 'active') throw new HttpProblem('job-not-ended', `Job ${id} has not ended: there is nothing to put back`)
@@ -83,19 +87,19 @@ interface Changes extends JobChange {
 async function change(
   found: JobRecord,
   changes: Changes,
-  { backend, keys }: ServedQueue,
+  queue: ServedQueue,
   find: (id: string) => Promise<JobRecord>,
 ): Promise<void> {
   let record = found
   const { id } = record
   const runAt = changes.runAt === undefined ? undefined : parseInstant(changes.runAt, 'runAt')
   for (let round = 0; round < mostRounds; round++) {
-    const { priority = record.priority } = changes
-    const identity = { ...identityOf(record), priority }
-    const contents = { identity, payload: changes.payloadText ?? record.payload, runAt: runAt ?? record.runAt }
-    const envelope = reseal(record, contents, keys)
+    const opened = await openRecord(record, queue, (why) => rejected(id, why))
+    const { priority = opened.identity.priority } = changes
+    const contents = { identity: { priority }, payload: changes.payloadText ?? opened.text, runAt: runAt ?? record.runAt }
+    const envelope = reseal(opened, record, contents, queue.keys)
     const kept = runAt === undefined ? ({ keepsTime: true } as const) : {}
-    const [answer] = await backend.store.amend([{ id, expected: record.payload, envelope, ...kept }])
+    const [answer] = await queue.backend.store.amend([{ id, expected: sealOf(record), envelope, ...kept }])
     if (answer === 'amended') return
     if (answer === 'missing') throw noSuchJob(id)
     if (answer === 'claimed') throw notWaiting(id, 'a worker has it')
@@ -107,4 +111,8 @@ async function change(
 
 function notWaiting(id: string, why: string): HttpProblem {
   return new HttpProblem('job-not-waiting', `Job ${id} does not wait any more: ${why}`)
+}
+
+function rejected(id: string, why: string): HttpProblem {
+  return new HttpProblem('job-not-waiting', `Job ${id} is rejected, and can be neither changed nor put back: ${why}`)
 }

@@ -1,7 +1,7 @@
 import { toJson } from '../../../core/json.ts'
+import { giveBack } from '../../service/admission.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endAttempts } from '../ending.ts'
-import { giveBack } from '../handing-out.ts'
 import { HttpProblem } from '../http-problem.ts'
 import type { Handlers } from '../route.ts'
 import { leaseMsOf } from '../waiting.ts'

@@ -205,6 +205,20 @@ describe('a job with a retryAfter', () => {
     expect((await ask('QueryJob', { jobID: 1 })).json.state).toBe('FAILED')
   })
 
+  test.each([
+    ['a slot that was missed', { retryAfter: '+10 MINUTES', repeat: 'SCHEDULED, +1 HOUR', firstRun: '2025-12-31 20:00:00' }],
+    ['no time ahead', { retryAfter: 'START OF DAY' }],
+    ['a time in the past', { retryAfter: '-5 MINUTES' }],
+  ])('is held from when it was handed out, also where its next time is %s', async (_, job) => {
+    const { ask, clock } = await served({ at: Date.UTC(2026, 0, 1, 0, 30) })
+    await ask('CreateJob', { name: 'a', ...job })
+    expect((await ask('GetJob', { name: 'a' })).status).toBe('200 OK')
+    await clock.advance(9 * 60_000)
+    expect((await ask('GetJob', { name: 'a' })).status).toBe('404 No job found')
+    await clock.advance(60 * 60_000)
+    expect((await ask('GetJob', { name: 'a' })).status).toBe('200 OK')
+  })
+
   test('that people look after is not counted', async () => {
     const { ask } = await served()
     await ask('CreateJob', { name: 'manual/a', retryAfter: '+1 MINUTE' })

@@ -1,0 +1,184 @@
+import { type BigIntStats, closeSync, openSync, readSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { TreadleError } from '../../core/errors.ts'
+
+/** Which file a path named when it was opened. It can cross to the database's thread. */
+export interface FileIdentity {
+  /** Absolute: a program may change its folder. */
+  readonly path: string
+  readonly dev: bigint
+  readonly ino: bigint
+  /** What any connection of this program has seen of the file's content: two 32-bit numbers, see `Seen`. */
+  readonly seen: SharedArrayBuffer
+}
+
+/** Undefined where there is no file at the path. */
+export function identityOf(path: string): FileIdentity | undefined {
+  const found = look(resolve(path))
+  return found === undefined ? undefined : { path: resolve(path), dev: found.dev, ino: found.ino, seen: new SharedArrayBuffer(8) }
+}
+
+/** Before a connection is opened: SQLite would make a new file where the expected one is gone. */
+export function refuseReplaced({ path, dev, ino }: FileIdentity): void {
+  const found = look(path)
+  if (found?.ino !== ino || found.dev !== dev) throw replaced(path, found)
+}
+
+/**
+ * Whether the path still names the file that a connection has open. A file can be deleted, moved, replaced or truncated under a
+ * program, and SQLite goes on writing to what nobody will ever open again.
+ */
+export class FileWatch {
+  readonly #identity: FileIdentity
+  readonly #sidecars: readonly Sidecar[]
+  readonly #seen: Seen
+  #known: BigIntStats | undefined
+  #isSuspect = false
+
+  /** `file` is what SQLite calls the file: its log and its index are named after that. */
+  constructor(identity: FileIdentity, file: string) {
+    this.#identity = identity
+    this.#sidecars = ['-wal', '-shm'].map((ending) => ({ path: `${file}${ending}`, ino: look(`${file}${ending}`)?.ino }))
+    this.#seen = new Seen(identity.seen)
+    this.#known = look(identity.path)
+    this.#seen.changes(headerOf(identity.path))
+  }
+
+  get identity(): FileIdentity {
+    return this.#identity
+  }
+
+  /** Whether the last check failed, so that nothing should be written before another one. */
+  get isSuspect(): boolean {
+    return this.#isSuspect
+  }
+
+  check(): void {
+    this.#isSuspect = true
+    const { path, dev, ino } = this.#identity
+    if (this.#seen.damage !== undefined) throw damaged(path, this.#seen.damage)
+    const found = look(path)
+    if (found === undefined || found.ino !== ino || found.dev !== dev) throw replaced(path, found)
+    for (const sidecar of this.#sidecars) checkSidecar(path, sidecar)
+    if (found.mtimeNs !== this.#known?.mtimeNs || found.size !== this.#known.size) this.#checkContent(found)
+    this.#isSuspect = false
+  }
+
+  /** The file itself is written to by checkpoints alone, so this is seldom done. */
+  #checkContent(found: BigIntStats): void {
+    const { path } = this.#identity
+    const header = headerOf(path)
+    const hasShrunk = found.size < (this.#known?.size ?? 0n)
+    if (isTooShort(header, hasShrunk ? found.size : undefined)) throw damaged(path, this.#seen.damaged('was truncated'))
+    if (!this.#seen.changes(header)) throw damaged(path, this.#seen.damaged('was overwritten with an older copy'))
+    this.#known = found
+  }
+}
+
+const damages = ['was truncated', 'was overwritten with an older copy'] as const
+
+/** Shared by all connections of the program: each of them looks at the content only when it has something to do. */
+class Seen {
+  /** The highest number of changes that SQLite has counted in the file's header, and which damage was found. */
+  readonly #numbers: Uint32Array
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#numbers = new Uint32Array(buffer)
+  }
+
+  /** It does not pass: a file whose content another one wrote is not mended by anything but a fresh start. */
+  get damage(): (typeof damages)[number] | undefined {
+    return damages[Atomics.load(this.#numbers, 1) - 1]
+  }
+
+  damaged(what: (typeof damages)[number]): string {
+    Atomics.store(this.#numbers, 1, damages.indexOf(what) + 1)
+    return what
+  }
+
+  /** False where the file says fewer than it has said before: SQLite only counts upwards. */
+  changes(header: Buffer): boolean {
+    if (header.length < headerBytes) return true
+    const count = header.readUInt32BE(changeCounterAt)
+    for (;;) {
+      const before = Atomics.load(this.#numbers, 0)
+      if (count < before) return false
+      if (Atomics.compareExchange(this.#numbers, 0, before, count) === before) return true
+    }
+  }
+}
+
+interface Sidecar {
+  readonly path: string
+  /** Undefined until the file is there. */
+  ino: bigint | undefined
+}
+
+const statOptions = { bigint: true, throwIfNoEntry: false } as const
+
+function look(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, statOptions)
+  } catch {
+    // A part of the path is no folder any more, or may not be entered.
+    return undefined
+  }
+}
+
+/** While a connection is open nobody deletes its log or its index but who should not. */
+function checkSidecar(path: string, sidecar: Sidecar): void {
+  const found = look(sidecar.path)?.ino
+  if (found === sidecar.ino) return
+  if (sidecar.ino === undefined) sidecar.ino = found
+  else throw new LogReplaced(path, sidecar.path)
+}
+
+/** The log of a database is gone, but what is in it can still be copied into the database. */
+export class LogReplaced extends TreadleError {
+  constructor(path: string, log: string) {
+    const message = `${log}, which belongs to ${path}, was deleted or replaced while this program had it open. ${refusal} Stop all programs that use it, and start them again.`
+    super('DATABASE_REPLACED', message)
+  }
+}
+
+const refusal =
+  'This program stores nothing more in it; whether its last call was stored is not known, and what it stored shortly before may be lost.'
+
+function replaced(path: string, found: BigIntStats | undefined): TreadleError {
+  const what = found === undefined ? 'was deleted or moved' : 'was replaced by another file'
+  const message = `${path} ${what} while this program had it open. ${refusal} Put the file back, or restart the program to use the one that is there.`
+  return new TreadleError('DATABASE_REPLACED', message)
+}
+
+function damaged(path: string, what: string): TreadleError {
+  const message = `${path} ${what} while this program had it open. ${refusal} Stop all programs that use it, delete ${path}-wal and ${path}-shm, restore the file from a backup, and start them again.`
+  return new TreadleError('DATABASE_REPLACED', message)
+}
+
+// https://www.sqlite.org/fileformat.html#the_database_header
+const headerBytes = 100
+const pageSizeAt = 16
+const changeCounterAt = 24
+const pageCountAt = 28
+
+function headerOf(path: string): Buffer {
+  const header = Buffer.alloc(headerBytes)
+  const file = openSync(path, 'r')
+  try {
+    const read = readSync(file, header, 0, headerBytes, 0)
+    return header.subarray(0, read)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * A file has all pages that its header counts. While it grows the header is written before the pages are, so `size` is given only
+ * where it has become smaller.
+ */
+function isTooShort(header: Buffer, size: bigint | undefined): boolean {
+  if (header.length < headerBytes) return true
+  const pageSize = header.readUInt16BE(pageSizeAt)
+  const pageBytes = pageSize === 1 ? 65_536 : pageSize
+  return size !== undefined && size < BigInt(header.readUInt32BE(pageCountAt)) * BigInt(pageBytes)
+}

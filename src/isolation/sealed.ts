@@ -1,0 +1,33 @@
+import type { FromIsolate, ToIsolate } from './messages.ts'
+import { parseFromIsolate, parseToIsolate } from './parsing.ts'
+
+/**
+ * What crosses the border, marked as Treadle's own. A handler may send messages through the same thread or process: those do not
+ * know the token, and are not taken for an answer of the run.
+ */
+export interface Sealed<Message> {
+  readonly token: string
+  readonly message: Message
+}
+
+export function openFromIsolate(value: unknown, token: string): FromIsolate | undefined {
+  const sealed = sealedOf(value)
+  return sealed?.token === token ? parseFromIsolate(sealed.message) : undefined
+}
+
+/** The first message says which token counts: null until then. */
+export function openToIsolate(value: unknown, token: string | null): Sealed<ToIsolate> | undefined {
+  const sealed = sealedOf(value)
+  const message = sealed === undefined || sealed.token !== (token ?? sealed.token) ? undefined : parseToIsolate(sealed.message)
+  return sealed === undefined || message === undefined ? undefined : { token: sealed.token, message }
+}
+
+function sealedOf(value: unknown): Sealed<unknown> | undefined {
+  try {
+    if (typeof value !== 'object' || value === null) return undefined
+    const { token, message } = value as Record<string, unknown>
+    return typeof token === 'string' ? { token, message } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,24 @@
+import type { StartGate } from '../execution/active-run.ts'
+import type { LeaseTerms } from './lease-terms.ts'
+
+export interface StartGateOptions {
+  readonly leaseMs: number
+  readonly terms: LeaseTerms
+  /** Renews all leases that the worker holds; those that are lost are told to stop by it. */
+  readonly renewal: () => Promise<void>
+}
+
+/** A handler is begun only while so much of its lease's time is left: a healthy worker has renewed it long before. */
+const leastLeft = 1 / 3
+
+/**
+ * Lets no handler begin on a lease that is over, or about to be. After a standstill (a stopped process, a blocked event loop, a
+ * machine that slept, a slow database) the worker may hold jobs that others have done long ago: it renews first.
+ */
+export function startGate({ leaseMs, terms, renewal }: StartGateOptions): StartGate {
+  return {
+    openMs: ({ lease }) => Math.max(0, terms.leftMs(lease.token) - leaseMs * leastLeft),
+    wait: () => renewal(),
+    pass: () => {},
+  }
+}

@@ -1,0 +1,113 @@
+import { inspect } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { messageOf, TreadleError } from '../../src/core/errors.ts'
+import { soundLogger } from '../../src/core/logger.ts'
+import { masked, maskedUrl } from '../../src/core/masking.ts'
+import { writtenReason } from '../../src/core/reason.ts'
+import { loggerInto } from '../world.ts'
+
+describe('a URL', () => {
+  test.each([
+    ['postgres://ada:secret@db/app', 'postgres://ada:***@db/app'],
+    ['postgres://ada:se:c@ret@db/app', 'postgres://ada:***@db/app'],
+    ['postgres://ada:se/c?r#et@db/app', 'postgres://ada:***@db/app'],
+    ['postgres://ada:sec ret@db/app', 'postgres://ada:***@db/app'],
+    ['postgres://ada:12/secret@db/app', 'postgres://ada:***@db/app'],
+    ['postgres:/ada:secret@db/app', 'postgres:/ada:***@db/app'],
+    ['postgres:secret@db/app', 'postgres:***@db/app'],
+    ['postgres//ada:secret@db/app', 'postgres//ada:***@db/app'],
+    ['  postgres:\\\\ada:secret@db/app', '  postgres:\\\\ada:***@db/app'],
+    ['ada:secret@db/app', 'ada:***@db/app'],
+    ['postgres://ada%3Asecret@db/app', 'postgres://ada:***@db/app'],
+    ['postgres://ada:secret%40db/app', 'postgres://ada:***%40db/app'],
+    ['redis://:secret@db', 'redis://:***@db'],
+    ['POSTGRES://ADA:SECRET@DB', 'POSTGRES://ADA:***@DB'],
+    ['postgres://db/app?user=ada&password=secret&x=1', 'postgres://db/app?user=ada&password=***&x=1'],
+    ['postgres://db/app?sslPassword=a@secret;Token=secret', 'postgres://db/app?sslPassword=***;Token=***'],
+    ['postgres://db/app?pass%77ord=secret', 'postgres://db/app?pass%77ord=***'],
+    ['mysql://db/app?passwd=secret&secret=secret', 'mysql://db/app?passwd=***&secret=***'],
+    ['Endpoint=sb://bus/;SharedAccessKey=secret', 'Endpoint=sb://bus/;SharedAccessKey=***'],
+    ['postgres://db/app?listenUrl=postgres%3A%2F%2Fada%3Asecret%40db', 'postgres://db/app?listenUrl=***'],
+  ])('is shown without its password: %s', (url, shown) => {
+    expect(maskedUrl(url)).toBe(shown)
+    expect(maskedUrl(url).toLowerCase()).not.toContain('secret@')
+  })
+
+  test.each([
+    'sqlite:jobs.db',
+    'sqlite:/home/ada@work/a:b@c.db',
+    'memory:',
+    'postgres://db:5432/app?application_name=me@work',
+    'postgres://ada@db/app',
+    'http://127.0.0.1:8080/x',
+  ])('without one is shown as it is: %s', (url) => {
+    expect(maskedUrl(url)).toBe(url)
+  })
+})
+
+describe('a text', () => {
+  test.each([
+    ['connect to postgres://ada:secret@db failed', 'connect to postgres://ada:***@db failed'],
+    ['bad URL "mysql://ada:my secret@db/app"', 'bad URL "mysql://ada:***@db/app"'],
+    ['GET https://ada:secret@host/x', 'GET https://ada:***@host/x'],
+    ['postgres:ada:secret@db is none', 'postgres:***@db is none'],
+    ["host=db password='my secret' user=ada", 'host=db password=*** user=ada'],
+    ['PGPASSWORD=secret psql', 'PGPASSWORD=*** psql'],
+    ['TREADLE_TOKEN=secret', 'TREADLE_TOKEN=***'],
+    ["{ user: 'ada', password: 'secret' }", "{ user: 'ada', password: '***' }"],
+    ['{"secret":"secret"}', '{"secret":"***"}'],
+  ])('that quotes one is told without it: %s', (text, shown) => {
+    expect(masked(text)).toBe(shown)
+  })
+
+  test.each([
+    'sent to:ada@example.com',
+    'the token of job 7 is not the current one',
+    'key=order-7 is taken',
+    "Access denied for user 'ada'@'localhost' (using password: YES)",
+    'see https://example.com/docs#a@b',
+  ])('that quotes none stays: %s', (text) => {
+    expect(masked(text)).toBe(text)
+  })
+
+  test.each([
+    ['a://'.repeat(20_000)],
+    [`postgres://${'a:'.repeat(30_000)}`],
+    ['password'.repeat(8_000)],
+    ['a.'.repeat(40_000).concat('@')],
+    ["password: '".repeat(6_000)],
+  ])('of any form is looked through in no time', (text) => {
+    const before = process.cpuUsage()
+    masked(text)
+    const { user } = process.cpuUsage(before)
+    expect(user / 1_000).toBeLessThan(2_000)
+  })
+})
+
+describe('an error', () => {
+  const url = 'postgres://ada:sec@ret@db'
+
+  test('has no password in its message, its cause and what hangs on that, however it is printed', () => {
+    const cause = Object.assign(new TypeError(`Invalid URL ${url}`), { code: 'ERR_INVALID_URL', input: url })
+    const error = new TreadleError('DATABASE_FAILED', `No: ${url}`, { cause: new AggregateError([cause], 'several', { cause }) })
+    for (const text of [inspect(error, { depth: 9 }), messageOf(error), JSON.stringify(writtenReason(error)), error.stack]) {
+      expect(text).not.toContain('ret@')
+      expect(text).toContain('postgres://ada:***@db')
+    }
+  })
+
+  test('of a handler is written down without it', () => {
+    expect(JSON.stringify(writtenReason(new Error(`connect ${url}`)))).not.toContain('ret@')
+  })
+
+  test('that is frozen, or whose properties throw, is left as it is', () => {
+    const frozen = Object.freeze(new Error(url))
+    expect(new TreadleError('DATABASE_FAILED', 'x', { cause: frozen }).cause).toBe(frozen)
+  })
+})
+
+test('a logger is told no password', () => {
+  const log: string[] = []
+  soundLogger(loggerInto(log)).warn('lost postgres://ada:secret@db')
+  expect(log).toEqual(['warn lost postgres://ada:***@db'])
+})

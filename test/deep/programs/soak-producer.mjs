@@ -1,0 +1,32 @@
+// Dispatches jobs of all kinds until it is killed or has dispatched enough, and writes each id down when its dispatch is acknowledged.
+import { openSync, writeSync } from 'node:fs'
+import { treadle } from 'treadle'
+
+const { url, log, count } = JSON.parse(process.argv[2])
+const file = openSync(log, 'a')
+// Whoever started it is gone.
+process.stdin.resume().on('end', () => process.exit(1))
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const jobs = treadle(url, { signingKey: 'a key for tests, of 32 characters', logger: silent })
+const kinds = ['plain', 'limited', 'grouped', 'shaky', 'parent'].map((name) => jobs.declare(name))
+const acknowledge = (runs) => writeSync(file, runs.map(({ id }) => `acked ${id} ${process.pid} ${Date.now()} \n`).join(''))
+
+writeSync(1, 'producing\n')
+const [plain] = kinds
+for (let number = 0; number < count; ) {
+  try {
+    const payloads = Array.from({ length: 60 }, (_, index) => ({ number: number + index, customer: `c${(number + index) % 97}` }))
+    acknowledge(await plain.dispatchMany(payloads))
+    // One by one, and at the same time.
+    acknowledge(
+      await Promise.all(payloads.slice(0, 30).map((payload, index) => kinds[index % 10 < 5 ? index % 5 : 0].dispatch(payload))),
+    )
+    acknowledge([await plain.delay('200ms').dispatch({ number }), await plain.dispatch({ number })])
+    number += 92
+  } catch (error) {
+    // The server is being restarted: what was refused is not acknowledged.
+    writeSync(1, `trouble ${error.code} ${error.message}\n`)
+  }
+}
+await jobs.close()
+process.stdin.destroy()
