@@ -189,6 +189,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     const waiters = new RunWaiters(this.#events)
     return {
       clock: async () => (await this.#opening.use()).settings.clock,
+      keys: async () => (await this.#opening.use()).keys,
       store: () => this.store(),
       cancel: async (id) => {
         const answer = await (await this.store()).cancel(id)

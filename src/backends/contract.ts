@@ -102,6 +102,8 @@ export interface Lease {
   readonly rescues?: number
   /** By the clock of the program, as it went when the lease was handed out: it counts from when it was granted. */
   readonly expiresAt: number
+  /** It is part of a workflow, or somebody waited for it when it was claimed. Nothing is no. */
+  readonly linked?: boolean
 }
 
 export interface LeaseBatch {
@@ -120,6 +122,10 @@ export type Settlement = { readonly token: string } & (
   | {
       readonly kind: 'done'
       readonly result: string | null
+      /** Stored with the result and given back with it: see `sealResult`. Null, or nothing, where it is not signed. */
+      readonly seal?: string | null
+      /** Only where it is not linked: otherwise the receipt is `unsealed` and nothing is written, the lease is held on. */
+      readonly unlinked?: true
       readonly keep: boolean
       readonly once?: OnceMark
       /** Only where it waits for no children: otherwise the receipt is `blocked` and nothing is written, the lease is held on. */
@@ -139,7 +145,13 @@ export type Settlement = { readonly token: string } & (
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: AttemptError; readonly keep: boolean }
   | { readonly kind: 'cancelled'; readonly keep: boolean }
   /** Ended without a run, and so without an attempt. The result is that of another run which did the same work. */
-  | { readonly kind: 'skipped'; readonly why: string; readonly keep: boolean; readonly result?: string | null }
+  | {
+      readonly kind: 'skipped'
+      readonly why: string
+      readonly keep: boolean
+      readonly result?: string | null
+      readonly seal?: string | null
+    }
 )
 
 /**
@@ -147,7 +159,7 @@ export type Settlement = { readonly token: string } & (
  * of them has failed in a way that its parent does not survive, the parent has `failed` with it. A job that was asked to stop and
  * would come back, or wait, is `cancelled` in place of that.
  */
-export type SettleReceipt = 'applied' | 'lost' | 'blocked' | 'failed' | 'cancelled'
+export type SettleReceipt = 'applied' | 'lost' | 'blocked' | 'failed' | 'cancelled' | 'unsealed'
 
 export interface ReapReport {
   readonly returned: number
@@ -238,9 +250,11 @@ export type OnceClaim =
   /** Another job runs under the key. */
   | { readonly kind: 'busy' }
   /** A run has finished under the key, with this result. */
-  | { readonly kind: 'done'; readonly result: string | null }
+  | { readonly kind: 'done'; readonly result: string | null; readonly seal: string | null }
 
 export interface OnceMark {
   readonly key: string
   readonly keepMs: number
+  /** Kept with the key and given back with it: see `sealOnce`. */
+  readonly seal?: string | null
 }

@@ -8,8 +8,10 @@ import type { Events } from '../core/events.ts'
 import { ActiveRun, type StartGate } from '../execution/active-run.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import { type ExecutionDeps, execute } from '../execution/execute.ts'
+import { verifiedLinks } from '../execution/handed-on.ts'
 import { type Outcome, settlementOf } from '../execution/outcome.ts'
 import { type RunServices, runLogger } from '../execution/run-context.ts'
+import { type FinalReceipt, sealingKeys, settleSealed } from '../execution/sealing.ts'
 import { announce } from './announce.ts'
 import { count, type Tally } from './report.ts'
 import type { Settler } from './settler.ts'
@@ -74,7 +76,7 @@ export class Runs {
         report: (token, progress) => this.#report(token, progress),
         begin: async (token) => (await this.#begins.add(token)) === 'applied',
         dispatchChild: deps.dispatchChild,
-        links: async (id) => backend.store?.links(id),
+        links: (id) => verifiedLinks(id, backend.store, deps.keys),
         rootOf: async (id) => (await backend.store?.get(id))?.root ?? id,
         recordOf: async (id) => (await backend.store?.get(id)) ?? null,
         extend: async (token) => (await backend.extend([token], options.leaseMs))[0] === 'applied',
@@ -176,13 +178,18 @@ export class Runs {
   }
 
   async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
-    const { clock, keepOf } = this.#deps
-    const { token, attempt, envelope } = run.lease
-    let receipt: SettleReceipt = 'lost'
+    const { clock, keepOf, keys } = this.#deps
+    const { token, attempt, envelope, linked = false } = run.lease
+    let receipt: FinalReceipt = 'lost'
     try {
       const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(envelope.job))
-      if (run.transaction?.completed) receipt = run.transaction.completed.receipt
-      else if (settlement !== null) receipt = await this.#options.settler.settle(settlement)
+      if (run.transaction?.completed) receipt = run.transaction.completed.receipt as FinalReceipt
+      else if (settlement !== null) {
+        const { settler } = this.#options
+        receipt = await settleSealed(settlement, { id: envelope.id, linked }, sealingKeys(run.lease, keys), (each) =>
+          settler.settle(each),
+        )
+      }
     } catch (error) {
       const { name, id } = run.event
       this.#options.onFailed(`how ${name} (${id}) ended could not be written, so it will be run again`, error)
@@ -193,7 +200,7 @@ export class Runs {
   }
 
   /** What became of a job that did not end as its run did: its children, or somebody who asked it to stop, may have had the last word. */
-  async #otherwise(receipt: Exclude<SettleReceipt, 'applied'>, id: string): Promise<Outcome> {
+  async #otherwise(receipt: Exclude<FinalReceipt, 'applied'>, id: string): Promise<Outcome> {
     switch (receipt) {
       case 'lost':
         return { kind: 'lost' }

@@ -90,8 +90,9 @@ function storing(statements: PostgresStatements, columns: readonly string[]) {
 const momentOr = (given: string) => `coalesce(${given}::bigint, ${postgresDialect.nowMs})`
 
 /** Most jobs have no result, and then ids and claims are all that travels. */
-const succeeding = (given: string, result: string) => `WITH ended AS (
-    UPDATE {jobs} AS jobs SET state = 4, finished_at = ${momentOr('?')}, result = ${result}, lease_until = NULL, cancel = 0, held_key = NULL
+const succeeding = (given: string, result: string, seal: string) => `WITH ended AS (
+    UPDATE {jobs} AS jobs SET state = 4, finished_at = ${momentOr('?')}, result = ${result}, seal = ${seal}, lease_until = NULL,
+      cancel = 0, held_key = NULL
     FROM ${given}
     WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.${isRunning} AND jobs.linked = 0
     RETURNING jobs.id, jobs.lane
@@ -101,15 +102,16 @@ const succeeding = (given: string, result: string) => `WITH ended AS (
     GROUP BY lane, step.state, step.sign
   ) SELECT count(*) AS ended, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM ended`
 const succeedingWithResults = succeeding(
-  'json_to_recordset(?::text::json) AS given(id uuid, claim text, result text)',
+  'json_to_recordset(?::text::json) AS given(id uuid, claim text, result text, seal text)',
   'given.result',
+  'given.seal',
 )
-const succeedingWithout = succeeding('unnest(?::uuid[], ?::text[]) AS given(id, claim)', 'NULL')
+const succeedingWithout = succeeding('unnest(?::uuid[], ?::text[]) AS given(id, claim)', 'NULL', 'NULL')
 
 async function succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<ReadonlySet<string> | null> {
   // In one order, so that two statements over the same jobs do not wait for each other.
   const sorted = [...done].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const isPlain = sorted.every(({ result }) => result === null)
+  const isPlain = sorted.every(({ result, seal }) => result === null && seal === null)
   const [answer] = isPlain ? await succeedPlainly(database, sorted, time) : await succeedWithResults(database, sorted, time)
   if (answer?.ended === done.length) return null
   return new Set(listOf(answer?.ids ?? null))
@@ -126,7 +128,7 @@ function succeedPlainly(database: SqlDatabase, done: readonly DoneLease[], time:
 }
 
 function succeedWithResults(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<Succeeded[]> {
-  const given = done.map(({ id, claim, result }) => ({ id, claim, result }))
+  const given = done.map(({ id, claim, result, seal }) => ({ id, claim, result, seal }))
   return database.all<Succeeded>(succeedingWithResults, [time.stated(), JSON.stringify(given), done.length])
 }
 

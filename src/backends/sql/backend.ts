@@ -203,5 +203,5 @@ function leaseOf(row: ClaimedRow, lanes: Lanes, claim: string, expiresAt: number
     group: grouped === 1 ? grp : null,
     links: null,
   } as const
-  return { token: writeToken(id, number, claim), envelope, attempt: attempts, rescues, expiresAt }
+  return { token: writeToken(id, number, claim), envelope, attempt: attempts, rescues, expiresAt, linked: row.linked === 1 }
 }

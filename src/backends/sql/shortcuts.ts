@@ -27,6 +27,7 @@ export interface DoneLease {
   readonly lane: number
   readonly claim: string
   readonly result: string | null
+  readonly seal: string | null
 }
 
 export interface OpenLane {
@@ -69,6 +70,7 @@ export interface ClaimedRow {
   readonly attempts: number
   readonly rescues: number
   readonly number: number | null
+  readonly linked: number
   /** Until when the claim has it. */
   readonly lease_until: number
 }
@@ -87,5 +89,6 @@ export const claimedColumns = [
   'attempts',
   'rescues',
   'number',
+  'linked',
   'lease_until',
 ] as const satisfies readonly (keyof ClaimedRow)[]

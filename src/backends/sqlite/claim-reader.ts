@@ -55,6 +55,7 @@ export class ClaimReader {
       attempt,
       number,
       rescues,
+      linked,
     ] = row
     if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `Job ${id} stands in a lane that does not exist`)
     const envelope = {
@@ -74,6 +75,6 @@ export class ClaimReader {
       group: lane.grouped === 1 ? lane.grp : null,
       links: null,
     }
-    return { token: writeToken(seq, laneNumber, claim), envelope, attempt, rescues, expiresAt }
+    return { token: writeToken(seq, laneNumber, claim), envelope, attempt, rescues, expiresAt, linked: linked === 1 }
   }
 }

@@ -38,7 +38,7 @@ export interface ClaimedRows {
   readonly nextTokenAt: number | null
 }
 
-/** seq, lane, id, identity (empty where there is a stamp), stamp, payload, signature, unique key, until when it is held, created at, run at, attempt, number, rescues. */
+/** seq, lane, id, identity (empty where there is a stamp), stamp, payload, signature, unique key, until when it is held, created at, run at, attempt, number, rescues, whether it is linked. */
 export type ClaimedRow = readonly [
   number,
   number,
@@ -53,6 +53,7 @@ export type ClaimedRow = readonly [
   number,
   number,
   number | null,
+  number,
   number,
 ]
 
@@ -69,7 +70,7 @@ export class Claiming {
     this.#lanes = lanes
     this.#picking = new Picking(connection, lanes, rates)
     this.#fetch = connection.prepare(
-      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, stamp, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number, rescues)) AS rows
+      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, stamp, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number, rescues, linked)) AS rows
        FROM json_each(?) AS picked CROSS JOIN treadle_jobs ON seq = picked.value`,
     )
     this.#take = connection.prepare(

@@ -20,7 +20,7 @@ export async function handedFields(handed: Handed, jobs: WireQueue, isBrief: boo
     repeat: identity.repeat,
     retryAfter: meta.retryAfter,
   }
-  const family = { ...(await parentFields(handed, jobs, grant)), ...(await childrenFields(handed, jobs, grant)) }
+  const family = { ...(await parentFields(handed, jobs, grant)), ...childrenFields(handed, jobs, grant) }
   return isBrief ? { ...brief, ...family } : { ...brief, ...rest, ...family }
 }
 
@@ -32,9 +32,8 @@ async function parentFields({ meta }: Handed, jobs: WireQueue, grant: Grant): Pr
   return { parentJobID: number, parentData: toldData(parent, jobs) }
 }
 
-async function childrenFields({ meta, identity }: Handed, jobs: WireQueue, grant: Grant): Promise<WireFields> {
-  if (!meta.hasWaited) return {}
-  const children = (await jobs.children(identity.id)).filter(({ record }) => grant.sees(record))
+function childrenFields({ children: all }: Handed, jobs: WireQueue, grant: Grant): WireFields {
+  const children = all.filter(({ record }) => grant.sees(record))
   const inState = (state: WireJob['state']) =>
     children.filter((child) => child.state === state).map((child) => childFields(child, jobs))
   const [finished, cancelled, failed] = [inState('FINISHED'), inState('CANCELLED'), inState('FAILED')]

@@ -1,8 +1,10 @@
 import type { Lease } from '../../../backends/contract.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { messageOf } from '../../../core/errors.ts'
+import { writtenReason } from '../../../core/reason.ts'
 import { type WireMeta, wireMetaOf } from '../../../envelope/bedrock-meta.ts'
 import type { Identity } from '../../../envelope/envelope.ts'
+import { verifyHandedOn } from '../../../execution/handed-on.ts'
 import { nextAfter } from '../../../execution/repeating.ts'
 import type { Grant } from '../../access/grant.ts'
 import type { AdmittedLease } from '../../service/admission.ts'
@@ -10,6 +12,7 @@ import { Refusal } from '../refusal.ts'
 import { objectOf, retryCountOf, withMembers } from './job-data.ts'
 import { isMockKey, wireNameOf } from './mock-jobs.ts'
 import { isBasedOn, retryTime } from './repeats.ts'
+import type { WireJob } from './wire-job.ts'
 import type { WireQueue } from './wire-queue.ts'
 import { wireTime } from './wire-times.ts'
 
@@ -19,6 +22,8 @@ export interface Handed {
   readonly lease: Lease
   readonly identity: Identity
   readonly meta: WireMeta
+  /** Those that it has waited for, as it is told of them. */
+  readonly children: readonly WireJob[]
 }
 
 /** A job that was handed out so often and never finished is not handed out again. */
@@ -52,11 +57,26 @@ async function handOutOne({ lease, opened: { identity } }: AdmittedLease, grant:
     await giveUp(lease, `It was handed out ${mostRetries} times and never finished`, jobs)
     return null
   }
-  const handed = { number, lease, identity, meta }
+  const children = meta.hasWaited ? await jobs.children(envelope.id) : []
+  if (!(await areGenuine(children, lease, jobs))) return null
+  const handed = { number, lease, identity, meta, children }
   jobs.deps.numbers.note(number, envelope.id)
   if (meta.retryAfter !== '' && !(await jobs.turns.alone(`${number}`, () => tryAgainLater(handed, jobs)))) return null
   jobs.handedOut.add(number, { lease, identity, grant, isPlain: isPlain(handed) })
   return handed
+}
+
+/** What a child has left behind is handed on. Where nobody has signed it, its parent has ended. */
+async function areGenuine(children: readonly WireJob[], { token, attempt }: Lease, jobs: WireQueue): Promise<boolean> {
+  const { keys } = jobs.deps.queue
+  try {
+    if (keys !== null) for (const { record, state } of children) if (state === 'FINISHED') verifyHandedOn(record, keys)
+    return true
+  } catch (thrown) {
+    const error = { attempt, at: jobs.now, ...writtenReason(thrown) }
+    await jobs.settle({ token, kind: 'dead', reason: 'rejected', error, keep: true })
+    return false
+  }
 }
 
 function giveUp({ token, attempt }: Lease, message: string, jobs: WireQueue): Promise<unknown> {
