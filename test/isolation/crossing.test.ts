@@ -63,7 +63,9 @@ describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
     const { jobs, record } = isolatingProgram()
     const seen: unknown[] = []
     const { fails, failsForGood, throwsValue } = defineJobs(jobs, kind)
-    for (const job of [fails!, failsForGood!, throwsValue!]) job.retries(5).onError((error) => seen.push(error))
+    // Without chance: a delay of next to nothing would let it fail again in the same pass.
+    const later = { strategy: 'fixed', base: '1h', jitter: 'none' } as const
+    for (const job of [fails!, failsForGood!, throwsValue!]) job.retries(5, later).onError((error) => seen.push(error))
     const runs = [await fails!.dispatch(), await failsForGood!.dispatch(), await throwsValue!.dispatch()]
     await jobs.run({ concurrency: 1 })
     expect(seen).toEqual([
