@@ -81,9 +81,9 @@ async function judgeRights(path: string): Promise<Judgement> {
 function judgeOthers(path: string): Judgement {
   const open = ['', '-wal', '-shm', '.wake', '.key']
     .map((ending) => `${path}${ending}`)
-    .filter((file) => (modeOf(file) & 0o006) !== 0)
+    .filter((file) => (modeOf(file) & 0o002) !== 0)
   if (processUser() === undefined || open.length === 0) return well('the file and its folder may be written')
-  return warning(`everybody may read or write ${open.join(', ')}`, `Run: chmod go= ${open.join(' ')}`)
+  return warning(`everybody may write ${open.join(', ')}`, `Run: chmod go= ${open.join(' ')}`)
 }
 
 function modeOf(path: string): number {
