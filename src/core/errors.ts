@@ -78,6 +78,15 @@ export class PermanentError extends Error {
 }
 
 /** The message of anything that was thrown, `Error` or not. It never throws, whatever a program throws at it. */
+/** What was thrown can be anything, also something that does not let itself be asked what it is. */
+export function isThrown<Kind>(thrown: unknown, kind: abstract new (...args: never[]) => Kind): thrown is Kind {
+  try {
+    return thrown instanceof kind
+  } catch {
+    return false
+  }
+}
+
 export function messageOf(thrown: unknown): string {
   try {
     if (typeof thrown === 'string') return thrown
