@@ -2,6 +2,7 @@ import type { Duration } from '../core/duration.ts'
 import type { JobBuilder } from '../definition/builder.ts'
 import { type DispatchArguments, type DispatchOptions, dispatchOptions } from '../definition/dispatch.ts'
 import { noPayload, PayloadDraft } from '../definition/draft.ts'
+import { writtenArgs } from '../definition/given-values.ts'
 import type { Handler, HandlerClass } from '../definition/handler.ts'
 import type { Run } from '../definition/run.ts'
 import type { SqlTransaction } from '../definition/sql-transaction.ts'
@@ -54,7 +55,8 @@ export abstract class Dispatching extends Defining {
 
   /** A payload for a job that is named later: `jobs.args(payload).delay('1h').dispatch('send-email')`. */
   args(payload: unknown): PayloadDraft {
-    return new PayloadDraft({}, (job, options) => this.dispatcher.dispatch(this.registry.get(job), payload, options))
+    const given = writtenArgs(payload)
+    return new PayloadDraft({}, (job, options) => this.dispatcher.dispatch(this.registry.get(job), given, options))
   }
 
   /** Jobs one after the other: each step waits for the one before it, and is dead when that one fails. */

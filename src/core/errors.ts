@@ -86,6 +86,15 @@ export class PermanentError extends Error {
   override readonly name = 'PermanentError'
 }
 
+/** What was thrown can be anything, also something that does not let itself be asked what it is. */
+export function isThrown<Kind>(thrown: unknown, kind: abstract new (...args: never[]) => Kind): thrown is Kind {
+  try {
+    return thrown instanceof kind
+  } catch {
+    return false
+  }
+}
+
 /** The message of anything that was thrown, `Error` or not, without passwords. It never throws, whatever a program throws at it. */
 export function messageOf(thrown: unknown): string {
   return masked(ownMessage(thrown))

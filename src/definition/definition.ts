@@ -4,6 +4,7 @@ import type { Schedule } from '../scheduling/schedule.ts'
 import { type DeliveryMode, deliveryProblems } from './delivery.ts'
 import { type Dependency, dependencyProblem } from './dependency.ts'
 import type { DefinitionFields, Keep } from './fields.ts'
+import { givenValues } from './given-values.ts'
 import { type Grouping, groupingProblems } from './grouping.ts'
 import { type Isolation, isolationProblems } from './isolation.ts'
 import { type Meta, metaProblem, travellingMeta } from './meta.ts'
@@ -22,7 +23,7 @@ export class JobDefinition {
 
   constructor(fields: DefinitionFields) {
     refuse(`Job ${JSON.stringify(fields.job)}`, problemsOf(fields))
-    this.fields = frozen(fields)
+    this.fields = Object.freeze({ ...givenValues(fields), meta: travellingMeta(fields.meta) })
     Object.freeze(this)
   }
 
@@ -214,19 +215,6 @@ function keepProblem(outcome: string, keptMs: number): string | undefined {
   const known = Object.keys(outcomes)
   if (!known.includes(outcome)) return `keep knows ${known.join(', ')}, got ${JSON.stringify(outcome)}`
   return keptMs >= 0 ? undefined : `keep.${outcome} must be a number of milliseconds, got ${keptMs}`
-}
-
-/** With copies of what the caller could still change. */
-function frozen(fields: DefinitionFields): DefinitionFields {
-  const entries = Object.entries(fields).map(([name, value]) => [name, Array.isArray(value) ? Object.freeze([...value]) : value])
-  const copied = Object.fromEntries(entries) as DefinitionFields
-  return Object.freeze({
-    ...copied,
-    keep: Object.freeze({ ...fields.keep }),
-    isolation: fields.isolation === null ? null : Object.freeze({ ...fields.isolation }),
-    meta: travellingMeta(fields.meta),
-    dependsOn: Object.freeze(fields.dependsOn.map((dependency) => Object.freeze({ ...dependency }))),
-  })
 }
 
 function isPositive(value: number): boolean {

@@ -1,4 +1,5 @@
 import { messageOf } from '../core/errors.ts'
+import { frozenCopy } from '../core/frozen.ts'
 import { type Json, toJson } from '../core/json.ts'
 
 /** What travels with a job beside its payload, for the program's own use. */
@@ -19,5 +20,5 @@ export function metaProblem(value: unknown): string | undefined {
 
 /** As it will be read from the envelope, and no longer the caller's object. */
 export function travellingMeta(meta: Meta): Meta {
-  return Object.freeze(JSON.parse(JSON.stringify(meta)) as Meta)
+  return frozenCopy(JSON.parse(JSON.stringify(meta)) as Meta)
 }

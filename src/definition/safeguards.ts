@@ -2,6 +2,7 @@ import { type Duration, parseDuration } from '../core/duration.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { DefinitionFields } from './definition.ts'
 import type { DeliveryMode } from './delivery.ts'
+import { givenValues } from './given-values.ts'
 import { type GroupOptions, grouping, groupOptionProblems } from './grouping.ts'
 import { type IsolateKind, type IsolateOptions, isolationOf } from './isolation.ts'
 import { keyProblem, refuse } from './names.ts'
@@ -112,7 +113,7 @@ export abstract class Safeguards<Payload> extends Recurrence {
 
   protected set(changes: Partial<DefinitionFields>): this {
     this.beforeChange()
-    this.fields = { ...this.fields, ...changes }
+    this.fields = { ...this.fields, ...givenValues(changes) }
     return this
   }
 

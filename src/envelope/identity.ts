@@ -1,3 +1,4 @@
+import { frozenCopy } from '../core/frozen.ts'
 import type { Json } from '../core/json.ts'
 
 /** What the signature vouches for, beside the payload. Nothing in it changes during the life of a job. */
@@ -35,13 +36,14 @@ export function identityOf(id: string, text: string): Identity | undefined {
   const start = identityStart(id)
   if (!text.startsWith(start)) return parseIdentity(text)
   const end = text.slice(start.length)
-  // Handlers get the meta, and it must be their own.
-  if (lastRead?.end === end) return { id, ...lastRead.common, meta: {} }
+  if (lastRead?.end === end) return { id, ...lastRead.common }
   const common = commonOf(parseArray(`[${end}`) ?? [])
   if (common === undefined) return undefined
   if (!hasMembers(common.meta)) lastRead = { end, common }
   return { id, ...common }
 }
+
+const noMeta: Identity['meta'] = Object.freeze({})
 
 let lastRead: { readonly end: string; readonly common: Omit<Identity, 'id'> } | undefined
 
@@ -61,7 +63,8 @@ function commonOf(fields: readonly unknown[]): Omit<Identity, 'id'> | undefined 
     (idempotencyKey === null || typeof idempotencyKey === 'string') &&
     (meta === null || (typeof meta === 'object' && !Array.isArray(meta)))
   if (!sound) return undefined
-  const parsedMeta = (meta ?? {}) as Readonly<Record<string, Json>>
+  // Handlers see it, and it is sealed again with what repeats: nobody must change it in between.
+  const parsedMeta = meta === null ? noMeta : frozenCopy(meta as Identity['meta'])
   return { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, ...ending }
 }
 

@@ -1,3 +1,4 @@
+import type { Lease } from '../backends/contract.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import { type Opened, openEnvelope } from '../envelope/envelope.ts'
@@ -18,7 +19,7 @@ export interface Admitted {
 
 /** What fails here would fail for ever: a forged envelope, a handler that this queue does not admit. */
 export function admit(run: ActiveRun, deps: AdmissionDeps): Admitted {
-  const opened = openEnvelope(run.lease.envelope, deps.keys)
+  const opened = openLease(run.lease, deps.keys)
   const { job, queue } = opened.identity
   run.name = opened.identity.name
   const definition = deps.find(job)
@@ -29,4 +30,26 @@ export function admit(run: ActiveRun, deps: AdmissionDeps): Admitted {
     throw new TreadleError('HANDLER_DENIED', `Queue "${queue}" does not admit "${job}". List it in the option allow["${queue}"].`)
   }
   return { definition, opened }
+}
+
+/**
+ * Verifies what was claimed. Beside the envelope a lease has numbers that nobody signs: one that no backend writes was written by
+ * somebody else, and would let a job run for as often as he likes, or break whoever reads it.
+ */
+export function openLease({ envelope, attempt }: Lease, keys: KeyRing | null): Opened {
+  const { createdAt, runAt, id } = envelope
+  if (!(Number.isSafeInteger(attempt) && attempt >= 1)) throw spoilt(id, 'attempts', attempt - 1)
+  if (!isTime(createdAt)) throw spoilt(id, 'createdAt', createdAt)
+  if (!isTime(runAt)) throw spoilt(id, 'runAt', runAt)
+  return openEnvelope(envelope, keys)
+}
+
+const latestTimeMs = 8.64e15
+
+function isTime(ms: unknown): boolean {
+  return typeof ms === 'number' && Math.abs(ms) <= latestTimeMs
+}
+
+function spoilt(id: string, field: string, value: unknown): TreadleError {
+  return new TreadleError('ENVELOPE_MALFORMED', `The envelope of job ${id} is refused: its ${field} can not be ${value}`)
 }

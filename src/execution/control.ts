@@ -7,6 +7,8 @@ export class SnoozeSignal extends Error {
   constructor(delayMs: number) {
     super('The job was snoozed')
     this.delayMs = delayMs
+    // A handler may catch it, and throw it on.
+    Object.freeze(this)
   }
 }
 

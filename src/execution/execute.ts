@@ -1,7 +1,7 @@
 import type { Coordination, OnceMark } from '../backends/contract.ts'
 import type { ScheduleStore } from '../backends/schedule-store.ts'
 import type { Clock } from '../core/clock.ts'
-import { messageOf } from '../core/errors.ts'
+import { isThrown, messageOf } from '../core/errors.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Filter, JobDefinition } from '../definition/definition.ts'
 import { type Schema, validate } from '../definition/schema.ts'
@@ -39,12 +39,14 @@ export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outc
     return await runAdmitted(admitted, run, deps)
   } catch (thrown) {
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
-    const { definition } = admitted
-    const { clock } = deps
-    const error = causeOf(thrown, run)
-    const maxAttempts = admitted.opened.identity.maxRetries + 1
-    return outcomeOfFailure(error, { definition, attempt: run.lease.attempt, maxAttempts, random: () => clock.random() })
+    return afterFailure(causeOf(thrown, run), admitted, run, deps)
   }
+}
+
+/** By what was claimed and verified, and by nothing that a handler could have changed. */
+function afterFailure(error: unknown, { definition, opened }: Admitted, { lease }: ActiveRun, { clock }: ExecutionDeps): Outcome {
+  const maxAttempts = opened.identity.maxRetries + 1
+  return outcomeOfFailure(error, { definition, attempt: lease.attempt, maxAttempts, random: () => clock.random() })
 }
 
 function runAdmitted(admitted: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
@@ -158,7 +160,7 @@ async function attempt(
       again: opened.identity.repeat === null ? null : again(run, await asWritten(opened, deps), deps),
     }
   } catch (thrown) {
-    outcome = (await run.transaction?.afterwards(thrown)) ?? (await failed(thrown, definition, context, run, deps))
+    outcome = (await run.transaction?.afterwards(thrown)) ?? (await failed(thrown, { definition, opened }, context, run, deps))
   }
   if (outcome.kind === 'done') {
     const shown = (run.transaction?.completed ?? { result }).result
@@ -199,7 +201,7 @@ function calledOff(reason: Exclude<StopReason, 'timeout'>): Outcome {
 /** What a run that threw comes to: whoever told it to stop has the first word, then the handler's own wish, then the policy. */
 async function failed(
   thrown: unknown,
-  definition: JobDefinition,
+  admitted: Admitted,
   context: RunContext,
   run: ActiveRun,
   deps: ExecutionDeps,
@@ -207,23 +209,23 @@ async function failed(
   if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
   const departure = departureOf(thrown, run)
   if (departure !== null && departure !== thrown) context.logger.warn(thrownBehind(departure, thrown))
-  if (departure instanceof SnoozeSignal) return { kind: 'snooze', delayMs: departure.delayMs }
-  if (departure instanceof WaitSignal) return { kind: 'wait' }
+  if (isThrown(departure, SnoozeSignal)) return { kind: 'snooze', delayMs: departure.delayMs }
+  if (isThrown(departure, WaitSignal)) return { kind: 'wait' }
   const error = causeOf(thrown, run)
-  for (const hook of definition.fields.onError) await quietly(() => hook(error, context.payload, context), context, deps.clock)
-  const { attempt, maxAttempts } = context
-  return outcomeOfFailure(error, { definition, attempt, maxAttempts, random: () => deps.clock.random() })
+  for (const hook of admitted.definition.fields.onError)
+    await quietly(() => hook(error, context.payload, context), context, deps.clock)
+  return afterFailure(error, admitted, run, deps)
 }
 
 /** A handler may catch what it left by; one that was over its time behind that has failed all the same. */
 function departureOf(thrown: unknown, run: ActiveRun): Departure | null {
-  if (thrown instanceof SnoozeSignal || thrown instanceof WaitSignal) return thrown
+  if (isThrown(thrown, SnoozeSignal) || isThrown(thrown, WaitSignal)) return thrown
   return run.stopReason === 'timeout' ? null : run.departure
 }
 
 /** Whatever a run throws after its time was over, that it was over is the reason. */
 function causeOf(thrown: unknown, run: ActiveRun): unknown {
-  return run.stopReason === 'timeout' || thrown instanceof AbandonedError ? stopError('timeout', run.lease) : thrown
+  return run.stopReason === 'timeout' || isThrown(thrown, AbandonedError) ? stopError('timeout', run.lease) : thrown
 }
 
 function checkedResult(output: Schema, result: unknown, job: string): Promise<unknown> {

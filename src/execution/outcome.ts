@@ -1,5 +1,6 @@
 import type { DeadReason, OnceMark, Settlement } from '../backends/contract.ts'
-import { PermanentError, TreadleError } from '../core/errors.ts'
+import { longestDurationMs } from '../core/duration.ts'
+import { isThrown, PermanentError, TreadleError } from '../core/errors.ts'
 import type { JobDefinition, Keep } from '../definition/definition.ts'
 import { retryDelayMs } from '../definition/retry.ts'
 import type { Envelope } from '../envelope/envelope.ts'
@@ -32,7 +33,7 @@ export interface FailedAttempt {
 export function outcomeOfFailure(error: unknown, { definition, attempt, maxAttempts, random }: FailedAttempt): Outcome {
   const { retry, retryIf } = definition.fields
   if (isForged(error)) return { kind: 'dead', reason: 'rejected', error }
-  if (error instanceof PermanentError || isRefused(error, retryIf)) return { kind: 'dead', reason: 'permanent', error }
+  if (isThrown(error, PermanentError) || isRefused(error, retryIf)) return { kind: 'dead', reason: 'permanent', error }
   if (attempt >= maxAttempts) return { kind: 'dead', reason: 'exhausted', error }
   return { kind: 'retry', delayMs: retryDelayMs(retry, attempt, random), error }
 }
@@ -60,9 +61,9 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
       return outcome.once === null ? settled : { ...settled, once: outcome.once }
     }
     case 'retry':
-      return { token, kind: 'retry', delayMs: outcome.delayMs, error: writtenError(outcome.error, attempt, now) }
+      return { token, kind: 'retry', delayMs: soundDelayMs(outcome.delayMs), error: writtenError(outcome.error, attempt, now) }
     case 'snooze':
-      return { token, kind: 'snooze', delayMs: outcome.delayMs }
+      return { token, kind: 'snooze', delayMs: soundDelayMs(outcome.delayMs) }
     case 'wait':
       return { token, kind: 'wait' }
     case 'release':
@@ -80,4 +81,13 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
     case 'lost':
       return null
   }
+}
+
+/** For a delay that is no number: long enough for nothing to run in a circle, and short enough to be noticed. */
+const unknownDelayMs = 60_000
+
+/** Whatever a policy, an isolate or a client said, it leads to an instant that can be stored. */
+function soundDelayMs(delayMs: number): number {
+  if (typeof delayMs !== 'number' || Number.isNaN(delayMs)) return unknownDelayMs
+  return Math.min(Math.max(Math.round(delayMs), 0), longestDurationMs)
 }

@@ -31,22 +31,32 @@ export interface RunServices extends LinkServices {
 
 const maxProgressBytes = 64 * 1024
 
-/** The context of one run. Its costly parts are made when they are first asked for. */
+/**
+ * The context of one run. Its costly parts are made when they are first asked for. Handlers and hooks can write to none of them, and
+ * nothing is decided by them: whoever decides asks the lease and the identity.
+ */
 export class RunContext implements JobContext<never> {
-  /** Of the type that the definition promises: the schema, or the dispatch's types, vouch for it. */
-  readonly payload: never
-  readonly attempt: number
+  readonly #payload: unknown
   readonly #identity: Identity
   readonly #run: ActiveRun
   readonly #services: RunServices
   #links: RunLinks | undefined
 
   constructor(identity: Identity, payload: unknown, run: ActiveRun, services: RunServices) {
-    this.payload = payload as never
-    this.attempt = run.lease.attempt
+    this.#payload = payload
     this.#identity = identity
     this.#run = run
     this.#services = services
+    Object.freeze(this)
+  }
+
+  /** Of the type that the definition promises: the schema, or the dispatch's types, vouch for it. */
+  get payload(): never {
+    return this.#payload as never
+  }
+
+  get attempt(): number {
+    return this.#run.lease.attempt
   }
 
   get id(): string {
@@ -147,6 +157,9 @@ export class RunContext implements JobContext<never> {
     return this.#links
   }
 }
+
+// What one handler does to the class must not be what the next one sees.
+Object.freeze(RunContext.prototype)
 
 /** Prefixes every line with the job's name and id. */
 export function runLogger({ name, id }: Pick<Identity, 'name' | 'id'>, logger: Logger): Logger {

@@ -1,4 +1,5 @@
 import { TreadleError } from '../core/errors.ts'
+import { frozenCopy } from '../core/frozen.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Run } from '../definition/run.ts'
@@ -55,7 +56,14 @@ export function isolatedContext(
   const dispatchChild = async (job: string | { readonly job: string }, ...args: readonly unknown[]) =>
     handle((await call('dispatchChild', [childJobName(job), ...args])) as CrossingRun)
   const calls = partsThatAre('called').map((method) => [method, (...args: readonly unknown[]) => call(method, args)])
-  return { ...data, ...made, ...(Object.fromEntries(calls) as ContextCalls), dispatchChild } as JobContext<never>
+  const meta = frozenCopy(data.meta)
+  return Object.freeze({
+    ...data,
+    meta,
+    ...made,
+    ...(Object.fromEntries(calls) as ContextCalls),
+    dispatchChild,
+  }) as JobContext<never>
 }
 
 /** The worker's side of a call. */

@@ -1,6 +1,6 @@
 import { longestSince, nextTurn, systemClock } from '../core/clock.ts'
 import { parseDuration } from '../core/duration.ts'
-import { messageOf, TreadleError } from '../core/errors.ts'
+import { isThrown, messageOf, TreadleError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
@@ -108,7 +108,7 @@ class IsolateServer {
       if (departure !== undefined) throw departure
       this.#return(result, data.job)
     } catch (thrown) {
-      if (departure !== undefined && !(thrown instanceof SnoozeSignal)) context.logger.warn(thrownBehind(departure, thrown))
+      if (departure !== undefined && !isThrown(thrown, SnoozeSignal)) context.logger.warn(thrownBehind(departure, thrown))
       this.#controller = undefined
       if (departure !== undefined) this.#channel.post({ kind: 'snoozed', delayMs: departure.delayMs })
       else this.#channel.post({ kind: 'threw', thrown: packThrown(thrown) })

@@ -33,7 +33,7 @@ export class Rescuing {
         const change = changeFor(row, maxRescues, hand.now)
         if (change.state === stateNumber.ready || change.state === stateNumber.scheduled) report.returned++
         if (change.reason === 'poisoned') report.poisoned++
-        hand.change(row.id, { ...change, token: null, rescues: row.rescues + 1 })
+        hand.change(row.id, { ...change, token: null, rescues: rescuesOf(row) + 1 })
       }
     })
     return report
@@ -62,9 +62,14 @@ function changeFor(row: JobRow, maxRescues: number, now: number): JobChange {
   if (row.begun === handling.begunForGood) {
     return dead(row, 'interrupted', { attempt: row.attempts, at: now, message: interruption(row.owner as string) }, now)
   }
-  if (row.rescues >= maxRescues && row.begun !== handling.amongOthers) return dead(row, 'poisoned', poisonError(row, now), now)
+  if (rescuesOf(row) >= maxRescues && row.begun !== handling.amongOthers) return dead(row, 'poisoned', poisonError(row, now), now)
   // One that was amended while it ran may not be due yet.
   return { ...unleased, state: stateAfter(row.run_at - now), attempts: row.attempts - 1 }
+}
+
+/** Whoever writes less than none into a row does not make its job outlive more workers. */
+function rescuesOf({ rescues }: JobRow): number {
+  return Math.max(rescues, 0)
 }
 
 function dead(row: JobRow, reason: DeadReason, error: AttemptError, now: number): JobChange {
@@ -72,6 +77,6 @@ function dead(row: JobRow, reason: DeadReason, error: AttemptError, now: number)
 }
 
 function poisonError(row: JobRow, now: number): AttemptError {
-  const message = `Its worker died or hung ${row.rescues + 1} times, the last one was ${row.owner}`
+  const message = `Its worker died or hung ${rescuesOf(row) + 1} times, the last one was ${row.owner}`
   return { attempt: row.attempts, at: now, message }
 }

@@ -26,12 +26,14 @@ export class Rescuing {
     this.#endings = endings
     const update = (changes: string) =>
       connection.prepare(`UPDATE treadle_jobs SET ${changes} WHERE seq = ? AND token = ? AND state = 3`)
-    const leased = 'SELECT seq, lane, attempts, rescues, cancel, begun, run_at, token, owner FROM treadle_jobs WHERE state = 3'
+    // Whoever writes less than none into a row does not make its job outlive more workers.
+    const leased =
+      'SELECT seq, lane, attempts, max(rescues, 0) AS rescues, cancel, begun, run_at, token, owner FROM treadle_jobs WHERE state = 3'
     this.#expired = connection.prepare(`${leased} AND lease_until <= ? ORDER BY lease_until LIMIT ${rescuesPerCall}`)
     this.#heldBy = connection.prepare(`${leased} AND owner IN (SELECT value FROM json_each(?))`)
-    this.#rescue = update(`state = ?, attempts = attempts - 1, rescues = rescues + 1, ${free}`)
-    this.#cancelExpired = update(`state = 6, finished_at = ?, rescues = rescues + 1, ${free}`)
-    this.#giveUp = update(`state = 5, finished_at = ?, reason = ?, rescues = rescues + 1, errors = ${appended}, ${free}`)
+    this.#rescue = update(`state = ?, attempts = attempts - 1, rescues = max(rescues, 0) + 1, ${free}`)
+    this.#cancelExpired = update(`state = 6, finished_at = ?, rescues = max(rescues, 0) + 1, ${free}`)
+    this.#giveUp = update(`state = 5, finished_at = ?, reason = ?, rescues = max(rescues, 0) + 1, errors = ${appended}, ${free}`)
   }
 
   /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */

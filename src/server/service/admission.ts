@@ -2,7 +2,8 @@ import { keepOf } from '../../app/retention.ts'
 import type { ServedQueue } from '../../app/served-queue.ts'
 import type { Lease } from '../../backends/contract.ts'
 import { TreadleError } from '../../core/errors.ts'
-import { type Identity, type Opened, openEnvelope } from '../../envelope/envelope.ts'
+import type { Identity, Opened } from '../../envelope/envelope.ts'
+import { openLease } from '../../execution/admission.ts'
 import { heldByLinks, verifiedLinks } from '../../execution/handed-on.ts'
 import { heldBack } from '../../execution/occurrence.ts'
 import { heldByKey } from '../../execution/once.ts'
@@ -44,7 +45,7 @@ export async function giveBack(tokens: readonly string[], { backend }: Pick<Serv
 async function admit(lease: Lease, queue: ServedQueue): Promise<AdmittedLease | null> {
   let opened: Opened
   try {
-    opened = openEnvelope(lease.envelope, queue.keys)
+    opened = openLease(lease, queue.keys)
     refuseUnlisted(opened.identity, queue)
   } catch (error) {
     await end(lease, { kind: 'dead', reason: 'rejected', error }, queue)
