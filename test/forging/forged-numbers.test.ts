@@ -20,6 +20,17 @@ describe.each(engines)('numbers that somebody writes into a row of %s', (engine)
     ])
   })
 
+  test('the most attempts that can be written keep no other job from being claimed', async () => {
+    const queue = await attackedQueue(engine)
+    const ran: string[] = []
+    const job = queue.jobs.define('mail', async (_: unknown, { id }) => void ran.push(id))
+    const [forged, sound] = [await job.dispatch(), await job.dispatch()]
+    await queue.forge(forged.id, { attempts: 2_147_483_647 })
+    await queue.jobs.run()
+    expect(ran).toContain(sound.id)
+    expect((await queue.record(forged)).finishedAt).not.toBeNull()
+  })
+
   test('less than no attempts are written while it runs: it is rejected when it comes back', async () => {
     const queue = await attackedQueue(engine)
     let runs = 0

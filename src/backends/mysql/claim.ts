@@ -1,5 +1,5 @@
 import { CountChanges } from '../sql/counts.ts'
-import { untilNumber } from '../sql/job-row.ts'
+import { attemptsAfter, untilNumber } from '../sql/job-row.ts'
 import type { SqlDatabase, SqlSession } from '../sql/session.ts'
 import { type ClaimedRow, claimedColumns, type OpenLane, type ShortClaim, type ShortClaimed } from '../sql/shortcuts.ts'
 import { isReady, stateNumber } from '../sql/tables.ts'
@@ -59,7 +59,7 @@ async function take(session: SqlSession, rows: readonly ClaimedRow[], request: S
     'jobs',
     ['id'],
     takenColumns,
-    rows.map(({ id, attempts }) => ({ id, ...taken, attempts: attempts + 1 })),
+    rows.map(({ id, attempts }) => ({ id, ...taken, attempts: attemptsAfter(attempts) })),
   )
   const freed = rows.filter(({ unique_until }) => unique_until === untilNumber.started)
   await session.update(
@@ -71,5 +71,5 @@ async function take(session: SqlSession, rows: readonly ClaimedRow[], request: S
   const changes = new CountChanges()
   for (const { lane } of rows) changes.move(lane, stateNumber.ready, stateNumber.running)
   await changes.insert(session)
-  return rows.map((row) => ({ ...row, attempts: row.attempts + 1, lease_until }))
+  return rows.map((row) => ({ ...row, attempts: attemptsAfter(row.attempts), lease_until }))
 }

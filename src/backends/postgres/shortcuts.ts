@@ -1,5 +1,5 @@
 import { TreadleError } from '../../core/errors.ts'
-import { untilNumber } from '../sql/job-row.ts'
+import { mostAttempts, untilNumber } from '../sql/job-row.ts'
 import type { QueueTime } from '../sql/queue-time.ts'
 import { hasNumbers, numberedColumns, type PlainRow, plainColumns } from '../sql/sent-rows.ts'
 import type { SqlDatabase } from '../sql/session.ts'
@@ -140,7 +140,7 @@ const taking = `moment AS MATERIALIZED (
     SELECT ${momentOr('?')} AS at FROM (SELECT count(*) FROM locked) AS locking
   ), taken AS (
     UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = (SELECT at FROM moment) + ?,
-      started_at = (SELECT at FROM moment), begun = ?, attempts = attempts + 1,
+      started_at = (SELECT at FROM moment), begun = ?, attempts = LEAST(attempts, ${mostAttempts}) + 1,
       held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END
     FROM locked WHERE jobs.ctid = locked.ctid
     RETURNING ${claimedColumns.map((column) => `jobs.${column}`).join(', ')}

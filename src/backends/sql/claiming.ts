@@ -3,7 +3,7 @@ import { handlingOf } from '../handling.ts'
 import { CountChanges, type Counts } from './counts.ts'
 import { FirstSight } from './first-sight.ts'
 import type { Groups } from './groups.ts'
-import { heldKeyOf } from './job-row.ts'
+import { attemptsAfter, heldKeyOf, mostAttempts } from './job-row.ts'
 import type { Lanes } from './lanes.ts'
 import { LimitedClaiming } from './limited-claiming.ts'
 import { earliest, isOverdue, nextAtOf, type Outlook, readOutlook } from './outlook.ts'
@@ -153,14 +153,14 @@ export class Claiming {
       held_key: heldKeyOf({ ...started, unique_key, unique_until }),
     }))
     await session.run(
-      `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, begun = ?, attempts = attempts + 1 WHERE id IN (?)`,
+      `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, begun = ?, attempts = LEAST(attempts, ${mostAttempts}) + 1 WHERE id IN (?)`,
       [claim, request.owner, lease_until, now, handlingOf(request), rows.map(({ id }) => id)],
     )
     if (rows.some(({ unique_key }) => unique_key !== null)) await session.update('jobs', ['id'], ['held_key'], keys)
     const changes = new CountChanges()
     for (const { lane } of rows) changes.move(lane, stateNumber.ready, stateNumber.running)
     await changes.write(session, this.#parts.counts)
-    return { rows: rows.map((row) => ({ ...row, attempts: row.attempts + 1, lease_until })), now }
+    return { rows: rows.map((row) => ({ ...row, attempts: attemptsAfter(row.attempts), lease_until })), now }
   }
 }
 

@@ -27,6 +27,14 @@ export interface JobRow {
   readonly linked: number
 }
 
+/** One less than the column holds: what somebody has written there must not be in the way of a claim. */
+export const mostAttempts = 2 ** 31 - 2
+
+/** As the claims count them in their statements. */
+export function attemptsAfter(attempts: number): number {
+  return Math.min(attempts, mostAttempts) + 1
+}
+
 export const rowColumns = [
   'id',
   'lane',
