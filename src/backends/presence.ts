@@ -1,3 +1,5 @@
+import { parsed } from './parsed-json.ts'
+
 /** Which workers live, by their own word: a row that each renews, and that ends by itself where it is not renewed. */
 export interface WorkerStore {
   /** Writes or renews the worker's row for `ttlMs` from now; the rows of others whose time is over are forgotten on the way. */
@@ -42,6 +44,35 @@ export interface WorkerRecord extends WorkerPresence {
   /** When it last gave a sign of life. */
   readonly seenAt: number
   readonly expiresAt: number
+}
+
+/** A worker's row. One that is spoilt says nothing that could be trusted, and is left out. */
+export function workerRecord(said: unknown, jobs: unknown, seenAt: number, expiresAt: number): readonly WorkerRecord[] {
+  const presence = parsed(said)
+  const names = parsed(jobs)
+  const isSound = isPresence(presence) && isTexts(names) && isTime(seenAt) && isTime(expiresAt)
+  return isSound ? [{ ...presence, jobs: names, seenAt, expiresAt }] : []
+}
+
+function isPresence(value: unknown): value is Omit<WorkerPresence, 'jobs'> {
+  if (typeof value !== 'object' || value === null) return false
+  const { owner, host, pid, startedAt, queues, concurrency, running } = value as Readonly<Record<string, unknown>>
+  const hasNumbers = [pid, concurrency, running].every((each) => typeof each === 'number')
+  return (
+    typeof owner === 'string' &&
+    typeof host === 'string' &&
+    hasNumbers &&
+    isTime(startedAt) &&
+    (queues === null || isTexts(queues))
+  )
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) <= 8.64e15
 }
 
 export function byStart(a: WorkerRecord, b: WorkerRecord): number {

@@ -1,7 +1,16 @@
 import type { Rate } from './limits.ts'
+import { parsed } from './parsed-json.ts'
 
 /** What a rate has let through of late: when and how many, the oldest first. */
 export type RateLog = readonly (readonly [at: number, count: number])[]
+
+/** As it is stored. One that somebody has spoilt is an empty one, so that claims go on. */
+export function readRateLog(text: unknown): RateLog {
+  const log = parsed(text)
+  const isEntry = (entry: unknown) =>
+    Array.isArray(entry) && entry.length === 2 && Number.isFinite(entry[0]) && Number.isFinite(entry[1])
+  return Array.isArray(log) && log.every(isEntry) ? (log as RateLog) : []
+}
 
 const mostEntries = 64
 /** Entries that are merged lie within such a share of the window: so much too strict a rate may be, and never too generous. */

@@ -140,6 +140,8 @@ export interface JobRecord {
   readonly owner: string | null
   readonly leaseExpiresAt: number | null
   readonly cancelRequested: boolean
+  /** What is wrong with its row, where somebody else has written to it: what could not be read is left out or moved into bounds. */
+  readonly spoilt?: readonly string[]
 }
 
 /** A lease, as somebody sees it who does not run its job: without the payload. */

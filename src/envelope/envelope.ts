@@ -1,5 +1,5 @@
 import { TreadleError } from '../core/errors.ts'
-import { type Identity, identityOf, identityStart, identityTail } from './identity.ts'
+import { type Identity, identityOf, identityStart, identityTail, isInstant } from './identity.ts'
 import type { KeyRing } from './key-ring.ts'
 
 export { envelopeVersion, type Identity, identityStart, parseIdentity } from './identity.ts'
@@ -143,7 +143,8 @@ export function stamp(
 }
 
 /** The parts of an envelope that opening it looks at. */
-export type Sealed = Pick<Envelope, (typeof repeated)[number] | 'identity' | 'payload' | 'signature'>
+export type Sealed = Pick<Envelope, (typeof repeated)[number] | 'identity' | 'payload' | 'signature'> &
+  Partial<Pick<Envelope, 'createdAt' | 'runAt'>>
 
 /** Fields of the identity that stand outside of it too, for the backend. */
 const repeated = ['id', 'job', 'queue', 'priority', 'singleInstance'] as const
@@ -194,6 +195,8 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
   for (const field of repeated) {
     if (identity[field] !== sealed[field]) throw malformed(sealed.id, `its ${field} was changed after it was sealed`)
   }
+  const { createdAt = 0, runAt = 0 } = sealed
+  if (!isInstant(createdAt) || !isInstant(runAt)) throw malformed(sealed.id, 'its times are none')
   const isSigned = keys !== null && sealed.signature !== null
   return new OpenedEnvelope(identity, parsedPayload(sealed), sealed.payload, isSigned)
 }

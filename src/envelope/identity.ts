@@ -101,7 +101,7 @@ function hasMembers(meta: object): boolean {
 
 const latestInstantMs = 8.64e15
 
-function isInstant(value: unknown): value is number {
+export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && Math.abs(value as number) <= latestInstantMs
 }
 

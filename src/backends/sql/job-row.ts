@@ -1,5 +1,6 @@
 import { digest } from '../../core/digest.ts'
 import type { AttemptError } from '../failure.ts'
+import { readErrors } from '../spoilt.ts'
 import { type ColumnName, stateNumber } from './tables.ts'
 
 /** A job as far as changing its state goes: without what it carries. */
@@ -108,8 +109,7 @@ const keptErrors = 20
 
 /** The history with one more error at its end, and its oldest dropped where there are too many. */
 export function withError(errors: string | null, error: AttemptError): string {
-  const history = errors === null ? [] : (JSON.parse(errors) as AttemptError[])
-  return JSON.stringify([...history, error].slice(-keptErrors))
+  return JSON.stringify([...readErrors(errors), error].slice(-keptErrors))
 }
 
 export function rowEnded({ state }: Pick<JobRow, 'state'>): boolean {
@@ -117,7 +117,7 @@ export function rowEnded({ state }: Pick<JobRow, 'state'>): boolean {
 }
 
 export function lastErrorOf(errors: string | null): string | null {
-  return errors === null ? null : ((JSON.parse(errors) as AttemptError[]).at(-1)?.message ?? null)
+  return readErrors(errors).at(-1)?.message ?? null
 }
 
 /** A job that is to run after so long waits for its time, or is ready at once. */

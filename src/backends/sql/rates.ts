@@ -1,5 +1,5 @@
 import type { Rate } from '../limits.ts'
-import type { RateLog } from '../rate-window.ts'
+import { type RateLog, readRateLog } from '../rate-window.ts'
 import { Tokens } from '../tokens.ts'
 import type { SqlSession } from './session.ts'
 
@@ -9,7 +9,7 @@ export class Rates {
   async read(session: SqlSession, scopes: readonly string[]): Promise<RateLogs> {
     if (scopes.length === 0) return new RateLogs(new Map())
     const rows = await session.all<{ scope: string; log: string }>('SELECT scope, log FROM {rates} WHERE scope IN (?)', [scopes])
-    return new RateLogs(new Map(rows.map(({ scope, log }) => [scope, JSON.parse(log) as RateLog])))
+    return new RateLogs(new Map(rows.map(({ scope, log }) => [scope, readRateLog(log)])))
   }
 
   /** Writes down what was taken, and forgets scopes that nobody asked of for long: so none stays for ever. */

@@ -1,6 +1,5 @@
 import { parseIdentity } from '../../envelope/envelope.ts'
-import type { AttemptError } from '../contract.ts'
-import { jobStates } from '../job-state.ts'
+import { soundFields } from '../spoilt.ts'
 import type { HeldLease, JobRecord } from '../store.ts'
 import { unscopedKey } from './job-row.ts'
 import type { Lane } from './lanes.ts'
@@ -68,41 +67,29 @@ export const recordColumns = [
 export function recordOf(row: RecordRow, { queue, job, priority, grouped }: Lane): JobRecord {
   const identity = parseIdentity(row.identity)
   return {
+    ...soundFields(row, identity !== undefined),
     id: row.id,
     number: row.number,
     job,
     name: identity?.name ?? job,
     queue,
     priority,
-    state: jobStates[row.state] as JobRecord['state'],
     identity: row.identity,
     signature: row.signature,
-    payload: row.payload,
-    result: row.result,
     seal: row.seal,
-    progress: row.progress,
     meta: identity?.meta ?? {},
-    attempts: row.attempts,
     maxRetries: identity?.maxRetries ?? 0,
     timeoutMs: identity?.timeoutMs ?? null,
     singleInstance: identity?.singleInstance ?? false,
     repeat: identity?.repeat ?? null,
     occurrence: identity?.occurrence ?? null,
-    rescues: row.rescues,
     uniqueKey: row.unique_key === null ? null : unscopedKey(row.unique_key),
     idempotencyKey: identity?.idempotencyKey ?? null,
     schedule: row.schedule,
     group: grouped === 1 ? row.grp : null,
     parent: row.parent,
     root: row.root,
-    reason: row.reason,
-    errors: row.errors === null ? [] : (JSON.parse(row.errors) as AttemptError[]),
-    createdAt: row.created_at,
-    runAt: row.run_at,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
     owner: row.owner,
-    leaseExpiresAt: row.lease_until,
     cancelRequested: row.cancel === 1,
   }
 }

@@ -1,4 +1,4 @@
-import { byStart, type WorkerPresence, type WorkerRecord } from '../presence.ts'
+import { byStart, type WorkerPresence, type WorkerRecord, workerRecord } from '../presence.ts'
 import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
 
@@ -37,7 +37,7 @@ export class Workers {
        FROM {workers} AS workers JOIN {worker_jobs} AS named ON named.owner = workers.owner WHERE workers.expires_at > ?`,
       [now],
     )
-    return rows.map(recordOf).sort(byStart)
+    return rows.flatMap((row) => workerRecord(row.said, row.jobs, row.seen_at, row.expires_at)).sort(byStart)
   }
 }
 
@@ -70,9 +70,4 @@ interface WorkerRow {
   /** JSON texts. */
   readonly said: string
   readonly jobs: string
-}
-
-function recordOf({ seen_at, expires_at, said, jobs }: WorkerRow): WorkerRecord {
-  const presence = JSON.parse(said) as Omit<WorkerPresence, 'jobs'>
-  return { ...presence, jobs: JSON.parse(jobs) as string[], seenAt: seen_at, expiresAt: expires_at }
 }

@@ -1,5 +1,5 @@
 import { withoutExperimentalWarning } from '../../core/environment.ts'
-import { TreadleError } from '../../core/errors.ts'
+import { messageOf, TreadleError } from '../../core/errors.ts'
 
 /** The part of `DatabaseSync` that this backend uses: the same in `node:sqlite` and in `@photostructure/sqlite`. */
 export interface SqliteDatabase {
@@ -12,6 +12,28 @@ export interface SqliteStatement {
   run(...values: readonly SqliteValue[]): { readonly changes: number | bigint }
   get(...values: readonly SqliteValue[]): unknown
   all(...values: readonly SqliteValue[]): unknown[]
+  iterate?(...values: readonly SqliteValue[]): IterableIterator<unknown>
+  setReadBigInts?(isOn: boolean): unknown
+}
+
+/** As `all`, also where somebody has written numbers that are too large for a number: they come as the nearest one. */
+export function readAll(statement: SqliteStatement, ...values: readonly SqliteValue[]): unknown[] {
+  try {
+    return statement.all(...values)
+  } catch (thrown) {
+    // Not every driver gives a code.
+    if (!/too large to be represented/i.test(messageOf(thrown))) throw thrown
+  }
+  statement.setReadBigInts?.(true)
+  try {
+    return statement.all(...values).map((row) => Object.fromEntries(Object.entries(row as object).map(asNumber)))
+  } finally {
+    statement.setReadBigInts?.(false)
+  }
+}
+
+function asNumber([name, value]: [string, unknown]): [string, unknown] {
+  return [name, typeof value === 'bigint' ? Number(value) : value]
 }
 
 export type SqliteValue = null | number | string

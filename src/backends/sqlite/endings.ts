@@ -50,7 +50,7 @@ export class Endings {
   constructor(connection: Connection, parts: EndingsParts) {
     this.#parts = parts
     this.#ended = connection.prepare(
-      `SELECT id, linked, state, result, seal, coalesce(errors ->> '$[#-1].message', reason) AS error, unique_key, unique_until, started_at
+      `SELECT id, linked, state, result, seal, coalesce(CASE WHEN json_valid(errors) THEN errors ->> '$[#-1].message' END, reason) AS error, unique_key, unique_until, started_at
        FROM treadle_jobs WHERE seq = ?`,
     )
     this.#delete = connection.prepare('DELETE FROM treadle_jobs WHERE seq = ?')

@@ -3,7 +3,7 @@ import { isFinal, jobStates, zeroCounts } from '../job-state.ts'
 import type { JobCount, JobFilter, RemoveFilter } from '../store.ts'
 import type { Addresses } from './addresses.ts'
 import type { Connection } from './connection.ts'
-import type { SqliteStatement, SqliteValue } from './driver.ts'
+import { readAll, type SqliteStatement, type SqliteValue } from './driver.ts'
 import type { Lanes } from './lanes.ts'
 import type { HeldRow, JobRow } from './record.ts'
 import { stateNumber } from './schema.ts'
@@ -45,7 +45,7 @@ export class Looking {
 
   get(id: string): JobRow | null {
     const seq = this.#addresses.find(id)
-    return seq === undefined ? null : ((this.#get.get(seq) as JobRow | undefined) ?? null)
+    return seq === undefined ? null : ((readAll(this.#get, seq)[0] as JobRow | undefined) ?? null)
   }
 
   list(filter: JobFilter): readonly JobRow[] {
@@ -76,7 +76,7 @@ export class Looking {
     }
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
     const statement = this.#connection.prepare(`${select} ${where} ORDER BY jobs.seq DESC LIMIT ?`)
-    return statement.all(...values, filter.limit) as JobRow[]
+    return readAll(statement, ...values, filter.limit) as JobRow[]
   }
 
   counts(): readonly JobCount[] {

@@ -1,5 +1,5 @@
 import type { Rate } from '../limits.ts'
-import type { RateLog } from '../rate-window.ts'
+import { type RateLog, readRateLog } from '../rate-window.ts'
 import { Tokens } from '../tokens.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
@@ -23,7 +23,7 @@ export class Rates {
 
   logOf(scope: string): RateLog {
     const row = this.#read.get(scope) as { log: string } | undefined
-    return row === undefined ? [] : (JSON.parse(row.log) as RateLog)
+    return row === undefined ? [] : readRateLog(row.log)
   }
 
   tokens(scope: string, rate: Rate, now: number): Tokens {

@@ -1,6 +1,6 @@
-import { byStart, type WorkerPresence, type WorkerRecord } from '../presence.ts'
+import { byStart, type WorkerPresence, type WorkerRecord, workerRecord } from '../presence.ts'
 import type { Connection } from './connection.ts'
-import type { SqliteStatement } from './driver.ts'
+import { readAll, type SqliteStatement } from './driver.ts'
 
 /** The workers' own rows. The names of their jobs have a table of their own: they may be many, and are written only when they change. */
 export class Workers {
@@ -45,7 +45,9 @@ export class Workers {
   }
 
   list(now: number): readonly WorkerRecord[] {
-    return (this.#list.all(now) as WorkerRow[]).map(recordOf).toSorted(byStart)
+    return (readAll(this.#list, now) as WorkerRow[])
+      .flatMap(({ said, jobs, seenAt, expiresAt }) => workerRecord(said, jobs, seenAt, expiresAt))
+      .toSorted(byStart)
   }
 }
 
@@ -55,8 +57,4 @@ interface WorkerRow {
   /** JSON texts. */
   readonly said: string
   readonly jobs: string
-}
-
-function recordOf({ seenAt, expiresAt, said, jobs }: WorkerRow): WorkerRecord {
-  return { ...(JSON.parse(said) as Omit<WorkerPresence, 'jobs'>), jobs: JSON.parse(jobs) as string[], seenAt, expiresAt }
 }

@@ -24,6 +24,7 @@ export function jobDetails({ job, links, tree }: ShownJob, out: Output, now: num
   const lines: readonly (readonly [label: string, value: string | undefined])[] = [
     ['job', job.name === job.job ? visible(job.job) : visible(`${job.job} (${job.name})`)],
     ['state', stateColour(colours, job.state)(state.join(' '))],
+    ['spoilt', job.spoilt === undefined ? undefined : visible(job.spoilt.join('; '))],
     ['queue', visible(job.queue)],
     ['priority', String(job.priority)],
     ['group', job.group === null ? undefined : visible(job.group)],

@@ -114,23 +114,34 @@ const common = {
   cancelRequested: flag(),
 }
 
+const spoilt = {
+  spoilt: flag({ description: 'True where somebody else has written to its row, and something of it could not be read.' }),
+  faults: list(text(), { description: 'What is wrong with it then.' }),
+}
+
 /** A job in a list: without what may be large. */
-export const jobSummary = object({ ...common, lastError: nullable(text({ description: 'The message of its last failure.' })) })
+export const jobSummary = object(
+  { ...common, lastError: nullable(text({ description: 'The message of its last failure.' })) },
+  spoilt,
+)
 export type JobSummary = ValueOf<typeof jobSummary>
 
-export const job = object({
-  ...common,
-  payload,
-  result: anything({ description: 'What its handler gave; null where there is nothing.' }),
-  progress: anything(),
-  meta,
-  timeoutMs: nullable(integer({ description: 'How long one attempt may take.' })),
-  repeat: nullable(text({ description: 'When it is to be done again after it has been done.' })),
-  number: nullable(integer({ description: 'What it is called where jobs are known by numbers.' })),
-  rescues: integer({ description: 'How often its lease ran out because a worker died.' }),
-  idempotencyKey: nullable(text()),
-  errors: list(attemptError, { description: 'The failures of its attempts, the oldest first.' }),
-})
+export const job = object(
+  {
+    ...common,
+    payload,
+    result: anything({ description: 'What its handler gave; null where there is nothing.' }),
+    progress: anything(),
+    meta,
+    timeoutMs: nullable(integer({ description: 'How long one attempt may take.' })),
+    repeat: nullable(text({ description: 'When it is to be done again after it has been done.' })),
+    number: nullable(integer({ description: 'What it is called where jobs are known by numbers.' })),
+    rescues: integer({ description: 'How often its lease ran out because a worker died.' }),
+    idempotencyKey: nullable(text()),
+    errors: list(attemptError, { description: 'The failures of its attempts, the oldest first.' }),
+  },
+  spoilt,
+)
 export type Job = ValueOf<typeof job>
 
 export const jobPage = object({

@@ -49,6 +49,7 @@ function commonOf(record: JobRecord): Omit<JobSummary, 'lastError'> {
     owner,
     leaseExpiresAt: isoOrNull(record.leaseExpiresAt),
     cancelRequested,
+    ...(record.spoilt !== undefined && { spoilt: true, faults: record.spoilt }),
   }
 }
 

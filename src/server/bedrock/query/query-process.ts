@@ -4,7 +4,7 @@ import { watchParent } from '../../../isolation/parent-watch.ts'
 import type { QueryAnswer, Question } from './query.ts'
 
 /** One query on a copy of the jobs in memory: whatever it says, it can reach nothing else. */
-async function answer({ sql, rows, mostRows }: Question): Promise<QueryAnswer> {
+async function answer({ sql, rows, mostRows, mostBytes }: Question): Promise<QueryAnswer> {
   const Database = await loadDriver()
   const database = new Database(':memory:')
   database.exec(`CREATE TABLE jobs (created TIMESTAMP NOT NULL, jobID INTEGER NOT NULL PRIMARY KEY, state TEXT NOT NULL,
@@ -15,9 +15,19 @@ async function answer({ sql, rows, mostRows }: Question): Promise<QueryAnswer> {
   for (const row of rows) insert.run(...row)
   database.exec('COMMIT; PRAGMA query_only = ON')
   try {
-    const found = database.prepare(sql).all() as Readonly<Record<string, unknown>>[]
-    if (found.length > mostRows) return { error: `the answer has more than ${mostRows} rows` }
-    return { headers: Object.keys(found[0] ?? {}), rows: found.map((row) => Object.values(row).map(cellOf)) }
+    const found: string[][] = []
+    let headers: readonly string[] = []
+    let bytes = 0
+    const statement = database.prepare(sql)
+    for (const each of statement.iterate?.() ?? statement.all()) {
+      const row = each as Readonly<Record<string, unknown>>
+      const cells = Object.values(row).map(cellOf)
+      for (const cell of cells) bytes += cell.length
+      if (found.length === 0) headers = Object.keys(row)
+      if (found.push(cells) > mostRows) return { error: `the answer has more than ${mostRows} rows` }
+      if (bytes > mostBytes) return { error: `the answer has more than ${mostBytes} bytes` }
+    }
+    return { headers, rows: found }
   } catch (thrown) {
     return { error: messageOf(thrown) }
   } finally {

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSqlite } from 'treadle/sqlite'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { WholeBackend } from '../../src/backends/contract.ts'
+import { loadDriver } from '../../src/backends/sqlite/driver.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { ManualClock } from '../../src/testing/manual-clock.ts'
+import { SqlGround } from '../backends/sql-ground.ts'
+import { serving } from './http/serving.ts'
+
+type Spoil = (sql: string) => Promise<unknown>
+
+/** A server on a queue, and a way to write straight into its tables. */
+async function ground(engine: 'sqlite' | 'postgres' | 'mariadb') {
+  const clock = new ManualClock()
+  if (engine === 'sqlite') {
+    const folder = mkdtempSync(join(tmpdir(), 'treadle-spoilt-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
+    const path = join(folder, 'jobs.db')
+    const backend = (await openSqlite({ path, clock, logger: silentLogger, migrate: true })) as WholeBackend
+    const spoil: Spoil = async (sql) => {
+      const Database = await loadDriver()
+      const database = new Database(path)
+      database.exec(sql.replaceAll(/\{(\w+)\}/g, 'treadle_$1'))
+      database.close()
+    }
+    return { ...(await serving({ on: { backend, clock }, jobs: { unsigned: true } })), spoil }
+  }
+  const place = new SqlGround(engine)
+  await place.start()
+  onTestFinished(() => place.stop())
+  const backend = (await place.open(clock)) as WholeBackend
+  return { ...(await serving({ on: { backend, clock }, jobs: { unsigned: true } })), spoil: place.query as Spoil }
+}
+
+const spoilings = [
+  ["payload = '{garbage'", 'its payload is not JSON'],
+  ["identity = 'garbage'", 'its identity is not one that this version of Treadle writes'],
+  ["identity = '[1,2,3]'", 'its identity is not one that this version of Treadle writes'],
+  ["result = '{garbage'", 'its result is not JSON'],
+  ["progress = '{garbage'", 'its progress is not JSON'],
+  ["errors = '{garbage'", 'its errors are no list of errors'],
+  ['errors = \'{"a":1}\'', 'its errors are no list of errors'],
+  ["errors = '[1]'", 'its errors are no list of errors'],
+  ['created_at = 9000000000000000000', 'its created_at is no time'],
+  ['created_at = -5', 'its created_at is no time'],
+  ['started_at = 9000000000000000000', 'its started_at is no time'],
+  ['finished_at = 9000000000000000000', 'its finished_at is no time'],
+  ['lease_until = 9000000000000000000', 'its lease_until is no time'],
+  ['state = 99', 'its state is not known'],
+  ['attempts = -1', 'its attempts is no number'],
+] as const
+
+describe.each(['sqlite', 'postgres', 'mariadb'] as const)('a row of %s that somebody has spoilt', (engine) => {
+  test('is shown as such, beside the others', async () => {
+    const { ask, client, spoil } = await ground(engine)
+    const { id: sound } = await client.jobs.create({ job: 'a' })
+    for (const [change, fault] of spoilings) {
+      const { id } = await client.jobs.create({ job: 'a' })
+      await spoil(
+        `UPDATE {jobs} SET ${engine === 'sqlite' && change.startsWith('identity') ? `stamp = NULL, ${change}` : change} WHERE id = '${id}'`,
+      )
+      const shown = await ask('GET', `/jobs/${id}`)
+      expect([change, shown.status, shown.body]).toEqual([
+        change,
+        200,
+        expect.objectContaining({ spoilt: true, faults: [fault] }),
+      ])
+      expect([change, (await ask('GET', `/jobs/${id}/why`)).status]).toEqual([change, 200])
+      expect([change, (await ask('GET', '/stats')).status]).toEqual([change, 200])
+    }
+    const { jobs } = (await ask('GET', '/jobs?limit=100')).body as { jobs: { id: string; spoilt?: true }[] }
+    expect(jobs.filter(({ spoilt }) => spoilt === undefined).map(({ id }) => id)).toEqual([sound])
+    expect(jobs).toHaveLength(spoilings.length + 1)
+  })
+
+  test.each(["payload = '{garbage'", "errors = '{garbage'", 'created_at = 9000000000000000000'])(
+    '%s: is dead when it is claimed, and the others are handed out',
+    async (change) => {
+      const { client, spoil } = await ground(engine)
+      const { id } = await client.jobs.create({ job: 'a' })
+      await spoil(`UPDATE {jobs} SET ${change} WHERE id = '${id}'`)
+      const { id: sound } = await client.jobs.create({ job: 'a' })
+      const leases = await client.leases.take({ jobs: ['a'], limit: 10 })
+      expect(leases.map((lease) => lease.id)).toContain(sound)
+      const spoilt = leases.find((lease) => lease.id === id)
+      if (spoilt === undefined) expect(await client.jobs.get(id)).toMatchObject({ state: 'dead', reason: 'rejected' })
+      else expect(await client.leases.settle(id, { token: spoilt.token, outcome: 'fail', error: { message: 'no' } })).toBe('dead')
+      expect((await client.jobs.get(id)).state).toBe('dead')
+    },
+  )
+
+  test('of a worker is left out', async () => {
+    const { ask, backend, spoil } = await ground(engine)
+    const said = {
+      host: 'h',
+      pid: 1,
+      version: '1',
+      startedAt: 1,
+      queues: null,
+      jobs: ['a'],
+      concurrency: 1,
+      allowed: 1,
+      running: 0,
+    }
+    for (const owner of ['one', 'two', 'three', 'four']) {
+      await backend.store.workers.announce({ ...said, owner, breaker: 'closed', scheduler: null }, 60_000)
+    }
+    await spoil("UPDATE {workers} SET said = '{garbage' WHERE owner = 'one'")
+    await spoil("UPDATE {worker_jobs} SET jobs = 'garbage' WHERE owner = 'two'")
+    await spoil("UPDATE {workers} SET seen_at = 9000000000000000000 WHERE owner = 'three'")
+    expect(await ask('GET', '/workers')).toMatchObject({ status: 200, body: { workers: [{ owner: 'four' }] } })
+    expect(await ask('GET', '/stats')).toMatchObject({ status: 200 })
+  })
+})
