@@ -1,5 +1,6 @@
 export { defineConfig, type TreadleConfig } from './app/config.ts'
 export { configure, jobs } from './app/default-instance.ts'
+export type { JoinOptions } from './app/dispatches.ts'
 export type { QueueOptions } from './app/queue-limits.ts'
 export type { Schedules } from './app/schedules.ts'
 export type { SuperviseOptions } from './app/supervising.ts'
@@ -7,7 +8,7 @@ export { type BackendOptions, Treadle, type TreadleOptions, treadle } from './ap
 export type { Why, WhyReason, WhyRule } from './app/why.ts'
 export type { NodeOptions, Workflow, WorkflowNode } from './app/workflow.ts'
 export type { WorkflowRun } from './app/workflow-run.ts'
-export type { BatchCallbacks } from './app/workflows.ts'
+export type { BatchCallbacks, BatchOptions, FileWorkflows, JoinedWorkflows } from './app/workflows.ts'
 export type { DaemonReport, StopOptions } from './app/working.ts'
 export type {
   AttemptError,

@@ -36,4 +36,5 @@ function circular({ run, job }: ChildRequest, holder: string): TreadleError {
   return new TreadleError('WORKFLOW_CIRCULAR', message)
 }
 
-const ownOptions = dispatchOptionNames.filter((name) => name !== 'dependsOn' && name !== 'onDependencyFailure')
+/** A child is stored under the lease of its parent, and so in no transaction of anybody else. */
+const ownOptions = dispatchOptionNames.filter((name) => !['dependsOn', 'onDependencyFailure', 'in'].includes(name))

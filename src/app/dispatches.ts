@@ -9,9 +9,9 @@ import type { Run } from '../definition/run.ts'
 import type { ChildRequest } from '../execution/run-links.ts'
 import { insideIsolate } from '../isolation/inside.ts'
 import { sendChild } from './children.ts'
+import type { PlacedJob } from './joined-sending.ts'
 import type { Opened, Opening } from './opening.ts'
 import { RunHandle, type RunHandleDeps } from './run-handle.ts'
-import type { PlacedJob } from './sending.ts'
 
 export interface DispatchesDeps {
   readonly opening: Opening
@@ -19,6 +19,26 @@ export interface DispatchesDeps {
   readonly handles: RunHandleDeps
   /** Runs what was sent, where that is how the backend works. */
   readonly pass: () => Promise<unknown>
+}
+
+/** Which transaction of the caller a workflow is stored in. */
+export interface JoinOptions {
+  /** A transaction on the queue's database, which the caller ends: all of the jobs are there when it is committed. */
+  readonly in?: DispatchOptions['in']
+}
+
+/** The jobs of a workflow, and what they have in common. */
+export interface MadeJobs {
+  readonly root: string
+  readonly jobs: readonly PlacedJob[]
+}
+
+/** Jobs that name each other need their ids before they are sent. */
+export type MakeJobs = (newId: () => string) => MadeJobs
+
+export interface SentWorkflow {
+  readonly id: string
+  readonly runs: readonly Run[]
 }
 
 /** Sends jobs to the queue of a program, and gives handles of them. */
@@ -48,8 +68,8 @@ export class Dispatches implements Dispatcher {
 
   dispatchAtOnce(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): readonly Run[] {
     const opened = this.#atHand()
-    if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen(definition))
-    const receipts = atOnce(opened.sending.sendJoined(definition, payloads, options), () => takesTime(definition))
+    if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen(`"${definition.job}"`))
+    const receipts = atOnce(opened.sending.sendJoined(definition, payloads, options), () => takesTime(`"${definition.job}"`))
     return receipts.map((receipt) => this.handle(definition.job, receipt))
   }
 
@@ -63,13 +83,31 @@ export class Dispatches implements Dispatcher {
     return receipts.map((receipt) => this.handle(definition.job, receipt))
   }
 
-  async dispatchWorkflow(jobs: readonly PlacedJob[]): Promise<readonly SendReceipt[]> {
-    const opened = await this.opened()
+  async dispatchWorkflow(make: MakeJobs, options: JoinOptions): Promise<SentWorkflow> {
+    const opened = this.#atHand() ?? (await this.opened())
     const { backend, sending } = opened
     if (backend.store === undefined) throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend has no workflows`)
-    const receipts = await sending.sendWorkflow(jobs)
-    if (opened.backend.kind === 'sync') await this.#deps.pass()
-    return receipts
+    const made = make(() => sending.newId())
+    const isJoined = 'in' in options
+    const receipts = await (isJoined
+      ? answerOf(sending.sendWorkflowJoined(made.jobs, options.in))
+      : sending.sendWorkflow(made.jobs))
+    if (backend.kind === 'sync') await this.#deps.pass()
+    return this.#workflowOf(made, receipts)
+  }
+
+  /** In a transaction on a SQLite file, which can not wait. */
+  dispatchWorkflowAtOnce(make: MakeJobs, tx: unknown): SentWorkflow {
+    const opened = this.#atHand()
+    if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen('a workflow'))
+    const made = make(() => opened.sending.newId())
+    const receipts = atOnce(opened.sending.sendWorkflowJoined(made.jobs, tx), () => takesTime('a workflow'))
+    return this.#workflowOf(made, receipts)
+  }
+
+  #workflowOf({ root, jobs }: MadeJobs, receipts: readonly SendReceipt[]): SentWorkflow {
+    const runs = receipts.map((receipt, index) => this.handle(jobs[index]?.definition.job as string, receipt))
+    return { id: root, runs }
   }
 
   async dispatchChild(request: ChildRequest): Promise<Run> {
@@ -102,11 +140,11 @@ function refuseOtherThanObject(options: unknown, { job }: JobDefinition): void {
   throw new TreadleError('CONFIG_INVALID', message)
 }
 
-function notOpen({ job }: JobDefinition): string {
-  return `Dispatch of "${job}" in a transaction on a SQLite file, which can not wait for the queue to be opened: await jobs.open() before it`
+function notOpen(what: string): string {
+  return `Dispatch of ${what} in a transaction on a SQLite file, which can not wait for the queue to be opened: await jobs.open() before it`
 }
 
-function takesTime({ job }: JobDefinition): TreadleError {
-  const message = `Dispatch of "${job}" in a transaction on a SQLite file, which can not wait: its schema must be synchronous, and its transaction one of the file itself`
+function takesTime(what: string): TreadleError {
+  const message = `Dispatch of ${what} in a transaction on a SQLite file, which can not wait: its schema must be synchronous, and its transaction one of the file itself`
   return new TreadleError('TRANSACTION_INVALID', message)
 }

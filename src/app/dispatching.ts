@@ -4,12 +4,14 @@ import { type DispatchArguments, type DispatchOptions, dispatchOptions } from '.
 import { noPayload, PayloadDraft } from '../definition/draft.ts'
 import type { Handler, HandlerClass } from '../definition/handler.ts'
 import type { Run } from '../definition/run.ts'
+import type { SqlTransaction } from '../definition/sql-transaction.ts'
+import type { CallerTransaction, SqliteConnection } from '../definition/transactions/caller-transaction.ts'
 import type { ResultsOf, Step } from '../definition/workflow.ts'
 import { Defining, type Named } from './defining.ts'
-import type { Dispatches } from './dispatches.ts'
+import type { Dispatches, JoinOptions } from './dispatches.ts'
 import type { Workflow } from './workflow.ts'
 import type { WorkflowRun } from './workflow-run.ts'
-import type { BatchCallbacks, LastOf, Workflows } from './workflows.ts'
+import type { BatchOptions, FileWorkflows, JoinedWorkflows, LastOf, Workflows } from './workflows.ts'
 
 /** The words by which a program puts jobs into its queue. */
 export abstract class Dispatching extends Defining {
@@ -56,21 +58,25 @@ export abstract class Dispatching extends Defining {
   }
 
   /** Jobs one after the other: each step waits for the one before it, and is dead when that one fails. */
-  chain<const Steps extends readonly Step[]>(steps: Steps): Promise<WorkflowRun<LastOf<Steps>>> {
-    return this.workflows.chain(steps)
+  chain<const Steps extends readonly Step[]>(steps: Steps, options: JoinOptions = {}): Promise<WorkflowRun<LastOf<Steps>>> {
+    return this.workflows.chain(steps, options)
   }
 
   /** Jobs beside each other, and what is to follow when all of them have ended. */
-  batch<const Steps extends readonly Step[]>(
-    steps: Steps,
-    callbacks: BatchCallbacks = {},
-  ): Promise<WorkflowRun<ResultsOf<Steps>>> {
-    return this.workflows.batch(steps, callbacks)
+  batch<const Steps extends readonly Step[]>(steps: Steps, options: BatchOptions = {}): Promise<WorkflowRun<ResultsOf<Steps>>> {
+    return this.workflows.batch(steps, options)
   }
 
   /** Jobs that wait for each other in any shape; nothing is stored before it is dispatched. */
   workflow(): Workflow {
     return this.workflows.workflow()
+  }
+
+  /** Workflows in a transaction that the caller has begun: all of their jobs are there when that is committed. */
+  in(tx: SqliteConnection | SqlTransaction): FileWorkflows
+  in(tx: CallerTransaction): JoinedWorkflows
+  in(tx: CallerTransaction | SqlTransaction): JoinedWorkflows | FileWorkflows {
+    return this.workflows.in(tx)
   }
 
   /** A handle of a job that is known by its id. */

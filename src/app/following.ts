@@ -1,4 +1,6 @@
 import type { Coordination, LockHolder, QueueBackend } from '../backends/contract.ts'
+import { queueClock } from '../backends/queue-clock.ts'
+import type { Clock } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
 import type { JobDefinition } from '../definition/definition.ts'
@@ -34,7 +36,7 @@ export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps
     definitions: () => registry.definitions(),
     schedules: backend.store.schedules,
     envelope,
-    clock,
+    clock: queueClock(backend, clock),
     logger,
     environment,
     pace,
@@ -43,15 +45,15 @@ export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps
     onMissed: (missed) => events.emit('schedule:missed', missed),
     onTick: (tick) => events.emit('schedule:tick', tick),
     ...(config.maxOverruns !== null && { maxOverruns: config.maxOverruns }),
-    ...(config.isSingle && { lock: lockOf(backend, deps.holder) }),
+    ...(config.isSingle && { lock: lockOf(backend, deps.holder, clock) }),
   })
 }
 
-/** It is renewed every few seconds, so a scheduler that is alive never loses it, and one that died is followed soon. */
+/** It is renewed every few seconds, also during a pass, so a scheduler that is alive never loses it, and one that died is followed soon. */
 const lockMs = 60_000
 
-function lockOf({ coordination, kind }: QueueBackend, holder: LockHolder): SchedulerLock {
-  return new SchedulerLock(sharing(coordination, kind), holder, lockMs)
+function lockOf({ coordination, kind }: QueueBackend, holder: LockHolder, clock: Clock): SchedulerLock {
+  return new SchedulerLock(sharing(coordination, kind), holder, lockMs, clock)
 }
 
 function sharing(coordination: Coordination | undefined, kind: string): Coordination {

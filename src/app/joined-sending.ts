@@ -3,8 +3,18 @@ import { type Steps, wait } from '../core/answer.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import type { DispatchOptions } from '../definition/dispatch.ts'
+import type { Envelope } from '../envelope/envelope.ts'
 import { mayChangeHolder, sendOrChange } from './changing-holders.ts'
-import { planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
+import { refuseKeyInWorkflow } from './linked-keys.ts'
+import { type PlaceInWorkflow, planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
+
+/** A job of a workflow that is dispatched as a whole. */
+export interface PlacedJob {
+  readonly definition: JobDefinition
+  readonly payload: unknown
+  readonly options: DispatchOptions
+  readonly place: PlaceInWorkflow
+}
 
 export interface JoinedSendingDeps {
   readonly backend: QueueBackend
@@ -32,6 +42,23 @@ export function* sendJoined(
   const receipts: SendReceipt[] = []
   for (const payload of written) receipts.push(yield* sendOrChange(plan, payload, { queue, sealing, maxPayloadBytes }))
   return receipts
+}
+
+/** The jobs of a workflow in a transaction of the caller: all of them, or none. */
+export function* sendWorkflowJoined(
+  jobs: readonly PlacedJob[],
+  tx: unknown,
+  { backend, sealing, maxPayloadBytes }: JoinedSendingDeps,
+): Steps<readonly SendReceipt[]> {
+  const envelopes: Envelope[] = []
+  for (const { definition, payload, options, place } of jobs) {
+    const plan = planDispatch(definition, options, sealing.now())
+    const written = yield* wait(writePayload(plan, payload, maxPayloadBytes))
+    refuseKeyInWorkflow(plan, written, place)
+    envelopes.push(sealJob(plan, written, sealing, { place }))
+  }
+  const queue = yield* joined(tx, jobs[0]?.definition as JobDefinition, backend)
+  return yield* wait(queue.send(envelopes))
 }
 
 function* joined(tx: unknown, { job }: JobDefinition, { kind, transactions }: QueueBackend): Steps<JoinedQueue> {

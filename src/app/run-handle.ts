@@ -6,11 +6,14 @@ import { type Instant, parseInstant } from '../core/instant.ts'
 import type { Json } from '../core/json.ts'
 import type { TreeProgress, WaitOptions } from '../definition/progress.ts'
 import type { Run } from '../definition/run.ts'
+import type { KeyRing } from '../envelope/key-ring.ts'
+import { verifyHandedOn } from '../execution/handed-on.ts'
 import { lookPatiently, waitUntilOver } from './looking-again.ts'
 import { aloneProgress, treeProgress } from './tree-progress.ts'
 
 /** What a handle needs of the program that made it. */
 export interface RunHandleDeps {
+  keys(): Promise<KeyRing | null>
   clock(): Promise<Clock>
   store(): Promise<JobStore>
   cancel(id: string): Promise<Awaited<ReturnType<JobStore['cancel']>>>
@@ -54,7 +57,7 @@ export class RunHandle implements Run<never> {
       clock,
       options,
     )
-    return resultOf(record)
+    return resultOf(record, await this.#deps.keys())
   }
 
   async cancel({ tree = false }: { readonly tree?: boolean } = {}): Promise<boolean> {
@@ -104,9 +107,11 @@ export class RunHandle implements Run<never> {
   }
 }
 
-function resultOf(record: JobRecord): never {
+function resultOf(record: JobRecord, keys: KeyRing | null): never {
   // What was skipped because its work was done before has the result of that run.
   const hasResult = record.state === 'succeeded' || (record.state === 'skipped' && record.result !== null)
+  // A success without a result is signed only where somebody waits for it, and there is nothing to be forged in it.
+  if (keys !== null && record.result !== null) verifyHandedOn(record, keys)
   if (hasResult) return (record.result === null ? undefined : JSON.parse(record.result)) as never
   const last = record.errors.at(-1)?.message
   const why = last ?? record.reason

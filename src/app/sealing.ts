@@ -1,3 +1,4 @@
+import { distinctWaits } from '../backends/waiting.ts'
 import { type Answer, answerOf, type Steps, wait } from '../core/answer.ts'
 import { parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
@@ -25,6 +26,7 @@ import {
   type WaitLink,
 } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
+import { sealLateDependency } from '../envelope/result-seal.ts'
 import { dispatchedDependencies } from './dispatched-dependencies.ts'
 
 export interface SealingDeps {
@@ -152,7 +154,8 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
 
 export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps, { place, number }: Particulars = {}): Envelope {
   const id = place?.id ?? deps.newId()
-  const delivery = deliveryOf(plan, payload, deps.now(), linksOf(plan, id, place), number ?? null)
+  const links = vouched(linksOf(plan, id, place), id, deps.keys)
+  const delivery = deliveryOf(plan, payload, deps.now(), links, number ?? null)
   return stamp(stampFor(plan, payload.idempotencyKey, deps.encrypts ?? false), id, payload.text, delivery, deps.keys)
 }
 
@@ -182,6 +185,15 @@ function linksOf({ waitsFor, longestWaitMs }: Plan, id: string, place: PlaceInWo
   if (place === undefined) return waitsFor.length === 0 ? null : { root: id, parent: null, waitsFor, longestWaitMs }
   const { root, parent } = place
   return { root, parent, waitsFor: [...waitsFor, ...place.waitsFor], longestWaitMs }
+}
+
+/** Says for each job that is waited for what is to be kept where its end was not sealed: see `sealLateDependency`. */
+function vouched(links: Links | null, id: string, keys: KeyRing | null): Links | null {
+  if (links === null || keys === null) return links
+  const { parent } = links
+  const waitsFor = distinctWaits(links).map((wait, place) => ({ ...wait, late: sealLateDependency({ waiter: id, place }, keys) }))
+  if (parent === null) return { ...links, waitsFor }
+  return { ...links, waitsFor, parent: { ...parent, late: sealLateDependency({ waiter: parent.id, place: parent.key }, keys) } }
 }
 
 function deliveryOf(

@@ -1,4 +1,5 @@
 import type { QueueBackend, SendReceipt } from '../backends/contract.ts'
+import { queueClock } from '../backends/queue-clock.ts'
 import type { Steps } from '../core/answer.ts'
 import { Batcher } from '../core/batcher.ts'
 import { nextTurn } from '../core/clock.ts'
@@ -10,7 +11,7 @@ import { noPayload } from '../definition/draft.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import { mayChangeHolder } from './changing-holders.ts'
 import { Holders } from './holders.ts'
-import { sendJoined } from './joined-sending.ts'
+import { type JoinedSendingDeps, type PlacedJob, sendJoined, sendWorkflowJoined } from './joined-sending.ts'
 import { refuseKeyInWorkflow } from './linked-keys.ts'
 import type { OpenedBackend } from './open-backend.ts'
 import type { Settings } from './options.ts'
@@ -32,14 +33,6 @@ const largestPart = 1_000
 /** So many of them are under way at once: the database need not wait for the program, nor the other way round. */
 const mostAtOnce = 2
 
-/** A job of a workflow that is dispatched as a whole. */
-export interface PlacedJob {
-  readonly definition: JobDefinition
-  readonly payload: unknown
-  readonly options: DispatchOptions
-  readonly place: PlaceInWorkflow
-}
-
 /** From a payload to a job on disk. */
 export class Sending {
   readonly #backend: QueueBackend
@@ -50,7 +43,8 @@ export class Sending {
   #holders: Holders | undefined
 
   constructor({ backend, keys }: OpenedBackend, settings: Settings) {
-    const now = () => backend.now?.() ?? settings.clock.now()
+    const clock = queueClock(backend, settings.clock)
+    const now = () => clock.now()
     const newUuid = idMaker(now)
     const newId = backend.kind === 'sync' ? () => `sync-${newUuid()}` : newUuid
     this.#backend = backend
@@ -126,8 +120,12 @@ export class Sending {
   /** In the transaction that the options name. */
   sendJoined(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Steps<readonly SendReceipt[]> {
     refuseNoList(payloads)
-    const { maxPayloadBytes } = this.#settings
-    return sendJoined(definition, payloads, options, { backend: this.#backend, sealing: this.#sealing, maxPayloadBytes })
+    return sendJoined(definition, payloads, options, this.#joining())
+  }
+
+  /** All jobs of a workflow, in a transaction of the caller. */
+  sendWorkflowJoined(jobs: readonly PlacedJob[], tx: unknown): Steps<readonly SendReceipt[]> {
+    return sendWorkflowJoined(jobs, tx, this.#joining())
   }
 
   /** A job that a running one makes, stored while that one holds its lease. */
@@ -174,6 +172,10 @@ export class Sending {
   async idle(): Promise<void> {
     await this.#holders?.idle()
     await this.#sends.idle()
+  }
+
+  #joining(): JoinedSendingDeps {
+    return { backend: this.#backend, sealing: this.#sealing, maxPayloadBytes: this.#settings.maxPayloadBytes }
   }
 
   /** For dispatches that change the job which holds their key. */

@@ -1,4 +1,5 @@
 import type { QueueBackend } from '../backends/contract.ts'
+import { queueClock } from '../backends/queue-clock.ts'
 import type { JobStore } from '../backends/store.ts'
 import type { Upkeep } from '../backends/upkeep.ts'
 import { workingFolder } from '../core/environment.ts'
@@ -80,9 +81,8 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     this.workflows = new Workflows({
       ...handles,
       registry,
-      sending: async () => (await opened()).sending,
-      send: (jobs) => this.dispatcher.dispatchWorkflow(jobs),
-      runOf: (job, receipt) => this.dispatcher.handle(job, receipt),
+      send: (make, options) => this.dispatcher.dispatchWorkflow(make, options),
+      sendAtOnce: (make, tx) => this.dispatcher.dispatchWorkflowAtOnce(make, tx),
     })
     insideIsolate()?.programs.push({
       url: () => this.url,
@@ -165,7 +165,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
   /** Removes ended jobs that were kept long enough, now. */
   async prune(): Promise<number> {
     const { backend, settings } = await this.dispatcher.opened()
-    return prune(backend, retentionOf(this.registry, settings.keep), settings.clock)
+    return prune(backend, retentionOf(this.registry, settings.keep), queueClock(backend, settings.clock))
   }
 
   /** Gives the function that stops listening. */
@@ -189,6 +189,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     const waiters = new RunWaiters(this.#events)
     return {
       clock: async () => (await this.#opening.use()).settings.clock,
+      keys: async () => (await this.#opening.use()).keys,
       store: () => this.store(),
       cancel: async (id) => {
         const answer = await (await this.store()).cancel(id)

@@ -3,6 +3,7 @@ import { refuseUnknownOptions } from '../core/options.ts'
 import { keyProblem } from '../definition/names.ts'
 import { checkedStep, type Step } from '../definition/workflow.ts'
 import type { FailurePolicy } from '../envelope/envelope.ts'
+import type { JoinOptions } from './dispatches.ts'
 import type { WorkflowRun } from './workflow-run.ts'
 
 /** A step of a workflow, by its place or by its name. */
@@ -35,11 +36,11 @@ interface AddedStep {
 const policies: readonly FailurePolicy[] = ['fail', 'skip', 'ignore', 'continue', 'rescue']
 
 /** Steps that wait for each other in any shape but a circle, to be dispatched together. */
-export class Workflow {
+export class Workflow<Sent = Promise<WorkflowRun>> {
   readonly #steps = new Map<string, AddedStep>()
-  readonly #send: (steps: readonly WorkflowStep[]) => Promise<WorkflowRun>
+  readonly #send: (steps: readonly WorkflowStep[], options: JoinOptions) => Sent
 
-  constructor(send: (steps: readonly WorkflowStep[]) => Promise<WorkflowRun>) {
+  constructor(send: (steps: readonly WorkflowStep[], options: JoinOptions) => Sent) {
     this.#send = send
   }
 
@@ -62,7 +63,7 @@ export class Workflow {
   }
 
   /** Stores all of its jobs, or none. Its result is that of the step which was added last. */
-  dispatch(): Promise<WorkflowRun> {
+  dispatch(options: JoinOptions = {}): Sent {
     const steps = [...this.#steps.values()]
     this.#refuseUnsound(steps)
     const places = new Map(steps.map(({ name }, index) => [name, index]))
@@ -71,6 +72,7 @@ export class Workflow {
         step,
         waits: after.map((name) => ({ on: places.get(name) as number, onFailure })),
       })),
+      options,
     )
   }
 

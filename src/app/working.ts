@@ -1,4 +1,5 @@
 import type { QueueBackend } from '../backends/contract.ts'
+import { queueClock } from '../backends/queue-clock.ts'
 import { hostName, processId } from '../core/environment.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
@@ -143,7 +144,7 @@ export class Working {
     const maintenance = new Maintenance(
       backend,
       () => retentionOf(this.#deps.registry, settings.keep),
-      settings.clock,
+      queueClock(backend, settings.clock),
       (error) => this.#report(error),
     )
     const presence = this.#newPresence(worker, scheduler)
@@ -200,6 +201,7 @@ export class Working {
       keepOf: keepOf(registry, settings.keep),
       dispatchChild,
       schedules: backend.store?.schedules,
+      schedulesClock: queueClock(backend, clock),
       environment: settings.environment,
       owner: this.#owner,
       isolates: new IsolatePool({

@@ -18,7 +18,7 @@ export interface QueueBackend extends AsyncDisposable {
   /** So many jobs are asked for by one claim at most: more where a call is a round trip. 1,000 by default. */
   readonly largestClaim?: number
   /** The time by which the queue decides what is due. Absent where that is the clock of the program. */
-  now?(): number
+  readonly now?: () => number
   /**
    * Durable when it resolves, all of it or nothing. Envelopes may wait for each other in any order. A job that waits for one that
    * is nowhere waits for one that failed; where a unique key was taken, the job that holds it stands for the one that was sent.
@@ -34,11 +34,14 @@ export interface QueueBackend extends AsyncDisposable {
    * handler that was not called after all.
    */
   begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]>
-  /** Renews leases for `leaseMs` from when they are had for it, or tells that they are lost. */
-  extend(tokens: readonly string[], leaseMs: number): Promise<readonly SettleReceipt[]>
   /**
-   * Returns expired leases to the queue, or to `dead` after `maxRescues` of them. `lease` does the same on its way. Of owners
-   * that are known to be dead, all leases count as expired.
+   * Renews leases for `leaseMs` from when they are had for it, or tells that they are lost. `alone` tells that the owner of each runs nothing else from
+   * here on, so that its death counts against this job although it was claimed `amongOthers`.
+   */
+  extend(tokens: readonly string[], leaseMs: number, alone?: boolean): Promise<readonly SettleReceipt[]>
+  /**
+   * Returns expired leases to the queue, or to `dead` after `maxRescues` of them, unless the job was held among others. `lease`
+   * does the same on its way. Of owners that are known to be dead, all leases count as expired.
    */
   reap(maxRescues: number, deadOwners?: readonly string[]): Promise<ReapReport>
   /** Calls `wake` soon after work may have become ready for another process or this one. A hint: polling works without it. */
@@ -82,6 +85,8 @@ export interface LeaseRequest extends ClaimRules {
   /** The worker that asks: shown to people, and the address of cancellations. */
   readonly owner: string
   readonly maxRescues: number
+  /** Their owner holds other jobs beside these: that it dies is counted as a rescue of each, but ends none of them as poisoned. */
+  readonly amongOthers?: boolean
   /** So much waiting counts as one level of priority; null, or nothing, is strict priority. */
   readonly ageingMs?: number | null
 }
@@ -93,8 +98,12 @@ export interface Lease {
   readonly envelope: Envelope
   /** 1 for the first run. */
   readonly attempt: number
+  /** How many of its owners have died so far; none where it is not said. */
+  readonly rescues?: number
   /** By the clock of the program, as it went when the lease was handed out: it counts from when it was granted. */
   readonly expiresAt: number
+  /** It is part of a workflow, or somebody waited for it when it was claimed. Nothing is no. */
+  readonly linked?: boolean
 }
 
 export interface LeaseBatch {
@@ -113,6 +122,10 @@ export type Settlement = { readonly token: string } & (
   | {
       readonly kind: 'done'
       readonly result: string | null
+      /** Stored with the result and given back with it: see `sealResult`. Null, or nothing, where it is not signed. */
+      readonly seal?: string | null
+      /** Only where it is not linked: otherwise the receipt is `unsealed` and nothing is written, the lease is held on. */
+      readonly unlinked?: true
       readonly keep: boolean
       readonly once?: OnceMark
       /** Only where it waits for no children: otherwise the receipt is `blocked` and nothing is written, the lease is held on. */
@@ -132,7 +145,13 @@ export type Settlement = { readonly token: string } & (
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: AttemptError; readonly keep: boolean }
   | { readonly kind: 'cancelled'; readonly keep: boolean }
   /** Ended without a run, and so without an attempt. The result is that of another run which did the same work. */
-  | { readonly kind: 'skipped'; readonly why: string; readonly keep: boolean; readonly result?: string | null }
+  | {
+      readonly kind: 'skipped'
+      readonly why: string
+      readonly keep: boolean
+      readonly result?: string | null
+      readonly seal?: string | null
+    }
 )
 
 /**
@@ -140,7 +159,7 @@ export type Settlement = { readonly token: string } & (
  * of them has failed in a way that its parent does not survive, the parent has `failed` with it. A job that was asked to stop and
  * would come back, or wait, is `cancelled` in place of that.
  */
-export type SettleReceipt = 'applied' | 'lost' | 'blocked' | 'failed' | 'cancelled'
+export type SettleReceipt = 'applied' | 'lost' | 'blocked' | 'failed' | 'cancelled' | 'unsealed'
 
 export interface ReapReport {
   readonly returned: number
@@ -231,9 +250,11 @@ export type OnceClaim =
   /** Another job runs under the key. */
   | { readonly kind: 'busy' }
   /** A run has finished under the key, with this result. */
-  | { readonly kind: 'done'; readonly result: string | null }
+  | { readonly kind: 'done'; readonly result: string | null; readonly seal: string | null }
 
 export interface OnceMark {
   readonly key: string
   readonly keepMs: number
+  /** Kept with the key and given back with it: see `sealOnce`. */
+  readonly seal?: string | null
 }

@@ -106,6 +106,8 @@ export interface JobRecord {
   /** JSON texts, as they were written. */
   readonly payload: string
   readonly result: string | null
+  /** Of the result and of the job's having ended with it: see `verifyResult`. */
+  readonly seal: string | null
   readonly progress: string | null
   readonly meta: Readonly<Record<string, Json>>
   /** Attempts that were started and not given back. */
@@ -196,6 +198,8 @@ export interface JobLink {
   readonly waiting: boolean
   /** A JSON text. */
   readonly result: string | null
+  /** Of that end: see `verifyResult`. */
+  readonly seal: string | null
   /** Why it did not succeed. */
   readonly error: string | null
 }

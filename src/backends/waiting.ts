@@ -7,12 +7,19 @@ import type { JobLink } from './store.ts'
 export interface End {
   readonly state: FinalState | 'missing'
   readonly result: string | null
+  readonly seal: string | null
   readonly error: string | null
 }
 
 /** A duplicate that was skipped succeeded where it has the result of the run that it would have repeated. */
 export function isSuccess({ state, result }: Pick<End, 'state' | 'result'>): boolean {
   return state === 'succeeded' || (state === 'skipped' && result !== null)
+}
+
+/** How a job ended that nobody waited for until now: what was not signed because of that is vouched for by whoever waits. */
+export function lateEnd(end: End, late: string | null): End {
+  const isVouchedFor = end.state === 'succeeded' && end.result === null && end.seal === null
+  return isVouchedFor ? { ...end, seal: late } : end
 }
 
 /** What one end means for a job that waited for it: one less to wait for, its own end, or that it need not wait any more. */
@@ -43,7 +50,7 @@ export const nothingToRescue = 'none of the jobs that it waited for has failed'
 type Named = Pick<JobLink, 'id' | 'job'>
 
 /** Why a job ended because of one that it waited for. */
-export function failureText({ id, job, state, error, key }: Named & Pick<JobLink, 'key'> & Omit<End, 'result'>): string {
+export function failureText({ id, job, state, error, key }: Named & Pick<JobLink, 'key'> & Omit<End, 'result' | 'seal'>): string {
   const what = key === null ? 'waited for' : 'made'
   if (state === 'missing') return `The job ${id} that it ${what} does not exist`
   return `The job ${nameOf({ id, job })} that it ${what} is ${state}${error === null ? '' : `: ${clipped(error)}`}`

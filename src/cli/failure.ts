@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { type ErrorCode, messageOf, TreadleError } from '../core/errors.ts'
 import { masked } from '../core/masking.ts'
+import { visibleJson } from '../core/visible.ts'
 import { exitCodes } from './exit-codes.ts'
 import { visible } from './output/text.ts'
 
@@ -45,7 +46,7 @@ export function failureText(
 ): string {
   const { code, message } = failure
   const stack = options.verbose ? masked(inspect(thrown)) : undefined
-  if (options.json) return JSON.stringify({ error: { code, message, ...(stack === undefined ? {} : { stack }) } })
+  if (options.json) return visibleJson(JSON.stringify({ error: { code, message, ...(stack === undefined ? {} : { stack }) } }))
   const line = `treadle: ${visible(message).replaceAll(/\s*\n\s*/g, ' ')} [${code}]`
   return stack === undefined ? line : `${line}\n${visible(stack)}`
 }

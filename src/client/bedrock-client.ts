@@ -146,7 +146,7 @@ export class BedrockClient implements AsyncDisposable {
     headers: BedrockHeaders = {},
     options: BedrockCallOptions & { readonly waitMs?: number } = {},
   ): Promise<BedrockResponse> {
-    const text = requestText(method, { ...headers, token: this.#token })
+    const text = requestText(method, { token: this.#token, ...headers })
     return this.#connection.ask(text, this.#timeoutMs, options.waitMs ?? 0, options.signal)
   }
 

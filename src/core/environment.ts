@@ -63,6 +63,10 @@ export function signalProcessGroup(pid: number, signal: NodeJS.Signals | 0): boo
   }
 }
 
+export function hasProcessGroups(): boolean {
+  return process.platform !== 'win32'
+}
+
 /** Whether that process is still there and the parent of this one. Windows never gives a process another parent. */
 export function isParent(pid: number): boolean {
   if (process.ppid !== pid) return false

@@ -40,6 +40,7 @@ export const errorCodes = [
   'PAYLOAD_TOO_LARGE',
   'PROGRAM_FAILED',
   'REQUEST_FAILED',
+  'RESULT_FORGED',
   'RESULT_INVALID',
   'RUN_ENDED',
   'RUN_FAILED',

@@ -1,4 +1,5 @@
 import { masked } from './masking.ts'
+import { visible } from './visible.ts'
 
 /** The part of a logger that Treadle uses: pino, winston and `console` all have it. */
 export interface Logger {
@@ -16,8 +17,8 @@ export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore,
 export const consoleLogger: Logger = {
   debug: ignore,
   info: ignore,
-  warn: (message) => console.warn(`treadle: ${masked(message)}`),
-  error: (message) => console.error(`treadle: ${masked(message)}`),
+  warn: (message) => console.warn(`treadle: ${visible(masked(message))}`),
+  error: (message) => console.error(`treadle: ${visible(masked(message))}`),
 }
 
 /** The same logger, except that its failures stay its own (no job may fail because a line could not be written) and that it is told no passwords. */

@@ -11,9 +11,21 @@ export interface Step<Result = unknown> {
 }
 
 export function checkedStep(step: unknown): Step {
-  if (typeof step === 'object' && step !== null && 'job' in step && 'options' in step) return step as Step
+  if (typeof step === 'object' && step !== null && 'job' in step && 'options' in step) return soundStep(step as Step)
   const got = typeof step === 'object' && step !== null && 'job' in step ? `the job "${step.job}" itself` : String(step)
   throw new TreadleError('CONFIG_INVALID', `A workflow is made of steps, such as job.step(payload), got ${got}`)
+}
+
+/** All steps of a workflow are stored together, and so is said where: a step of its own would be there without the others. */
+function soundStep(step: Step): Step {
+  const { job, options } = step
+  if (typeof options !== 'object' || options === null) {
+    const message = `Step "${job}" of a workflow: its options must be an object such as { delay: '5s' }, got ${String(options)}`
+    throw new TreadleError('CONFIG_INVALID', message)
+  }
+  if (!('in' in options)) return step
+  const message = `Step "${job}" of a workflow: the transaction is said of the whole workflow, such as jobs.chain(steps, { in: tx })`
+  throw new TreadleError('CONFIG_INVALID', message)
 }
 
 /** What `dispatchChild` was given in place of a job may be anything. */

@@ -65,11 +65,18 @@ export interface ParentLink {
   readonly onFailure: FailurePolicy
   /** The parent does not wait for its children for longer than this. */
   readonly longestWaitMs: number
+  /** As in `WaitLink`, for the case that another job, which holds its unique key, stands for the child. */
+  readonly late?: string | null
 }
 
 export interface WaitLink {
   readonly id: string
   readonly onFailure: FailurePolicy
+  /**
+   * Kept in the place of that job's seal where it succeeded before, without a result, when nobody waited for it: see
+   * `sealLateDependency`. In any other case it must not be stored.
+   */
+  readonly late?: string | null
 }
 
 /**

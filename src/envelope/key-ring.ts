@@ -75,10 +75,10 @@ export class KeyRing {
     return decryptText(encrypted, context, key.encryptionKey)
   }
 
-  /** `kid.signature` over a text that is no envelope: its first line is to say what it is. Limits of keys are about jobs alone. */
+  /** `kid.signature` over a text that is no envelope: its first line is to say what it is. By a limited key only where there is no other. */
   signText(text: string): string {
-    this.ready()
-    const key = this.#first as RingKey
+    const keys = [...this.#keys().values()]
+    const key = keys.find(({ scope }) => !isLimited(scope)) ?? (keys[0] as RingKey)
     return `${key.id}.${key.digest(text)}`
   }
 

@@ -7,6 +7,7 @@ import { refusedReturn } from './control.ts'
 import type { Outcome } from './outcome.ts'
 import { again, asWritten, type RepeatingDeps } from './repeating.ts'
 import type { RunServices } from './run-context.ts'
+import { sealingKeys } from './sealing.ts'
 import { RunTransaction, type TransactionDeps } from './transaction.ts'
 
 export interface DeliveryDeps extends TransactionDeps, RepeatingDeps {
@@ -48,7 +49,10 @@ export async function prepareDelivery(
           return () => again(run, standing, deps)
         },
       }
-      run.transaction = new RunTransaction({ definition, token, attempt, once, repeating, isHeld, onLost }, deps)
+      run.transaction = new RunTransaction(
+        { definition, id: opened.identity.id, token, attempt, once, repeating, isHeld, onLost },
+        { ...deps, keys: sealingKeys(run.lease, deps.keys) },
+      )
       return null
     }
   }

@@ -10,6 +10,7 @@ import { AbandonedError, type ActiveRun, type StopReason, stopError } from './ac
 import { type AdmissionDeps, type Admitted, admit } from './admission.ts'
 import { type Departure, SnoozeSignal, thrownBehind, WaitSignal } from './control.ts'
 import { type AdmittedRun, type DeliveryDeps, endForGood, prepareDelivery } from './delivery.ts'
+import { heldByLinks } from './handed-on.ts'
 import type { Isolates } from './isolates.ts'
 import { heldBack, type OccurrenceDeps, type ScheduledRun, skipOvertaken } from './occurrence.ts'
 import { heldByKey } from './once.ts'
@@ -74,6 +75,8 @@ function scheduledRun({ definition, opened }: Admitted, run: ActiveRun, deps: Ex
 async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
   const { identity } = opened
   const { fields } = definition
+  const forged = run.lease.linked === true && deps.keys !== null ? await heldByLinks(run.lease, deps) : null
+  if (forged !== null) return forged
   const held = identity.idempotencyKey === null ? null : await heldByKey(identity.idempotencyKey, identity.id, deps)
   if (held !== null) return held
   let { payload } = opened

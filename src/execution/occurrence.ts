@@ -5,13 +5,15 @@ import { messageOf } from '../core/errors.ts'
 import { formatInstant } from '../core/instant.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import { isMissed } from '../scheduling/misfire.ts'
+import { isMissed, isMissedRepeat } from '../scheduling/misfire.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
 import { type DependencyDeps, heldByDependencies } from './dependencies.ts'
 import type { Outcome } from './outcome.ts'
 
 export interface OccurrenceDeps extends DependencyDeps {
   readonly clock: Clock
+  /** The queue's, where it has one: whether a run is late is not for the clock of the machine that happens to run it. */
+  readonly schedulesClock?: Clock
 }
 
 /** A scheduled run, in a program whose definition has the schedule. */
@@ -33,7 +35,7 @@ const askAgainMs = 1_000
 export async function heldBack(run: ScheduledRun, deps: OccurrenceDeps): Promise<Outcome | null> {
   const { definition, schedules, at, logger } = run
   const { overlap, fields } = definition
-  const now = deps.clock.now()
+  const now = (deps.schedulesClock ?? deps.clock).now()
   if (!fields.enabled) return { kind: 'skipped', why: 'its schedule is disabled' }
   const isLate = isPastPolicy(run, now)
   if (!isLate && overlap === 'allow' && fields.dependsOn.length === 0) return null
@@ -52,12 +54,17 @@ export async function heldBack(run: ScheduledRun, deps: OccurrenceDeps): Promise
  * What fell due during a run and could not begin, for want of a slot or a free worker, overlapped it all the same. It is ended
  * before the run frees its slot, or such runs would follow one by one, ever later.
  */
-export async function skipOvertaken(run: ScheduledRun, { clock }: OccurrenceDeps): Promise<void> {
+export async function skipOvertaken(run: ScheduledRun, { clock, schedulesClock = clock }: OccurrenceDeps): Promise<void> {
   const { definition, schedules, at, logger } = run
   if (definition.overlap !== 'skip') return
   try {
     const why = `the run of ${formatInstant(at)} had not ended`
-    const skipped = await schedules.skipWaiting({ schedule: definition.job, before: clock.now(), unseenOnly: false, why })
+    const skipped = await schedules.skipWaiting({
+      schedule: definition.job,
+      before: schedulesClock.now(),
+      unseenOnly: false,
+      why,
+    })
     if (skipped > 0) logger.info(`scheduled runs that fell due during this one are skipped: ${skipped}`)
   } catch (thrown) {
     logger.error(`scheduled runs that fell due during this one could not be skipped: ${messageOf(thrown)}`)
@@ -66,7 +73,9 @@ export async function skipOvertaken(run: ScheduledRun, { clock }: OccurrenceDeps
 
 /** One that was stored late is as late as a scheduler wanted it. */
 function isPastPolicy({ definition, schedule, at, storedAt }: ScheduledRun, now: number): boolean {
-  return storedAt < at && schedule.kind === 'calendar' && isMissed(schedule, definition.misfire, at, now)
+  if (storedAt >= at) return false
+  const { misfire } = definition
+  return schedule.kind === 'calendar' ? isMissed(schedule, misfire, at, now) : isMissedRepeat(schedule, misfire, at, now)
 }
 
 /** Whether a scheduler was there when it was due, beside what its neighbours tell. After a repeat there is none to tell. */

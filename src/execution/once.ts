@@ -1,9 +1,12 @@
 import type { Coordination, OnceClaim } from '../backends/contract.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import type { KeyRing } from '../envelope/key-ring.ts'
+import { verifyOnce } from '../envelope/result-seal.ts'
 import type { Outcome } from './outcome.ts'
 
 interface OnceDeps {
+  readonly keys: KeyRing | null
   readonly coordination: Coordination | undefined
   readonly services: { readonly logger: Logger }
 }
@@ -17,9 +20,15 @@ export async function heldByKey(key: string, jobId: string, deps: OnceDeps): Pro
   switch (claim.kind) {
     case 'claimed':
       return null
-    case 'done':
+    case 'done': {
+      try {
+        verifyOnce({ key, result: claim.result, seal: claim.seal }, deps.keys)
+      } catch (error) {
+        return { kind: 'dead', reason: 'rejected', error }
+      }
       // A run that gave no result has given one all the same: who waits for this one need not wait for more.
       return { kind: 'skipped', why: `a job with the idempotency key "${key}" has succeeded`, result: claim.result ?? 'null' }
+    }
     case 'busy':
     case 'unknown':
       return { kind: 'snooze', delayMs: lookAgainMs }

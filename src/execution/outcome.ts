@@ -1,5 +1,5 @@
 import type { DeadReason, OnceMark, Settlement } from '../backends/contract.ts'
-import { PermanentError } from '../core/errors.ts'
+import { PermanentError, TreadleError } from '../core/errors.ts'
 import type { JobDefinition, Keep } from '../definition/definition.ts'
 import { retryDelayMs } from '../definition/retry.ts'
 import type { Envelope } from '../envelope/envelope.ts'
@@ -31,9 +31,15 @@ export interface FailedAttempt {
 /** Another attempt, or the end: the only place where that is decided. */
 export function outcomeOfFailure(error: unknown, { definition, attempt, maxAttempts, random }: FailedAttempt): Outcome {
   const { retry, retryIf } = definition.fields
+  if (isForged(error)) return { kind: 'dead', reason: 'rejected', error }
   if (error instanceof PermanentError || isRefused(error, retryIf)) return { kind: 'dead', reason: 'permanent', error }
   if (attempt >= maxAttempts) return { kind: 'dead', reason: 'exhausted', error }
   return { kind: 'retry', delayMs: retryDelayMs(retry, attempt, random), error }
+}
+
+/** What a run was given by others is no longer what they have left: no other attempt finds anything else. */
+export function isForged(error: unknown): boolean {
+  return error instanceof TreadleError && error.code === 'RESULT_FORGED'
 }
 
 /** A decision that throws is none: the error is retried as if nobody had been asked. */

@@ -19,7 +19,7 @@ export interface ChildRequest {
 
 export interface LinkServices {
   dispatchChild(request: ChildRequest): Promise<Run>
-  /** Undefined where the backend can not look. */
+  /** What a job waits for, verified: see `verifyLinks`. Undefined where the backend can not look. */
   links(id: string): Promise<readonly JobLink[] | undefined>
   /** What all jobs of the workflow have in common that a job is part of. */
   rootOf(id: string): Promise<string>

@@ -7,13 +7,16 @@ import { validated } from '../definition/schema.ts'
 import type { WorkTransaction } from '../definition/sql-transaction.ts'
 import { isSynchronous } from '../definition/transactions/recognition.ts'
 import type { Envelope } from '../envelope/envelope.ts'
+import type { KeyRing } from '../envelope/key-ring.ts'
 import { type Outcome, settlementOf } from './outcome.ts'
 import { type ResultDeps, resultText } from './result.ts'
+import { sealed } from './sealing.ts'
 
 export interface TransactionDeps extends ResultDeps {
   /** Undefined where the queue is not in a SQL database. */
   readonly transactions: Transactions | undefined
   readonly keepOf: (job: string) => Keep
+  readonly keys: KeyRing | null
   readonly clock: Clock
 }
 
@@ -23,6 +26,7 @@ type Again = () => Envelope | null
 /** The run that the transaction belongs to. */
 export interface CompletingRun {
   readonly definition: JobDefinition
+  readonly id: string
   readonly token: string
   readonly attempt: number
   readonly once: OnceMark | null
@@ -180,8 +184,8 @@ export class RunTransaction {
   }
 
   *#done(given: Answer<unknown>, again: Again): Steps<Done> {
-    const { definition, token, attempt, once } = this.#run
-    const { clock, keepOf } = this.#deps
+    const { definition, id, token, attempt, once } = this.#run
+    const { clock, keepOf, keys } = this.#deps
     const { job, output } = definition.fields
     const result = yield* wait(given)
     const checked = output === null ? result : yield* wait(validated(output, result, `result of "${job}"`, 'RESULT_INVALID'))
@@ -192,7 +196,7 @@ export class RunTransaction {
       again: again(),
     } as const
     const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(job)) as Settlement
-    return { outcome, result, settlement }
+    return { outcome, result, settlement: sealed(settlement, id, keys) }
   }
 }
 

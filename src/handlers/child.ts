@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { type Clock, nextTurn, pause } from '../core/clock.ts'
 import { signalProcessGroup } from '../core/environment.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
+import { guard } from './guardian.ts'
 import { OutputTail } from './output-tail.ts'
 import { permanent } from './permanent.ts'
 
@@ -23,7 +24,7 @@ export interface ChildExit {
 
 /**
  * Runs a program as the leader of its own process group until it exits. An abort ends the whole group and throws the signal's
- * reason once nothing of it is left.
+ * reason once nothing of it is left. When this process is killed, the group is killed with it.
  */
 export async function runChild(
   argv: readonly string[],
@@ -33,6 +34,7 @@ export async function runChild(
 ): Promise<ChildExit> {
   signal.throwIfAborted()
   const child = start(argv, settings)
+  const unguard = child.pid === undefined ? () => {} : guard(child.pid)
   const stdout = new OutputTail(settings.maxOutput)
   const stderr = new OutputTail(settings.maxOutput)
   child.stdout.on('data', (chunk: Buffer) => stdout.append(chunk))
@@ -43,6 +45,7 @@ export async function runChild(
     await emptied(stdout, stderr)
     return { ...ended, stdout: stdout.text(), stderr: stderr.text() }
   } finally {
+    unguard()
     // What the program left in the background may hold the other ends for ever.
     child.stdin.destroy()
     child.stdout.destroy()

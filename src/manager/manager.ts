@@ -124,11 +124,11 @@ class Manager {
   }
 
   async #work(job: BedrockJob): Promise<void> {
-    const { workers, timeLimitMs, env, clock, abort, onEvent } = this.#config
+    const { workers, name, timeLimitMs, env, clock, abort, onEvent } = this.#config
     const known = { jobID: job.jobID, job: job.name }
     onEvent({ event: 'job:started', ...known })
     const durationMs = stopwatch()
-    const end = await runWorker(job, { folder: workers, timeLimitMs, env, clock, abort })
+    const end = await runWorker(job, { folder: workers, pattern: name, timeLimitMs, env, clock, abort })
     const onTrouble = (error: string) => onEvent({ event: 'manager:trouble', error })
     const isHeard = await report(job, end, { client: this.#telling, clock, abort, onTrouble })
     if (isHeard) this.#count(end, { ...known, durationMs: Math.round(durationMs()) })

@@ -27,7 +27,7 @@ export interface ManagerOptions {
   readonly versionFile?: string
   /** Ends after it has asked for jobs so many times. */
   readonly maxIterations?: number
-  /** The environment of the workers; PATH, HOME, LANG, TZ and TMPDIR of the manager by default. */
+  /** The environment of the workers; PATH, HOME, LANG, TZ and TMPDIR of the manager by default. What begins with TREADLE_ is left out. */
   readonly env?: Readonly<Record<string, string>>
   /** No more jobs are begun; those that run are waited for. */
   readonly signal?: AbortSignal
@@ -72,7 +72,8 @@ const never = new AbortController().signal
 export function managerConfig(options: ManagerOptions): ManagerConfig {
   const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
   const { timeLimit = '10m', tls = false, token, versionFile, ...rest } = options
-  const config = { ...defaults(), ...rest, tls, token, versionFile, timeLimitMs: 0 }
+  const complete = { ...defaults(), ...rest }
+  const config = { ...complete, env: withoutSecrets(complete.env), tls, token, versionFile, timeLimitMs: 0 }
   try {
     config.timeLimitMs = parseDuration(timeLimit, 'timeLimit')
     if (config.timeLimitMs < 1) problems.push('timeLimit must be more than nothing')
@@ -103,6 +104,11 @@ function defaults() {
     clock: systemClock,
     loadAverage,
   }
+}
+
+/** The token, the signing key and the database are the manager's own: a worker is told of its job alone. */
+function withoutSecrets(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^treadle_/i.test(name)))
 }
 
 function inheritedEnvironment(): Readonly<Record<string, string>> {

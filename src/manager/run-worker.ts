@@ -20,6 +20,8 @@ export type JsonObject = { readonly [key: string]: Json }
 
 export interface RunSettings {
   readonly folder: string
+  /** Which names it may start. */
+  readonly pattern: string
   readonly timeLimitMs: number
   readonly env: Readonly<Record<string, string>>
   readonly clock: Clock
@@ -36,7 +38,7 @@ const entry = fileURLToPath(new URL('./module-entry.js', import.meta.url))
 /** Runs the worker of a job in a process of its own. It never throws. */
 export async function runWorker(job: BedrockJob, settings: RunSettings): Promise<WorkerEnd> {
   const { timeLimitMs, clock, abort } = settings
-  const worker = await findWorker(settings.folder, job.name)
+  const worker = await findWorker(settings.folder, job.name, settings.pattern)
   if (worker.kind === 'none') return { kind: 'failed', error: worker.problem }
   const late = new AbortController()
   const timer = clock.timer(timeLimitMs, () => late.abort())

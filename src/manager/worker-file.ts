@@ -1,6 +1,8 @@
 import { constants } from 'node:fs'
-import { access, realpath, stat } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { access, readdir, realpath, stat } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { trustProblem } from '../app/file-trust.ts'
+import { glob } from '../core/glob.ts'
 
 /** What does the jobs of one name. */
 export type WorkerFile =
@@ -11,34 +13,52 @@ export type WorkerFile =
 const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
 
 /**
- * The worker of a job: `mail/Welcome` is done by `mail/Welcome.ts` in the folder or, where there is none, by `Welcome.ts`; a file
- * without an extension is a program. A name comes from the network, so whatever it says, nothing outside of the folder is run.
+ * The worker of a job: `mail/Welcome` is done by `mail/Welcome.ts` in the folder or, where there is none and the pattern admits it,
+ * by `Welcome.ts`; a file without an extension is a program. What follows a `?` in the name is for the worker. A name comes from the
+ * network, so whatever it says, nothing is run that is outside of the folder, of the pattern, or that others could have written.
  */
-export async function findWorker(folder: string, name: string): Promise<WorkerFile> {
-  const parts = name.split('/')
-  const unfit = parts.find((part) => !fit.test(part))
-  if (unfit !== undefined) return none(`the name ${JSON.stringify(name)} can not be the name of a file`)
+export async function findWorker(folder: string, name: string, pattern: string): Promise<WorkerFile> {
+  const [called = ''] = name.split('?')
+  const parts = called.split('/')
+  if (!parts.every(isFit)) return none(`the name ${JSON.stringify(name)} can not be the name of a file`)
   const root = await realpath(folder).catch(() => undefined)
   if (root === undefined) return none(`there is no folder ${folder}`)
-  const places = parts.length === 1 ? [name] : [name, parts.at(-1) as string]
+  const places = (parts.length === 1 ? [called] : [called, parts.at(-1) as string]).filter((place) => isAdmitted(place, pattern))
+  if (places.length === 0) return none(`the name ${JSON.stringify(name)} is not one of ${pattern}`)
   for (const place of places) {
-    const found = await workerAt(root, join(root, ...place.split('/')))
+    const found = await workerAt(root, place.split('/'))
     if (found !== undefined) return found
   }
-  return none(`there is no worker for it: neither a module ${name}.ts, .js, … nor a program ${name} in ${folder}`)
+  return none(`there is no worker for it: neither a module ${called}.ts, .js, … nor a program ${called} in ${folder}`)
+}
+
+/** As the server reads it: a pattern, or several names in which nothing is one. */
+function isAdmitted(place: string, pattern: string): boolean {
+  const names = pattern.split(',').map((each) => each.trim())
+  return names.length > 1 ? names.includes(place) : glob(pattern)(place)
 }
 
 /**
  * No part may be hidden, empty, `.` or `..`, nor hold what a file system or a terminal takes for something else. What was installed
- * beside the workers is none of them.
+ * beside the workers is none of them, and neither are their tests and declarations.
  */
-const fit = /^(?!\.|node_modules$)[^\\/:\p{Cc}]{1,255}$/iu
+function isFit(part: string): boolean {
+  return fit.test(part) && !unmeant.test(part)
+}
 
-async function workerAt(root: string, path: string): Promise<WorkerFile | undefined> {
+const fit = /^(?!\.)[^\\/:\p{Cc}]{1,255}$/u
+const unmeant = /^(?:node_modules|__tests__|__mocks__)$|\.(?:test|spec|d)(?:\.|$)/i
+
+async function workerAt(root: string, parts: readonly string[]): Promise<WorkerFile | undefined> {
+  const path = join(root, ...parts)
   for (const extension of [...extensions, '']) {
-    const file = await fileAt(`${path}${extension}`)
+    const file = await fileAt(root, parts, extension)
     if (file === undefined) continue
-    if (!file.startsWith(`${root}${sep}`)) return none(`its worker ${path}${extension} leads out of the folder ${root}`)
+    const where = `${path}${extension}`
+    if (!file.startsWith(`${root}${sep}`)) return none(`its worker ${where} leads out of the folder ${root}`)
+    if (!relative(root, file).split(sep).every(isFit)) return none(`its worker ${where} leads to ${file}, which is none`)
+    const problem = trustProblem(where)
+    if (problem !== undefined) return none(`its worker is not run: ${problem}`)
     if (extension !== '') return { kind: 'module', path: file }
     if (await isExecutable(file)) return { kind: 'program', path: file }
     return none(`its worker ${path} may not be executed; try: chmod +x ${path}`)
@@ -46,10 +66,18 @@ async function workerAt(root: string, path: string): Promise<WorkerFile | undefi
   return undefined
 }
 
-/** Where the file really is. */
-async function fileAt(path: string): Promise<string | undefined> {
+/** Where the file really is. Its name must be spelled as it is stored: some file systems take another spelling for the same. */
+async function fileAt(root: string, parts: readonly string[], extension: string): Promise<string | undefined> {
+  const path = `${join(root, ...parts)}${extension}`
   const found = await stat(path).catch(() => undefined)
-  return found?.isFile() ? realpath(path) : undefined
+  if (found?.isFile() !== true) return undefined
+  let folder = root
+  for (const [index, part] of parts.entries()) {
+    const stored = index === parts.length - 1 ? `${part}${extension}` : part
+    if (!(await readdir(folder)).includes(stored)) return undefined
+    folder = join(folder, stored)
+  }
+  return realpath(path)
 }
 
 async function isExecutable(path: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
-import type { CalendarSchedule, Schedule } from './schedule.ts'
+import { catchUp } from './repeating/catch-up.ts'
+import type { CalendarSchedule, RepeatSchedule, Schedule } from './schedule.ts'
 
 /** What becomes of occurrences that fell due while no scheduler was there to see them. */
 export type MisfirePolicy =
@@ -77,6 +78,12 @@ export function madeUpFor(schedule: CalendarSchedule, policy: MisfirePolicy, see
 /** What a policy leaves to be made up for of a repeat that is behind. */
 export function catchUpLimits(policy: MisfirePolicy): { readonly withinMs: number; readonly cap: number } {
   return { withinMs: policy.withinMs ?? longestMisfireMs, cap: policy.kind === 'all' ? policy.cap : 1 }
+}
+
+/** Whether a run of a repeat that was stored ahead is past its policy: too late, or further behind than may be made up for. */
+export function isMissedRepeat(schedule: RepeatSchedule, policy: MisfirePolicy, at: number, now: number): boolean {
+  const { withinMs } = policy
+  return (withinMs !== null && now - at > withinMs) || catchUp(schedule, at, now, catchUpLimits(policy)) > at
 }
 
 function invalid(why: string): TreadleError {

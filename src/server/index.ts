@@ -1,2 +1,3 @@
+export type { ServerToken } from './access/server-token.ts'
 export { type Address, type JobServer, serve } from './serve.ts'
 export type { ServeOptions } from './serve-options.ts'

@@ -3,6 +3,12 @@ export function isLoopbackAddress(address: string): boolean {
   return address === '::1' || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address)
 }
 
+/** The same as what a request says in its header `Host`: a name or an address, perhaps with a port. */
+export function isLoopbackHost(host: string): boolean {
+  const url = `http://${host}`
+  return URL.canParse(url) && isLoopbackName(new URL(url).hostname)
+}
+
 /** The same as a name or an address, as it is written in URLs and options. */
 export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name.replace(/^\[(.*)\]$/, '$1'))

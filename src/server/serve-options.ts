@@ -3,6 +3,7 @@ import { type Duration, parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
 import type { CatchUpLimits } from '../scheduling/repeating/catch-up.ts'
+import { type ServerToken, secretProblems, tokenProblems } from './access/server-token.ts'
 import { isLoopbackName } from './loopback.ts'
 
 export interface ServeOptions {
@@ -12,10 +13,12 @@ export interface ServeOptions {
   readonly port?: number | null
   /** Of the HTTP API, 8080 by default; 0 is any free one, null is none. */
   readonly httpPort?: number | null
-  /** What clients must show. */
+  /** What clients must show: whoever has it may do everything. */
   readonly token?: string
   /** What clients may show that only look. */
   readonly readToken?: string
+  /** Other tokens, each for a role, and perhaps for some queues and jobs alone. */
+  readonly tokens?: readonly ServerToken[]
   readonly tls?: Pick<TlsOptions, 'cert' | 'key' | 'ca' | 'passphrase' | 'requestCert' | 'rejectUnauthorized' | 'minVersion'>
   /** How long a client of the TCP protocol may take for a job that does not say so itself; 1h by default. */
   readonly lease?: Duration
@@ -29,8 +32,8 @@ export interface ServeConfig {
   readonly host: string
   readonly port: number | null
   readonly httpPort: number | null
-  readonly token: string | undefined
-  readonly readToken: string | undefined
+  /** All of them; none where programs of this machine need none. */
+  readonly tokens: readonly ServerToken[]
   readonly tls: ServeOptions['tls']
   readonly leaseMs: number
   readonly catchUp: CatchUpLimits
@@ -44,6 +47,7 @@ const optionNames: Readonly<Record<keyof ServeOptions, true>> = {
   httpPort: true,
   token: true,
   readToken: true,
+  tokens: true,
   tls: true,
   lease: true,
   catchUp: true,
@@ -51,7 +55,6 @@ const optionNames: Readonly<Record<keyof ServeOptions, true>> = {
 }
 
 const dayMs = 86_400_000
-const shortestToken = 8
 
 /** Complete and checked; all problems are told at once. */
 export function serveConfig(options: ServeOptions): ServeConfig {
@@ -59,6 +62,7 @@ export function serveConfig(options: ServeOptions): ServeConfig {
     throw new TreadleError('CONFIG_INVALID', `The server's options must be an object, got ${String(options)}`)
   const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
   const { host = '127.0.0.1', port = 8888, httpPort = 8080, token, readToken, tls, maxRescues = 10, catchUp = {} } = options
+  const { tokens: given = [] } = options
   const duration = (value: Duration, what: string): number => {
     try {
       return parseDuration(value, what)
@@ -78,14 +82,28 @@ export function serveConfig(options: ServeOptions): ServeConfig {
   if (!isCount(cap, 1, 10_000)) problems.push(`catchUp.cap must be a whole number from 1 to 10000, got ${String(cap)}`)
   if (!isCount(maxRescues, 0, 1_000)) problems.push(`maxRescues must be a whole number from 0 to 1000, got ${String(maxRescues)}`)
   for (const [name, value] of Object.entries({ token, readToken })) {
-    if (value !== undefined && (typeof value !== 'string' || value.length < shortestToken))
-      problems.push(`${name} must be a text of at least ${shortestToken} characters`)
+    if (value !== undefined) problems.push(...secretProblems(value).map((problem) => `${name} ${problem}`))
   }
-  if (token === undefined && readToken !== undefined) problems.push('a readToken needs a token for those who may do more')
-  if (token === undefined && !isLoopbackName(host))
+  problems.push(...tokenProblems(given))
+  const tokens = allTokens(token, readToken, Array.isArray(given) ? given : [])
+  if (token === undefined && readToken !== undefined && tokens.length === 1)
+    problems.push('a readToken needs a token for those who may do more')
+  if (tokens.length === 0 && !isLoopbackName(host))
     problems.push(`a server on ${host} can be reached by others, so it needs a token`)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The server's options are invalid: ${problems.join('; ')}`)
-  return Object.freeze({ host, port, httpPort, token, readToken, tls, leaseMs, catchUp: { withinMs, cap }, maxRescues })
+  return Object.freeze({ host, port, httpPort, tokens, tls, leaseMs, catchUp: { withinMs, cap }, maxRescues })
+}
+
+function allTokens(
+  token: string | undefined,
+  readToken: string | undefined,
+  others: readonly ServerToken[],
+): readonly ServerToken[] {
+  return [
+    ...(token === undefined ? [] : [{ role: 'admin', secret: token } as const]),
+    ...(readToken === undefined ? [] : [{ role: 'read', secret: readToken } as const]),
+    ...others,
+  ]
 }
 
 function isPort(value: unknown): boolean {

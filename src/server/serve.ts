@@ -1,6 +1,7 @@
 import type { Treadle } from '../app/treadle.ts'
 import { hostName, processId } from '../core/environment.ts'
 import { randomToken } from '../core/id.ts'
+import { Access } from './access/access.ts'
 import { answerOn } from './bedrock/commands/answer.ts'
 import { type BedrockListener, listenBedrock } from './bedrock/listener.ts'
 import { serverOwner, WireQueue } from './bedrock/rules/wire-queue.ts'
@@ -26,12 +27,17 @@ export interface JobServer extends AsyncDisposable {
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }
 
+const openWarning =
+  'The job server has no token: every program and every user of this machine may create jobs, and take and change all that there are'
 const defaultGraceMs = 10_000
 
 /** Lets other programs, in any language, use the queue of this one, until it is stopped. The queue itself stays open. */
 export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<JobServer> {
   const config = serveConfig(options)
   const service = new JobService(await jobs.served(), config.maxRescues)
+  const { clock, logger } = service.queue.settings
+  const access = new Access(config.tokens, clock)
+  if (access.isOpen) logger.warn(openWarning)
   const wire = new WireQueue({
     ...service,
     owner: `${serverOwner}${hostName()}:${processId()}:${randomToken().slice(0, 6)}`,
@@ -50,8 +56,8 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
   }
   try {
     wire.heldChildren.start()
-    if (config.port !== null) listeners.bedrock = await speakBedrock(config.port, config, wire)
-    if (config.httpPort !== null) listeners.http = await speakHttp(config.httpPort, config, jobs, service)
+    if (config.port !== null) listeners.bedrock = await speakBedrock(config.port, config, access, wire)
+    if (config.httpPort !== null) listeners.http = await speakHttp(config.httpPort, config, access, jobs, service)
   } catch (thrown) {
     await stop(0)
     throw thrown
@@ -75,18 +81,23 @@ interface Listeners {
   http: HttpListener | null
 }
 
-function speakBedrock(port: number, { host, token, tls }: ServeConfig, wire: WireQueue): Promise<BedrockListener> {
+function speakBedrock(port: number, { host, tls }: ServeConfig, access: Access, wire: WireQueue): Promise<BedrockListener> {
   const { clock, logger } = wire.deps.queue.settings
   const answer = answerOn(wire)
   // Load balancers that ask whether it lives have no token.
   const needsToken = ({ verb }: { readonly verb: string }) => verb !== 'get'
   const onRequest = (client: object) => wire.deps.company.saw(client)
-  return listenBedrock({ host, port, answer, needsToken, onRequest, clock, logger, ...(token && { token }), ...(tls && { tls }) })
+  return listenBedrock({ host, port, answer, needsToken, onRequest, access, clock, logger, ...(tls && { tls }) })
 }
 
-function speakHttp(port: number, config: ServeConfig, jobs: Treadle, service: JobService): Promise<HttpListener> {
-  const { host, token = null, readToken = null, tls } = config
+function speakHttp(
+  port: number,
+  { host, tls }: ServeConfig,
+  access: Access,
+  jobs: Treadle,
+  service: JobService,
+): Promise<HttpListener> {
   const { clock, logger } = service.queue.settings
-  const api = httpApi({ jobs, service, token, readToken, logger })
+  const api = httpApi({ jobs, service, access, logger })
   return listenHttp({ host, port, api, clock, logger, ...(tls && { tls }) })
 }

@@ -4,10 +4,13 @@ import { nextTurn } from '../core/clock.ts'
 import type { ActiveRun } from '../execution/active-run.ts'
 import { LeaseBuffer } from './lease-buffer.ts'
 import type { LeaseTerms } from './lease-terms.ts'
+import { RescuedJobs } from './rescued-jobs.ts'
 import { Runs, type RunsDeps, type RunsOptions } from './runs.ts'
+import { UnsettledLimit } from './unsettled-limit.ts'
 
-export interface HandsOptions extends RunsOptions {
+export interface HandsOptions extends Omit<RunsOptions, 'isLastChance'> {
   readonly concurrency: number
+  readonly maxRescues: number
   readonly terms: LeaseTerms
   /** How many jobs may run at once now. */
   readonly allowed: () => number
@@ -18,10 +21,10 @@ export interface HandsOptions extends RunsOptions {
   readonly onGone: () => void
 }
 
-/** So many settlements may be on their way before no more jobs are leased. */
-const mostUnsettled = 5_000
 /** How long a job waits whose first run must end before the next. */
 const twinPauseMs = 1_000
+/** How long a rescued job waits for which there was no room. */
+const rescuedPauseMs = 10_000
 /** So many jobs are started before the event loop goes on to other things. */
 const startsPerTurn = 200
 
@@ -30,6 +33,8 @@ export class Hands {
   readonly #options: HandsOptions
   readonly #runs: Runs
   readonly #buffer: LeaseBuffer
+  readonly #rescued: RescuedJobs
+  readonly #unsettled: UnsettledLimit
   readonly #largestClaim: number
   /** How many more jobs may be started, for a pass with a limit. */
   allowance = Number.POSITIVE_INFINITY
@@ -39,12 +44,24 @@ export class Hands {
     this.#options = options
     this.#largestClaim = largestClaimOf(deps.backend)
     this.#buffer = new LeaseBuffer(options.concurrency, this.#largestClaim)
+    const { concurrency, maxRescues } = options
+    this.#unsettled = new UnsettledLimit(concurrency)
+    const onImpatient = () => this.returnUnstarted(rescuedPauseMs)
+    this.#rescued = new RescuedJobs({ concurrency, maxRescues, clock: deps.clock, onImpatient })
     this.#runs = new Runs(deps, {
       ...options,
+      isLastChance: (lease) => this.#rescued.isLastChance(lease),
       onEnded: (run, durationMs) => {
         options.terms.forget(run.lease.token)
+        this.#rescued.ended(run.lease)
+        this.#unsettled.ended(durationMs)
         options.onEnded(run, durationMs)
         this.fill()
+      },
+      onSettled: () => {
+        this.#unsettled.settled()
+        this.fill()
+        options.onSettled()
       },
     })
   }
@@ -69,8 +86,7 @@ export class Hands {
 
   /** How many jobs to ask for. */
   get capacity(): number {
-    if (this.#options.settler.size > mostUnsettled) return 0
-    const free = this.#options.allowed() - this.#runs.size
+    const free = this.#mostAtOnce - this.#runs.size
     if (free < 0) return 0
     return Math.max(0, Math.min(this.#buffer.wanted(free), this.allowance, this.#largestClaim))
   }
@@ -87,10 +103,17 @@ export class Hands {
 
   /** Starts what waits. Handlers that never wait for anything would run in one go: after so many, other things get their turn. */
   start(): void {
-    while (this.#runs.size < this.#options.allowed() && !this.#options.isStopping()) {
+    while (this.#runs.size < this.#options.allowed() && this.#maySettle && !this.#options.isStopping()) {
       if (this.#startedThisTurn >= startsPerTurn) return
-      const lease = this.#buffer.shift()
+      const lease = this.#buffer.first
       if (lease === undefined) return
+      const most = Math.min(this.#rescued.most, this.#rescued.mostWith(lease))
+      if (this.#runs.size >= most) {
+        this.#rescued.wait((lease.rescues ?? 0) > 0)
+        return
+      }
+      this.#buffer.shift()
+      this.#rescued.started(lease)
       if (++this.#startedThisTurn === startsPerTurn) void this.#nextTurn()
       this.#runs.start(lease)
     }
@@ -131,10 +154,21 @@ export class Hands {
     if (this.#buffer.isOverdue) this.returnUnstarted()
   }
 
-  returnUnstarted(): void {
+  /** Those that were rescued may have to wait, so that others go before them. */
+  returnUnstarted(rescuedDelayMs = 0): void {
+    this.#rescued.stop()
     const unstarted = this.#buffer.clear()
     this.allowance += unstarted.length
-    for (const { token } of unstarted) void this.#release(token, 0)
+    for (const { token, rescues = 0 } of unstarted) void this.#release(token, rescues > 0 ? rescuedDelayMs : 0)
+  }
+
+  /** A kill repeats what has ended and is not written: while that is much, nothing is begun. */
+  get #maySettle(): boolean {
+    return this.#unsettled.count < this.#unsettled.most
+  }
+
+  get #mostAtOnce(): number {
+    return Math.min(this.#options.allowed(), this.#rescued.most)
   }
 
   async #nextTurn(): Promise<void> {

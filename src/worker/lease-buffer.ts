@@ -45,6 +45,10 @@ export class LeaseBuffer {
     return lease
   }
 
+  get first(): Lease | undefined {
+    return this.#leases[this.#next]
+  }
+
   waiting(): readonly Lease[] {
     return this.#leases.slice(this.#next)
   }

@@ -1,5 +1,5 @@
 import type { OccurrenceRecord, ScheduleStanding } from '../backends/schedule-store.ts'
-import { catchUpLimits, isMissed, type MisfirePolicy, madeUpFor, missedBefore } from '../scheduling/misfire.ts'
+import { catchUpLimits, isMissed, isMissedRepeat, type MisfirePolicy, madeUpFor, missedBefore } from '../scheduling/misfire.ts'
 import { catchUp } from '../scheduling/repeating/catch-up.ts'
 import type { CalendarSchedule, RepeatSchedule, Schedule } from '../scheduling/schedule.ts'
 
@@ -128,7 +128,10 @@ function planRepeat(
     const at = Math.floor(now / 1_000) * 1_000
     return { ...nothing, occurrences: [{ at, why: 'current', follows: null }] }
   }
-  if (latest.outcome === null) return { ...nothing, nextAt: latest.at > now ? latest.at : null }
+  if (latest.outcome === null) {
+    const skipBefore = isMissedRepeat(schedule, policy, latest.at, now) ? latest.at + 1 : null
+    return { ...nothing, nextAt: latest.at > now ? latest.at : null, skipBefore }
+  }
   const at = Math.max(afterRun(schedule, policy, latest, since, now), latest.at + 1_000)
   return { ...nothing, nextAt: at, occurrences: [{ at, why: at > now ? 'next' : 'current', follows: latest.at }] }
 }

@@ -8,8 +8,10 @@ import type { Events } from '../core/events.ts'
 import { ActiveRun, type StartGate } from '../execution/active-run.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import { type ExecutionDeps, execute } from '../execution/execute.ts'
+import { verifiedLinks } from '../execution/handed-on.ts'
 import { type Outcome, settlementOf } from '../execution/outcome.ts'
 import { type RunServices, runLogger } from '../execution/run-context.ts'
+import { type FinalReceipt, sealingKeys, settleSealed } from '../execution/sealing.ts'
 import { announce } from './announce.ts'
 import { count, type Tally } from './report.ts'
 import type { Settler } from './settler.ts'
@@ -33,10 +35,13 @@ export interface RunsOptions {
   readonly onEnded: (run: ActiveRun, durationMs: number) => void
   /** What became of it is on disk. */
   readonly onSettled: () => void
+  /** The job runs alone, and is given up if its worker dies once more. */
+  readonly isLastChance: (lease: Lease) => boolean
 }
 
 const mostReports = 1_000
 const mostBegins = 1_000
+const holdAgainMs = 1_000
 
 /** The jobs that a worker is running, each from its start until its end is on disk. */
 export class Runs {
@@ -71,7 +76,7 @@ export class Runs {
         report: (token, progress) => this.#report(token, progress),
         begin: async (token) => (await this.#begins.add(token)) === 'applied',
         dispatchChild: deps.dispatchChild,
-        links: async (id) => backend.store?.links(id),
+        links: (id) => verifiedLinks(id, backend.store, deps.keys),
         rootOf: async (id) => (await backend.store?.get(id))?.root ?? id,
         recordOf: async (id) => (await backend.store?.get(id)) ?? null,
         extend: async (token) => (await backend.extend([token], options.leaseMs))[0] === 'applied',
@@ -144,9 +149,7 @@ export class Runs {
 
   async #run(run: ActiveRun): Promise<void> {
     const elapsedMs = stopwatch()
-    // Nothing of it is looked at before, since filters and keys belong to whoever has the job now.
-    if (!run.mayBegin) await run.untilItMayBegin()
-    const outcome: Outcome = run.stopReason === 'lost' ? { kind: 'lost' } : await execute(run, this.#execution)
+    const outcome = await this.#outcomeOf(run)
     const durationMs = elapsedMs()
     this.#active.delete(run.lease.token)
     this.#options.onEnded(run, durationMs)
@@ -154,14 +157,39 @@ export class Runs {
     this.#options.onSettled()
   }
 
+  /** Nothing of the job is looked at before it is sure that it is held: filters and keys belong to whoever has it now. */
+  async #outcomeOf(run: ActiveRun): Promise<Outcome> {
+    if (!run.mayBegin) await run.untilItMayBegin()
+    if (run.stopReason === 'lost') return { kind: 'lost' }
+    const refused = this.#options.isLastChance(run.lease) ? await this.#holdAlone(run.lease.token) : null
+    return refused ?? execute(run, this.#execution)
+  }
+
+  /** From here on the death of this worker is laid to this job. Where that can not be written, it is tried again later. */
+  async #holdAlone(token: string): Promise<Outcome | null> {
+    const { leaseMs, onFailed } = this.#options
+    try {
+      const [receipt] = await this.#deps.backend.extend([token], leaseMs, true)
+      return receipt === 'applied' ? null : { kind: 'lost' }
+    } catch (error) {
+      onFailed('that a rescued job runs alone could not be written, so it is tried again later', error)
+      return { kind: 'snooze', delayMs: holdAgainMs }
+    }
+  }
+
   async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
-    const { clock, keepOf } = this.#deps
-    const { token, attempt, envelope } = run.lease
-    let receipt: SettleReceipt = 'lost'
+    const { clock, keepOf, keys } = this.#deps
+    const { token, attempt, envelope, linked = false } = run.lease
+    let receipt: FinalReceipt = 'lost'
     try {
       const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(envelope.job))
-      if (run.transaction?.completed) receipt = run.transaction.completed.receipt
-      else if (settlement !== null) receipt = await this.#options.settler.settle(settlement)
+      if (run.transaction?.completed) receipt = run.transaction.completed.receipt as FinalReceipt
+      else if (settlement !== null) {
+        const { settler } = this.#options
+        receipt = await settleSealed(settlement, { id: envelope.id, linked }, sealingKeys(run.lease, keys), (each) =>
+          settler.settle(each),
+        )
+      }
     } catch (error) {
       const { name, id } = run.event
       this.#options.onFailed(`how ${name} (${id}) ended could not be written, so it will be run again`, error)
@@ -172,7 +200,7 @@ export class Runs {
   }
 
   /** What became of a job that did not end as its run did: its children, or somebody who asked it to stop, may have had the last word. */
-  async #otherwise(receipt: Exclude<SettleReceipt, 'applied'>, id: string): Promise<Outcome> {
+  async #otherwise(receipt: Exclude<FinalReceipt, 'applied'>, id: string): Promise<Outcome> {
     switch (receipt) {
       case 'lost':
         return { kind: 'lost' }

@@ -16,6 +16,8 @@ export interface SchedulePassOptions {
   readonly environment: string | null
   readonly logger: Logger
   readonly onError: (error: unknown) => void
+  /** Throws where this scheduler must not store anything any more. */
+  readonly beforeStoring?: () => Promise<void> | undefined
   readonly onEnqueued?: (schedule: string, at: number) => void
   readonly onMissed?: (missed: MissedOccurrences) => void
 }
@@ -47,6 +49,7 @@ export class SchedulePass {
   readonly #forgetting: Forgetting
   /** The occurrence for which each failing definition was reported; null where its schedule itself failed. */
   readonly #reported = new Map<string, number | null>()
+  readonly #skippedRepeats = new Set<Followed>()
   #failures = 0
   #revision: number | undefined
 
@@ -65,10 +68,13 @@ export class SchedulePass {
     const standings = await this.#standingsOf(open, now)
     const failuresBefore = this.#failures
     let enqueued = 0
-    for (const plans of inSteps(open.flatMap((each) => this.#plan(each, standings.get(each.job), { now, horizonMs }) ?? []))) {
+    const moment = { now, horizonMs }
+    for (const plans of inSteps(open.flatMap((each) => this.#plan(each, standings.get(each.job), moment) ?? []))) {
       enqueued += await this.#follow(plans, now)
       await nextTurn()
     }
+    enqueued += await this.#goOnAfterSkipped(moment)
+    await this.#options.beforeStoring?.()
     await this.#forgetting.run(now)
     return { enqueued, nextAt: earliest(followed), failed: this.#failures - failuresBefore }
   }
@@ -89,6 +95,7 @@ export class SchedulePass {
   }
 
   async #register(): Promise<void> {
+    await this.#options.beforeStoring?.()
     if (!(await this.#followed.register(this.#options.schedules))) return
     const { length } = this.#followed.all
     this.#options.logger.debug(`the scheduler follows ${length} ${length === 1 ? 'schedule' : 'schedules'}`)
@@ -122,6 +129,18 @@ export class SchedulePass {
     return enqueued
   }
 
+  /** A repeat whose missed run was skipped goes on from that, as it does after any other end. */
+  async #goOnAfterSkipped(moment: Moment): Promise<number> {
+    const skipped = [...this.#skippedRepeats]
+    this.#skippedRepeats.clear()
+    if (skipped.length === 0) return 0
+    const standings = await this.#standingsOf(skipped, moment.now)
+    return this.#follow(
+      skipped.flatMap((each) => this.#plan(each, standings.get(each.job), moment) ?? []),
+      moment.now,
+    )
+  }
+
   #plan(followed: Followed, standing: ScheduleStanding | undefined, moment: Moment): Planned | undefined {
     const { definition, schedule } = followed
     try {
@@ -149,17 +168,20 @@ export class SchedulePass {
       const { skipBefore } = plan
       const madeUp = plan.occurrences.filter(({ why }) => why === 'missed').map(({ at }) => at)
       const skipped = skipBefore === null ? 0 : await this.#skipUnseen(job, skipBefore)
+      if (skipped > 0 && followed.schedule.kind === 'repeat') this.#skippedRepeats.add(followed)
       const leftOut = Math.min(plan.leftOut + skipped, mostLeftOut)
       if (madeUp.length + leftOut > 0) this.#options.onMissed?.({ schedule: job, madeUp, leftOut })
     }
   }
 
-  #skipUnseen(schedule: string, before: number): Promise<number> {
+  async #skipUnseen(schedule: string, before: number): Promise<number> {
+    await this.#options.beforeStoring?.()
     return this.#options.schedules.skipWaiting({ schedule, before, unseenOnly: true, why: 'missed: nobody was there' })
   }
 
   async #enqueue(occurrences: readonly Occurrence[]): Promise<number> {
     if (occurrences.length === 0) return 0
+    await this.#options.beforeStoring?.()
     const answers = await this.#options.schedules.enqueue(occurrences)
     const added = occurrences.filter((_, index) => answers[index])
     for (const { schedule, at } of added) this.#options.onEnqueued?.(schedule, at)

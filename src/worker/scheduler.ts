@@ -44,7 +44,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options
-    this.#pass = new SchedulePass(options)
+    this.#pass = new SchedulePass({ ...options, ...(options.lock && { beforeStoring: () => options.lock?.refuseLost() }) })
     this.#pace = options.pace ?? occurrencePace
     this.#statistics = new TickStatistics(this.#pace.intervalMs)
   }
@@ -117,7 +117,8 @@ export class Scheduler {
   }
 
   #once(work: () => Promise<TickReport>): Promise<TickReport> {
-    this.#tick ??= this.#counted(work).finally(() => {
+    const { lock, onError } = this.#options
+    this.#tick ??= this.#counted(lock === undefined ? work : () => lock.during(work, onError)).finally(() => {
       this.#tick = undefined
     })
     return this.#tick

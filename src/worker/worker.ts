@@ -139,10 +139,11 @@ export class Worker {
   }
 
   #newHands(telling: Telling): Hands {
-    const { concurrency, leaseMs } = this.config
+    const { concurrency, leaseMs, maxRescues } = this.config
     const { stallWatch, heartbeat } = this.#vitals
     return new Hands(this.#deps, {
       concurrency,
+      maxRescues,
       leaseMs,
       terms: this.#terms,
       gate: startGate({ leaseMs, terms: this.#terms, renewal: () => heartbeat.renewal() }),
@@ -187,7 +188,7 @@ export class Worker {
     const { owner, definitions, queueLimits } = this.#deps
     const { queues, leaseMs, maxRescues, ageingMs } = this.config
     const jobs = this.#claimable.of(definitions())
-    return { jobs, queues, limit, leaseMs, owner, maxRescues, queueLimits, ageingMs }
+    return { jobs, queues, limit, leaseMs, owner, maxRescues, amongOthers: true, queueLimits, ageingMs }
   }
 
   #take({ leases, cancelled, sinceAsked }: ClaimAnswer, limit: number): void {

@@ -473,3 +473,31 @@ describe('what waits', () => {
     expect(await (await jobs.chain([child.step(1), child.step(2)])).result()).toBe(3)
   })
 })
+
+describe('what a workflow can not do', () => {
+  it('is said, and nothing is stored: a transaction of a single step, options that nobody reads', async () => {
+    const { jobs, backend } = world()
+    const job = jobs.define('work', async () => {})
+    const within = job.step(undefined, { in: { exec() {}, prepare() {} } as never })
+    const refused = { code: 'CONFIG_INVALID', message: expect.stringContaining('in: tx') }
+    await expect(jobs.chain([job.step(), within])).rejects.toMatchObject(refused)
+    await expect(jobs.batch([within])).rejects.toMatchObject(refused)
+    await expect(jobs.batch([job.step()], { onComplete: within })).rejects.toMatchObject(refused)
+    expect(() => jobs.workflow().add(within)).toThrow(expect.objectContaining(refused))
+    await expect(jobs.chain([job.step()], { delay: '1h' } as never)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    await expect(jobs.chain([job.step(undefined, '1h' as never)])).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    await expect(jobs.chain([job.step()], { in: undefined })).rejects.toMatchObject({ code: 'CAPABILITY_MISSING' })
+    expect(await backend.store.list({ limit: 10 })).toEqual([])
+  })
+
+  it('a child in a transaction is refused: it would be stored outside of it', async () => {
+    const { jobs, record } = world()
+    const child = jobs.define('child', async () => {})
+    const parent = jobs.define('parent', async (_: undefined, ctx) => {
+      await ctx.dispatchChild(child, undefined, { in: {} } as never)
+    })
+    const run = await parent.dispatch()
+    await jobs.run()
+    expect((await record(run)).errors[0]?.message).toContain('unknown option "in"')
+  })
+})

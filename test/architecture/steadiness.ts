@@ -15,6 +15,8 @@ export const exceptions: readonly Exception[] = [
   { path: 'processes/program.ts', why: 'polls for a state of another process' },
   { path: 'processes/programs/', why: 'real programs: how long they take decides nothing' },
   { path: 'processes/storm.test.ts', why: 'orders the marks of several processes' },
+  { path: 'processes/stopped-worker.test.ts', why: 'leaves a process stopped for longer than its leases last' },
+  { path: 'worker/unsettled.test.ts', why: 'a handler that takes longer than a moment' },
   { path: 'deep/', why: 'orders the marks of several processes' },
   { path: 'isolation/modules/', why: 'handlers in real threads and processes' },
   { path: 'temporary-folder.ts', why: 'removes what killed runs left behind a day ago' },

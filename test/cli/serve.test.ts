@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { wireClient } from '../server/bedrock/wire.ts'
 import { Project, type Running } from './project.ts'
@@ -23,6 +23,23 @@ describe('treadle serve', () => {
     running.child.kill('SIGTERM')
     expect(await running.ended).toMatchObject({ code: 0, out: expect.stringMatching(/\nstopped\n$/) })
     expect(existsSync(project.path('treadle.db'))).toBe(true)
+  })
+
+  it('takes tokens from a file that is nobody else’s, and warns where it has none', async () => {
+    const project = new Project({ tokens: 'read just-looking\nwork a-worker-of-mail jobs=mail/*\n' })
+    chmodSync(project.path('tokens'), 0o644)
+    const open = project.start([...serving, '--token-file', 'tokens'])
+    expect(await open.ended).toMatchObject({ err: expect.stringContaining('chmod 600') })
+    chmodSync(project.path('tokens'), 0o600)
+    const client = await wireClient(await portOf(project.start([...serving, '--token-file', 'tokens'])))
+    client.send('Ping\n\nCreateJob\ntoken: just-looking\nname: mail/a\n\n')
+    client.send('CreateJob\ntoken: a-worker-of-mail\nname: mail/a\n\nCreateJob\nname: b\n\n')
+    const told = (await client.replies(4)).map((reply) => reply.slice(0, 3))
+    expect(told).toEqual(['401', '403', '200', '403'])
+    const unguarded = project.start(serving)
+    await portOf(unguarded)
+    unguarded.child.kill('SIGTERM')
+    expect(await unguarded.ended).toMatchObject({ err: expect.stringContaining('has no token') })
   })
 
   it('has lost nothing that it acknowledged when it is killed, and knows who has which job', async () => {

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { messageOf, TreadleError } from '../../src/core/errors.ts'
@@ -110,4 +111,22 @@ test('a logger is told no password', () => {
   const log: string[] = []
   soundLogger(loggerInto(log)).warn('lost postgres://ada:secret@db')
   expect(log).toEqual(['warn lost postgres://ada:***@db'])
+})
+
+test('a URL is put into a message only by those who mask it', () => {
+  // Here it is one that was masked already, or none of a database.
+  const masking = ['core/masking.ts', 'cli/', 'isolation/serving.ts', 'server/http/api.ts', 'handlers/url-options.ts']
+  const printed = /\$\{(?!maskedUrl|nameOf|unsetHint)[^}]*\b(?:url|listenUrl|connectionString)\b(?!\.replace)[^}]*\}/
+  const sourcePaths = readdirSync(new URL('../../src', import.meta.url), { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  )
+  const lines = sourcePaths.flatMap((path) => {
+    if (masking.some((home) => path.startsWith(home))) return []
+    const text = readFileSync(new URL(`../../src/${path}`, import.meta.url), 'utf8')
+    return text
+      .split('\n')
+      .filter((line) => printed.test(line) && !line.includes('maskedUrl('))
+      .map((line) => `${path}: ${line}`)
+  })
+  expect(lines).toEqual([])
 })

@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -82,6 +92,30 @@ describe('a worker that is a program', () => {
     expect((await given.server.endOf(given.server.add('Job'))).data).toEqual({ path: '/bin', secret: 's' })
   })
 
+  test("sees nothing of what is the manager's own", async () => {
+    const env = {
+      PATH: environmentVariable('PATH') as string,
+      TREADLE_TOKEN: 's3cret',
+      treadle_signing_key: 's3cret',
+      TREADLE_URL: 's3cret',
+    }
+    const files = process.platform === 'linux' ? 'for file in /proc/$$/fd/*; do readlink $file >&2; done;' : ''
+    const { server } = await managing(
+      { Job: `env >&2; echo "args $*" >&2; echo files >&2; ${files} exit 3` },
+      { env, token: 's3cret' },
+    )
+    const { data } = await server.endOf(server.add('Job'))
+    const { error } = data as { readonly error: string }
+    expect(error).toContain('args 1 Job')
+    expect(error).not.toMatch(/s3cret|treadle_/i)
+    // Its input and outputs, and the shell's own script.
+    const open = new Set(error.slice(error.lastIndexOf('files')).split('\n').slice(1))
+    expect([...open].filter((file) => !/^socket:|^pipe:/.test(file))).toEqual(
+      open.size === 0 ? [] : [expect.stringMatching(/Job$/)],
+    )
+    expect(open.size).toBeLessThanOrEqual(4)
+  })
+
   test('is ended with all that it started when its time is up', async () => {
     const script = 'sleep 600 & echo $! > "$(dirname "$0")/pid"; wait'
     const { server, folder } = await managing({ Slow: script }, { timeLimit: 500 })
@@ -117,13 +151,78 @@ describe('the worker of a name', () => {
     'node_modules/tool/run',
     'mail/node_modules/run',
     'NODE_MODULES/Welcome',
+    'Welcome.test',
+    'Welcome.SPEC',
+    'Welcome.test.sh',
+    'types.d',
+    '__tests__/Welcome',
+    'mail/__mocks__/Welcome',
+    'linked-test',
+    'linked-hidden',
+    'WELCOME',
+    'welcome?x=../../Welcome',
+    '../outside?x=1',
+    '?Welcome',
+    '',
+    '%2e%2e/outside',
+    'mail/.hidden',
+    './Welcome',
+    'Welcome/',
   ])('is none for %j', async (name) => {
     const inside = { 'in/mail/Welcome': say('mail'), 'in/Welcome': say('plain'), 'in/.hidden': say('hidden') }
     const installed = { 'in/node_modules/tool/run': say('tool'), 'in/mail/node_modules/run': say('tool') }
-    const outer = workersFolder({ ...inside, ...installed, outside: say('outside') })
+    const tests = ['Welcome.test', 'Welcome.test.sh', 'types.d', '__tests__/Welcome', 'mail/__mocks__/Welcome', 'mail/.hidden']
+    const unmeant = Object.fromEntries(tests.map((file) => [`in/${file}`, say('a test')]))
+    const outer = workersFolder({ ...inside, ...installed, ...unmeant, outside: say('outside') })
+    for (const [name, target] of [
+      ['linked-test', 'Welcome.test'],
+      ['linked-hidden', '.hidden'],
+    ] as const) {
+      symlinkSync(join(outer, 'in', target), join(outer, 'in', name))
+    }
     const { server } = await managing({}, { workers: join(outer, 'in') })
     const end = await server.endOf(server.add(name, { n: 1 }))
     expect(end).toMatchObject({ how: 'failjob', data: { n: 1, error: expect.any(String) } })
+  })
+
+  test.each([
+    ['mail/*', 'mail/Deploy'],
+    ['mail/*', 'Deploy'],
+    ['mail/*', 'Deploy?mail/x'],
+    ['mail/*,Welcome', 'mail/Deploy'],
+    ['mail/Deploy', 'mail/Deploy'],
+    ['*mail/*', 'Deploy?mail/x'],
+  ])('is only one that the pattern %s admits, whatever the server hands out: not for %s', async (pattern, name) => {
+    const { server } = await managing({ Deploy: say('deploys'), 'mail/Welcome': say('mail') }, { name: pattern })
+    server.ignoresPatterns = true
+    const end = await server.endOf(server.add(name))
+    expect(end).toMatchObject({ how: 'failjob', data: { error: expect.stringMatching(/is not one of|there is no worker/) } })
+  })
+
+  test('is found without what follows a question mark', async () => {
+    const { server } = await managing({ 'mail/Welcome': 'echo "{\\"name\\":\\"$2\\"}"' }, { name: 'mail/*' })
+    const end = await server.endOf(server.add('mail/Welcome?user=7'))
+    expect(end).toMatchObject({ how: 'finishjob', data: { name: 'mail/Welcome?user=7' } })
+  })
+
+  test.skipIf(process.platform === 'win32')('is none where others may write it', async () => {
+    const { server, folder } = await managing({ Job: say('plain'), 'mail/Job': say('mail') })
+    chmodSync(join(folder, 'Job'), 0o777)
+    expect((await server.endOf(server.add('Job'))).data).toMatchObject({
+      error: expect.stringMatching(/^its worker is not run: .*Job may be written to by everybody .*chmod go-w/),
+    })
+    chmodSync(join(folder, 'mail'), 0o777)
+    expect((await server.endOf(server.add('mail/Job'))).data).toMatchObject({
+      error: expect.stringMatching(/mail may be written to by everybody/),
+    })
+  })
+
+  test.runIf(process.geteuid?.() === 0)('is none where it belongs to somebody else', async () => {
+    const { server, folder } = await managing({ Job: say('plain') })
+    chownSync(join(folder, 'Job'), 65_534, 65_534)
+    expect((await server.endOf(server.add('Job'))).data).toMatchObject({
+      error: expect.stringContaining('belongs to another user (65534)'),
+    })
   })
 
   test('is none where there is no file, and the job says so', async () => {

@@ -68,6 +68,10 @@ export class Program {
     })
   }
 
+  get hasEnded(): boolean {
+    return this.#ending !== undefined
+  }
+
   get pid(): number {
     return this.#child.pid!
   }

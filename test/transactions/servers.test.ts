@@ -131,6 +131,26 @@ describe.each(engines)('on %s', (engine) => {
       expect(await ground.faults()).toEqual([])
     })
 
+    it('holds whole workflows, and leaves nothing of them when it is rolled back', async () => {
+      const steps = () => [mail.step(1), mail.step(2), mail.step(3)] as const
+      const dispatchAll = async (tx: Parameters<typeof jobs.in>[0]) => {
+        await jobs.chain(steps(), { in: tx })
+        await jobs.batch(steps(), { onComplete: mail.step('over'), in: tx })
+        const build = jobs.workflow()
+        build.add(mail.step('last'), { after: build.add(mail.step('first')) })
+        await build.dispatch({ in: tx })
+        await jobs.in(tx).chain(steps())
+      }
+      await undone((tx) => dispatchAll(tx))
+      expect(await states()).toEqual([])
+      await client.transaction(async (tx) => {
+        await dispatchAll(tx)
+        expect(await states()).toEqual([])
+      })
+      expect((await states()).sort()).toEqual([...Array(6).fill('blocked'), ...Array(6).fill('ready')])
+      expect(await ground.faults()).toEqual([])
+    })
+
     it('goes on after a dispatch that was refused, by the queue or by the database', async () => {
       await using other = treadle(elsewhere.url, { unsigned: true })
       await using hidden = treadle(`${elsewhere.url}?${engine === 'postgres' ? 'schema' : 'prefix'}=hidden`, { unsigned: true })

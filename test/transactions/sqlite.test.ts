@@ -66,6 +66,39 @@ describe.each(clients)('a transaction of %s on the file of the queue', (_, open)
     expect(faultsOf(path)).toEqual([])
   })
 
+  it('holds whole workflows, which are there at the commit and never were after a rollback', async () => {
+    const { path, jobs, db, mail, begin } = await shop()
+    const dispatchAll = () => {
+      const flows = jobs.in(db)
+      const chain = flows.chain([mail.step(1), mail.step(2)])
+      const batch = flows.batch([mail.step(3), mail.step(4)], { onComplete: mail.step(5) })
+      const build = flows.workflow()
+      build.add(mail.step(7), { after: build.add(mail.step(6)) })
+      return { chain, batch, built: build.dispatch() }
+    }
+    begin()
+    dispatchAll()
+    db.exec('ROLLBACK')
+    expect(rowsIn(path)).toBe(0)
+    begin()
+    const { chain, batch, built } = dispatchAll()
+    expect(rowsIn(path)).toBe(0)
+    db.exec('COMMIT')
+    expect(rowsIn(path)).toBe(7)
+    await jobs.run()
+    expect([await chain.result(), await batch.result(), await built.result()]).toEqual([2, [3, 4], 7])
+    expect(faultsOf(path)).toEqual([])
+  })
+
+  it('holds workflows that name it in their options', async () => {
+    const { path, jobs, db, mail, begin } = await shop()
+    begin()
+    await jobs.chain([mail.step(1), mail.step(2)], { in: db })
+    await jobs.batch([mail.step(1)], { in: db })
+    db.exec('ROLLBACK')
+    expect(rowsIn(path)).toBe(0)
+  })
+
   it('keeps what was dispatched before a part of it is rolled back', async () => {
     const { path, jobs, db, mail, begin } = await shop()
     begin()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { SchedulerLock } from '../../src/worker/scheduler-lock.ts'
-import { loggerInto } from '../world.ts'
+import { gate, loggerInto } from '../world.ts'
 import { hour, job, minute, type NotedSchedules, notedSchedules, schedulerWorld, startMs } from './scheduler-world.ts'
 
 const definitions = [job('minutely', '* * * * *')]
@@ -12,7 +12,7 @@ function shared() {
 }
 
 function single({ clock, store }: { clock: ManualClock; store: NotedSchedules }, pid: number) {
-  const lock = new SchedulerLock(store.backend.coordination, { owner: `web-${pid}`, host: 'web', pid }, minute)
+  const lock = new SchedulerLock(store.backend.coordination, { owner: `web-${pid}`, host: 'web', pid }, minute, clock)
   const log: string[] = []
   return { ...schedulerWorld({ definitions, clock, store, lock, logger: loggerInto(log) }), log }
 }
@@ -76,5 +76,35 @@ describe('Y2: a scheduler with a lock', () => {
     await single(both, 2).scheduler.tick()
     await late.scheduler.stop()
     await expect(single(both, 3).scheduler.tick()).rejects.toMatchObject({ message: expect.stringContaining('process 2') })
+  })
+
+  test('keeps it during a pass that takes longer than its time', async () => {
+    const both = shared()
+    const holder = single(both, 1)
+    const { enqueue } = both.store.backend.store.schedules
+    const begun = gate()
+    const going = gate()
+    Object.assign(both.store.backend.store.schedules, {
+      enqueue: async (...args: Parameters<typeof enqueue>) => {
+        begun.open()
+        await going.opened
+        return enqueue.apply(both.store.backend.store.schedules, args)
+      },
+    })
+    const tick = holder.scheduler.tick()
+    await begun.opened
+    await both.clock.advance(5 * minute)
+    await expect(single(both, 2).scheduler.tick()).rejects.toMatchObject({ code: 'SCHEDULER_LOCKED' })
+    going.open()
+    expect(await tick).toMatchObject({ enqueued: 2 })
+  })
+
+  test('that was lost while it stood still keeps it from storing anything', async () => {
+    const both = shared()
+    const lock = new SchedulerLock(both.store.backend.coordination, { owner: 'late', host: 'web', pid: 9 }, minute, both.clock)
+    expect(await lock.take()).toBeNull()
+    await both.clock.advance(2 * minute)
+    await single(both, 2).scheduler.tick()
+    await expect(lock.refuseLost()).rejects.toMatchObject({ code: 'SCHEDULER_LOCKED' })
   })
 })

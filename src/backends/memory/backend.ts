@@ -111,10 +111,10 @@ export class MemoryBackend implements QueueBackend {
     return tokens.map((token) => this.#leases.begin(token))
   }
 
-  async extend(tokens: readonly string[], leaseMs: number): Promise<readonly SettleReceipt[]> {
+  async extend(tokens: readonly string[], leaseMs: number, alone = false): Promise<readonly SettleReceipt[]> {
     this.#checkOpen()
     const now = this.#clock.now()
-    return tokens.map((token) => this.#leases.extend(token, leaseMs, now))
+    return tokens.map((token) => this.#leases.extend(token, now + leaseMs, alone))
   }
 
   async reap(maxRescues: number, deadOwners: readonly string[] = []): Promise<ReapReport> {

@@ -3,7 +3,7 @@ import { isFinal } from '../job-state.ts'
 import { type End, failureText, impatienceText, isSuccess, nothingToRescue, verdictOf } from '../waiting.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Edges } from './edges.ts'
-import { type MemoryJob, withError } from './job.ts'
+import { type MemoryJob, unresulted, withError } from './job.ts'
 import type { Jobs, JobsListener } from './jobs.ts'
 import type { MemoryEdge, MemoryLinks } from './links.ts'
 import type { OnceKeys } from './once-keys.ts'
@@ -22,7 +22,7 @@ export interface EndingsParts {
 export type Waiter = MemoryJob & { links: MemoryLinks }
 
 /** Of a job that is not there. */
-export const gone: End = { state: 'missing', result: null, error: null }
+export const gone: End = { state: 'missing', result: null, seal: null, error: null }
 
 /** The end of a job, as far as those are concerned who wait for it: they go on, or end as well. */
 export class Endings implements JobsListener {
@@ -55,6 +55,11 @@ export class Endings implements JobsListener {
     if (state !== null) return
     this.#untold.push({ id: job.envelope.id, end: gone })
     this.#tellAll()
+  }
+
+  /** Whether a job is part of a workflow, or somebody waits for it. */
+  isLinked({ links, envelope }: MemoryJob): boolean {
+    return links !== null || this.#parts.edges.has(envelope.id)
   }
 
   /** Lets a job wait, for the first time or once more. */
@@ -166,7 +171,7 @@ export class Endings implements JobsListener {
     this.#parts.jobs.move(waiter, 'skipped', {
       finishedAt: this.#parts.clock.now(),
       reason: why,
-      result: null,
+      ...unresulted,
       token: null,
     })
   }
@@ -174,11 +179,11 @@ export class Endings implements JobsListener {
   #fail(waiter: Waiter, message: string): void {
     const now = this.#parts.clock.now()
     const errors = withError(waiter, { attempt: waiter.attempts, at: now, message })
-    this.#parts.jobs.move(waiter, 'dead', { finishedAt: now, reason: 'dependency', result: null, errors, token: null })
+    this.#parts.jobs.move(waiter, 'dead', { finishedAt: now, reason: 'dependency', ...unresulted, errors, token: null })
   }
 }
 
-function endOf({ state, result, reason, errors }: MemoryJob): End {
-  const end = { state: state as End['state'], result }
+function endOf({ state, result, seal, reason, errors }: MemoryJob): End {
+  const end = { state: state as End['state'], result, seal }
   return { ...end, error: isSuccess(end) ? null : (errors.at(-1)?.message ?? reason) }
 }

@@ -27,7 +27,10 @@ export interface MemoryJob extends Slotted {
   cancelRequested: boolean
   /** It must not be begun again. */
   begun: boolean
+  /** Its owner holds others beside it. */
+  amongOthers: boolean
   result: string | null
+  seal: string | null
   progress: string | null
   reason: string | null
   errors: readonly AttemptError[]
@@ -36,6 +39,9 @@ export interface MemoryJob extends Slotted {
   /** Deleted, but still in the list of arrivals until that is tidied. */
   removed: boolean
 }
+
+/** Of a job that has not ended well, or is to be done again. */
+export const unresulted = { result: null, seal: null } as const
 
 export function newJob(envelope: Envelope, arrival: number, occurrence: MemoryOccurrence | null): MemoryJob {
   return {
@@ -53,7 +59,8 @@ export function newJob(envelope: Envelope, arrival: number, occurrence: MemoryOc
     leaseExpiresAt: 0,
     cancelRequested: false,
     begun: false,
-    result: null,
+    amongOthers: false,
+    ...unresulted,
     progress: null,
     reason: null,
     errors: [],
@@ -102,6 +109,7 @@ export function recordOf(job: MemoryJob): JobRecord {
     signature: envelope.signature,
     payload: envelope.payload,
     result: job.result,
+    seal: job.seal,
     progress: job.progress,
     meta: identity?.meta ?? {},
     attempts: job.attempts,

@@ -4,7 +4,7 @@ import type { Lease, LeaseBatch, LeaseRequest, ReapReport, Settlement, SettleRec
 import { interruption } from '../failure.ts'
 import { type FinalState, isFinal } from '../job-state.ts'
 import type { Endings, Waiter } from './endings.ts'
-import { amended, type MemoryJob, withError } from './job.ts'
+import { amended, type MemoryJob, unresulted, withError } from './job.ts'
 import type { Changes, Jobs } from './jobs.ts'
 import type { Lane } from './lanes.ts'
 import type { ClaimState, Limits } from './limits.ts'
@@ -85,10 +85,11 @@ export class Leases {
     return 'applied'
   }
 
-  extend(token: string, leaseMs: number, now: number): SettleReceipt {
+  extend(token: string, until: number, alone: boolean): SettleReceipt {
     const job = this.#jobs.byToken(token)
     if (job === undefined) return 'lost'
-    this.#setExpiry(job, now + leaseMs)
+    if (alone) job.amongOthers = false
+    this.#setExpiry(job, until)
     return 'applied'
   }
 
@@ -101,6 +102,9 @@ export class Leases {
   settle(settlement: Settlement, now: number): { receipt: SettleReceipt; mayWake: boolean } {
     const job = this.#jobs.byToken(settlement.token)
     if (job === undefined) return { receipt: 'lost', mayWake: false }
+    if (settlement.kind === 'done' && settlement.unlinked === true && this.#endings.isLinked(job)) {
+      return { receipt: 'unsealed', mayWake: false }
+    }
     const { envelope } = job
     const receipt = this.#apply(job, settlement, now)
     return { receipt, mayWake: this.#limits.freed(envelope) || job.state === 'ready' }
@@ -113,7 +117,7 @@ export class Leases {
     }
     switch (settlement.kind) {
       case 'done':
-        this.#end(job, 'succeeded', settlement.keep, now, { result: settlement.result })
+        this.#end(job, 'succeeded', settlement.keep, now, { result: settlement.result, seal: settlement.seal ?? null })
         if (settlement.once !== undefined) this.#once.keep(settlement.once, settlement.result, now)
         break
       case 'retry':
@@ -133,6 +137,7 @@ export class Leases {
         this.#end(job, 'skipped', settlement.keep, now, {
           reason: settlement.why,
           result: settlement.result ?? null,
+          seal: settlement.seal ?? null,
           attempts: job.attempts - 1,
         })
         break
@@ -146,7 +151,7 @@ export class Leases {
 
   #again(job: MemoryJob, envelope: Envelope, now: number): SettleReceipt {
     if (job.cancelRequested) return this.#putBack(job, job.runAt, now, {})
-    const changes = { attempts: 0, rescues: 0, begun: false, result: null, progress: null }
+    const changes = { attempts: 0, rescues: 0, begun: false, ...unresulted, progress: null }
     return this.#putBack(job, envelope.runAt, now, { ...changes, envelope: amended(job, envelope) })
   }
 
@@ -169,7 +174,7 @@ export class Leases {
     links.ending = isDone ? { keep: settlement.keep, once: settlement.once ?? null } : null
     this.#jobs.move(job, 'blocked', {
       token: null,
-      ...(isDone ? { result: settlement.result } : { attempts: job.attempts - 1 }),
+      ...(isDone ? { result: settlement.result, seal: settlement.seal ?? null } : { attempts: job.attempts - 1 }),
     })
     return isDone ? 'blocked' : 'applied'
   }
@@ -193,15 +198,15 @@ export class Leases {
     return leases
   }
 
-  #start(job: MemoryJob, { owner, leaseMs }: LeaseRequest, claim: ClaimState): Lease {
+  #start(job: MemoryJob, { owner, leaseMs, amongOthers = false }: LeaseRequest, claim: ClaimState): Lease {
     const { now } = claim
     this.#limits.take(job, claim)
     this.#jobs.lanes.serve(job)
     const token = randomToken()
     const expiresAt = now + leaseMs
     const attempt = job.attempts + 1
-    this.#jobs.move(job, 'running', { token, owner, leaseExpiresAt: expiresAt, attempts: attempt, startedAt: now })
-    return { token, envelope: job.envelope, attempt, expiresAt }
+    this.#jobs.move(job, 'running', { token, owner, leaseExpiresAt: expiresAt, attempts: attempt, startedAt: now, amongOthers })
+    return { token, envelope: job.envelope, attempt, rescues: job.rescues, expiresAt, linked: this.#endings.isLinked(job) }
   }
 
   #setExpiry(job: MemoryJob, expiresAt: number): void {
@@ -222,7 +227,7 @@ export class Leases {
     else if (job.begun) {
       const errors = withError(job, { attempt: job.attempts, at: now, message: interruption(job.owner) })
       this.#end(job, 'dead', true, now, { rescues, reason: 'interrupted', errors })
-    } else if (rescues > maxRescues) {
+    } else if (rescues > maxRescues && !job.amongOthers) {
       const message = `Its worker died or hung ${rescues} times, the last one was ${job.owner}`
       const errors = withError(job, { attempt: job.attempts, at: now, message })
       this.#end(job, 'dead', true, now, { rescues, reason: 'poisoned', errors })

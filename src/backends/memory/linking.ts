@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Envelope, FailurePolicy, Links, ParentLink } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
-import { distinctWaits, isSuccess } from '../waiting.ts'
+import { distinctWaits, isSuccess, lateEnd } from '../waiting.ts'
 import { type Endings, gone, type Waiter } from './endings.ts'
 import type { MemoryJob } from './job.ts'
 import type { Jobs } from './jobs.ts'
@@ -13,6 +13,11 @@ export interface LinkingParts {
   readonly jobs: Jobs
   readonly trees: Trees
   readonly endings: Endings
+}
+
+interface NewEdge {
+  readonly edge: MemoryEdge
+  readonly late: string | null
 }
 
 /** Ties jobs to each other: when they are sent, and when somebody puts them back. */
@@ -34,7 +39,7 @@ export class Linking {
       const waits = stored ? this.#addWaits(this.#job(id), links, holders) : []
       return [...this.#childEdge(links.parent), ...waits]
     })
-    for (const edge of edges) this.#resolveMissed(edge)
+    for (const { edge, late } of edges) this.#resolveMissed(edge, late)
     return receipts
   }
 
@@ -86,15 +91,18 @@ export class Linking {
     this.#addEdge(parent as Waiter, id, key, onFailure)
   }
 
-  #childEdge(link: ParentLink | null): readonly MemoryEdge[] {
+  #childEdge(link: ParentLink | null): readonly NewEdge[] {
     const edge = link === null ? undefined : this.#parentOf(link)?.links?.children.get(link.key)
-    return edge === undefined ? [] : [edge]
+    return edge === undefined ? [] : [{ edge, late: link?.late ?? null }]
   }
 
-  #addWaits(waiter: Waiter, links: Links, holders: ReadonlyMap<string, string>): readonly MemoryEdge[] {
+  #addWaits(waiter: Waiter, links: Links, holders: ReadonlyMap<string, string>): readonly NewEdge[] {
     const waits = distinctWaits(links)
     if (waits.length > 0) this.#block(waiter)
-    return waits.map(({ id, onFailure }) => this.#addEdge(waiter, holders.get(id) ?? id, null, onFailure))
+    return waits.map(({ id, onFailure, late }) => ({
+      edge: this.#addEdge(waiter, holders.get(id) ?? id, null, onFailure),
+      late: late ?? null,
+    }))
   }
 
   #addEdge(waiter: Waiter, id: string, key: string | null, policy: FailurePolicy): MemoryEdge {
@@ -106,9 +114,9 @@ export class Linking {
     return edge
   }
 
-  #resolveMissed(edge: MemoryEdge): void {
+  #resolveMissed(edge: MemoryEdge, late: string | null): void {
     const end = edge.end === null ? this.#parts.endings.missed(edge) : undefined
-    if (end !== undefined) this.#parts.endings.resolve(edge, end)
+    if (end !== undefined) this.#parts.endings.resolve(edge, lateEnd(end, late))
   }
 
   #relinkOne(waiter: Waiter): void {
@@ -118,7 +126,7 @@ export class Linking {
     for (const edge of links.edges) {
       const missed = endings.missed(edge)
       if (missed === undefined) endings.expect(waiter, edge)
-      else if (missed !== gone || edge.end === null) edge.end = missed
+      else if (missed !== gone || edge.end === null) edge.end = lateEnd(missed, edge.end?.seal ?? null)
     }
     for (const [key, { end }] of links.children) if (end !== null && !isSuccess(end)) links.children.delete(key)
     links.edges = links.edges.filter(({ key }) => key === null || links.children.has(key))

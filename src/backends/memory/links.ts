@@ -54,6 +54,7 @@ export function linkOf(edge: MemoryEdge, stateOf: (id: string) => JobState | und
     state: edge.end?.state ?? stateOf(edge.id) ?? 'missing',
     waiting: edge.waiting,
     result: edge.end?.result ?? null,
+    seal: edge.end?.seal ?? null,
     error: edge.end?.error ?? null,
   }
 }

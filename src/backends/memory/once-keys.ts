@@ -11,7 +11,7 @@ export class OnceKeys {
 
   claim(key: string, job: MemoryJob | undefined, now: number): OnceClaim {
     const mark = this.#marks.get(key)
-    if (mark !== undefined && mark.expiresAt > now) return { kind: 'done', result: mark.result }
+    if (mark !== undefined && mark.expiresAt > now) return { kind: 'done', result: mark.result, seal: mark.seal }
     const holder = this.#holders.get(key)
     if (holder !== undefined && holder !== job) return { kind: 'busy' }
     // A job that does not run holds nothing: its claim would end at once.
@@ -25,10 +25,10 @@ export class OnceKeys {
     this.#keysOf.delete(job)
   }
 
-  keep({ key, keepMs }: OnceMark, result: string | null, now: number): void {
+  keep({ key, keepMs, seal = null }: OnceMark, result: string | null, now: number): void {
     const earlier = this.#marks.get(key)
     if (earlier !== undefined) this.#marksByExpiry.remove(earlier)
-    const mark = { key, result, expiresAt: now + keepMs, slot: -1 }
+    const mark = { key, result, seal, expiresAt: now + keepMs, slot: -1 }
     this.#marks.set(key, mark)
     this.#marksByExpiry.add(mark)
   }
@@ -54,5 +54,6 @@ export class OnceKeys {
 interface Mark extends Slotted {
   readonly key: string
   readonly result: string | null
+  readonly seal: string | null
   readonly expiresAt: number
 }

@@ -20,7 +20,7 @@ import type {
 } from '../store.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Endings } from './endings.ts'
-import { amended, heldLeaseOf, type MemoryJob, recordOf, withError } from './job.ts'
+import { amended, heldLeaseOf, type MemoryJob, recordOf, unresulted, withError } from './job.ts'
 import type { Jobs } from './jobs.ts'
 import type { Leases } from './leases.ts'
 import type { Limits } from './limits.ts'
@@ -91,7 +91,7 @@ export class MemoryStore implements JobStore {
       leases.requestCancel(job)
       return 'requested'
     }
-    jobs.move(job, 'cancelled', { finishedAt: clock.now(), result: null })
+    jobs.move(job, 'cancelled', { finishedAt: clock.now(), ...unresulted })
     return 'cancelled'
   }
 
@@ -172,7 +172,7 @@ export class MemoryStore implements JobStore {
     const waiting = family.filter(({ state }) => state !== 'running' && !isFinal(state))
     for (const job of running) leases.requestCancel(job)
     endings.together(() => {
-      for (const job of waiting) jobs.move(job, 'cancelled', { finishedAt: clock.now(), result: null })
+      for (const job of waiting) jobs.move(job, 'cancelled', { finishedAt: clock.now(), ...unresulted })
     })
     const ended = family.length - running.length - waiting.length
     return { cancelled: waiting.length, requested: running.length, ended }
@@ -240,7 +240,7 @@ export class MemoryStore implements JobStore {
       rescues: 0,
       cancelRequested: false,
       begun: false,
-      result: null,
+      ...unresulted,
       progress: null,
       reason: null,
       startedAt: null,

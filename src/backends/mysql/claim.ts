@@ -48,13 +48,13 @@ async function lockFirst(session: SqlSession, candidates: readonly string[], lim
   return locked
 }
 
-const takenColumns = ['state', 'token', 'owner', 'lease_until', 'started_at', 'attempts'] as const
+const takenColumns = ['state', 'token', 'owner', 'lease_until', 'started_at', 'begun', 'attempts'] as const
 
 async function take(session: SqlSession, rows: readonly ClaimedRow[], request: ShortClaim): Promise<readonly ClaimedRow[]> {
-  const { claim: token, owner, time, leaseMs } = request
+  const { claim: token, owner, time, leaseMs, begun } = request
   const now = time.now()
   const lease_until = now + leaseMs
-  const taken = { state: stateNumber.running, token, owner, lease_until, started_at: now }
+  const taken = { state: stateNumber.running, token, owner, lease_until, started_at: now, begun }
   await session.update(
     'jobs',
     ['id'],

@@ -1,5 +1,5 @@
 import type { Migration } from '../migrations.ts'
-import { firstTables, tables } from '../sql/tables.ts'
+import { firstTables, sealedTables, tables } from '../sql/tables.ts'
 import { createTable, mysqlTables } from './schema.ts'
 
 /**
@@ -29,6 +29,11 @@ export function mysqlMigrations(exactCollation: string): readonly Migration[] {
         'ALTER TABLE {jobs} DROP INDEX jobs_number',
         'ALTER TABLE {jobs} DROP COLUMN number',
       ],
+      compatibleFrom: 1,
+    },
+    {
+      up: sealedTables.map((table) => `ALTER TABLE {${table}} ADD COLUMN seal LONGTEXT`),
+      down: sealedTables.map((table) => `ALTER TABLE {${table}} DROP COLUMN seal`),
       compatibleFrom: 1,
     },
   ]

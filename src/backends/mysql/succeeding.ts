@@ -30,7 +30,7 @@ export async function succeedQuickly(database: SqlDatabase, done: readonly DoneL
 function groupsOf(done: readonly DoneLease[]): readonly (readonly DoneLease[])[] {
   const groups = new Map<string, DoneLease[]>()
   for (const lease of done) {
-    const key = `${lease.claim} ${lease.result}`
+    const key = `${lease.claim} ${lease.seal} ${lease.result}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [lease])
     else group.push(lease)
@@ -39,7 +39,7 @@ function groupsOf(done: readonly DoneLease[]): readonly (readonly DoneLease[])[]
 }
 
 const ending = `UPDATE {jobs by PRIMARY}
-  SET state = ${stateNumber.succeeded}, finished_at = ?, lease_until = NULL, cancel = 0, held_key = NULL, result = ?
+  SET state = ${stateNumber.succeeded}, finished_at = ?, lease_until = NULL, cancel = 0, held_key = NULL, result = ?, seal = ?
   WHERE id IN (?) AND ${isRunning} AND linked = 0 AND token = ?`
 
 /** A statement that took longer has waited for a lock, and what it ended has ended after that. */
@@ -47,10 +47,10 @@ const longestWithoutWaitMs = 100
 const dating = 'UPDATE {jobs by PRIMARY} SET finished_at = ? WHERE id IN (?)'
 
 async function endAlike(session: SqlSession, leases: readonly DoneLease[], time: QueueTime): Promise<void> {
-  const [{ claim, result }] = leases as readonly [DoneLease]
+  const [{ claim, result, seal }] = leases as readonly [DoneLease]
   const ids = leases.map(({ id }) => id).sort()
   const now = time.now()
-  if ((await session.run(ending, [now, result, ids, claim])) < ids.length) throw new SomeLost()
+  if ((await session.run(ending, [now, result, seal, ids, claim])) < ids.length) throw new SomeLost()
   const endedAt = time.now()
   if (endedAt - now > longestWithoutWaitMs) await session.run(dating, [endedAt, ids])
 }
@@ -59,7 +59,7 @@ async function endAlike(session: SqlSession, leases: readonly DoneLease[], time:
 class SomeLost extends Error {}
 
 const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isRunning} AND linked = 0 ORDER BY id FOR UPDATE`
-const endedColumns = ['state', 'finished_at', 'lease_until', 'cancel', 'held_key', 'result'] as const
+const endedColumns = ['state', 'finished_at', 'lease_until', 'cancel', 'held_key', 'result', 'seal'] as const
 
 export function succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<Succeeded> {
   const ids = done.map(({ id }) => id).sort()
@@ -72,7 +72,7 @@ export function succeed(database: SqlDatabase, done: readonly DoneLease[], time:
       'jobs',
       ['id'],
       endedColumns,
-      mine.map(({ id, result }) => ({ id, ...ended, result })),
+      mine.map(({ id, result, seal }) => ({ id, ...ended, result, seal })),
     )
     await count(session, mine)
     return mine.length === done.length ? null : new Set(mine.map(({ id }) => id))

@@ -1,5 +1,5 @@
 import type { Migration } from '../migrations.ts'
-import { firstTables, tables } from '../sql/tables.ts'
+import { firstTables, sealedTables, tables } from '../sql/tables.ts'
 import { createTable, postgresTables } from './schema.ts'
 
 /** All versions of the schema, the first one first. What was released is never changed. */
@@ -21,6 +21,11 @@ export const postgresMigrations: readonly Migration[] = [
       'INSERT INTO {numbers} (one, next) VALUES (1, 1)',
     ],
     down: ['DROP TABLE {numbers}', 'ALTER TABLE {jobs} DROP COLUMN number'],
+    compatibleFrom: 1,
+  },
+  {
+    up: sealedTables.map((table) => `ALTER TABLE {${table}} ADD COLUMN seal text`),
+    down: sealedTables.map((table) => `ALTER TABLE {${table}} DROP COLUMN seal`),
     compatibleFrom: 1,
   },
 ]

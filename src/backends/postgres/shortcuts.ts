@@ -90,8 +90,9 @@ function storing(statements: PostgresStatements, columns: readonly string[]) {
 const momentOr = (given: string) => `coalesce(${given}::bigint, ${postgresDialect.nowMs})`
 
 /** Most jobs have no result, and then ids and claims are all that travels. */
-const succeeding = (given: string, result: string) => `WITH ended AS (
-    UPDATE {jobs} AS jobs SET state = 4, finished_at = ${momentOr('?')}, result = ${result}, lease_until = NULL, cancel = 0, held_key = NULL
+const succeeding = (given: string, result: string, seal: string) => `WITH ended AS (
+    UPDATE {jobs} AS jobs SET state = 4, finished_at = ${momentOr('?')}, result = ${result}, seal = ${seal}, lease_until = NULL,
+      cancel = 0, held_key = NULL
     FROM ${given}
     WHERE jobs.id = given.id AND jobs.token = given.claim AND jobs.${isRunning} AND jobs.linked = 0
     RETURNING jobs.id, jobs.lane
@@ -101,15 +102,16 @@ const succeeding = (given: string, result: string) => `WITH ended AS (
     GROUP BY lane, step.state, step.sign
   ) SELECT count(*) AS ended, CASE WHEN count(*) < ? THEN array_agg(id) END AS ids FROM ended`
 const succeedingWithResults = succeeding(
-  'json_to_recordset(?::text::json) AS given(id uuid, claim text, result text)',
+  'json_to_recordset(?::text::json) AS given(id uuid, claim text, result text, seal text)',
   'given.result',
+  'given.seal',
 )
-const succeedingWithout = succeeding('unnest(?::uuid[], ?::text[]) AS given(id, claim)', 'NULL')
+const succeedingWithout = succeeding('unnest(?::uuid[], ?::text[]) AS given(id, claim)', 'NULL', 'NULL')
 
 async function succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<ReadonlySet<string> | null> {
   // In one order, so that two statements over the same jobs do not wait for each other.
   const sorted = [...done].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const isPlain = sorted.every(({ result }) => result === null)
+  const isPlain = sorted.every(({ result, seal }) => result === null && seal === null)
   const [answer] = isPlain ? await succeedPlainly(database, sorted, time) : await succeedWithResults(database, sorted, time)
   if (answer?.ended === done.length) return null
   return new Set(listOf(answer?.ids ?? null))
@@ -126,7 +128,7 @@ function succeedPlainly(database: SqlDatabase, done: readonly DoneLease[], time:
 }
 
 function succeedWithResults(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<Succeeded[]> {
-  const given = done.map(({ id, claim, result }) => ({ id, claim, result }))
+  const given = done.map(({ id, claim, result, seal }) => ({ id, claim, result, seal }))
   return database.all<Succeeded>(succeedingWithResults, [time.stated(), JSON.stringify(given), done.length])
 }
 
@@ -138,7 +140,7 @@ const taking = `moment AS MATERIALIZED (
     SELECT ${momentOr('?')} AS at FROM (SELECT count(*) FROM locked) AS locking
   ), taken AS (
     UPDATE {jobs} AS jobs SET state = 3, token = ?, owner = ?, lease_until = (SELECT at FROM moment) + ?,
-      started_at = (SELECT at FROM moment), attempts = attempts + 1,
+      started_at = (SELECT at FROM moment), begun = ?, attempts = attempts + 1,
       held_key = CASE WHEN unique_until = ${untilNumber.started} THEN NULL ELSE held_key END
     FROM locked WHERE jobs.ctid = locked.ctid
     RETURNING ${claimedColumns.map((column) => `jobs.${column}`).join(', ')}
@@ -176,8 +178,8 @@ const claimingOfOne = `WITH locked AS MATERIALIZED (
   ), ${taking}, ${unsynced} SELECT taken.* FROM taken CROSS JOIN unsynced`
 
 async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
-  const { lanes, limit, claim: token, owner, time, leaseMs } = request
-  const lease = [time.stated(), token, owner, leaseMs]
+  const { lanes, limit, claim: token, owner, time, leaseMs, begun } = request
+  const lease = [time.stated(), token, owner, leaseMs, begun]
   if (lanes.length === 1) {
     const [{ lane, queue }] = lanes as readonly [OpenLane]
     const rows = await database.all<ClaimedRow>(claimingOfOne, [lane, queue, limit, ...lease])

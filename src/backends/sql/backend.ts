@@ -129,8 +129,8 @@ function backendOn(options: SqlBackendOptions, mark: number, server: ServerClock
     },
     begin: (tokens) =>
       repeating(() => database.transaction((session) => touchLeases(session, tokens, () => ({ begun: 1 }))), serversTime),
-    extend: (tokens, leaseMs) =>
-      database.transaction((session) => touchLeases(session, tokens, () => ({ lease_until: time.now() + leaseMs }))),
+    extend: (tokens, leaseMs, alone) =>
+      database.transaction((session) => touchLeases(session, tokens, () => ({ lease_until: time.now() + leaseMs }), alone)),
     async reap(maxRescues, deadOwners = []) {
       const report = await rescuing.reap(maxRescues, deadOwners, time)
       if (report.returned > 0) waker.wake()
@@ -148,7 +148,7 @@ function backendOn(options: SqlBackendOptions, mark: number, server: ServerClock
   return {
     kind,
     largestClaim,
-    now: () => time.now(),
+    ...(server !== null && { now: () => server.now() }),
     ...calls.of(queue),
     store: calls.of(store),
     coordination: calls.of(coordination),
@@ -182,6 +182,7 @@ function leaseOf(row: ClaimedRow, lanes: Lanes, claim: string, expiresAt: number
     created_at,
     run_at,
     attempts,
+    rescues,
     number: called,
   } = row
   const { queue, job, priority, single, grouped } = lanes.get(number)
@@ -202,5 +203,5 @@ function leaseOf(row: ClaimedRow, lanes: Lanes, claim: string, expiresAt: number
     group: grouped === 1 ? grp : null,
     links: null,
   } as const
-  return { token: writeToken(id, number, claim), envelope, attempt: attempts, expiresAt }
+  return { token: writeToken(id, number, claim), envelope, attempt: attempts, rescues, expiresAt, linked: row.linked === 1 }
 }

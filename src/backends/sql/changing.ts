@@ -1,5 +1,5 @@
 import type { JobStore, ProgressReport } from '../store.ts'
-import { type JobRow, stateAfter } from './job-row.ts'
+import { type JobRow, stateAfter, unresulted } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase } from './session.ts'
@@ -27,7 +27,7 @@ export class Changing {
         hand.change(id, { cancel: 1 })
         return 'requested'
       }
-      hand.change(id, { ...cancelledAt(hand.now), result: null })
+      hand.change(id, { ...cancelledAt(hand.now), ...unresulted })
       return 'cancelled'
     })
   }

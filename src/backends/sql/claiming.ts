@@ -1,4 +1,5 @@
 import type { LeaseRequest } from '../contract.ts'
+import { handlingOf } from '../handling.ts'
 import { CountChanges, type Counts } from './counts.ts'
 import { FirstSight } from './first-sight.ts'
 import type { Groups } from './groups.ts'
@@ -106,10 +107,11 @@ export class Claiming {
   async #claimPlainly(request: LeaseRequest, open: readonly RankedLane[], claim: string, time: QueueTime): Promise<Part> {
     const { database, shortcuts } = this.#parts
     const { owner, leaseMs } = request
+    const begun = handlingOf(request)
     const rows: ClaimedRow[] = []
     for (let round = 0; round < mostContendedRounds && rows.length < request.limit; round++) {
       const limit = request.limit - rows.length
-      const part = await shortcuts.claim(database, { lanes: open, limit, claim, owner, time, leaseMs })
+      const part = await shortcuts.claim(database, { lanes: open, limit, claim, owner, time, leaseMs, begun })
       rows.push(...part.rows)
       if (!part.isContended) break
     }
@@ -133,7 +135,7 @@ export class Claiming {
   async #take(
     session: SqlSession,
     ids: readonly string[],
-    { owner, leaseMs }: LeaseRequest,
+    request: LeaseRequest,
     claim: string,
     time: QueueTime,
   ): Promise<{ readonly rows: readonly ClaimedRow[]; readonly now: number }> {
@@ -144,15 +146,15 @@ export class Claiming {
     )
     const now = time.now()
     if (rows.length === 0) return { rows, now }
-    const lease_until = now + leaseMs
+    const lease_until = now + request.leaseMs
     const started = { state: stateNumber.running, started_at: now }
     const keys = rows.map(({ id, unique_key, unique_until }) => ({
       id,
       held_key: heldKeyOf({ ...started, unique_key, unique_until }),
     }))
     await session.run(
-      `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, attempts = attempts + 1 WHERE id IN (?)`,
-      [claim, owner, lease_until, now, rows.map(({ id }) => id)],
+      `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, begun = ?, attempts = attempts + 1 WHERE id IN (?)`,
+      [claim, request.owner, lease_until, now, handlingOf(request), rows.map(({ id }) => id)],
     )
     if (rows.some(({ unique_key }) => unique_key !== null)) await session.update('jobs', ['id'], ['held_key'], keys)
     const changes = new CountChanges()

@@ -1,5 +1,6 @@
 import { type End, isSuccess } from '../waiting.ts'
 import { type Edge, edgeColumns, linkOf, type NewEdge, newEdgeColumns, outcomeNumber } from './edges.ts'
+import { unresulted } from './job-row.ts'
 import type { SqlSession } from './session.ts'
 
 const select = `SELECT ${edgeColumns.join(', ')} FROM {edges}`
@@ -100,12 +101,12 @@ export class EdgesInHand {
   }
 
   end(edge: Edge, end: End): Edge {
-    const { result, error } = end
-    return this.#change({ ...edge, outcome: outcomeNumber(end), result, error, waiting: 0 })
+    const { result, seal, error } = end
+    return this.#change({ ...edge, outcome: outcomeNumber(end), result, seal, error, waiting: 0 })
   }
 
   reopen(edge: Edge): void {
-    this.#change({ ...edge, outcome: null, result: null, error: null, waiting: 1 })
+    this.#change({ ...edge, outcome: null, ...unresulted, error: null, waiting: 1 })
   }
 
   drop({ edge }: Edge): void {
@@ -162,7 +163,7 @@ const mostRepeated = 20_000
 async function writeEnds(session: SqlSession, edges: readonly Edge[]): Promise<void> {
   const alike = new Map<string, Edge[]>()
   for (const edge of edges) {
-    const key = JSON.stringify([edge.outcome, edge.result, edge.error, edge.waiting])
+    const key = JSON.stringify([edge.outcome, edge.result, edge.seal, edge.error, edge.waiting])
     const together = alike.get(key)
     if (together === undefined) alike.set(key, [edge])
     else together.push(edge)
@@ -172,15 +173,16 @@ async function writeEnds(session: SqlSession, edges: readonly Edge[]): Promise<v
     if (key.length * (together.length - 1) <= mostRepeated) each.push(...together)
     else await writeSame(session, together)
   }
-  const rows = each.map(({ edge, outcome, result, error, waiting }) => ({ edge, outcome, result, error, waiting }))
-  await session.update('edges', ['edge'], ['outcome', 'result', 'error', 'waiting'], rows)
+  const rows = each.map(({ edge, outcome, result, seal, error, waiting }) => ({ edge, outcome, result, seal, error, waiting }))
+  await session.update('edges', ['edge'], ['outcome', 'result', 'seal', 'error', 'waiting'], rows)
 }
 
 async function writeSame(session: SqlSession, edges: readonly Edge[]): Promise<void> {
-  const { outcome, result, error, waiting } = edges[0] as Edge
-  await session.run('UPDATE {edges} SET outcome = ?, result = ?, error = ?, waiting = ? WHERE edge IN (?)', [
+  const { outcome, result, seal, error, waiting } = edges[0] as Edge
+  await session.run('UPDATE {edges} SET outcome = ?, result = ?, seal = ?, error = ?, waiting = ? WHERE edge IN (?)', [
     outcome,
     result,
+    seal,
     error,
     waiting,
     edges.map(({ edge }) => edge),

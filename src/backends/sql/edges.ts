@@ -4,7 +4,7 @@ import type { FailurePolicy } from '../../envelope/envelope.ts'
 import { type FinalState, type JobState, jobStates } from '../job-state.ts'
 import type { JobLink } from '../store.ts'
 import { type End, isSuccess } from '../waiting.ts'
-import { type JobRow, lastErrorOf } from './job-row.ts'
+import { type JobRow, lastErrorOf, unresulted } from './job-row.ts'
 import { type ColumnName, stateNumber } from './tables.ts'
 import { isJobId } from './token.ts'
 
@@ -26,6 +26,7 @@ export interface Edge {
   readonly waiting: number
   readonly outcome: number | null
   readonly result: string | null
+  readonly seal: string | null
   readonly error: string | null
 }
 
@@ -47,6 +48,7 @@ export const edgeColumns = [
   'waiting',
   'outcome',
   'result',
+  'seal',
   'error',
 ] as const satisfies readonly (ColumnName<'edges'> & keyof Edge)[]
 
@@ -63,13 +65,13 @@ export function childKey(key: string): string {
 }
 
 /** How a job ended, as those that waited for it know it. One that was deleted before its end never was there. */
-export function endOf(row: JobRow | undefined, result: string | null): End {
+export function endOf(row: JobRow | undefined, left: Pick<End, 'result' | 'seal'>): End {
   if (row === undefined || row.state < stateNumber.succeeded) return gone
-  const end = { state: jobStates[row.state] as FinalState, result }
+  const end = { state: jobStates[row.state] as FinalState, ...left }
   return { ...end, error: isSuccess(end) ? null : (lastErrorOf(row.errors) ?? row.reason) }
 }
 
-const gone: End = { state: 'missing', result: null, error: null }
+const gone: End = { state: 'missing', ...unresulted, error: null }
 
 export function outcomeNumber({ state }: End): number {
   return outcomes.indexOf(state)
@@ -86,6 +88,7 @@ export function linkOf(edge: Edge, state: number | null): JobLink {
     state: outcomes[edge.outcome ?? state ?? outcomes.length - 1] as JobLink['state'],
     waiting: edge.waiting === 1,
     result: edge.result,
+    seal: edge.seal,
     error: edge.error,
   }
 }

@@ -27,7 +27,7 @@ export class Endings implements Waiting {
     const ended = hand.takeUntold()
     await this.readWaiters(hand, await hand.edges.read(ended.map(({ id }) => id)))
     const words = ended.flatMap((row) => {
-      const end = endOf(row, hand.resultOf(row.id))
+      const end = endOf(row, hand.leftBy(row.id))
       return hand.edges.on(row.id).map((edge) => ({ edge, end }))
     })
     await this.hear(hand, words)
@@ -63,7 +63,7 @@ export class Endings implements Waiting {
   /** What decides on those that go on: in whose place they run, and what their handlers have left behind. */
   async #readLeft(hand: JobsInHand, waiters: readonly Waiter[]): Promise<void> {
     await hand.edges.readRescues(waiters.filter(({ stands_in }) => stands_in === 1).map(({ id }) => id))
-    await hand.readResults(waiters.filter(({ ending }) => ending !== null).map(({ id }) => id))
+    await hand.readLeft(waiters.filter(({ ending }) => ending !== null).map(({ id }) => id))
   }
 
   #hearOne(hand: JobsInHand, { edge, end }: Word, done: Waiter[]): void {
@@ -111,7 +111,7 @@ export class Endings implements Waiting {
   async #leave(hand: JobsInHand, done: readonly Waiter[]): Promise<void> {
     for (const { id, ending } of done) {
       const { once } = JSON.parse(ending as string) as Ending
-      await this.#onceMarks.keep(hand.session, once, hand.resultOf(id), hand.now)
+      await this.#onceMarks.keep(hand.session, once, hand.leftBy(id).result, hand.now)
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { LeaseRequest } from '../contract.ts'
+import { handlingOf } from '../handling.ts'
 import type { Counts } from './counts.ts'
 import type { Lanes } from './lanes.ts'
 import type { QueueTime } from './queue-time.ts'
@@ -50,7 +51,8 @@ export class FirstSight {
     const lanes = isLikely ? this.#known(request) : []
     if (lanes.length === 0) return []
     const { limit, owner, leaseMs } = request
-    const { rows } = await shortcuts.claim(database, { lanes, limit, claim, owner, time, leaseMs })
+    const lease = { claim, owner, time, leaseMs, begun: handlingOf(request) }
+    const { rows } = await shortcuts.claim(database, { lanes, limit, ...lease })
     this.#isPromising = rows.length > 0
     if (rows.length > 0) counts.noteEntries(2)
     return inOrder(rows, lanes)

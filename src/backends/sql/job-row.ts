@@ -58,6 +58,7 @@ export interface CarriedColumns {
   readonly payload: string
   readonly signature: string | null
   readonly result: string | null
+  readonly seal: string | null
   readonly progress: string | null
 }
 
@@ -65,6 +66,9 @@ export type JobChange = Partial<Omit<JobRow, 'id'> & CarriedColumns>
 
 /** Changes that free a job of its lease. */
 export const unleased = { lease_until: null, cancel: 0 } as const
+
+/** Of a job that has not ended well, or is to be done again. */
+export const unresulted = { result: null, seal: null } as const
 
 /** Numbers of the times for which a unique key is held, as stored. Any other number is the instant until which it is. */
 export const untilNumber = { ended: 0, started: 1, ever: 2 } as const

@@ -1,8 +1,9 @@
+import type { End } from '../waiting.ts'
 import { CountChanges, type Counts } from './counts.ts'
 import { EdgesInHand } from './edges-in-hand.ts'
 import { forgetPlaces } from './gone.ts'
 import type { Groups } from './groups.ts'
-import { heldKeyOf, type JobChange, type JobRow, rowColumns, rowEnded } from './job-row.ts'
+import { heldKeyOf, type JobChange, type JobRow, rowColumns, rowEnded, unresulted } from './job-row.ts'
 import type { Lanes } from './lanes.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { QueueTime } from './queue-time.ts'
@@ -19,6 +20,8 @@ export interface Waiting {
   /** Lets jobs that had ended and were put back wait again for what lives again. */
   relink(hand: JobsInHand, ids: readonly string[]): Promise<void>
 }
+
+export type LeftBehind = Pick<End, 'result' | 'seal'>
 
 export interface HandParts {
   readonly lanes: Lanes
@@ -43,7 +46,7 @@ export class JobsInHand {
   readonly #parts: HandParts
   readonly #rows = new Map<string, JobRow>()
   readonly #changes: Changes = new Map()
-  readonly #results = new Map<string, string | null>()
+  readonly #left = new Map<string, LeftBehind>()
   readonly #before = new Map<string, JobRow>()
   readonly #removed = new Set<string>()
   #untold: JobRow[] = []
@@ -106,20 +109,19 @@ export class JobsInHand {
     return [...this.#rows.values()].filter(({ linked }) => linked === 1).map(({ id }) => id)
   }
 
-  /** Reads what jobs have left behind, for `resultOf`. */
-  async readResults(ids: readonly string[]): Promise<void> {
-    const missing = ids.filter((id) => !this.#results.has(id))
+  /** Reads what jobs have left behind, for `leftBy`. */
+  async readLeft(ids: readonly string[]): Promise<void> {
+    const missing = ids.filter((id) => !this.#left.has(id))
     if (missing.length === 0) return
-    const rows = await this.session.all<{ id: string; result: string | null }>('SELECT id, result FROM {jobs} WHERE id IN (?)', [
-      missing,
-    ])
-    for (const { id, result } of rows) this.#results.set(id, result)
+    const question = 'SELECT id, result, seal FROM {jobs} WHERE id IN (?)'
+    const rows = await this.session.all<LeftBehind & { readonly id: string }>(question, [missing])
+    for (const { id, result, seal } of rows) this.#left.set(id, { result, seal })
   }
 
-  /** The result of a job that was read or changed here. */
-  resultOf(id: string): string | null {
-    const { result = this.#results.get(id) } = this.#changes.get(id) ?? {}
-    return (result as string | null | undefined) ?? null
+  /** The result of a job that was read or changed here, with its seal. */
+  leftBy(id: string): LeftBehind {
+    const { result, seal } = { ...unresulted, ...this.#left.get(id), ...this.#changes.get(id) }
+    return { result: result as string | null, seal: seal as string | null }
   }
 
   /** Gives a job other values. Its unique key follows its state by itself. */

@@ -4,7 +4,7 @@ import type { JobsInHand, Waiting } from './jobs-in-hand.ts'
 import type { OnceMarks } from './once-marks.ts'
 import { cancelledAt, changeFor, type LinkedSettling, type PlacedSettlement } from './settling.ts'
 import type { Doom, Waiter } from './waiters-in-hand.ts'
-import { block, endFor, unblock } from './waiting-jobs.ts'
+import { block, endFor, type Left, unblock } from './waiting-jobs.ts'
 
 type Departure = Extract<PlacedSettlement, { readonly kind: 'done' | 'wait' }>
 
@@ -39,6 +39,7 @@ export class SettlingOfLinked implements LinkedSettling {
 
   /** The handler has left, and the children have the last word. */
   async #leave(hand: JobsInHand, row: JobRow, settlement: Departure): Promise<SettleReceipt> {
+    if (settlement.kind === 'done' && settlement.unlinked === true) return 'unsealed'
     const { pending = 0, doom = null } = (await this.#waiterOf(hand, row.id)) ?? {}
     const isDone = settlement.kind === 'done'
     if (isDone && settlement.alone === true && pending > 0) return 'blocked'
@@ -52,8 +53,7 @@ export class SettlingOfLinked implements LinkedSettling {
       return 'failed'
     }
     if (pending > 0) {
-      const left = isDone ? { ending: { keep: settlement.keep, once: settlement.once ?? null }, result: settlement.result } : null
-      block(hand, row, left)
+      block(hand, row, isDone ? leftBy(settlement) : null)
       return isDone ? 'blocked' : 'applied'
     }
     await this.#goOn(hand, row, settlement)
@@ -78,4 +78,8 @@ export class SettlingOfLinked implements LinkedSettling {
     while (hand.hasUntold) await this.#waiting.tell(hand)
     return hand.waiters.get(id)
   }
+}
+
+function leftBy({ result, seal = null, keep, once }: Extract<PlacedSettlement, { kind: 'done' }>): Left {
+  return { ending: { keep, once: once ?? null }, result, seal }
 }

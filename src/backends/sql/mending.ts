@@ -80,10 +80,10 @@ export class Mending {
     const awaited = await hand.edges.awaitedBy(suspects)
     await hand.lock(awaited.map(({ target }) => target))
     const over = awaited.filter((edge) => isOver(hand, edge))
-    await hand.readResults(over.map(({ target }) => target))
+    await hand.readLeft(over.map(({ target }) => target))
     await this.#endings.hear(
       hand,
-      over.map((edge) => ({ edge, end: endOf(hand.get(edge.target), hand.resultOf(edge.target)) })),
+      over.map((edge) => ({ edge, end: endOf(hand.get(edge.target), hand.leftBy(edge.target)) })),
     )
     const alive = new Map<string, number>()
     for (const edge of awaited) if (!isOver(hand, edge)) alive.set(edge.waiter, (alive.get(edge.waiter) ?? 0) + 1)

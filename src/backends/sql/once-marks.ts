@@ -6,8 +6,15 @@ import type { SqlSession } from './session.ts'
 export class OnceMarks {
   async keep(session: SqlSession, once: OnceMark | null | undefined, result: string | null, now: number): Promise<void> {
     if (once == null) return
-    const row = { once_key: digest(once.key), job_id: '', claimed_at: 0, done_until: now + once.keepMs, result }
-    const columns = ['once_key', 'job_id', 'claimed_at', 'done_until', 'result'] as const
-    await session.upsert('once', columns, [row], ['once_key'], ['done_until', 'result'])
+    const row = {
+      once_key: digest(once.key),
+      job_id: '',
+      claimed_at: 0,
+      done_until: now + once.keepMs,
+      result,
+      seal: once.seal ?? null,
+    }
+    const columns = ['once_key', 'job_id', 'claimed_at', 'done_until', 'result', 'seal'] as const
+    await session.upsert('once', columns, [row], ['once_key'], ['done_until', 'result', 'seal'])
   }
 }

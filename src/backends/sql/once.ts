@@ -65,6 +65,7 @@ interface OnceRow {
   readonly job_id: string
   readonly done_until: number | null
   readonly result: string | null
+  readonly seal: string | null
 }
 
 /** Whoever asks for the same key waits here. Null where the key was there and is gone. */
@@ -73,19 +74,18 @@ async function claimKnown(
   { once_key, job_id }: { readonly once_key: string; readonly job_id: string },
   time: QueueTime,
 ): Promise<OnceClaim | null> {
-  const [held] = await session.all<OnceRow>('SELECT job_id, done_until, result FROM {once} WHERE once_key = ? FOR UPDATE', [
+  const [held] = await session.all<OnceRow>('SELECT job_id, done_until, result, seal FROM {once} WHERE once_key = ? FOR UPDATE', [
     once_key,
   ])
   if (held === undefined) return null
   const now = time.now()
-  if (held.done_until !== null && held.done_until > now) return { kind: 'done', result: held.result }
+  if (held.done_until !== null && held.done_until > now) return { kind: 'done', result: held.result, seal: held.seal }
   const isHeldByOther = held.done_until === null && held.job_id !== job_id
   if (isHeldByOther && (await jobsUnderWay(session, [held.job_id])).size > 0) return { kind: 'busy' }
-  await session.run('UPDATE {once} SET job_id = ?, claimed_at = ?, done_until = NULL, result = NULL WHERE once_key = ?', [
-    job_id,
-    now,
-    once_key,
-  ])
+  await session.run(
+    'UPDATE {once} SET job_id = ?, claimed_at = ?, done_until = NULL, result = NULL, seal = NULL WHERE once_key = ?',
+    [job_id, now, once_key],
+  )
   return { kind: 'claimed' }
 }
 

@@ -31,6 +31,7 @@ export interface RecordRow {
   readonly cancel: number
   readonly finished_at: number | null
   readonly result: string | null
+  readonly seal: string | null
   readonly progress: string | null
   readonly reason: string | null
   readonly errors: string | null
@@ -57,6 +58,7 @@ export const recordColumns = [
   'cancel',
   'finished_at',
   'result',
+  'seal',
   'progress',
   'reason',
   'errors',
@@ -77,6 +79,7 @@ export function recordOf(row: RecordRow, { queue, job, priority, grouped }: Lane
     signature: row.signature,
     payload: row.payload,
     result: row.result,
+    seal: row.seal,
     progress: row.progress,
     meta: identity?.meta ?? {},
     attempts: row.attempts,

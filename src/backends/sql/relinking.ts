@@ -1,4 +1,4 @@
-import { type End, isSuccess } from '../waiting.ts'
+import { type End, isSuccess, lateEnd } from '../waiting.ts'
 import { type Edge, endOf, linkOf } from './edges.ts'
 import type { JobRow } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
@@ -10,7 +10,7 @@ export async function relink(hand: JobsInHand, ids: readonly string[]): Promise<
   await hand.waiters.read(ids)
   const edges = await hand.edges.of(ids)
   const targets = await hand.lock(edges.map(({ target }) => target))
-  await hand.readResults(targets.filter((row) => !isAlive(row)).map(({ id }) => id))
+  await hand.readLeft(targets.filter((row) => !isAlive(row)).map(({ id }) => id))
   const byWaiter = new Map<string, Edge[]>(ids.map((id) => [id, []]))
   for (const edge of edges) byWaiter.get(edge.waiter)?.push(edge)
   for (const [id, own] of byWaiter) relinkOne(hand, id, own)
@@ -31,7 +31,7 @@ function relinkOne(hand: JobsInHand, id: string, edges: readonly Edge[]): void {
 function reconsider(hand: JobsInHand, edge: Edge): void {
   const target = hand.get(edge.target)
   const isUnknown = target !== undefined || edge.outcome === null
-  const known = isUnknown ? hand.edges.end(edge, endOf(target, hand.resultOf(edge.target))) : edge
+  const known = isUnknown ? hand.edges.end(edge, lateEnd(endOf(target, hand.leftBy(edge.target)), edge.seal)) : edge
   const { state, result } = linkOf(known, null)
   if (edge.child_key !== null && !isSuccess({ state: state as End['state'], result })) hand.edges.drop(edge)
 }

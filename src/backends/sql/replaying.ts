@@ -1,5 +1,5 @@
 import type { JobStore } from '../store.ts'
-import { digestOfKey, type JobChange, type JobRow } from './job-row.ts'
+import { digestOfKey, type JobChange, type JobRow, unresulted } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { QueueTime } from './queue-time.ts'
 import { stateNumber } from './tables.ts'
@@ -73,7 +73,7 @@ function putBack(now: number): JobChange {
     token: null,
     started_at: null,
     finished_at: null,
-    result: null,
+    ...unresulted,
     progress: null,
     reason: null,
   }

@@ -1,5 +1,6 @@
 import type { AttemptError, DeadReason, ReapReport } from '../contract.ts'
 import { interruption } from '../failure.ts'
+import { handling } from '../handling.ts'
 import { type JobChange, type JobRow, stateAfter, unleased, withError } from './job-row.ts'
 import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase } from './session.ts'
@@ -58,10 +59,10 @@ export class Rescuing {
 
 function changeFor(row: JobRow, maxRescues: number, now: number): JobChange {
   if (row.cancel === 1) return cancelledAt(now)
-  if (row.begun === 1) {
+  if (row.begun === handling.begunForGood) {
     return dead(row, 'interrupted', { attempt: row.attempts, at: now, message: interruption(row.owner as string) }, now)
   }
-  if (row.rescues >= maxRescues) return dead(row, 'poisoned', poisonError(row, now), now)
+  if (row.rescues >= maxRescues && row.begun !== handling.amongOthers) return dead(row, 'poisoned', poisonError(row, now), now)
   // One that was amended while it ran may not be due yet.
   return { ...unleased, state: stateAfter(row.run_at - now), attempts: row.attempts - 1 }
 }

@@ -1,8 +1,9 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { Settlement, SettleReceipt } from '../contract.ts'
+import { heldAlone } from '../handling.ts'
 import type { Counts } from './counts.ts'
 import { Doubts } from './doubts.ts'
-import { type JobChange, type JobRow, stateAfter, unleased, withError } from './job-row.ts'
+import { type JobChange, type JobRow, stateAfter, unleased, unresulted, withError } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import type { OnceMarks } from './once-marks.ts'
@@ -109,8 +110,8 @@ export class Settling {
     }
     if (plain.size === 0) return read
     const done = [...plain.values()].map((index) => {
-      const { result } = settlements[index] as Extract<Settlement, { kind: 'done' }>
-      return { ...(tokens[index] as Token), result }
+      const { result, seal = null } = settlements[index] as Extract<Settlement, { kind: 'done' }>
+      return { ...(tokens[index] as Token), result, seal }
     })
     const ended = await shortcuts.succeed(database, done, time)
     if (ended === null || ended.size > 0) counts.noteEntries(2)
@@ -135,17 +136,23 @@ export function cancelledAt(now: number): JobChange {
 export function changeFor(row: JobRow, settlement: PlacedSettlement, now: number): JobChange {
   switch (settlement.kind) {
     case 'done':
-      return { ...unleased, state: stateNumber.succeeded, finished_at: now, result: settlement.result }
+      return {
+        ...unleased,
+        state: stateNumber.succeeded,
+        finished_at: now,
+        result: settlement.result,
+        seal: settlement.seal ?? null,
+      }
     case 'dead': {
       const errors = withError(row.errors, settlement.error)
       return { ...unleased, state: stateNumber.dead, finished_at: now, reason: settlement.reason, errors }
     }
     case 'cancelled':
-      return { ...cancelledAt(now), result: null }
+      return { ...cancelledAt(now), ...unresulted }
     case 'skipped': {
-      const { why: reason, result = null } = settlement
+      const { why: reason, result = null, seal = null } = settlement
       const attempts = row.attempts - 1
-      return { ...unleased, state: stateNumber.skipped, finished_at: now, reason, result, attempts }
+      return { ...unleased, state: stateNumber.skipped, finished_at: now, reason, result, seal, attempts }
     }
     case 'retry': {
       const { delayMs, error } = settlement
@@ -166,7 +173,7 @@ export function changeFor(row: JobRow, settlement: PlacedSettlement, now: number
 
 function againAs({ group, identity, payload, signature, runAt }: Envelope, { lane }: Lane, now: number): JobChange {
   const place = { lane, grp: group ?? '', state: stateAfter(runAt - now), run_at: runAt }
-  const afresh = { attempts: 0, rescues: 0, begun: 0, result: null, progress: null }
+  const afresh = { attempts: 0, rescues: 0, begun: 0, ...unresulted, progress: null }
   return { ...unleased, ...place, ...afresh, identity, payload, signature }
 }
 
@@ -175,6 +182,7 @@ export async function touchLeases(
   session: SqlSession,
   tokens: readonly string[],
   change: () => Readonly<Record<'lease_until', number>> | Readonly<Record<'begun', number>>,
+  alone = false,
 ): Promise<readonly SettleReceipt[]> {
   const read = tokens.map(readToken)
   const ids = read.flatMap((token) => token?.id ?? [])
@@ -186,6 +194,7 @@ export async function touchLeases(
   const mine = read.map((token) => token !== undefined && claims.get(token.id) === token.claim)
   const kept = read.flatMap((token, index) => (mine[index] ? [(token as Token).id] : []))
   const [column, value] = Object.entries(change())[0] as [string, number]
-  if (kept.length > 0) await session.run(`UPDATE {jobs by PRIMARY} SET ${column} = ? WHERE id IN (?)`, [value, kept])
+  const also = alone ? `, ${heldAlone}` : ''
+  if (kept.length > 0) await session.run(`UPDATE {jobs by PRIMARY} SET ${column} = ?${also} WHERE id IN (?)`, [value, kept])
   return mine.map((isMine) => (isMine ? 'applied' : 'lost'))
 }

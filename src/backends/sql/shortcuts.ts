@@ -27,6 +27,7 @@ export interface DoneLease {
   readonly lane: number
   readonly claim: string
   readonly result: string | null
+  readonly seal: string | null
 }
 
 export interface OpenLane {
@@ -44,6 +45,8 @@ export interface ShortClaim {
   readonly owner: string
   readonly time: QueueTime
   readonly leaseMs: number
+  /** A number of `handling`. */
+  readonly begun: number
 }
 
 export interface ShortClaimed {
@@ -65,7 +68,9 @@ export interface ClaimedRow {
   readonly created_at: number
   readonly run_at: number
   readonly attempts: number
+  readonly rescues: number
   readonly number: number | null
+  readonly linked: number
   /** Until when the claim has it. */
   readonly lease_until: number
 }
@@ -82,6 +87,8 @@ export const claimedColumns = [
   'created_at',
   'run_at',
   'attempts',
+  'rescues',
   'number',
+  'linked',
   'lease_until',
 ] as const satisfies readonly (keyof ClaimedRow)[]

@@ -96,6 +96,7 @@ export const tables = {
       errors: nullable('text'),
       linked: column('flag', 0),
       number: nullable('big', 2),
+      seal: nullable('text', 3),
     },
     primary: ['id'],
   },
@@ -162,6 +163,7 @@ export const tables = {
       outcome: nullable('int'),
       result: nullable('text'),
       error: nullable('text'),
+      seal: nullable('text', 3),
     },
     primary: ['edge'],
   },
@@ -177,6 +179,7 @@ export const tables = {
       claimed_at: column('big'),
       done_until: nullable('big'),
       result: nullable('text'),
+      seal: nullable('text', 3),
     },
     primary: ['once_key'],
   },
@@ -223,6 +226,9 @@ export const tables = {
   },
   numbers: { columns: { one: column('int'), next: column('big') }, primary: ['one'], since: 2 },
 } as const satisfies Readonly<Record<string, Table>>
+
+/** Where results are kept, each with what workers have signed of it. */
+export const sealedTables = ['jobs', 'edges', 'once'] as const
 
 export type TableName = keyof typeof tables
 export type ColumnName<Name extends TableName> = keyof (typeof tables)[Name]['columns'] & string

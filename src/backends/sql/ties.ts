@@ -1,6 +1,6 @@
 import type { Envelope, FailurePolicy, Links, ParentLink } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../contract.ts'
-import { distinctWaits } from '../waiting.ts'
+import { distinctWaits, lateEnd } from '../waiting.ts'
 import { childKey, endOf, type NewEdge, targetOf } from './edges.ts'
 import type { Endings } from './endings.ts'
 import { type JobRow, rowEnded } from './job-row.ts'
@@ -32,6 +32,8 @@ export class Ties {
   readonly #parts: TiesParts
   readonly #stored: ReadonlyMap<string, Taken>
   readonly #ties: Tie[] = []
+  /** What vouches for a job that had succeeded before somebody waited for it, by both. */
+  readonly #late = new Map<string, string | null>()
 
   constructor(hand: JobsInHand, batch: readonly Taken[], holders: ReadonlyMap<string, string>, parts: TiesParts) {
     this.#hand = hand
@@ -66,13 +68,15 @@ export class Ties {
       this.#addChild(links.parent, id, links.root)
     }
     if (!stored) return true
-    for (const { id: other, onFailure } of distinctWaits(links)) {
-      this.#add(id, this.#holders.get(other) ?? other, null, onFailure)
+    for (const { id: other, onFailure, late = null } of distinctWaits(links)) {
+      const target = this.#holders.get(other) ?? other
+      this.#late.set(placeOf({ waiter: id, ...targetOf(target) }), late)
+      this.#add(id, target, null, onFailure)
     }
     return true
   }
 
-  #addChild({ id, key, onFailure, longestWaitMs }: ParentLink, child: string, root: string): void {
+  #addChild({ id, key, onFailure, longestWaitMs, late = null }: ParentLink, child: string, root: string): void {
     const { waiters, now } = this.#hand
     if (waiters.get(id) === undefined) {
       waiters.add(newWaiter(id, { root, parent: null, waitsFor: [], longestWaitMs }, now))
@@ -80,6 +84,7 @@ export class Ties {
     }
     const { pending, stands_in } = waiters.get(id) as Waiter
     waiters.change(id, { pending: pending + 1, stands_in: onFailure === 'rescue' ? 1 : stands_in })
+    this.#late.set(placeOf({ waiter: id, ...targetOf(child) }), late)
     this.#add(id, child, key, onFailure)
   }
 
@@ -121,17 +126,21 @@ export class Ties {
   async #tellOf(targets: readonly string[]): Promise<void> {
     const { endings } = this.#parts
     const hand = this.#hand
-    await hand.readResults(targets)
+    await hand.readLeft(targets)
     await endings.readWaiters(hand, await hand.edges.read(targets))
     const words = targets.flatMap((id) => {
-      const end = endOf(hand.get(id), hand.resultOf(id))
-      return hand.edges.on(id).map((edge) => ({ edge, end }))
+      const end = endOf(hand.get(id), hand.leftBy(id))
+      return hand.edges.on(id).map((edge) => ({ edge, end: lateEnd(end, this.#late.get(placeOf(edge)) ?? null) }))
     })
     await endings.hear(
       hand,
       words.sort((a, b) => a.edge.edge - b.edge.edge),
     )
   }
+}
+
+function placeOf({ waiter, target }: Pick<Tie, 'waiter' | 'target'>): string {
+  return `${waiter} ${target}`
 }
 
 function newWaiter(id: string, links: Links, now: number): Waiter {

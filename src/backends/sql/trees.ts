@@ -1,6 +1,7 @@
 import { type JobState, jobStates, zeroCounts } from '../job-state.ts'
 import type { JobLink, TreeCancellation, TreeCounts } from '../store.ts'
 import { type Edge, edgeColumns, linkOf } from './edges.ts'
+import { unresulted } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import type { QueueTime } from './queue-time.ts'
 import type { SqlDatabase, SqlSession } from './session.ts'
@@ -59,7 +60,7 @@ async function cancelFamily(hand: JobsInHand, id: string): Promise<TreeCancellat
   const running = rows.filter(({ state }) => state === stateNumber.running)
   const waiting = rows.filter(({ state }) => state < stateNumber.running)
   for (const row of running) hand.change(row.id, { cancel: 1 })
-  for (const row of waiting) hand.change(row.id, { ...cancelledAt(hand.now), result: null })
+  for (const row of waiting) hand.change(row.id, { ...cancelledAt(hand.now), ...unresulted })
   const ended = rows.length - running.length - waiting.length
   return { cancelled: waiting.length, requested: running.length, ended }
 }

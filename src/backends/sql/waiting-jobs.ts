@@ -1,5 +1,5 @@
 import type { AttemptError } from '../contract.ts'
-import { type JobRow, unleased, withError } from './job-row.ts'
+import { type JobRow, unleased, unresulted, withError } from './job-row.ts'
 import type { JobsInHand } from './jobs-in-hand.ts'
 import { stateNumber } from './tables.ts'
 import type { Doom, Ending } from './waiters-in-hand.ts'
@@ -8,13 +8,20 @@ import type { Doom, Ending } from './waiters-in-hand.ts'
 export interface Left {
   readonly ending: Ending
   readonly result: string | null
+  readonly seal: string | null
 }
 
 /** Lets a job wait. One that ran and is to run again gets its attempt back. */
 export function block(hand: JobsInHand, row: JobRow, left: Left | null): void {
   const givenBack = left === null && row.state === stateNumber.running ? 1 : 0
   const attempts = row.attempts - givenBack
-  hand.change(row.id, { ...unleased, state: stateNumber.blocked, result: left?.result ?? null, attempts })
+  hand.change(row.id, {
+    ...unleased,
+    state: stateNumber.blocked,
+    result: left?.result ?? null,
+    seal: left?.seal ?? null,
+    attempts,
+  })
   const longestMs = hand.waiters.get(row.id)?.longest_wait_ms ?? 0
   const ending = left === null ? null : JSON.stringify(left.ending)
   hand.waiters.change(row.id, { gives_up_at: hand.now + longestMs, ending })
@@ -29,7 +36,7 @@ export function unblock(hand: JobsInHand, row: JobRow): void {
 
 /** Ends a job because of what it waited for. */
 export function endFor(hand: JobsInHand, row: JobRow, { isSkipped, why }: Doom): void {
-  const end = { ...unleased, finished_at: hand.now, result: null }
+  const end = { ...unleased, finished_at: hand.now, ...unresulted }
   if (isSkipped) {
     hand.change(row.id, { ...end, state: stateNumber.skipped, reason: why })
     return

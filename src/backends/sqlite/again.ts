@@ -30,7 +30,8 @@ export class Again {
     this.#cancel = connection.prepare(`UPDATE treadle_jobs SET state = 6, finished_at = ?, ${free} WHERE seq = ?`)
     this.#bringBack = connection.prepare(
       `UPDATE treadle_jobs SET lane = ?, state = ?, run_at = ?, identity = ?, stamp = NULL, payload = ?, signature = ?,
-         attempts = 0, rescues = 0, begun = 0, result = NULL, progress = NULL, ${free} WHERE seq = ?`,
+         attempts = 0, rescues = 0, begun = 0, result = NULL, seal = NULL, progress = NULL,
+         ${free} WHERE seq = ?`,
     )
   }
 

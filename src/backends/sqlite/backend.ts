@@ -99,7 +99,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
       return receipts
     },
     begin: (tokens) => access.call('begin', [tokens]),
-    extend: (tokens, leaseMs) => access.call('extend', [tokens, leaseMs, readTime(clock)]),
+    extend: (tokens, leaseMs, alone = false) => access.call('extend', [tokens, leaseMs, alone, readTime(clock)]),
     async reap(maxRescues, deadOwners = []) {
       const report = await access.call('reap', [maxRescues, deadOwners, readTime(clock)])
       if (report.returned > 0) wakeFile.touch()

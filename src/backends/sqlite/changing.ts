@@ -49,12 +49,14 @@ export class Changing {
     this.#find = connection.prepare(
       'SELECT seq, id, lane, state, linked, unique_key, unique_until, started_at FROM treadle_jobs WHERE seq = ?',
     )
-    this.#cancel = connection.prepare('UPDATE treadle_jobs SET state = 6, finished_at = ?, result = NULL WHERE seq = ?')
+    this.#cancel = connection.prepare(
+      'UPDATE treadle_jobs SET state = 6, finished_at = ?, result = NULL, seal = NULL WHERE seq = ?',
+    )
     this.#ask = connection.prepare('UPDATE treadle_jobs SET cancel = 1 WHERE seq = ?')
     this.#reschedule = connection.prepare('UPDATE treadle_jobs SET state = ?, run_at = ? WHERE seq = ?')
     this.#requeue = connection.prepare(
       `UPDATE OR IGNORE treadle_jobs SET state = 0, run_at = ?, attempts = 0, rescues = 0, begun = 0, started_at = NULL, finished_at = NULL,
-         result = NULL, progress = NULL, reason = NULL WHERE seq = ?`,
+         result = NULL, seal = NULL, progress = NULL, reason = NULL WHERE seq = ?`,
     )
     this.#report = connection.prepare('UPDATE treadle_jobs SET progress = ? WHERE seq = ? AND token = ? AND state = 3')
     this.#pause = connection.prepare('INSERT OR IGNORE INTO treadle_paused (queue) VALUES (?)')

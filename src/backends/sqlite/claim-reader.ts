@@ -40,7 +40,23 @@ export class ClaimReader {
   }
 
   #lease(row: ClaimedRow, lane: Lane | undefined, claim: string, expiresAt: number): Lease {
-    const [seq, laneNumber, id, identity, stamp, payload, signature, uniqueKey, until, createdAt, runAt, attempt, number] = row
+    const [
+      seq,
+      laneNumber,
+      id,
+      identity,
+      stamp,
+      payload,
+      signature,
+      uniqueKey,
+      until,
+      createdAt,
+      runAt,
+      attempt,
+      number,
+      rescues,
+      linked,
+    ] = row
     if (lane === undefined) throw new TreadleError('DATABASE_FAILED', `Job ${id} stands in a lane that does not exist`)
     const envelope = {
       id,
@@ -59,6 +75,6 @@ export class ClaimReader {
       group: lane.grouped === 1 ? lane.grp : null,
       links: null,
     }
-    return { token: writeToken(seq, laneNumber, claim), envelope, attempt, expiresAt }
+    return { token: writeToken(seq, laneNumber, claim), envelope, attempt, rescues, expiresAt, linked: linked === 1 }
   }
 }

@@ -1,4 +1,5 @@
 import type { LeaseRequest } from '../contract.ts'
+import { handlingOf } from '../handling.ts'
 import type { JobLimits } from '../limits.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
@@ -37,7 +38,7 @@ export interface ClaimedRows {
   readonly nextTokenAt: number | null
 }
 
-/** seq, lane, id, identity (empty where there is a stamp), stamp, payload, signature, unique key, until when it is held, created at, run at, attempt, number. */
+/** seq, lane, id, identity (empty where there is a stamp), stamp, payload, signature, unique key, until when it is held, created at, run at, attempt, number, rescues, whether it is linked. */
 export type ClaimedRow = readonly [
   number,
   number,
@@ -52,6 +53,8 @@ export type ClaimedRow = readonly [
   number,
   number,
   number | null,
+  number,
+  number,
 ]
 
 /** Finds the best ready jobs and gives them to an owner. */
@@ -67,11 +70,11 @@ export class Claiming {
     this.#lanes = lanes
     this.#picking = new Picking(connection, lanes, rates)
     this.#fetch = connection.prepare(
-      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, stamp, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number)) AS rows
+      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, stamp, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number, rescues, linked)) AS rows
        FROM json_each(?) AS picked CROSS JOIN treadle_jobs ON seq = picked.value`,
     )
     this.#take = connection.prepare(
-      `UPDATE treadle_jobs SET state = 3, token = ?1, owner = ?2, lease_until = ?3, started_at = ?4, attempts = attempts + 1
+      `UPDATE treadle_jobs SET state = 3, token = ?1, owner = ?2, lease_until = ?3, started_at = ?4, attempts = attempts + 1, begun = ?6
        WHERE seq IN (SELECT value FROM json_each(?5))`,
     )
     this.#outlook = connection.prepare(
@@ -126,7 +129,7 @@ export class Claiming {
   #give(picks: readonly Pick[], request: FlatRequest, claim: string, now: number): string {
     const seqs = JSON.stringify(picks.map((pick) => pick.seq))
     const { rows } = this.#fetch.get(seqs) as { rows: string }
-    this.#take.run(claim, request.owner, now + request.leaseMs, now, seqs)
+    this.#take.run(claim, request.owner, now + request.leaseMs, now, seqs, handlingOf(request))
     for (const pick of picks) this.#lanes.move(pick.lane.lane, stateNumber.ready, stateNumber.running)
     return rows
   }

@@ -1,3 +1,4 @@
+import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { TreadleError } from '../../core/errors.ts'
 import type { SqliteDatabase, SqliteDriver, SqliteStatement } from './driver.ts'
 import { sqliteFailure } from './failure.ts'
@@ -250,6 +251,7 @@ function guarded<Answer>(path: string, work: () => Answer): Answer {
 /** Reads the file's first page, so that one that is no database is closed again right here. */
 function openFile(Driver: SqliteDriver, { path, busyMs, identity }: ConnectionOptions): SqliteDatabase {
   if (identity !== undefined) refuseReplaced(identity)
+  makePrivate(path)
   const database = new Driver(path)
   try {
     database.exec(`PRAGMA busy_timeout = ${Math.max(busyMs, openBusyMs)}; PRAGMA schema_version`)
@@ -257,6 +259,19 @@ function openFile(Driver: SqliteDriver, { path, busyMs, identity }: ConnectionOp
   } catch (thrown) {
     database.close()
     throw thrown
+  }
+}
+
+/**
+ * Jobs may hold anything, so a new file is its owner's alone from its first moment on; SQLite gives the same rights to the files
+ * beside it. One that is there is not even opened here: to close it would release all locks that this process has on it.
+ */
+function makePrivate(path: string): void {
+  if (path === ':memory:' || existsSync(path)) return
+  try {
+    closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600))
+  } catch {
+    // SQLite tells why it can not be made.
   }
 }
 

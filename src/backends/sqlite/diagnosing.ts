@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { userId } from '../../core/environment.ts'
 import { type Check, type Finding, type Judgement, judgeVersion, problem, runChecks, warning, well } from '../diagnosing.ts'
 import type { Connection } from './connection.ts'
 import { latestVersion, schemaState } from './migrating.ts'
@@ -69,11 +70,24 @@ async function judgeRights(path: string): Promise<Judgement> {
   try {
     await access(path, constants.R_OK | constants.W_OK)
     await access(dirname(path), constants.W_OK)
-    return well('the file and its folder may be written')
+    return judgeOthers(path)
   } catch {
     const advice = 'Give this user the right to write both: the log is a file beside the database.'
     return problem('the file or its folder may not be written', advice)
   }
+}
+
+/** New files are their owner's alone; older ones were made with the rights that the system gives. */
+function judgeOthers(path: string): Judgement {
+  const open = ['', '-wal', '-shm', '.wake', '.key']
+    .map((ending) => `${path}${ending}`)
+    .filter((file) => (modeOf(file) & 0o006) !== 0)
+  if (userId() === undefined || open.length === 0) return well('the file and its folder may be written')
+  return warning(`everybody may read or write ${open.join(', ')}`, `Run: chmod go= ${open.join(' ')}`)
+}
+
+function modeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mode ?? 0
 }
 
 const littleSpace = 500 * megabyte

@@ -26,6 +26,7 @@ export type NewEdge = Omit<Edge, 'edge' | 'waiting'>
 export interface KnownEdge extends Edge {
   readonly outcome: number | null
   readonly result: string | null
+  readonly seal: string | null
   readonly error: string | null
   readonly state: number | null
 }
@@ -52,11 +53,11 @@ export class Edges {
     )
     this.#child = connection.prepare('SELECT target_id FROM treadle_edges WHERE waiter = ? AND key = ?')
     this.#on = connection.prepare('SELECT * FROM treadle_edges WHERE target = ? AND outcome IS NULL')
-    const end = 'UPDATE treadle_edges SET outcome = ?, result = ?, error = ?, waiting = 0'
+    const end = 'UPDATE treadle_edges SET outcome = ?, result = ?, seal = ?, error = ?, waiting = 0'
     this.#end = connection.prepare(`${end} WHERE edge = ?`)
     this.#endOn = connection.prepare(`${end} WHERE target = ? AND outcome IS NULL`)
     this.#reopen = connection.prepare(
-      'UPDATE treadle_edges SET outcome = NULL, result = NULL, error = NULL, waiting = 1 WHERE edge = ?',
+      'UPDATE treadle_edges SET outcome = NULL, result = NULL, seal = NULL, error = NULL, waiting = 1 WHERE edge = ?',
     )
     this.#drop = connection.prepare('DELETE FROM treadle_edges WHERE edge = ?')
     this.#detach = connection.prepare('UPDATE treadle_edges SET waiting = 0 WHERE waiter = ? AND waiting = 1')
@@ -96,12 +97,12 @@ export class Edges {
     return this.#on.all(target) as Edge[]
   }
 
-  end(edge: number, { state, result, error }: End): void {
-    this.#end.run(outcomes.indexOf(state), result, error, edge)
+  end(edge: number, { state, result, seal, error }: End): void {
+    this.#end.run(outcomes.indexOf(state), result, seal, error, edge)
   }
 
-  endOn(target: number, { state, result, error }: End): void {
-    this.#endOn.run(outcomes.indexOf(state), result, error, target)
+  endOn(target: number, { state, result, seal, error }: End): void {
+    this.#endOn.run(outcomes.indexOf(state), result, seal, error, target)
   }
 
   reopen(edge: number): void {
@@ -147,6 +148,7 @@ export function linkOf(edge: KnownEdge): JobLink {
     state: outcomes[edge.outcome ?? edge.state ?? outcomes.length - 1] as JobLink['state'],
     waiting: edge.waiting === 1,
     result: edge.result,
+    seal: edge.seal,
     error: edge.error,
   }
 }

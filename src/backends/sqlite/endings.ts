@@ -1,5 +1,5 @@
 import { type FinalState, jobStates } from '../job-state.ts'
-import { type End, failureText, impatienceText, isSuccess, nothingToRescue, verdictOf } from '../waiting.ts'
+import { type End, failureText, impatienceText, isSuccess, lateEnd, nothingToRescue, verdictOf } from '../waiting.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import { type Edge, type Edges, linkOf } from './edges.ts'
@@ -25,6 +25,7 @@ interface EndedRow extends KeyedRow {
   readonly linked: number
   readonly state: number
   readonly result: string | null
+  readonly seal: string | null
   readonly error: string | null
 }
 
@@ -32,7 +33,7 @@ interface EndedJob extends End {
   readonly seq: number
 }
 
-const gone: End = { state: 'missing', result: null, error: null }
+const gone: End = { state: 'missing', result: null, seal: null, error: null }
 
 /**
  * The end of a job, as far as others are concerned: occurrences of schedules remember it, and whoever waits for it goes on or
@@ -49,7 +50,7 @@ export class Endings {
   constructor(connection: Connection, parts: EndingsParts) {
     this.#parts = parts
     this.#ended = connection.prepare(
-      `SELECT id, linked, state, result, coalesce(errors ->> '$[#-1].message', reason) AS error, unique_key, unique_until, started_at
+      `SELECT id, linked, state, result, seal, coalesce(errors ->> '$[#-1].message', reason) AS error, unique_key, unique_until, started_at
        FROM treadle_jobs WHERE seq = ?`,
     )
     this.#delete = connection.prepare('DELETE FROM treadle_jobs WHERE seq = ?')
@@ -86,10 +87,10 @@ export class Endings {
     this.#tellAll(now)
   }
 
-  /** Tells one that waits of an end that it has missed. */
-  resolve(edge: Edge, now: number): void {
+  /** Tells one that waits of an end that it has missed. `late` is what vouches for one that was not sealed. */
+  resolve(edge: Edge, now: number, late: string | null = null): void {
     const job = edge.target === null ? undefined : (this.#ended.get(edge.target) as EndedRow | undefined)
-    const end = job === undefined || job.id !== edge.target_id ? gone : endOf(job)
+    const end = job === undefined || job.id !== edge.target_id ? gone : lateEnd(endOf(job), late)
     // What it heard of another one may have let it go on without the rest.
     const isAwaited = edge.waiting === 1 && this.#parts.edges.get(edge.edge).waiting === 1
     this.#parts.edges.end(edge.edge, end)
@@ -202,7 +203,7 @@ export class Endings {
   }
 }
 
-function endOf({ state, result, error }: EndedRow): End {
-  const end = { state: jobStates[state] as FinalState, result }
+function endOf({ state, result, seal, error }: EndedRow): End {
+  const end = { state: jobStates[state] as FinalState, result, seal }
   return { ...end, error: isSuccess(end) ? null : error }
 }

@@ -76,7 +76,7 @@ export interface Engine {
   lease(request: FlatRequest, claim: string, time: TimeReading): Claimed
   settle(settlements: readonly FlatSettlement[], time: TimeReading): Settled
   begin(tokens: readonly string[]): readonly SettleReceipt[]
-  extend(tokens: readonly string[], leaseMs: number, time: TimeReading): readonly SettleReceipt[]
+  extend(tokens: readonly string[], leaseMs: number, alone: boolean, time: TimeReading): readonly SettleReceipt[]
   keepLeases(request: StandInRequest, standstill: Standstill): void
   /** The clock was set: what counts down has as much time left as before. */
   moveTimes(jump: ClockJump): void

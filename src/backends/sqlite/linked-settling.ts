@@ -7,7 +7,7 @@ import type { Lanes } from './lanes.ts'
 import type { OnceMarks } from './once-marks.ts'
 import { stateNumber } from './schema.ts'
 import type { Token } from './token.ts'
-import type { Waiter, Waiters } from './waiters.ts'
+import type { Left, Waiter, Waiters } from './waiters.ts'
 
 export interface LinkedSettlingParts {
   readonly lanes: Lanes
@@ -37,7 +37,8 @@ export class LinkedSettling {
        FROM treadle_jobs LEFT JOIN treadle_links USING (seq) WHERE seq = ? AND token = ? AND state = 3`,
     )
     this.#end = connection.prepare(
-      `UPDATE treadle_jobs SET state = ?, finished_at = ?, result = ?, reason = ?, attempts = attempts - ?, ${free} WHERE seq = ?`,
+      `UPDATE treadle_jobs SET state = ?, finished_at = ?, result = ?, seal = ?, reason = ?, attempts = attempts - ?, ${free}
+       WHERE seq = ?`,
     )
     this.#endFailed = connection.prepare(
       `UPDATE treadle_jobs SET state = 5, finished_at = ?, reason = ?, errors = ${appended}, ${free} WHERE seq = ?`,
@@ -67,6 +68,7 @@ export class LinkedSettling {
   #leave(job: HeldJob, settlement: Extract<Settlement, { kind: 'done' | 'wait' }>, now: number): SettleReceipt {
     const { endings, waiters, onceMarks } = this.#parts
     const isDone = settlement.kind === 'done'
+    if (isDone && settlement.unlinked === true) return 'unsealed'
     if (isDone && settlement.alone === true && job.pending > 0) return 'blocked'
     if (job.cancel === 1 && (job.pending > 0 || job.doom !== null || !isDone)) {
       // It was asked to stop, and would not come back. Its children may have failed because they were asked as well.
@@ -78,8 +80,7 @@ export class LinkedSettling {
       return 'failed'
     }
     if (job.pending > 0) {
-      const ending = isDone ? { keep: settlement.keep, once: settlement.once ?? null } : null
-      waiters.block(job, ending, isDone ? settlement.result : null, now)
+      waiters.block(job, isDone ? leftBy(settlement) : null, now)
       return isDone ? 'blocked' : 'applied'
     }
     if (isDone) {
@@ -100,7 +101,7 @@ export class LinkedSettling {
   #write({ seq }: HeldJob, settlement: EndSettlement, now: number, givenBack: number): number {
     switch (settlement.kind) {
       case 'done':
-        this.#end.run(stateNumber.succeeded, now, settlement.result, null, 0, seq)
+        this.#end.run(stateNumber.succeeded, now, settlement.result, settlement.seal ?? null, null, 0, seq)
         return stateNumber.succeeded
       case 'dead': {
         const error = JSON.stringify(settlement.error)
@@ -108,11 +109,15 @@ export class LinkedSettling {
         return stateNumber.dead
       }
       case 'cancelled':
-        this.#end.run(stateNumber.cancelled, now, null, null, givenBack, seq)
+        this.#end.run(stateNumber.cancelled, now, null, null, null, givenBack, seq)
         return stateNumber.cancelled
       case 'skipped':
-        this.#end.run(stateNumber.skipped, now, settlement.result ?? null, settlement.why, 1, seq)
+        this.#end.run(stateNumber.skipped, now, settlement.result ?? null, settlement.seal ?? null, settlement.why, 1, seq)
         return stateNumber.skipped
     }
   }
+}
+
+function leftBy({ result, seal = null, keep, once }: Extract<Settlement, { kind: 'done' }>): Left {
+  return { ending: { keep, once: once ?? null }, result, seal }
 }

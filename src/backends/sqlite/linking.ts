@@ -30,6 +30,14 @@ interface LinkedEnvelope {
   readonly stored: boolean
 }
 
+type EdgeStart = Pick<Edge, 'waiter' | 'key' | 'policy'>
+
+/** One that leads to no living job, and what vouches for that one where its end was not sealed. */
+interface LateEdge {
+  readonly edge: Edge
+  readonly late: string | null
+}
+
 /** Stores envelopes together with what ties them to each other and to jobs that are there. */
 export class Linking {
   readonly #parts: LinkingParts
@@ -126,7 +134,7 @@ export class Linking {
         ...(stored ? this.#addWaits(seq as number, links, holders, now) : []),
       ]
     })
-    for (const edge of over) endings.resolve(edge, now)
+    for (const { edge, late } of over) endings.resolve(edge, now, late)
     return circular
   }
 
@@ -135,33 +143,35 @@ export class Linking {
     return holder !== undefined && this.#parts.edges.waitsFor(holder, this.#seqOf(parent) as number)
   }
 
-  #addChild(parent: ParentLink, id: string, root: string): readonly Edge[] {
+  #addChild(parent: ParentLink, id: string, root: string): readonly LateEdge[] {
     const { waiters } = this.#parts
     const seq = this.#seqOf(parent) as number
     if (waiters.find(seq) === undefined) waiters.add(seq, { root, parent: null, longestWaitMs: parent.longestWaitMs })
     const waiter = waiters.find(seq) as Waiter
     waiters.expect(waiter, waiter.pending + 1)
-    return this.#addEdge(seq, id, parent.key, parent.onFailure)
+    return this.#addEdge({ waiter: seq, key: parent.key, policy: parent.onFailure }, id, parent.late ?? null)
   }
 
-  #addWaits(seq: number, links: Links, holders: ReadonlyMap<string, string>, now: number): readonly Edge[] {
+  #addWaits(seq: number, links: Links, holders: ReadonlyMap<string, string>, now: number): readonly LateEdge[] {
     const waits = distinctWaits(links)
     if (waits.length === 0) return []
     const { waiters } = this.#parts
     const waiter = waiters.find(seq) as Waiter
     waiters.expect(waiter, waits.length)
-    waiters.block(waiter, null, null, now)
-    return waits.flatMap(({ id, onFailure }) => this.#addEdge(seq, holders.get(id) ?? id, null, onFailure))
+    waiters.block(waiter, null, now)
+    return waits.flatMap(({ id, onFailure, late = null }) =>
+      this.#addEdge({ waiter: seq, key: null, policy: onFailure }, holders.get(id) ?? id, late),
+    )
   }
 
   /** Gives the edge where it leads to no living job. */
-  #addEdge(waiter: number, id: string, key: string | null, policy: Edge['policy']): readonly Edge[] {
+  #addEdge({ waiter, key, policy }: EdgeStart, id: string, late: string | null): readonly LateEdge[] {
     const { addresses, edges, waiters } = this.#parts
     const target = addresses.find(id) ?? null
     const found = target === null ? undefined : (this.#target.get(target) as { job: string; state: number })
     const edge = edges.add({ waiter, target, target_id: id, target_job: found?.job ?? null, key, policy })
     if (target !== null) waiters.mark(target)
-    return found === undefined || found.state > stateNumber.running ? [edge] : []
+    return found === undefined || found.state > stateNumber.running ? [{ edge, late }] : []
   }
 }
 

@@ -55,13 +55,13 @@ export class Mending {
     }
     waiters.doom(waiter, null)
     waiters.expect(waiter, dependencies + children)
-    if (dependencies > 0) waiters.block(waiter, null, null, now)
+    if (dependencies > 0) waiters.block(waiter, null, now)
   }
 
   #reconsider(edge: KnownEdge, now: number): void {
     const { edges, endings } = this.#parts
     // Not waited for any more, or its end would be told to the job that was just put back.
-    if (edge.state !== null || edge.outcome === null) endings.resolve({ ...edge, waiting: 0 }, now)
+    if (edge.state !== null || edge.outcome === null) endings.resolve({ ...edge, waiting: 0 }, now, edge.seal)
     const { key, result, state } = linkOf(edges.get(edge.edge))
     if (key !== null && !isSuccess({ state: state as Parameters<typeof isSuccess>[0]['state'], result })) edges.drop(edge.edge)
   }

@@ -8,12 +8,12 @@ export class OnceMarks {
 
   constructor(connection: Connection) {
     this.#keep = connection.prepare(
-      `INSERT INTO treadle_once (key, job_id, claimed_at, done_until, result) VALUES (?1, '', 0, ?2, ?3)
-       ON CONFLICT (key) DO UPDATE SET done_until = excluded.done_until, result = excluded.result`,
+      `INSERT INTO treadle_once (key, job_id, claimed_at, done_until, result, seal) VALUES (?1, '', 0, ?2, ?3, ?4)
+       ON CONFLICT (key) DO UPDATE SET done_until = excluded.done_until, result = excluded.result, seal = excluded.seal`,
     )
   }
 
   keep(once: OnceMark | null | undefined, result: string | null, now: number): void {
-    if (once != null) this.#keep.run(once.key, now + once.keepMs, result)
+    if (once != null) this.#keep.run(once.key, now + once.keepMs, result, once.seal ?? null)
   }
 }

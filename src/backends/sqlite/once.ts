@@ -18,11 +18,12 @@ export class Once {
 
   constructor(connection: Connection, addresses: Addresses) {
     this.#addresses = addresses
-    this.#find = connection.prepare('SELECT job_id, done_until, result FROM treadle_once WHERE key = ?')
+    this.#find = connection.prepare('SELECT job_id, done_until, result, seal FROM treadle_once WHERE key = ?')
     this.#underWay = connection.prepare('SELECT 1 FROM treadle_jobs WHERE seq = ? AND state IN (2, 3)')
     this.#claim = connection.prepare(
       `INSERT INTO treadle_once (key, job_id, claimed_at) VALUES (?, ?, ?)
-       ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, claimed_at = excluded.claimed_at, done_until = NULL, result = NULL`,
+       ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, claimed_at = excluded.claimed_at, 
+         done_until = NULL, result = NULL, seal = NULL`,
     )
     this.#held = connection.prepare(
       'SELECT key, job_id FROM treadle_once WHERE done_until IS NULL AND claimed_at <= ? ORDER BY claimed_at LIMIT ?',
@@ -35,7 +36,9 @@ export class Once {
 
   claim(key: string, jobId: string, now: number): OnceClaim {
     const held = this.#find.get(key) as HeldRow | undefined
-    if (held !== undefined && held.done_until !== null && held.done_until > now) return { kind: 'done', result: held.result }
+    if (held !== undefined && held.done_until !== null && held.done_until > now) {
+      return { kind: 'done', result: held.result, seal: held.seal }
+    }
     const isHeldByOther = held !== undefined && held.done_until === null && held.job_id !== jobId
     if (isHeldByOther && this.#isUnderWay(held.job_id)) return { kind: 'busy' }
     this.#claim.run(key, jobId, now)
@@ -65,4 +68,5 @@ interface HeldRow {
   readonly job_id: string
   readonly done_until: number | null
   readonly result: string | null
+  readonly seal: string | null
 }

@@ -178,7 +178,7 @@ function engineOn(connection: Connection): LocalEngine {
     complete: (token, work, time) => completing.complete(token, work, time, write),
     end: (settlement, time) => completing.end(settlement, time, write),
     begin: (tokens) => write(() => settling.begin(tokens)),
-    extend: (tokens, leaseMs, time) => writeSoon(() => settling.extend(tokens, timeNow(time) + leaseMs)),
+    extend: (tokens, leaseMs, alone, time) => writeSoon(() => settling.extend(tokens, timeNow(time) + leaseMs, alone)),
     keepLeases: (request, standstill) => writeSoon(() => keeping.keep(request, standstill)),
     moveTimes(jump) {
       write(() => movingTimes.move(jump))

@@ -6,7 +6,8 @@ export type FlatSettlement = string | Settlement
 
 export function flattenSettlements(settlements: readonly Settlement[]): readonly FlatSettlement[] {
   return settlements.map((settlement) => {
-    return isPlainlyDone(settlement) && settlement.alone === undefined ? settlement.token : settlement
+    const isFlat = isPlainlyDone(settlement) && settlement.alone === undefined && settlement.unlinked === true
+    return isFlat ? settlement.token : settlement
   })
 }
 
@@ -14,11 +15,12 @@ type Done = Extract<Settlement, { readonly kind: 'done' }>
 
 /** By far the most, and worth a statement for all. */
 export function isPlainlyDone(settlement: Settlement): settlement is Done {
-  return settlement.kind === 'done' && settlement.keep && settlement.result === null && settlement.once === undefined
+  if (settlement.kind !== 'done' || settlement.once !== undefined) return false
+  return settlement.keep && settlement.result === null && settlement.seal == null
 }
 
 export function settlementOf(flat: FlatSettlement): Settlement {
-  return typeof flat === 'string' ? { token: flat, kind: 'done', result: null, keep: true } : flat
+  return typeof flat === 'string' ? { token: flat, kind: 'done', result: null, keep: true, unlinked: true } : flat
 }
 
 /** Settlements of one claim, together. */

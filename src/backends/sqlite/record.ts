@@ -32,6 +32,7 @@ export interface JobRow {
   readonly cancel: number
   readonly finished_at: number | null
   readonly result: string | null
+  readonly seal: string | null
   readonly progress: string | null
   readonly reason: string | null
   readonly errors: string | null
@@ -52,6 +53,7 @@ export function recordOf(row: JobRow): JobRecord {
     signature: row.signature,
     payload: row.payload,
     result: row.result,
+    seal: row.seal,
     progress: row.progress,
     meta: identity?.meta ?? {},
     attempts: row.attempts,

@@ -1,5 +1,6 @@
 import type { AttemptError, DeadReason, ReapReport } from '../contract.ts'
 import { interruption } from '../failure.ts'
+import { handling } from '../handling.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 import type { Endings } from './endings.ts'
@@ -53,9 +54,9 @@ export class Rescuing {
       if (row.cancel === 1) {
         this.#cancelExpired.run(now, token.seq, token.claim)
         this.#finish(token, stateNumber.cancelled, now)
-      } else if (row.begun === 1) {
+      } else if (row.begun === handling.begunForGood) {
         this.#abandon(token, 'interrupted', { attempt: row.attempts, at: now, message: interruption(row.owner) }, now)
-      } else if (row.rescues >= maxRescues) {
+      } else if (row.rescues >= maxRescues && row.begun !== handling.amongOthers) {
         this.#abandon(token, 'poisoned', poisonError(row, now), now)
         report.poisoned++
       } else {

@@ -215,6 +215,15 @@ const unstamped = [
   'CREATE INDEX treadle_lanes_ready ON treadle_lanes (priority DESC) WHERE family = 0 AND ready > 0',
 ]
 
+/** What workers sign of a result, wherever results are kept. */
+const sealed = `
+  ALTER TABLE treadle_jobs ADD COLUMN seal TEXT;
+  ALTER TABLE treadle_edges ADD COLUMN seal TEXT;
+  ALTER TABLE treadle_once ADD COLUMN seal TEXT;
+`
+
+const unsealed = ['treadle_jobs', 'treadle_edges', 'treadle_once'].map((table) => `ALTER TABLE ${table} DROP COLUMN seal`)
+
 const tables = [...first.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name)
 
 /** All versions of the schema, the first one first. What was released is never changed. */
@@ -222,4 +231,5 @@ export const sqliteMigrations: readonly Migration[] = [
   { up: [first], down: tables.map((name) => `DROP TABLE ${name}`), compatibleFrom: 1 },
   { up: [numbered], down: unnumbered, compatibleFrom: 1 },
   { up: [stamped], down: unstamped, compatibleFrom: 3 },
+  { up: [sealed], down: unsealed, compatibleFrom: 3 },
 ]

@@ -1,4 +1,5 @@
 import type { Settlement, SettleReceipt } from '../contract.ts'
+import { heldAlone } from '../handling.ts'
 import type { Again } from './again.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
@@ -53,6 +54,7 @@ export class Settling {
   readonly #snooze: SqliteStatement
   readonly #endAsked: SqliteStatement
   readonly #extend: SqliteStatement
+  readonly #extendAlone: SqliteStatement
   readonly #begin: SqliteStatement
   readonly #promote: SqliteStatement
 
@@ -63,7 +65,7 @@ export class Settling {
     this.#again = again
     this.#onceMarks = onceMarks
     const update = (changes: string, which = held) => connection.prepare(`UPDATE treadle_jobs SET ${changes} ${which}`)
-    this.#end = update(`state = ?, finished_at = ?, result = ?, ${free}`, alone)
+    this.#end = update(`state = ?, finished_at = ?, result = ?, seal = ?, ${free}`, alone)
     const endMany = `UPDATE treadle_jobs SET state = 4, finished_at = ?1, result = NULL, ${free}
       WHERE seq IN (SELECT value FROM json_each(?3)) AND token = ?2 AND state = 3 AND linked = 0`
     this.#endAll = connection.prepare(endMany)
@@ -72,7 +74,10 @@ export class Settling {
     this.#undo = connection.prepare('ROLLBACK TO treadle_done')
     this.#unmark = connection.prepare('RELEASE treadle_done')
     this.#endFailed = update(`state = 5, finished_at = ?, reason = ?, errors = ${appended}, ${free}`, alone)
-    this.#endUnrun = update(`state = 7, finished_at = ?, reason = ?, result = ?, attempts = attempts - 1, ${free}`, alone)
+    this.#endUnrun = update(
+      `state = 7, finished_at = ?, reason = ?, result = ?, seal = ?, attempts = attempts - 1, ${free}`,
+      alone,
+    )
     this.#delete = connection.prepare(`DELETE FROM treadle_jobs ${alone}`)
     this.#deleteEnded = connection.prepare('DELETE FROM treadle_jobs WHERE seq = ?')
     // A job that was amended while it ran may stand in another lane than its token says, and be due at another time.
@@ -83,6 +88,7 @@ export class Settling {
       'UPDATE treadle_jobs SET state = 6, finished_at = ?, cancel = 0 WHERE seq = ? AND cancel = 1',
     )
     this.#extend = update('lease_until = ?')
+    this.#extendAlone = update(`lease_until = ?, ${heldAlone}`)
     this.#begin = update('begun = 1')
     this.#promote = connection.prepare(
       `UPDATE treadle_jobs SET state = 0 WHERE seq IN (
@@ -144,10 +150,11 @@ export class Settling {
     }
   }
 
-  extend(tokens: readonly string[], until: number): readonly SettleReceipt[] {
+  extend(tokens: readonly string[], until: number, alone: boolean): readonly SettleReceipt[] {
+    const extend = alone ? this.#extendAlone : this.#extend
     return tokens.map((text) => {
       const token = readToken(text)
-      return token !== undefined && changed(this.#extend.run(until, token.seq, token.claim)) ? 'applied' : 'lost'
+      return token !== undefined && changed(extend.run(until, token.seq, token.claim)) ? 'applied' : 'lost'
     })
   }
 
@@ -171,7 +178,7 @@ export class Settling {
     if ('keep' in settlement && !settlement.keep) return this.#remove(token, settlement, now)
     switch (settlement.kind) {
       case 'done': {
-        const done = this.#end.run(stateNumber.succeeded, now, settlement.result, seq, claim)
+        const done = this.#end.run(stateNumber.succeeded, now, settlement.result, settlement.seal ?? null, seq, claim)
         const receipt = this.#finish(token, stateNumber.succeeded, done, now)
         if (receipt !== null) this.#onceMarks.keep(settlement.once, settlement.result, now)
         return receipt
@@ -181,12 +188,12 @@ export class Settling {
         return this.#finish(token, stateNumber.dead, this.#endFailed.run(now, settlement.reason, error, error, seq, claim), now)
       }
       case 'cancelled':
-        return this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, seq, claim), now)
+        return this.#finish(token, stateNumber.cancelled, this.#end.run(stateNumber.cancelled, now, null, null, seq, claim), now)
       case 'skipped':
         return this.#finish(
           token,
           stateNumber.skipped,
-          this.#endUnrun.run(now, settlement.why, settlement.result ?? null, seq, claim),
+          this.#endUnrun.run(now, settlement.why, settlement.result ?? null, settlement.seal ?? null, seq, claim),
           now,
         )
       case 'retry': {

@@ -27,6 +27,12 @@ export interface Ending {
   readonly once: OnceMark | null
 }
 
+export interface Left {
+  readonly ending: Ending
+  readonly result: string | null
+  readonly seal: string | null
+}
+
 export interface BlockedRow {
   readonly seq: number
   readonly gives_up_at: number
@@ -82,15 +88,16 @@ export class Waiters {
     this.#wait = connection.prepare('UPDATE treadle_links SET gives_up_at = ?, ending = ? WHERE seq = ?')
     this.#rest = connection.prepare('UPDATE treadle_links SET gives_up_at = NULL, ending = NULL WHERE seq = ?')
     this.#block = connection.prepare(
-      `UPDATE treadle_jobs SET state = 2, result = ?, attempts = attempts - ?, ${free} WHERE seq = ?`,
+      `UPDATE treadle_jobs SET state = 2, result = ?, seal = ?, attempts = attempts - ?, ${free} WHERE seq = ?`,
     )
     this.#move = connection.prepare(`UPDATE treadle_jobs SET state = ?, attempts = attempts - ?, ${free} WHERE seq = ?`)
     this.#succeed = connection.prepare('UPDATE treadle_jobs SET state = 4, finished_at = ? WHERE seq = ?')
     this.#skip = connection.prepare(
-      `UPDATE treadle_jobs SET state = 7, finished_at = ?, reason = ?, result = NULL, ${free} WHERE seq = ?`,
+      `UPDATE treadle_jobs SET state = 7, finished_at = ?, reason = ?, result = NULL, seal = NULL, ${free} WHERE seq = ?`,
     )
     this.#fail = connection.prepare(
-      `UPDATE treadle_jobs SET state = 5, finished_at = ?, reason = 'dependency', result = NULL, errors = ${appended}, ${free}
+      `UPDATE treadle_jobs SET state = 5, finished_at = ?, reason = 'dependency', result = NULL, seal = NULL,
+         errors = ${appended}, ${free}
        WHERE seq = ?`,
     )
   }
@@ -128,10 +135,11 @@ export class Waiters {
     this.#doom.run(edge, seq)
   }
 
-  /** `result` and `ending` are those of a job whose handler is done; one that is to run again gets its attempt back. */
-  block(waiter: Waiter, ending: Ending | null, result: string | null, now: number): void {
+  /** `left` is what a job whose handler is done has left behind; one that is to run again gets its attempt back. */
+  block(waiter: Waiter, left: Left | null, now: number): void {
+    const ending = left?.ending ?? null
     const givenBack = ending === null && waiter.state === stateNumber.running ? 1 : 0
-    this.#block.run(result, givenBack, waiter.seq)
+    this.#block.run(left?.result ?? null, left?.seal ?? null, givenBack, waiter.seq)
     this.#wait.run(now + waiter.longest_wait_ms, ending === null ? null : JSON.stringify(ending), waiter.seq)
     this.#lanes.move(waiter.lane, waiter.state, stateNumber.blocked)
   }

@@ -18,7 +18,7 @@ export function openSync({ clock }: { readonly clock: Clock }): QueueBackend {
     settle: (settlements) =>
       memory.settle(settlements.map((settlement) => (settlement.kind === 'retry' ? { ...settlement, delayMs: 0 } : settlement))),
     begin: (tokens) => memory.begin(tokens),
-    extend: (tokens, leaseMs) => memory.extend(tokens, leaseMs),
+    extend: (tokens, leaseMs, alone) => memory.extend(tokens, leaseMs, alone),
     reap: (maxRescues) => memory.reap(maxRescues),
     watch: (wake) => memory.watch(wake),
     [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),

@@ -53,7 +53,7 @@ export function addManage(program: Command): void {
       'after',
       examples(
         [`manage --name '*' --workers ./workers`, ''],
-        [`manage --name 'www-prod/*' --workers ./workers --max-load 5.0`, 'soak up what the machine has left'],
+        [`manage --name 'mail/*' --workers ./workers --max-load 5.0`, 'soak up what the machine has left'],
         [`manage --name '*' --workers ./workers --version-file REVISION`, 'end at the next deployment'],
         [`manage --name '*' --workers ./workers --json | tee manage.log`, 'one JSON object a line'],
       ),
@@ -65,8 +65,8 @@ export function addManage(program: Command): void {
 async function run({ quiet = false, tlsCa, ...options }: ManageCommandOptions, out: Output): Promise<number> {
   const workers = resolve(options.workers)
   if (!(await isFolder(workers))) throw new UsageError(`--workers: there is no folder ${workers}`)
-  const { TREADLE_TOKEN, ...env } = process.env as Record<string, string>
-  const token = options.token || TREADLE_TOKEN
+  const env = process.env as Record<string, string>
+  const token = options.token || env.TREADLE_TOKEN
   const tls = tlsCa === undefined ? options.tls : { ca: await read(tlsCa) }
   const aborting = new AbortController()
   let more = 0

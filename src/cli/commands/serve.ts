@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { messageOf } from '../../core/errors.ts'
+import { readPrivateFile } from '../../core/private-file.ts'
+import type { ServerToken } from '../../server/access/server-token.ts'
+import { parseTokenFile } from '../../server/access/token-file.ts'
 import type { JobServer } from '../../server/serve.ts'
 import { type ServeOptions, serveConfig } from '../../server/serve-options.ts'
 import type { WorkOptions } from '../../worker/options.ts'
@@ -20,6 +23,7 @@ interface ServeCommandOptions {
   readonly http: boolean
   readonly token?: string
   readonly readToken?: string
+  readonly tokenFile?: string
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly lease?: string
@@ -32,7 +36,7 @@ export function addServe(program: Command): void {
     .command('serve')
     .summary('let programs in any language create and work jobs')
     .description(
-      'Serves the queue to other programs until SIGTERM or Ctrl-C: the Bedrock protocol over TCP, which nc and the Bedrock clients speak, and an HTTP API with a description of itself at /api/v1/openapi.json. Jobs that come over the wire and jobs of this project are the same jobs.\n\nIt listens on 127.0.0.1 alone; any other address needs a token. Tokens can also be given by TREADLE_TOKEN and TREADLE_READ_TOKEN, where other users of the machine do not see them.',
+      'Serves the queue to other programs until SIGTERM or Ctrl-C: the Bedrock protocol over TCP, which nc and the Bedrock clients speak, and an HTTP API with a description of itself at /api/v1/openapi.json. Jobs that come over the wire and jobs of this project are the same jobs.\n\nIt listens on 127.0.0.1 alone; any other address needs a token. Tokens can also be given by TREADLE_TOKEN, TREADLE_READ_TOKEN and TREADLE_TOKEN_FILE, where other users of the machine do not see them. The roles in a token file are read, work, operate and admin; nobody else may be able to read the file.',
     )
     .option('--host <address>', 'where to listen (default: 127.0.0.1)')
     .option('--port <port>', 'of the TCP protocol (default: 8888)', wholeNumber(0, 65_535))
@@ -40,7 +44,8 @@ export function addServe(program: Command): void {
     .option('--no-tcp', 'without the TCP protocol')
     .option('--no-http', 'without the HTTP API')
     .option('--token <token>', 'what clients must show')
-    .option('--read-token <token>', 'what clients may show that only look (HTTP)')
+    .option('--read-token <token>', 'what clients may show that only look')
+    .option('--token-file <file>', 'more tokens, a line each: role secret [queues=a,b] [jobs=pattern]')
     .option('--tls-cert <file>', 'a certificate (PEM): both ports speak TLS')
     .option('--tls-key <file>', 'its key (PEM)')
     .option('--lease <duration>', 'how long a TCP client may take for a job (default: 1h)', duration)
@@ -80,6 +85,7 @@ function optionsOf(options: ServeCommandOptions): ServeOptions {
   const { host, port, httpPort, lease, tlsCert, tlsKey } = options
   const token = options.token ?? process.env.TREADLE_TOKEN
   const readToken = options.readToken ?? process.env.TREADLE_READ_TOKEN
+  const tokenFile = options.tokenFile ?? process.env.TREADLE_TOKEN_FILE
   if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new UsageError('--tls-cert and --tls-key go together')
   return {
     ...(host !== undefined && { host }),
@@ -89,9 +95,16 @@ function optionsOf(options: ServeCommandOptions): ServeOptions {
     ...(!options.http && { httpPort: null }),
     ...(token && { token }),
     ...(readToken && { readToken }),
+    ...(tokenFile && { tokens: tokensIn(tokenFile) }),
     ...(lease !== undefined && { lease }),
     ...(tlsCert !== undefined && tlsKey !== undefined && { tls: { cert: read(tlsCert), key: read(tlsKey) } }),
   }
+}
+
+function tokensIn(file: string): readonly ServerToken[] {
+  const text = readPrivateFile({ path: file, what: 'token file', code: 'CONFIG_INVALID' })
+  if (text === undefined) throw new UsageError(`there is no token file ${file}`)
+  return parseTokenFile(text, file)
 }
 
 function read(file: string): Buffer {
@@ -134,7 +147,9 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-function tellStart({ project, out }: ProjectSession, server: JobServer, { tls, token }: ServeOptions, works: boolean): void {
+function tellStart({ project, out }: ProjectSession, server: JobServer, options: ServeOptions, works: boolean): void {
+  const { tls } = options
+  const isOpen = serveConfig(options).tokens.length === 0
   const { address, httpAddress } = server
   if (out.json) {
     out.line(JSON.stringify({ event: 'server:started', url: project.url, tcp: address, http: httpAddress, works }))
@@ -147,7 +162,7 @@ function tellStart({ project, out }: ProjectSession, server: JobServer, { tls, t
     ...(httpAddress === null
       ? []
       : [`  http   ${scheme}://${httpAddress.host}:${httpAddress.port}/api/v1 (described at /api/v1/openapi.json)`]),
-    `  token  ${token === undefined ? 'none: only programs on this machine are answered' : 'required'}`,
+    `  token  ${isOpen ? 'none: every program and user of this machine may create jobs' : 'required'}`,
     `  works  ${works ? 'yes, and follows schedules' : 'no: start a worker with treadle work, or serve --work'}`,
   ]
   out.line(lines.join('\n'))

@@ -1,4 +1,5 @@
 import picocolors from 'picocolors'
+import { visibleJson, withVisibleMarks } from '../../core/visible.ts'
 import { type Column, tableText } from './table.ts'
 
 export type Colours = ReturnType<typeof picocolors.createColors>
@@ -40,7 +41,7 @@ export class Output {
 
   line(text: string): void {
     this.clearProgress()
-    this.#stdout.write(`${text}\n`)
+    this.#stdout.write(`${this.json ? visibleJson(text) : withVisibleMarks(text)}\n`)
   }
 
   table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
@@ -55,13 +56,13 @@ export class Output {
   /** A remark that is not part of the data. */
   note(text: string): void {
     this.clearProgress()
-    this.#stderr.write(`${text}\n`)
+    this.#stderr.write(`${withVisibleMarks(text)}\n`)
   }
 
   /** Replaces the last progress; shown only to a person who watches. */
   progress(text: string): void {
     if (this.#stderr.isTTY !== true) return
-    this.#stderr.write(`\r\u001b[2K${text}`)
+    this.#stderr.write(`\r\u001b[2K${withVisibleMarks(text)}`)
     this.#progressShown = true
   }
 

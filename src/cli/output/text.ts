@@ -1,10 +1,6 @@
-/** Text from jobs may hold control characters, which could move the cursor or rename the terminal: they are shown, not sent. */
-export function visible(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]/gu, (character) => {
-    const code = character.charCodeAt(0)
-    return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'
-  })
-}
+import { visible } from '../../core/visible.ts'
+
+export { visible }
 
 /** One line of it. */
 export function visibleLine(text: string): string {

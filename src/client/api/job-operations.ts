@@ -28,6 +28,7 @@ export const jobOperations = {
   createJob: {
     method: 'POST',
     path: '/jobs',
+    role: 'work',
     tag,
     summary: 'Make a job',
     description: 'The job is on disk when the answer comes. No definition is needed: any worker that knows the name may do it.',
@@ -42,6 +43,7 @@ export const jobOperations = {
   createJobs: {
     method: 'POST',
     path: '/jobs/bulk',
+    role: 'work',
     tag,
     summary: 'Make many jobs',
     description: 'All of them, or none where one is refused.',
@@ -75,6 +77,7 @@ export const jobOperations = {
   changeJob: {
     method: 'PATCH',
     path: '/jobs/{id}',
+    role: 'operate',
     tag,
     summary: 'Change a job that waits',
     parameters,
@@ -85,6 +88,7 @@ export const jobOperations = {
   deleteJob: {
     method: 'DELETE',
     path: '/jobs/{id}',
+    role: 'operate',
     tag,
     summary: 'Delete a job that waits or has ended',
     description: 'One that waits is cancelled first, so that whoever waits for it goes on.',
@@ -95,6 +99,7 @@ export const jobOperations = {
   cancelJob: {
     method: 'POST',
     path: '/jobs/{id}/cancel',
+    role: 'operate',
     tag,
     summary: 'Cancel a job',
     description: 'One that waits ends at once. The worker of one that runs is asked to stop.',
@@ -105,6 +110,7 @@ export const jobOperations = {
   retryJob: {
     method: 'POST',
     path: '/jobs/{id}/retry',
+    role: 'operate',
     tag,
     summary: 'Put an ended job back into the queue',
     description: 'With all its attempts. The history of its errors stays.',

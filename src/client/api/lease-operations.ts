@@ -19,6 +19,7 @@ export const leaseOperations = {
   lease: {
     method: 'POST',
     path: '/leases',
+    role: 'work',
     tag,
     summary: 'Take jobs to work on',
     description:
@@ -33,6 +34,7 @@ export const leaseOperations = {
   settle: {
     method: 'POST',
     path: '/jobs/{id}/settle',
+    role: 'work',
     tag,
     summary: 'Say how an attempt ended',
     parameters,
@@ -43,6 +45,7 @@ export const leaseOperations = {
   settleMany: {
     method: 'POST',
     path: '/leases/settle',
+    role: 'work',
     tag,
     summary: 'Say how many attempts ended',
     description: 'A lease that is lost does not keep the others from being settled.',
@@ -53,6 +56,7 @@ export const leaseOperations = {
   extend: {
     method: 'POST',
     path: '/leases/extend',
+    role: 'work',
     tag,
     summary: 'Keep jobs that are being worked on',
     description: 'A worker does so about three times in each lease. The answer also tells which jobs were asked to stop.',
@@ -63,6 +67,7 @@ export const leaseOperations = {
   reportProgress: {
     method: 'POST',
     path: '/jobs/{id}/progress',
+    role: 'work',
     tag,
     summary: 'Say how far a job is',
     parameters,

@@ -1,4 +1,5 @@
 import type { ProblemKind } from './problem.ts'
+import type { Role } from './roles.ts'
 import type { JsonSchema, Shape, ValueOf } from './shape.ts'
 
 /** One thing that the API can do. The server's routes, the client's methods and the OpenAPI document are all made of these. */
@@ -20,6 +21,13 @@ export interface Operation {
   readonly problems: readonly ProblemKind[]
   /** Answered without a token. */
   readonly open?: true
+  /** What a token must be for; to look, where it is a GET and nothing is said. */
+  readonly role?: Role
+}
+
+/** Nobody but an admin may do what nothing is said of. */
+export function roleNeededFor({ role, method }: Pick<Operation, 'role' | 'method'>): Role {
+  return role ?? (method === 'GET' ? 'read' : 'admin')
 }
 
 export interface Answer {

@@ -19,6 +19,7 @@ const queueOperations = {
   pauseQueue: {
     method: 'POST',
     path: '/queues/{queue}/pause',
+    role: 'operate',
     tag: 'queues',
     summary: 'Hand out no more jobs of a queue',
     description: 'What runs goes on.',
@@ -29,6 +30,7 @@ const queueOperations = {
   resumeQueue: {
     method: 'POST',
     path: '/queues/{queue}/resume',
+    role: 'operate',
     tag: 'queues',
     summary: 'Hand out the jobs of a queue again',
     parameters: { queue: queueName },
@@ -68,6 +70,7 @@ const scheduleOperations = {
   pauseSchedule: {
     method: 'POST',
     path: '/schedules/{name}/pause',
+    role: 'operate',
     tag: 'schedules',
     summary: 'Stop a schedule',
     description: 'What runs goes on.',
@@ -78,6 +81,7 @@ const scheduleOperations = {
   resumeSchedule: {
     method: 'POST',
     path: '/schedules/{name}/resume',
+    role: 'operate',
     tag: 'schedules',
     summary: 'Go on with a schedule',
     description: 'Runs that fell into the pause are not made up for.',
@@ -88,6 +92,7 @@ const scheduleOperations = {
   triggerSchedule: {
     method: 'POST',
     path: '/schedules/{name}/trigger',
+    role: 'operate',
     tag: 'schedules',
     summary: 'Run the job of a schedule now',
     description: 'The schedule itself goes on as it was. Its job must be defined in the server.',
@@ -121,6 +126,7 @@ const deadOperations = {
   replayDeadJob: {
     method: 'POST',
     path: '/dead/{id}/replay',
+    role: 'operate',
     tag: 'dead jobs',
     summary: 'Put a dead job back into the queue',
     parameters: { id: jobId },
@@ -130,6 +136,7 @@ const deadOperations = {
   replayDead: {
     method: 'POST',
     path: '/dead/replay',
+    role: 'operate',
     tag: 'dead jobs',
     summary: 'Put many dead jobs back into the queue',
     body: replayRequest,
@@ -139,6 +146,7 @@ const deadOperations = {
   purgeDead: {
     method: 'POST',
     path: '/dead/purge',
+    role: 'operate',
     tag: 'dead jobs',
     summary: 'Delete dead jobs for ever',
     body: purgeRequest,

@@ -44,6 +44,7 @@ export const problemKinds = {
   'body-too-large': { status: 413, title: 'The body is too large' },
   'not-json': { status: 415, title: 'Only JSON is read' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used with another body' },
+  'too-many-failures': { status: 429, title: 'Too many wrong tokens' },
   'too-many-waiting': { status: 429, title: 'Too many requests wait for work' },
   'internal-error': { status: 500, title: 'The server failed' },
   'capability-missing': { status: 501, title: 'The backend can not do this' },

@@ -9,6 +9,9 @@ export const timedOut: BedrockReply = { code: 555, text: 'Timeout' }
 export const unauthorized: BedrockReply = { code: 401, text: 'Unauthorized' }
 export const tooLarge: BedrockReply = { code: 402, text: 'Request too large' }
 export const queued: BedrockReply = { code: 202, text: 'Successfully queued', headers: { Connection: 'close' } }
+export const tooManyFailures: BedrockReply = { code: 429, text: 'Too many wrong tokens' }
+export const fromBrowser: BedrockReply = { code: 403, text: 'Forbidden: no page of a browser is answered here' }
+export const full: BedrockReply = { code: 500, text: 'Refused: the server holds as much as it may' }
 export const refused: BedrockReply = { code: 500, text: 'Refused' }
 const unhandled: BedrockReply = { code: 500, text: 'Unhandled Exception' }
 

@@ -20,6 +20,10 @@ export class ChunkedBody {
     this.#maxBytes = maxBytes
   }
 
+  get heldBytes(): number {
+    return this.#kept.heldBytes
+  }
+
   get body(): Buffer {
     return this.#kept.buffer.subarray(this.#kept.start, this.#kept.end)
   }

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { Grant } from '../access/grant.ts'
 import { answerWith } from './answering.ts'
 import type { GeneralHeaders } from './general-headers.ts'
 import { LazyAbort } from './lazy-abort.ts'
@@ -15,34 +16,41 @@ export interface ForgottenContext {
   readonly logger: Logger
 }
 
+const nothing = Buffer.alloc(0)
+
 /** Requests that nobody waits for: they are carried out all the same, now or at their own time, and their replies count as lost. */
 export class Forgotten {
   readonly #context: ForgottenContext
   readonly #closing = new LazyAbort()
   readonly #running = new Map<RequestPeer, Timer>()
   readonly #planned = new Set<Timer>()
+  #heldBytes = 0
   #onEmpty: (() => void) | undefined
 
   constructor(context: ForgottenContext) {
     this.#context = context
   }
 
-  get isFull(): boolean {
-    return this.#running.size + this.#planned.size >= this.#context.limits.forgotten
+  hasRoomFor({ bytes }: BedrockRequest): boolean {
+    const { forgotten, forgottenBytes } = this.#context.limits
+    return this.#running.size + this.#planned.size < forgotten && this.#heldBytes + bytes <= forgottenBytes
   }
 
-  accept(request: BedrockRequest, general: GeneralHeaders, address: PeerAddress): void {
+  accept(given: BedrockRequest, general: GeneralHeaders, address: PeerAddress, grant: Grant): void {
     const { clock } = this.#context
+    // No command reads the body, which would keep alive everything that came with it.
+    const request = { ...given, body: nothing }
+    this.#heldBytes += request.bytes
     const delayMs = general.executeAtMs - clock.now()
     if (delayMs <= 0) {
-      this.#begin(request, general, address)
+      this.#begin(request, general, address, grant)
       return
     }
     const planned = clock.timer(
       delayMs,
       () => {
         this.#planned.delete(planned)
-        this.#begin(request, general, address)
+        this.#begin(request, general, address, grant)
       },
       { unref: true },
     )
@@ -54,6 +62,7 @@ export class Forgotten {
     if (this.#planned.size > 0) {
       this.#context.logger.warn(`${this.#planned.size} requests with a later commandExecuteTime are not carried out any more`)
     }
+    // What they hold is not given free any more: nothing is accepted after this.
     for (const timer of this.#planned) timer.cancel()
     this.#planned.clear()
     this.#closing.abort(new Error('The server is stopping'))
@@ -72,14 +81,15 @@ export class Forgotten {
     this.#tellEmpty()
   }
 
-  #begin(request: BedrockRequest, { timeoutMs }: GeneralHeaders, address: PeerAddress): void {
+  #begin(request: BedrockRequest, { timeoutMs }: GeneralHeaders, address: PeerAddress, grant: Grant): void {
     const { answer, clock, limits, logger } = this.#context
-    const peer = new RequestPeer(address, this.#closing, timeoutMs, false)
+    const peer = new RequestPeer(address, grant, this.#closing, timeoutMs, false)
     const expire = () => peer.gone.abort(new Error('The time of the request is up'))
     this.#running.set(peer, clock.timer(timeoutMs ?? limits.forgottenMs, expire, { unref: true }))
     answerWith(answer, request, peer, logger, (reply) => {
       this.#running.get(peer)?.cancel()
       this.#running.delete(peer)
+      this.#heldBytes -= request.bytes
       reply.undelivered?.()
       this.#tellEmpty()
     })

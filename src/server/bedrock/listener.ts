@@ -3,13 +3,15 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { type Clock, systemClock } from '../../core/clock.ts'
 import { messageOf } from '../../core/errors.ts'
 import { type Logger, silentLogger, soundLogger } from '../../core/logger.ts'
+import { Access } from '../access/access.ts'
 import { listening } from '../listening.ts'
+import { Strangers } from '../strangers.ts'
+import { UnreadReplies } from '../unread-replies.ts'
 import { Connection, type ConnectionContext } from './connection.ts'
 import { Forgotten } from './forgotten.ts'
 import { type BedrockLimits, defaultBedrockLimits } from './limits.ts'
 import type { BedrockAnswer } from './peer.ts'
 import type { BedrockRequest } from './request.ts'
-import { tokenGuard } from './token-guard.ts'
 import { UnfinishedBytes } from './unfinished-bytes.ts'
 
 export interface BedrockListenerOptions {
@@ -18,9 +20,9 @@ export interface BedrockListenerOptions {
   readonly port: number
   readonly answer: BedrockAnswer
   readonly tls?: TlsOptions
-  /** Where one is given, a connection must show it before anything is carried out for it. */
-  readonly token?: string
-  /** Which requests need the token; all, unless said otherwise. */
+  /** Where it knows tokens, a connection must show one before anything is carried out for it. */
+  readonly access?: Access
+  /** Which requests need a token; all, unless said otherwise. */
   readonly needsToken?: (request: BedrockRequest) => boolean
   /** A client has asked for something: always the same object for the same client. */
   readonly onRequest?: (client: object) => void
@@ -39,13 +41,14 @@ export interface BedrockListener {
 }
 
 export async function listenBedrock(options: BedrockListenerOptions): Promise<BedrockListener> {
-  const { answer, token, clock = systemClock, needsToken = () => true, onRequest = () => {} } = options
+  const { answer, clock = systemClock, access = new Access([], clock), needsToken = () => true, onRequest = () => {} } = options
   const limits = { ...defaultBedrockLimits, ...options.limits }
   const logger = soundLogger(options.logger ?? silentLogger)
   const forgotten = new Forgotten({ answer, clock, limits, logger })
-  const guard = token === undefined ? undefined : tokenGuard(token)
   const unfinished = new UnfinishedBytes(limits.unfinishedBytes)
-  const context = { answer, guard, needsToken, onRequest, forgotten, unfinished, clock, limits, logger }
+  const unread = new UnreadReplies(limits.unreadBytes)
+  const strangers = access.isOpen ? undefined : new Strangers(limits.strangers)
+  const context = { answer, access, needsToken, onRequest, forgotten, unfinished, unread, strangers, clock, limits, logger }
   const connections = new Set<Connection>()
   const sockets = new Set<Socket>()
   let stopping: Promise<void> | undefined
@@ -87,7 +90,7 @@ function openServer(tls: TlsOptions | undefined, limits: BedrockLimits, onSocket
   // A client may close its sending side and still wait for its replies. Keep-alive finds those whose machine is gone.
   const sockets = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
   if (tls === undefined) return createServer(sockets, onSocket)
-  return createTlsServer({ handshakeTimeout: limits.stalledMs, ...tls, ...sockets }, onSocket)
+  return createTlsServer({ handshakeTimeout: limits.strangerMs, ...tls, ...sockets }, onSocket)
 }
 
 function welcome(socket: Socket, context: ConnectionContext, connections: Set<Connection>): void {

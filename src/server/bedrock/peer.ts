@@ -1,3 +1,4 @@
+import type { Grant } from '../access/grant.ts'
 import type { BedrockReply } from './reply.ts'
 import type { BedrockRequest } from './request.ts'
 
@@ -12,6 +13,8 @@ export interface BedrockPeer {
   readonly closing: AbortSignal
   readonly remoteAddress: string
   readonly isLoopback: boolean
+  /** What the client may do. */
+  readonly grant: Grant
   /** The header `timeout`; undefined where the request has none. */
   readonly timeoutMs: number | undefined
   /** False where the request wants no reply: `Connection: forget`, or a `commandExecuteTime` in the future. */

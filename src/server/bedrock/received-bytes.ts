@@ -14,6 +14,11 @@ export class ReceivedBytes {
     return this.end - this.start
   }
 
+  /** The memory that they take, which may be more than their length. */
+  get heldBytes(): number {
+    return this.#isOwn ? this.buffer.length : this.length
+  }
+
   /** Where the byte is found in `buffer`, at or after `from`; -1 where it has not arrived. */
   indexOf(byte: number, from: number): number {
     // What lies behind the end is not searched: it would be searched again with each piece.

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../core/clock.ts'
+import type { UnreadReplies } from '../unread-replies.ts'
 import { Deliveries } from './deliveries.ts'
 import type { BedrockLimits } from './limits.ts'
 import { type BedrockReply, replyText } from './reply.ts'
@@ -12,14 +13,16 @@ export class ReplyWriter {
   readonly #socket: Socket
   readonly #clock: Clock
   readonly #doubtMs: number
+  readonly #unread: UnreadReplies
   readonly #onTaken: () => void
   readonly #deliveries: Deliveries
 
   /** `onTaken` is called when a client has read so much that a reply which had to wait is on its way. */
-  constructor(socket: Socket, clock: Clock, limits: BedrockLimits, onTaken: () => void) {
+  constructor(socket: Socket, clock: Clock, limits: BedrockLimits, unread: UnreadReplies, onTaken: () => void) {
     this.#socket = socket
     this.#clock = clock
     this.#doubtMs = limits.doubtMs
+    this.#unread = unread
     this.#onTaken = onTaken
     this.#deliveries = new Deliveries(limits.doubtMs, () => clock.now())
     socket.on('error', () => this.#deliveries.lost())
@@ -38,12 +41,15 @@ export class ReplyWriter {
       return
     }
     let hadToWait = false
+    let wasRead = () => {}
     this.#socket.write(replyText(reply), (error) => {
       // A write that had to wait and was cut off ends without an error.
       settle?.((error !== null && error !== undefined) || (hadToWait && this.#socket.destroyed))
+      wasRead()
       if (hadToWait) this.#onTaken()
     })
     hadToWait = this.isBlocked
+    if (hadToWait) wasRead = this.#unread.add(this.#socket.writableLength, () => this.#socket.destroy())
   }
 
   /**

@@ -18,16 +18,18 @@ type Limits = Pick<BedrockLimits, 'headerBytes' | 'headers' | 'bodyBytes'>
  * line begins the next request, so that requests without a length can be sent one after the other.
  */
 export class RequestParser {
-  readonly #limits: Limits
+  /** May be changed between two calls of `next`: after a `too large`, that one can be asked again. */
+  limits: Limits
   readonly #received = new ReceivedBytes()
   /** How much of what has arrived holds no end of the headers. */
   #scanned = 0
   #head: HeaderBlock | undefined
+  #headBytes = 0
   #bodyBytes = 0
   #chunked: ChunkedBody | undefined
 
   constructor(limits: Limits) {
-    this.#limits = limits
+    this.limits = limits
   }
 
   add(piece: Buffer): void {
@@ -44,6 +46,19 @@ export class RequestParser {
   /** Bytes that belong to no request that was given out. */
   get waitingBytes(): number {
     return this.#received.length
+  }
+
+  /** The memory that all of it takes. */
+  get heldBytes(): number {
+    return this.#received.heldBytes + (this.#chunked?.heldBytes ?? 0) + (this.#head === undefined ? 0 : this.#headBytes)
+  }
+
+  /** The headers of the request that has begun, as far as whole lines of them are there. */
+  get begunHeaders(): ReadonlyMap<string, string> {
+    if (this.#head !== undefined) return this.#head.headers
+    const { buffer, start, end } = this.#received
+    const arrived = buffer.toString('utf8', start, Math.min(end, start + this.limits.headerBytes))
+    return parseHeaderBlock(arrived.slice(0, arrived.lastIndexOf('\n') + 1), this.limits.headers)?.headers ?? new Map()
   }
 
   /** Whether a request has begun and is not complete, after `next` has found none. */
@@ -67,12 +82,13 @@ export class RequestParser {
     if (this.#scanned === 0) skipBlank(received)
     const end = this.#headEnd()
     const length = (end ?? received.end) - received.start
-    if (length > this.#limits.headerBytes) return 'too large'
+    if (length > this.limits.headerBytes) return 'too large'
     if (end === undefined) return undefined
     const block = received.buffer.toString('utf8', received.start, end - 1)
     received.use(length)
     this.#scanned = 0
-    return parseHeaderBlock(block, this.#limits.headers) ?? 'too large'
+    this.#headBytes = length
+    return parseHeaderBlock(block, this.limits.headers) ?? 'too large'
   }
 
   /** Where the bytes after the blank line begin: only LF LF and CRLF CRLF make one. */
@@ -98,17 +114,18 @@ export class RequestParser {
     this.#head = head
     this.#bodyBytes = 0
     if (encoding !== undefined && encoding.toLowerCase() === 'chunked') {
-      this.#chunked = new ChunkedBody(this.#limits.bodyBytes)
+      this.#chunked = new ChunkedBody(this.limits.bodyBytes)
       return undefined
     }
     if (length === undefined) return undefined
     if (!/^\d{1,15}$/.test(length)) return 'malformed'
     this.#bodyBytes = Number(length)
-    return this.#bodyBytes > this.#limits.bodyBytes ? 'too large' : undefined
+    return undefined
   }
 
-  #takeBody(): BedrockRequest | undefined {
+  #takeBody(): BedrockRequest | Unreadable | undefined {
     const received = this.#received
+    if (this.#bodyBytes > this.limits.bodyBytes) return 'too large'
     if (received.length < this.#bodyBytes) return undefined
     const body = this.#bodyBytes === 0 ? noBody : received.buffer.subarray(received.start, received.start + this.#bodyBytes)
     received.use(this.#bodyBytes)
@@ -125,7 +142,7 @@ export class RequestParser {
     const { method, verb, headers } = this.#head as HeaderBlock
     this.#head = undefined
     this.#chunked = undefined
-    return { method, verb, headers, body }
+    return { method, verb, headers, body, bytes: this.#headBytes + body.length }
   }
 }
 

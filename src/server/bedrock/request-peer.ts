@@ -1,3 +1,4 @@
+import type { Grant } from '../access/grant.ts'
 import { isLoopbackAddress } from '../loopback.ts'
 import { LazyAbort } from './lazy-abort.ts'
 import type { BedrockPeer } from './peer.ts'
@@ -10,12 +11,14 @@ export interface PeerAddress {
 export class RequestPeer implements BedrockPeer {
   readonly remoteAddress: string
   readonly isLoopback: boolean
+  readonly grant: Grant
   readonly timeoutMs: number | undefined
   readonly isListening: boolean
   readonly gone = new LazyAbort()
   readonly #closing: LazyAbort
 
-  constructor(address: PeerAddress, closing: LazyAbort, timeoutMs: number | undefined, isListening: boolean) {
+  constructor(address: PeerAddress, grant: Grant, closing: LazyAbort, timeoutMs: number | undefined, isListening: boolean) {
+    this.grant = grant
     this.remoteAddress = address.remoteAddress
     this.isLoopback = address.isLoopback
     this.timeoutMs = timeoutMs

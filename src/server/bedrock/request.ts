@@ -7,4 +7,6 @@ export interface BedrockRequest {
   /** Names in lower case, values unescaped; of a header that came twice, the last. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: Buffer
+  /** How many it took on the wire. */
+  readonly bytes: number
 }

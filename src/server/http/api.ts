@@ -1,15 +1,21 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Treadle } from '../../app/treadle.ts'
 import { prefix } from '../../client/api/operation.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { Access } from '../access/access.ts'
+import { everything, type Grant } from '../access/grant.ts'
 import type { JobService } from '../service/job-service.ts'
-import { type RefuseStranger, refusingStrangers } from './access.ts'
+import { defaultStrangerLimits, Strangers } from '../strangers.ts'
+import { UnreadReplies } from '../unread-replies.ts'
+import { grantOf } from './access.ts'
 import { askedOf } from './asking.ts'
 import { readBody } from './body.ts'
 import type { HttpDeps } from './deps.ts'
 import { HttpProblem, problemOf } from './http-problem.ts'
 import { type HttpLimits, httpLimits, nodeServerOptions } from './limits.ts'
+import { refuseOutside, refuseRole } from './permission.ts'
 import { sendProblem, sendReply } from './replying.ts'
 import { type AnyReply, type Handlers, type Route, routesOf } from './route.ts'
 import { changingJobs } from './routes/changing-jobs.ts'
@@ -26,10 +32,8 @@ import { Waiting } from './waiting.ts'
 export interface HttpApiOptions {
   readonly jobs: Treadle
   readonly service: JobService
-  /** Who has it may do everything. Without one, only programs of this machine are answered. */
-  readonly token?: string | null
-  /** Who has it may look, and change nothing. */
-  readonly readToken?: string | null
+  /** Where it knows no tokens, only programs of this machine are answered. */
+  readonly access: Access
   readonly limits?: Partial<HttpLimits>
   readonly logger: Logger
 }
@@ -37,6 +41,7 @@ export interface HttpApiOptions {
 export interface HttpApi {
   /** What Node's server must be made with, so that slow and endless requests end. */
   readonly serverOptions: ServerOptions
+  readonly maxConnections: number
   /** A connection on which nothing happens for longer than this is broken off. */
   readonly idleTimeoutMs: number
   /** How many requests wait for work now. */
@@ -45,6 +50,8 @@ export interface HttpApi {
   readonly isFor: (request: IncomingMessage) => boolean
   /** Answers a request. */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void
+  /** A client has come. */
+  readonly onConnection: (socket: Socket) => void
   /** Ends all waiting, and resolves when everything that was begun is answered. */
   close(): Promise<void>
 }
@@ -56,12 +63,14 @@ export function httpApi(options: HttpApiOptions): HttpApi {
   const handling = new Handling(options, handlersOf({ jobs, service, limits, waiting }), limits)
   return {
     serverOptions: nodeServerOptions(limits),
+    maxConnections: limits.maxConnections,
     idleTimeoutMs: limits.longestWaitMs + limits.stalledMs,
     get waiting() {
       return waiting.count
     },
     isFor: ({ url = '' }) => isOfApi(splitAddress(url)[0] as string),
     listener: (request, response) => handling.answer(request, response),
+    onConnection: (socket) => handling.welcome(socket),
     close: () => handling.close(),
   }
 }
@@ -81,7 +90,10 @@ function handlersOf(deps: HttpDeps): Handlers {
 
 class Handling {
   readonly #routing: Routing
-  readonly #refuseStranger: RefuseStranger
+  readonly #access: Access
+  readonly #service: JobService
+  readonly #strangers: Strangers | null
+  readonly #unread: UnreadReplies
   readonly #limits: HttpLimits
   readonly #logger: Logger
   readonly #open = new Set<Promise<void>>()
@@ -91,9 +103,16 @@ class Handling {
 
   constructor(options: HttpApiOptions, handlers: Handlers, limits: HttpLimits) {
     this.#routing = new Routing(routesOf(handlers))
-    this.#refuseStranger = refusingStrangers(options.token ?? null, options.readToken ?? null)
+    this.#access = options.access
+    this.#service = options.service
     this.#limits = limits
+    this.#strangers = options.access.isOpen ? null : new Strangers(defaultStrangerLimits)
+    this.#unread = new UnreadReplies(limits.maxUnreadBytes)
     this.#logger = options.logger
+  }
+
+  welcome(socket: Socket): void {
+    this.#strangers?.add(socket)
   }
 
   answer(request: IncomingMessage, response: ServerResponse): void {
@@ -113,11 +132,11 @@ class Handling {
     response.on('error', () => {})
     try {
       const reply = await this.#reply(request, () => this.#signalOf(response))
-      const isDelivered = await sendReply(response, reply, isHead)
+      const isDelivered = await sendReply(response, reply, isHead, this.#unread)
       if (!isDelivered) await reply.undelivered?.().catch((thrown: unknown) => this.#complain(request, thrown))
     } catch (thrown) {
       if (response.closed) return
-      await sendProblem(response, this.#problemOf(thrown, request), isHead)
+      await sendProblem(response, this.#problemOf(thrown, request), isHead, this.#unread)
     }
   }
 
@@ -125,7 +144,7 @@ class Handling {
     const [path = '', search = ''] = splitAddress(request.url ?? '/')
     const found = this.#routing.find(path)
     const route = routeFor(found, request.method ?? 'GET')
-    if (route?.operation.open !== true) this.#refuseStranger(request)
+    const grant = route?.operation.open === true ? everything : await this.#grantOf(request)
     if (found === null)
       throw new HttpProblem('not-found', `There is nothing at this address. ${prefix}/openapi.json lists what there is`)
     if (request.method === 'OPTIONS') return { status: 204, body: undefined, headers: { allow: allowedAt(found) } }
@@ -133,12 +152,20 @@ class Handling {
       const detail = `Only ${allowedAt(found)} can be done here`
       throw new HttpProblem('method-not-allowed', detail, { headers: { allow: allowedAt(found) } })
     }
+    refuseRole(route.operation, grant)
     if (this.#isClosing) throw new HttpProblem('unavailable', 'The server is being stopped')
     const body = route.operation.body === undefined ? null : await readBody(request, this.#limits)
     const headers = headersOf(request)
-    return route.handle(
-      askedOf(route.operation, { params: found.params, query: new URLSearchParams(search), headers, body, signal }),
-    )
+    const query = new URLSearchParams(search)
+    const asked = askedOf(route.operation, { params: found.params, query, headers, body, signal, grant })
+    await refuseOutside(route, asked, grant, this.#service)
+    return route.handle(asked)
+  }
+
+  async #grantOf(request: IncomingMessage): Promise<Grant> {
+    const grant = await grantOf(request, this.#access)
+    this.#strangers?.remove(request.socket)
+    return grant
   }
 
   /** Made only for those who wait: it costs more than most requests. `AbortSignal.any` would leave something behind of each. */

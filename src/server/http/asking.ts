@@ -1,5 +1,6 @@
 import type { Operation } from '../../client/api/operation.ts'
 import type { JsonSchema } from '../../client/api/shape.ts'
+import type { Grant } from '../access/grant.ts'
 import type { Body } from './body.ts'
 import { type Fault, faultsOf } from './checking.ts'
 import { invalidRequest } from './http-problem.ts'
@@ -11,11 +12,12 @@ export interface Given {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Body | null
   readonly signal: () => AbortSignal
+  readonly grant: Grant
 }
 
 /** Checks all parts of a request, and throws everything that is wrong with them at once. */
 export function askedOf(operation: Operation, given: Given): Asked<Operation> {
-  const { params, headers, body, signal } = given
+  const { params, headers, body, signal, grant } = given
   const query = queryOf(operation.query, given.query)
   const said = body?.value
   const faults = [
@@ -25,7 +27,7 @@ export function askedOf(operation: Operation, given: Given): Asked<Operation> {
     ...bodyFaults(operation, said),
   ]
   if (faults.length > 0) throw invalidRequest(faults)
-  const exchange: Exchange = { text: body?.text ?? '', headers, signal }
+  const exchange: Exchange = { text: body?.text ?? '', headers, signal, grant }
   return { params, query: query.values, body: said, exchange } as unknown as Asked<Operation>
 }
 

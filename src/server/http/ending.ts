@@ -1,5 +1,5 @@
 import { keepOf } from '../../app/retention.ts'
-import type { Settlement, SettleReceipt } from '../../backends/contract.ts'
+import type { Settlement } from '../../backends/contract.ts'
 import type { HeldLease, JobRecord } from '../../backends/store.ts'
 import type { SettledMany, Settlements } from '../../client/api/lease-shapes.ts'
 import { parseDuration } from '../../core/duration.ts'
@@ -9,6 +9,7 @@ import { reseal } from '../../envelope/reseal.ts'
 import { type ScheduledRun, skipOvertaken } from '../../execution/occurrence.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from '../../execution/outcome.ts'
 import { lastBegunAt, nextAfter } from '../../execution/repeating.ts'
+import { type FinalReceipt, sealed } from '../../execution/sealing.ts'
 import type { JobService } from '../service/job-service.ts'
 import { occurrenceDeps, scheduledRun } from '../service/scheduled-run.ts'
 
@@ -37,17 +38,17 @@ export async function endAttempts(ended: readonly EndedAttempt[], service: JobSe
   const overtaken = known.filter(({ overtakes }) => overtakes !== null).map(({ overtakes }) => overtakes as ScheduledRun)
   await Promise.all(overtaken.map((run) => skipOvertaken(run, occurrenceDeps(service.queue))))
   const receipts = known.length === 0 ? [] : await backend.settle(known.map(({ settlement }) => settlement))
-  const told = new Map(known.map(({ settlement, receipt }, at) => [settlement, toldOf(receipt, receipts[at] as SettleReceipt)]))
+  const told = new Map(known.map(({ settlement, receipt }, at) => [settlement, toldOf(receipt, receipts[at] as FinalReceipt)]))
   return decided.map((each) => (each === null ? 'lost' : (told.get(each.settlement) as EndReceipt)))
 }
 
 /** What was decided, unless it came to something else. */
-function toldOf(decided: EndReceipt, receipt: SettleReceipt): EndReceipt {
+function toldOf(decided: EndReceipt, receipt: FinalReceipt): EndReceipt {
   return receipt === 'applied' ? decided : receipt
 }
 
 async function decide(ended: EndedAttempt, lease: HeldLease, service: JobService): Promise<Decided | null> {
-  const { settings, registry } = service.queue
+  const { settings, registry, keys } = service.queue
   const verified = await verify(ended, lease, service)
   if (verified === null) return null
   const { identity } = verified
@@ -57,7 +58,7 @@ async function decide(ended: EndedAttempt, lease: HeldLease, service: JobService
   if (settlement === null) return null
   const isEnd = outcome.kind === 'done' || outcome.kind === 'dead' || outcome.kind === 'cancelled'
   return {
-    settlement,
+    settlement: sealed(settlement, lease.id, keys),
     receipt: receiptOf(outcome),
     overtakes: isEnd && identity !== null ? scheduledRun(identity, lease.claimedAt, service.queue) : null,
   }

@@ -20,6 +20,10 @@ export interface HttpLimits {
   readonly requestTimeoutMs: number
   /** How long a client may leave its answer unread, beside the time that it may wait for work; 30 s by default. */
   readonly stalledMs: number
+  /** Answers that clients do not read, together; 128 MiB by default. */
+  readonly maxUnreadBytes: number
+  /** How many may be connected at once; 10,000 by default. */
+  readonly maxConnections: number
   /** 16 KiB by default. */
   readonly maxHeaderBytes: number
 }
@@ -33,6 +37,8 @@ const defaults: HttpLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   stalledMs: 30_000,
+  maxUnreadBytes: 128 * 1024 * 1024,
+  maxConnections: 10_000,
   maxHeaderBytes: 16 * 1024,
 }
 

@@ -30,6 +30,8 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
   const { api, host, logger, clock = systemClock } = options
   const server = openServer(options)
   server.setTimeout(api.idleTimeoutMs)
+  server.maxConnections = api.maxConnections
+  server.on(options.tls === undefined ? 'connection' : 'secureConnection', api.onConnection)
   await listening(server, options)
   server.on('error', (error) => logger.error(`The listener of the HTTP API failed: ${messageOf(error)}`))
   let stopping: Promise<void> | undefined

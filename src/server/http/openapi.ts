@@ -1,5 +1,5 @@
 import type { Answer, Operation } from '../../client/api/operation.ts'
-import { prefix } from '../../client/api/operation.ts'
+import { prefix, roleNeededFor } from '../../client/api/operation.ts'
 import { operations } from '../../client/api/operations.ts'
 import { type ProblemKind, problem, problemKinds, problemType } from '../../client/api/problem.ts'
 import type { JsonSchema } from '../../client/api/shape.ts'
@@ -44,7 +44,7 @@ function described(operationId: string, operation: Operation): Json {
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    ...(open && { security: [] }),
+    security: open ? [] : [{ token: [roleNeededFor(operation)] }, {}],
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: { required: true, content: jsonContent(body) } }),
     responses: {
@@ -78,7 +78,7 @@ function jsonContent(body: JsonSchema): Document {
 /** What every operation may answer with beside its own problems. */
 function problemAnswers({ problems, open, body, method }: Operation): Document {
   const always: readonly ProblemKind[] = [
-    ...(open ? [] : (['unauthorized', 'forbidden'] as const)),
+    ...(open ? [] : (['unauthorized', 'forbidden', 'too-many-failures'] as const)),
     ...(body === undefined ? [] : (['malformed-json', 'body-too-large', 'not-json'] as const)),
     ...(method === 'GET' && open ? [] : (['internal-error', 'capability-missing'] as const)),
     'unavailable',

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { UnreadReplies } from '../unread-replies.ts'
 import type { HttpProblem } from './http-problem.ts'
 import type { AnyReply } from './route.ts'
 import { writeJson } from './verbatim.ts'
@@ -14,14 +15,27 @@ export async function sendReply(
   response: ServerResponse,
   { status, body, headers }: AnyReply,
   isHead: boolean,
+  unread: UnreadReplies,
 ): Promise<boolean> {
   const text = body === undefined ? null : writeJson(body)
-  return send(response, status, { ...headers, ...(text !== null && { 'content-type': 'application/json' }) }, text, isHead)
+  return send(
+    response,
+    status,
+    { ...headers, ...(text !== null && { 'content-type': 'application/json' }) },
+    text,
+    isHead,
+    unread,
+  )
 }
 
-export async function sendProblem(response: ServerResponse, problem: HttpProblem, isHead: boolean): Promise<boolean> {
+export async function sendProblem(
+  response: ServerResponse,
+  problem: HttpProblem,
+  isHead: boolean,
+  unread: UnreadReplies,
+): Promise<boolean> {
   const headers = { ...problem.parts.headers, 'content-type': 'application/problem+json' }
-  return send(response, problem.status, headers, JSON.stringify(problem), isHead)
+  return send(response, problem.status, headers, JSON.stringify(problem), isHead, unread)
 }
 
 async function send(
@@ -30,6 +44,7 @@ async function send(
   headers: Readonly<Record<string, string>>,
   text: string | null,
   isHead: boolean,
+  unread: UnreadReplies,
 ): Promise<boolean> {
   const { socket } = response
   if (response.destroyed || socket === null) return false
@@ -40,5 +55,10 @@ async function send(
     response.once('finish', () => resolve(socket.errored === null && !socket.destroyed))
     response.writeHead(status, { ...always, ...headers, ...length })
     response.end(isHead || text === null ? undefined : text)
+    if (socket.writableLength > 0)
+      response.once(
+        'close',
+        unread.add(socket.writableLength, () => socket.destroy()),
+      )
   })
 }

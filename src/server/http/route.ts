@@ -1,6 +1,8 @@
 import type { AnswerOf, BodyOf, Operation, ParametersOf, QueryOf } from '../../client/api/operation.ts'
 import { type OperationName, type Operations, operations } from '../../client/api/operations.ts'
 
+import type { Grant } from '../access/grant.ts'
+
 /** A request that was checked. */
 export interface Asked<Wanted extends Operation> {
   readonly params: ParametersOf<Wanted>
@@ -17,6 +19,8 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>
   /** Aborted when the client goes away, or the server is stopped. */
   readonly signal: () => AbortSignal
+  /** What the client may do, and with which jobs. */
+  readonly grant: Grant
 }
 
 export type Reply<Wanted extends Operation> = {

@@ -1,11 +1,12 @@
 import type { Lease, LeaseRequest } from '../../client/api/lease-shapes.ts'
 import { type Duration, parseDuration } from '../../core/duration.ts'
-import { admitLeases } from '../service/admission.ts'
 import type { JobService } from '../service/job-service.ts'
+import { takeAdmitted } from '../service/taking.ts'
 import { leaseJson } from './handing-out.ts'
 import { HttpProblem, invalidRequest } from './http-problem.ts'
 import { jobChoice } from './job-pattern.ts'
 import type { HttpLimits } from './limits.ts'
+import type { Exchange } from './route.ts'
 
 const defaultLeaseMs = 30_000
 const shortestLeaseMs = 1_000
@@ -29,25 +30,20 @@ export class Waiting {
   }
 
   /** None where there was no work in all that time, or the signal aborted. */
-  async take(request: LeaseRequest, signal: AbortSignal): Promise<readonly Lease[]> {
+  async take(request: LeaseRequest, { grant, signal }: Pick<Exchange, 'grant' | 'signal'>): Promise<readonly Lease[]> {
     const { jobs, queues = null, limit = 1, wait = 0, owner = 'http' }: Wanted = request
     const { maxWaiting, longestWaitMs } = this.#limits
-    const { queue, claims } = this.#service
-    const { clock } = queue.settings
+    const { clock } = this.#service.queue.settings
     if (this.#count >= maxWaiting) {
       throw new HttpProblem('too-many-waiting', `At most ${maxWaiting} may wait at once`, { headers: { 'retry-after': '1' } })
     }
     const leaseMs = leaseMsOf(request.lease)
     const until = clock.now() + within('/wait', wait, 0, longestWaitMs)
-    const demand = { ...jobChoice(jobs), queues, priority: null, limit, leaseMs, owner, signals: [signal] }
+    const choice = grant.narrowed({ ...jobChoice(jobs), queues })
+    const demand = { ...choice, priority: null, limit, leaseMs, owner, signals: [signal()] }
     this.#count++
     try {
-      // Jobs that could not be handed out leave time to wait for others.
-      for (;;) {
-        const taken = await claims.take({ ...demand, waitMs: Math.max(0, until - clock.now()) })
-        const admitted = await admitLeases(taken, queue)
-        if (admitted.length > 0 || taken.length === 0) return admitted.map(leaseJson)
-      }
+      return (await takeAdmitted(demand, until, this.#service)).map(leaseJson)
     } finally {
       this.#count--
     }

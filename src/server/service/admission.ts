@@ -3,9 +3,11 @@ import type { ServedQueue } from '../../app/served-queue.ts'
 import type { Lease } from '../../backends/contract.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { type Identity, type Opened, openEnvelope } from '../../envelope/envelope.ts'
+import { heldByLinks, verifiedLinks } from '../../execution/handed-on.ts'
 import { heldBack } from '../../execution/occurrence.ts'
 import { heldByKey } from '../../execution/once.ts'
 import { type Outcome, settlementOf } from '../../execution/outcome.ts'
+import { sealed, sealingKeys } from '../../execution/sealing.ts'
 import { occurrenceDeps, scheduledRun } from './scheduled-run.ts'
 
 /** A job that may be handed out to another program. */
@@ -51,8 +53,11 @@ async function admit(lease: Lease, queue: ServedQueue): Promise<AdmittedLease | 
   }
   const { occurrence, idempotencyKey } = opened.identity
   // Nothing holds back most jobs, and then nobody is asked.
-  if (occurrence === null && idempotencyKey === null) return { lease, opened }
-  const held = (await heldBySchedule(lease, opened.identity, queue)) ?? (await heldByItsKey(opened.identity, queue))
+  if (occurrence === null && idempotencyKey === null && lease.linked !== true) return { lease, opened }
+  const held =
+    (await heldByItsLinks(lease, queue)) ??
+    (await heldBySchedule(lease, opened.identity, queue)) ??
+    (await heldByItsKey(opened.identity, queue))
   if (held === null) return { lease, opened }
   await end(lease, held, queue)
   return null
@@ -79,17 +84,23 @@ async function heldBySchedule({ attempt, envelope }: Lease, identity: Identity, 
   return run === null ? null : heldBack(run, occurrenceDeps(queue))
 }
 
-async function heldByItsKey({ id, idempotencyKey }: Identity, { backend, settings }: ServedQueue): Promise<Outcome | null> {
+/** It is not handed out with what somebody else has written than its dependencies and children. */
+async function heldByItsLinks(lease: Lease, { backend, settings: { logger }, keys }: ServedQueue): Promise<Outcome | null> {
+  if (keys === null) return null
+  return heldByLinks(lease, { services: { logger, links: (id) => verifiedLinks(id, backend.store, keys) } })
+}
+
+async function heldByItsKey({ id, idempotencyKey }: Identity, { backend, settings, keys }: ServedQueue): Promise<Outcome | null> {
   const { coordination } = backend
-  return idempotencyKey === null ? null : heldByKey(idempotencyKey, id, { coordination, services: settings })
+  return idempotencyKey === null ? null : heldByKey(idempotencyKey, id, { coordination, keys, services: settings })
 }
 
 async function end(
   { token, attempt, envelope }: Lease,
   outcome: Outcome,
-  { backend, settings, registry }: ServedQueue,
+  { backend, settings, registry, keys }: ServedQueue,
 ): Promise<void> {
   const keep = keepOf(registry, settings.keep)(envelope.job)
   const settlement = settlementOf(outcome, token, attempt, settings.clock.now(), keep)
-  if (settlement !== null) await backend.settle([settlement])
+  if (settlement !== null) await backend.settle([sealed(settlement, envelope.id, sealingKeys({ envelope }, keys))])
 }

@@ -1,6 +1,7 @@
 import { type Plan, planDispatch, sealJob, type WrittenPayload, writePayload } from '../../app/sealing.ts'
 import type { ServedQueue } from '../../app/served-queue.ts'
 import type { OnceMark, SendReceipt } from '../../backends/contract.ts'
+import { queueClock } from '../../backends/queue-clock.ts'
 import { Batcher } from '../../core/batcher.ts'
 import { refuseWritten } from '../../core/json.ts'
 import { definitionDefaults, JobDefinition } from '../../definition/definition.ts'
@@ -51,7 +52,7 @@ export class Creating {
   /** Checked as a dispatch of the program's own would be: throws what that would throw. */
   async seal(given: NewJob): Promise<Envelope> {
     const { settings, keys, newId } = this.#queue
-    const { clock } = settings
+    const clock = queueClock(this.#queue.backend, settings.clock)
     const { repeat = null, number = null, parent } = given
     const definition = this.definitionOf(given.job)
     const plan = this.#planOf(definition, given.options ?? {}, repeat)
@@ -89,7 +90,10 @@ export class Creating {
     const isPlain = repeat === null && Object.keys(others).length === 0
     const last = this.#lastPlan
     if (isPlain && last?.definition === definition && last.given === priority) return last.plan
-    const plan: Plan = { ...planDispatch(definition, options, this.#queue.settings.clock.now()), repeat }
+    const plan: Plan = {
+      ...planDispatch(definition, options, queueClock(this.#queue.backend, this.#queue.settings.clock).now()),
+      repeat,
+    }
     if (isPlain) this.#lastPlan = { definition, given: priority, plan }
     return plan
   }

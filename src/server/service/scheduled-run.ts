@@ -1,4 +1,5 @@
 import type { ServedQueue } from '../../app/served-queue.ts'
+import { queueClock } from '../../backends/queue-clock.ts'
 import type { Identity } from '../../envelope/envelope.ts'
 import type { OccurrenceDeps, ScheduledRun } from '../../execution/occurrence.ts'
 import { runLogger } from '../../execution/run-context.ts'
@@ -16,6 +17,6 @@ export function scheduledRun(identity: RunIdentity, storedAt: number, queue: Ser
   return { definition, schedule, schedules: backend.store.schedules, at, storedAt, logger }
 }
 
-export function occurrenceDeps({ registry, settings }: ServedQueue): OccurrenceDeps {
-  return { clock: settings.clock, find: (job) => registry.find(job), environment: settings.environment }
+export function occurrenceDeps({ registry, settings, backend }: ServedQueue): OccurrenceDeps {
+  return { clock: queueClock(backend, settings.clock), find: (job) => registry.find(job), environment: settings.environment }
 }

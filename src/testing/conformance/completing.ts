@@ -55,7 +55,7 @@ const tests: Group['tests'] = {
     assert.equal(await bench.transactions.complete(lease.token, done), 'applied')
     const record = await bench.record(lease.envelope.id)
     assert.deepEqual([record.state, record.result], ['succeeded', '"good"'])
-    assert.deepEqual(await bench.coordination.claimOnce('k', 'another'), { kind: 'done', result: '"good"' })
+    assert.deepEqual(await bench.coordination.claimOnce('k', 'another'), { kind: 'done', result: '"good"', seal: null })
     assert.deepEqual(await written(bench), ['one'])
     assert.equal((await bench.store.counts())[0]?.counts.running, 0)
   },

@@ -65,6 +65,7 @@ export const dependencies: Group = {
           state: 'succeeded',
           waiting: false,
           result: '{"pages":3}',
+          seal: null,
           error: null,
         },
       ])

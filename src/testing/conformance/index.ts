@@ -40,6 +40,7 @@ import { removing } from './removing.ts'
 import { replaying } from './replaying.ts'
 import { schedulePausing } from './schedule-pausing.ts'
 import { schedules } from './schedules.ts'
+import { seals, sealsOfKeys } from './seals.ts'
 import { sending } from './sending.ts'
 import { settling } from './settling.ts'
 import { skipping } from './skipping.ts'
@@ -116,6 +117,8 @@ const groups = [
   parentsOfOthers,
   trees,
   longestWaits,
+  seals,
+  sealsOfKeys,
   randomWorkflows,
   randomized,
 ]

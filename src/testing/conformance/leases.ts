@@ -103,6 +103,44 @@ export const leases: Group = {
       assert.deepEqual(await bench.backend.reap(0), { returned: 0, poisoned: 2 })
       await bench.assertNothingClaimable()
     },
+    'a job that is held among others is never given up for the death of its owner, however often that happens': async (bench) => {
+      await bench.send({}, {})
+      for (let death = 0; death < 5; death++) {
+        const held = await bench.claim({ leaseMs: 1_000, maxRescues: 1, amongOthers: true })
+        assert.deepEqual(
+          held.map(({ rescues, attempt }) => [rescues, attempt]),
+          [
+            [death, 1],
+            [death, 1],
+          ],
+        )
+        await bench.clock.advance(1_000)
+        assert.deepEqual(await bench.backend.reap(1), { returned: 2, poisoned: 0 })
+      }
+    },
+    'a job that was claimed among others and is held alone since is given up like any other': async (bench) => {
+      await bench.send({}, {})
+      for (const isLast of [false, true]) {
+        const [guilty, innocent] = await bench.claim({ leaseMs: 1_000, maxRescues: 1, amongOthers: true })
+        assert.ok(guilty && innocent)
+        assert.deepEqual(await bench.backend.extend([guilty.token], 1_000, true), ['applied'])
+        await bench.clock.advance(1_000)
+        assert.deepEqual(await bench.backend.reap(1), isLast ? { returned: 1, poisoned: 1 } : { returned: 2, poisoned: 0 })
+      }
+      assert.equal((await bench.claimOne({ amongOthers: true })).rescues, 2)
+    },
+    'a job that must not be begun twice is interrupted, held alone or among others': async (bench) => {
+      const [first, second] = await bench.send({}, {})
+      const [alone, among] = await bench.claim({ leaseMs: 1_000, amongOthers: true })
+      assert.ok(alone && among)
+      await bench.backend.extend([alone.token], 1_000, true)
+      await bench.backend.begin([alone.token, among.token])
+      await bench.backend.extend([among.token], 1_000, true)
+      await bench.clock.advance(1_000)
+      assert.deepEqual(await bench.backend.reap(3), { returned: 0, poisoned: 0 })
+      for (const id of [first, second])
+        assert.equal((await bench.backend.store?.get(id as string))?.reason ?? 'interrupted', 'interrupted')
+    },
     'leases of owners that are known to be dead come back at once, and live ones stay': async (bench) => {
       const [first, second, third] = await bench.send({}, {}, {})
       await bench.claim({ limit: 1, owner: 'dead-1' })

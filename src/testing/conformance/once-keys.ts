@@ -31,12 +31,12 @@ export const onceKeys: Group = {
         const key = `k${keep}`
         await bench.settle(bench.done(one, { keep, result: '{"charged":42}', once: { key, keepMs: 60_000 } }))
         const found = await bench.coordination.claimOnce(key, two.envelope.id)
-        assert.deepEqual(found, { kind: 'done', result: '{"charged":42}' })
+        assert.deepEqual(found, { kind: 'done', result: '{"charged":42}', seal: null })
         await bench.clock.advance(60_000)
         assert.deepEqual(await bench.coordination.claimOnce(key, two.envelope.id), { kind: 'claimed' })
         await bench.settle(bench.done(two, { once: { key, keepMs: 60_000 } }))
         const [three] = await twoRunning(bench)
-        assert.deepEqual(await bench.coordination.claimOnce(key, three.envelope.id), { kind: 'done', result: null })
+        assert.deepEqual(await bench.coordination.claimOnce(key, three.envelope.id), { kind: 'done', result: null, seal: null })
       }
     },
     'a key is busy for others while its job runs, and its own job may ask again': async (bench) => {

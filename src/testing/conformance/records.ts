@@ -41,6 +41,7 @@ export const records: Group = {
         signature: null,
         payload: '{"a": 1.50}',
         result: null,
+        seal: null,
         progress: null,
         meta: wanted.meta,
         attempts: 0,

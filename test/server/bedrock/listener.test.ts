@@ -117,7 +117,7 @@ describe('what many clients begin and do not end', () => {
   const part = (bytes: number) => `CreateJob\ndata: ${'x'.repeat(bytes)}`
 
   test('takes no more memory than its bound: large ones are refused then, small ones never', async () => {
-    const ground = await listening({ limits: { unfinishedBytes: 1_000_000 } })
+    const ground = await listening({ limits: { unfinishedBytes: 2_000_000 } })
     const [first, second, small] = [await ground.client(), await ground.client(), await ground.client()]
     first.send(part(700_000))
     second.send(part(700_000))
@@ -131,7 +131,7 @@ describe('what many clients begin and do not end', () => {
   })
 
   test('is counted no longer than it is kept', async () => {
-    const ground = await listening({ limits: { unfinishedBytes: 1_000_000 } })
+    const ground = await listening({ limits: { unfinishedBytes: 2_000_000 } })
     for (let round = 0; round < 5; round++) {
       const gone = await ground.client()
       gone.send(part(700_000))

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { Logger } from '../../../src/core/logger.ts'
+import { Access } from '../../../src/server/access/access.ts'
 import { type BedrockListener, type BedrockListenerOptions, listenBedrock } from '../../../src/server/bedrock/listener.ts'
 import type { BedrockReply } from '../../../src/server/bedrock/reply.ts'
 import type { BedrockRequest } from '../../../src/server/bedrock/request.ts'
@@ -17,7 +18,10 @@ export interface Ground {
 }
 
 /** A listener on a free port that answers with what was asked, unless told otherwise. */
-export async function listening(options: Partial<BedrockListenerOptions> = {}): Promise<Ground> {
+export async function listening({
+  token,
+  ...options
+}: Partial<BedrockListenerOptions> & { token?: string } = {}): Promise<Ground> {
   const clock = new ManualClock()
   const log: string[] = []
   const logger: Logger = loggerInto(log)
@@ -28,6 +32,7 @@ export async function listening(options: Partial<BedrockListenerOptions> = {}): 
     port: 0,
     clock,
     logger,
+    access: new Access(token === undefined ? [] : [{ role: 'admin', secret: token }], clock),
     ...rest,
     answer: (request, peer) => {
       requests.push(request)

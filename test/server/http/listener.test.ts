@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { treadleClient } from '../../../src/client/http-client.ts'
+import { Access } from '../../../src/server/access/access.ts'
 import { httpApi } from '../../../src/server/http/api.ts'
 import { listenHttp } from '../../../src/server/http/listener.ts'
 import { JobService } from '../../../src/server/service/job-service.ts'
@@ -15,7 +16,7 @@ async function listening(tls?: TlsOptions) {
   const service = new JobService(await jobs.served(), 3)
   onTestFinished(() => service.stop())
   const { logger } = service.queue.settings
-  const api = httpApi({ jobs, service, logger })
+  const api = httpApi({ jobs, service, access: new Access([], clock), logger })
   const listener = await listenHttp({ host: '127.0.0.1', port: 0, api, clock, logger, ...(tls !== undefined && { tls }) })
   onTestFinished(() => listener.stop({ graceMs: 0 }))
   const { port } = listener.address

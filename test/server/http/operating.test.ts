@@ -201,6 +201,6 @@ describe('the server', () => {
     const failed = await problem('GET', '/jobs?job=secret')
     expect(failed).toMatchObject({ status: 500, type: 'urn:treadle:problem:internal-error' })
     expect(JSON.stringify(failed)).not.toContain('hunter2')
-    expect(log).toContain('error GET /api/v1/jobs failed: password=hunter2 refused')
+    expect(log).toContain('error GET /api/v1/jobs failed: password=*** refused')
   })
 })

@@ -6,6 +6,8 @@ import type { TreadleOptions } from '../../../src/app/treadle.ts'
 import type { WholeBackend } from '../../../src/backends/contract.ts'
 import type { Problem } from '../../../src/client/api/problem.ts'
 import { type TreadleClient, treadleClient } from '../../../src/client/http-client.ts'
+import { Access } from '../../../src/server/access/access.ts'
+import type { ServerToken } from '../../../src/server/access/server-token.ts'
 import { type HttpApi, type HttpApiOptions, httpApi } from '../../../src/server/http/api.ts'
 import { JobService } from '../../../src/server/service/job-service.ts'
 import type { ManualClock } from '../../../src/testing/manual-clock.ts'
@@ -40,19 +42,36 @@ export interface Given {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface ServingOptions extends Partial<Pick<HttpApiOptions, 'token' | 'readToken' | 'limits'>> {
+export interface ServingOptions extends Partial<Pick<HttpApiOptions, 'limits'>> {
+  readonly token?: string
+  readonly readToken?: string
+  readonly tokens?: readonly ServerToken[]
   readonly jobs?: TreadleOptions
   /** In place of one in memory. */
   readonly on?: { readonly backend: WholeBackend; readonly clock: ManualClock }
 }
 
 /** A program on a queue, and its HTTP API on a port of this machine. */
-export async function serving({ jobs: options = {}, on, ...rest }: ServingOptions = {}): Promise<Serving> {
+export async function serving({
+  jobs: options = {},
+  on,
+  token,
+  readToken,
+  tokens = [],
+  ...rest
+}: ServingOptions = {}): Promise<Serving> {
   const inside = on === undefined ? world(options) : worldOn(on.backend, on.clock, options)
   const service = new JobService(await inside.jobs.served(), 3)
   const { logger } = service.queue.settings
-  const api = httpApi({ jobs: inside.jobs, service, logger, ...rest })
-  const server = createServer(api.serverOptions, api.listener).setTimeout(api.idleTimeoutMs).listen(0, '127.0.0.1')
+  const given: ServerToken[] = [...tokens]
+  if (token !== undefined) given.push({ role: 'admin', secret: token })
+  if (readToken !== undefined) given.push({ role: 'read', secret: readToken })
+  const access = new Access(given, inside.clock)
+  const api = httpApi({ jobs: inside.jobs, service, access, logger, ...rest })
+  const server = createServer(api.serverOptions, api.listener)
+    .setTimeout(api.idleTimeoutMs)
+    .on('connection', api.onConnection)
+    .listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
@@ -62,7 +81,6 @@ export async function serving({ jobs: options = {}, on, ...rest }: ServingOption
     server.close()
   })
   const ask = (method: string, path: string, given: Given = {}) => answerOf(port, method, `/api/v1${path}`, given)
-  const token = rest.token ?? undefined
   return {
     ...inside,
     url,

@@ -14,6 +14,7 @@ import { clearCrashedBedrockJobs, crashBedrockJob } from './crash-list.ts'
 import { createJob, createJobs } from './create-job.ts'
 import { failJob, finishJob, retryJob } from './end-job.ts'
 import { getJob, getJobs } from './get-job.ts'
+import { permitted } from './permission.ts'
 import { health, ping, status } from './server-status.ts'
 
 /** All that clients may ask for. */
@@ -60,7 +61,8 @@ async function carriedOut(request: BedrockRequest, peer: BedrockPeer, jobs: Wire
   const command = commands.get(request.verb)
   if (command === undefined) return { code: 430, text: 'Unrecognized command' }
   try {
-    const reply = await command(request, { jobs, peer, isBrief: isBrief(request) })
+    const asked = await permitted(request, peer.grant, jobs)
+    const reply = await command(asked, { jobs, peer, isBrief: isBrief(request) })
     if (!looks.has(request.verb)) jobs.commits.add()
     return reply
   } catch (thrown) {

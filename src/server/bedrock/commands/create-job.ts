@@ -1,4 +1,5 @@
 import type { SendReceipt } from '../../../backends/contract.ts'
+import type { Grant } from '../../access/grant.ts'
 import { leadingInteger } from '../general-headers.ts'
 import { has, rawTextOf, requiredText, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
@@ -10,10 +11,10 @@ import { type Command, okWith } from './command.ts'
 
 const longestName = 255
 
-export const createJob: Command = async (request, { jobs }) => {
+export const createJob: Command = async (request, { jobs, peer }) => {
   const wish = wishOf(request)
   const store = async () => {
-    const plan = await planJob(wish, jobs)
+    const plan = await planJob(wish, jobs, peer.grant)
     return 'existing' in plan ? plan.existing : numberOf(plan, await jobs.deps.creating.send(plan.envelope), jobs)
   }
   const jobID = wish.unique === 'true' ? await jobs.uniques.alone(wish.name, store) : await store()
@@ -21,16 +22,16 @@ export const createJob: Command = async (request, { jobs }) => {
 }
 
 /** All of them or none. */
-export const createJobs: Command = async (request, { jobs }) => {
+export const createJobs: Command = async (request, { jobs, peer }) => {
   const wishes = wishesOf(textOf(request, 'jobs'), has(request, 'mockRequest'))
   const names = wishes.filter(({ unique }) => unique === 'true').map(({ name }) => name)
-  const jobIDs = await jobs.uniques.allAlone(names, () => storeAll(wishes, jobs))
+  const jobIDs = await jobs.uniques.allAlone(names, () => storeAll(wishes, jobs, peer.grant))
   return okWith(wireObject({ jobIDs }))
 }
 
-async function storeAll(wishes: readonly Wish[], jobs: WireQueue): Promise<readonly number[]> {
+async function storeAll(wishes: readonly Wish[], jobs: WireQueue, grant: Grant): Promise<readonly number[]> {
   const plans: Plan[] = []
-  for (const wish of wishes) plans.push(await planJob(wish, jobs))
+  for (const wish of wishes) plans.push(await planJob(wish, jobs, grant))
   const fresh = plans.filter((plan) => 'envelope' in plan)
   const receipts = await jobs.deps.creating.sendAll(fresh.map(({ envelope }) => envelope))
   const numbers = new Map<Plan, number>()

@@ -1,4 +1,5 @@
-import type { DeadReason } from '../../../backends/contract.ts'
+import type { DeadReason, Settlement } from '../../../backends/contract.ts'
+import { sealingKeys, settleSealed } from '../../../execution/sealing.ts'
 import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockRequest } from '../request.ts'
@@ -41,7 +42,15 @@ async function finishPlainly(number: number, data: string | undefined, jobs: Wir
   const { token, envelope } = held.lease
   const keep = jobs.keepsSucceeded(envelope.job)
   // Somebody may have made children of it at another server.
-  const receipt = await jobs.settle({ token, kind: 'done', result: data ?? null, keep, alone: true })
+  const done = { token, kind: 'done', result: data ?? null, keep, alone: true } as const
+  const settle = (settlement: Settlement) => jobs.settle(settlement)
+  const { id } = envelope
+  const receipt = await settleSealed(
+    done,
+    { id, linked: held.lease.linked === true },
+    sealingKeys(held.lease, jobs.deps.queue.keys),
+    settle,
+  )
   return receipt !== 'lost' && receipt !== 'blocked'
 }
 

@@ -1,4 +1,5 @@
-import { type AdmittedLease, admitLeases } from '../../service/admission.ts'
+import type { AdmittedLease } from '../../service/admission.ts'
+import { takeAdmitted } from '../../service/taking.ts'
 import { connectionOf, has, requiredText, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockReply } from '../reply.ts'
@@ -31,11 +32,11 @@ async function get(
   limit: number,
   body: (jobs: readonly WireFields[]) => string,
 ): Promise<BedrockReply> {
-  const { jobs, isBrief } = context
+  const { jobs, isBrief, peer } = context
   const admitted = await claim(request, context, limit)
   try {
-    const handed = await handOut(admitted, jobs)
-    const fields = await Promise.all(handed.map((one) => handedFields(one, jobs, isBrief)))
+    const handed = await handOut(admitted, peer.grant, jobs)
+    const fields = await Promise.all(handed.map((one) => handedFields(one, jobs, isBrief, peer.grant)))
     return { ...okWith(body(fields)), undelivered: () => void returned(handed, context) }
   } catch (thrown) {
     // A request that fails half way must not keep what it has claimed.
@@ -51,8 +52,7 @@ async function claim(request: BedrockRequest, { jobs, peer }: CommandContext, li
   const priority = textOf(request, 'jobPriority')
   const waits = connectionOf(request) === 'wait'
   const demand = {
-    ...wantedJobs(name, withMocks),
-    queues: null,
+    ...peer.grant.narrowed({ ...wantedJobs(name, withMocks), queues: null }),
     priority: priority === undefined ? null : priorityOf(priority),
     leaseMs,
     owner,
@@ -60,13 +60,9 @@ async function claim(request: BedrockRequest, { jobs, peer }: CommandContext, li
     signals: waits ? [peer.signal, peer.closing] : [peer.signal],
   }
   const until = jobs.now + (waits ? (peer.timeoutMs ?? defaultWaitMs) : 0)
-  // Jobs that could not be handed out leave time to wait for others.
-  for (;;) {
-    const leases = await claims.take({ ...demand, waitMs: Math.max(0, until - jobs.now) })
-    if (leases.length === 0) throw new Refusal(404, 'No job found')
-    const admitted = await admitLeases(leases, queue)
-    if (admitted.length > 0) return admitted
-  }
+  const admitted = await takeAdmitted(demand, until, { claims, queue })
+  if (admitted.length === 0) throw new Refusal(404, 'No job found')
+  return admitted
 }
 
 /** As long as any other request may take. */

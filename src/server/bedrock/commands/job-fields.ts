@@ -1,3 +1,4 @@
+import type { Grant } from '../../access/grant.ts'
 import type { Handed } from '../rules/handing-out.ts'
 import { wireNameOf } from '../rules/mock-jobs.ts'
 import { wirePriorityOf } from '../rules/priorities.ts'
@@ -7,7 +8,7 @@ import { exactWireTime, wireTime } from '../rules/wire-times.ts'
 import { RawJson, type WireFields } from '../wire-values.ts'
 
 /** A job for the client that has it now: as it was before it was handed out. */
-export async function handedFields(handed: Handed, jobs: WireQueue, isBrief: boolean): Promise<WireFields> {
+export async function handedFields(handed: Handed, jobs: WireQueue, isBrief: boolean, grant: Grant): Promise<WireFields> {
   const { number, lease, identity, meta } = handed
   const { envelope } = lease
   const brief = { data: new RawJson(envelope.payload), jobID: number, name: wireNameOf(identity.job) }
@@ -19,21 +20,20 @@ export async function handedFields(handed: Handed, jobs: WireQueue, isBrief: boo
     repeat: identity.repeat,
     retryAfter: meta.retryAfter,
   }
-  const family = { ...(await parentFields(handed, jobs)), ...(await childrenFields(handed, jobs)) }
+  const family = { ...(await parentFields(handed, jobs, grant)), ...childrenFields(handed, jobs, grant) }
   return isBrief ? { ...brief, ...family } : { ...brief, ...rest, ...family }
 }
 
-async function parentFields({ meta }: Handed, jobs: WireQueue): Promise<WireFields> {
+async function parentFields({ meta }: Handed, jobs: WireQueue, grant: Grant): Promise<WireFields> {
   if (meta.parent === null) return {}
   const parent = await jobs.byId(meta.parent)
   const number = parent === null ? null : (parent.record.number ?? (await jobs.deps.numbers.of(parent.record.id)))
-  if (parent === null || number === null) return {}
+  if (parent === null || number === null || !grant.sees(parent.record)) return {}
   return { parentJobID: number, parentData: toldData(parent, jobs) }
 }
 
-async function childrenFields({ meta, identity }: Handed, jobs: WireQueue): Promise<WireFields> {
-  if (!meta.hasWaited) return {}
-  const children = await jobs.children(identity.id)
+function childrenFields({ children: all }: Handed, jobs: WireQueue, grant: Grant): WireFields {
+  const children = all.filter(({ record }) => grant.sees(record))
   const inState = (state: WireJob['state']) =>
     children.filter((child) => child.state === state).map((child) => childFields(child, jobs))
   const [finished, cancelled, failed] = [inState('FINISHED'), inState('CANCELLED'), inState('FAILED')]

@@ -5,9 +5,9 @@ import { type Command, ok, okWith } from './command.ts'
 
 export const ping: Command = async () => ok
 
-export const status: Command = async (_, { jobs }) => {
+export const status: Command = async (_, { jobs, peer }) => {
   const { backend } = jobs.deps.queue
-  const counts = await backend.store.counts()
+  const counts = (await backend.store.counts()).filter((count) => peer.grant.sees(count))
   const total = { ready: 0, scheduled: 0, blocked: 0, running: 0, dead: 0 }
   for (const { counts: each } of counts) {
     for (const state of Object.keys(total) as (keyof typeof total)[]) total[state] += each[state]

@@ -2,6 +2,7 @@ import { TreadleError } from '../../../core/errors.ts'
 import type { DispatchOptions } from '../../../definition/dispatch.ts'
 import { plainWireMeta, withWireMeta } from '../../../envelope/bedrock-meta.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
+import type { Grant } from '../../access/grant.ts'
 import { Refusal } from '../refusal.ts'
 import { asMock, isMock, isSameData, merged, newData, notMock } from './job-data.ts'
 import { isMockKey, mockKey } from './mock-jobs.ts'
@@ -49,10 +50,11 @@ interface Terms {
 }
 
 /** Looks at everything that could be wrong, and at what is there already, and stores nothing new. */
-export async function planJob(wish: Wish, jobs: WireQueue): Promise<Plan> {
-  const terms = await termsOf(wish, jobs)
+export async function planJob(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Plan> {
+  const terms = await termsOf(wish, jobs, grant)
+  refuseOutside(wish, jobs, grant)
   if (wish.unique === 'true') {
-    const existing = await takenUp(wish, terms, jobs)
+    const existing = await takenUp(wish, terms, jobs, grant)
     if (existing !== null) return { existing }
   }
   const number = await jobs.deps.numbers.next()
@@ -64,12 +66,12 @@ export async function planJob(wish: Wish, jobs: WireQueue): Promise<Plan> {
   return { number, envelope: await sealed(wish, terms, number, jobs), heldBy }
 }
 
-async function termsOf(wish: Wish, jobs: WireQueue): Promise<Terms> {
+async function termsOf(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Terms> {
   if (isMockKey(wish.name)) throw new Refusal(402, 'Malformed name')
   const priority = priorityOf(wish.priority ?? String(defaultWirePriority))
   const data = newData(wish.data)
   const retryAfter = retryAfterOf(wish.retryAfter)
-  const parent = wish.parent === null ? null : await parentOf(wish.parent, jobs)
+  const parent = wish.parent === null ? null : await parentOf(wish.parent, jobs, grant)
   const repeat = repeatOf(wish.repeat, jobs.now)
   const mock = parent === null ? wish.isMock || isMock(data) : isMock(parent.data)
   const runAt = wish.firstRun === undefined ? null : parseWireTime(wish.firstRun, 'firstRun')
@@ -77,9 +79,21 @@ async function termsOf(wish: Wish, jobs: WireQueue): Promise<Terms> {
   return { data: flagged, repeat: mock ? null : repeat, priority, retryAfter, runAt, isMock: mock, parent }
 }
 
-async function parentOf(number: number, jobs: WireQueue): Promise<WireJob> {
+/** A limited token makes no jobs for others. */
+function refuseOutside({ name }: Wish, { deps }: WireQueue, grant: Grant): void {
+  if (!grant.isLimited) return
+  try {
+    const { queue } = deps.creating.definitionOf(name).fields
+    if (!grant.sees({ queue, job: name })) throw new Refusal(403, 'Forbidden')
+  } catch (thrown) {
+    if (thrown instanceof TreadleError) throw new Refusal(402, refusalText(thrown))
+    throw thrown
+  }
+}
+
+async function parentOf(number: number, jobs: WireQueue, grant: Grant): Promise<WireJob> {
   const parent = await jobs.look(number)
-  if (parent === null) throw new Refusal(404, 'parentJobID does not exist')
+  if (parent === null || !grant.sees(parent.record)) throw new Refusal(404, 'parentJobID does not exist')
   if (!isRunning(parent) && parent.state !== 'PAUSED') throw new Refusal(405, parentNotRunning)
   if (parent.record.parent !== null) throw new Refusal(405, 'Cannot create grandchildren')
   return parent
@@ -88,10 +102,11 @@ async function parentOf(number: number, jobs: WireQueue): Promise<WireJob> {
 export const parentNotRunning = 'Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
 
 /** The job of the same name that is there already, changed as the client wishes; null where there is none. */
-async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue): Promise<number | null> {
+async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue, grant: Grant): Promise<number | null> {
   const existing = await sameNamed(terms.isMock ? mockKey(wish.name) : wish.name, jobs)
   if (existing === null) return null
   const { record } = existing
+  if (!grant.sees(record)) throw new Refusal(403, 'Forbidden')
   const parent = terms.parent?.record.id ?? null
   if (record.parent !== null && record.parent !== parent)
     throw new Refusal(404, 'Trying to create a child that already exists, but it is tied to a different parent')

@@ -2,6 +2,7 @@ import type { Settlement, SettleReceipt } from '../../../backends/contract.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { skipOvertaken } from '../../../execution/occurrence.ts'
 import { nextAfter } from '../../../execution/repeating.ts'
+import { sealed, sealingKeys } from '../../../execution/sealing.ts'
 import { occurrenceDeps, scheduledRun } from '../../service/scheduled-run.ts'
 import { Refusal } from '../refusal.ts'
 import { refuseLargeData } from './given-texts.ts'
@@ -87,7 +88,8 @@ export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQ
   const once = jobs.deps.creating.onceMarkOf(record.job, record.idempotencyKey)
   const done: Settlement = { token, kind: 'done', result: data, keep, alone: true, ...(once !== null && { once }) }
   // Somebody has made children of it since they were looked for.
-  if ((await settled(done, jobs)) === 'blocked') await finish(ending, ignoresRepeat, jobs)
+  if ((await settled(sealed(done, record.id, sealingKeys({ envelope: record }, jobs.deps.queue.keys)), jobs)) === 'blocked')
+    await finish(ending, ignoresRepeat, jobs)
 }
 
 /** The children that have not ended well: its client knows the others by now, and they go. */

@@ -1,11 +1,14 @@
 import type { Lease } from '../../../backends/contract.ts'
 import type { Clock } from '../../../core/clock.ts'
 import type { Identity } from '../../../envelope/envelope.ts'
+import type { Grant } from '../../access/grant.ts'
 
 /** A job that was given to a client, which knows it by its number alone. */
 export interface HandedOut {
   readonly lease: Lease
   readonly identity: Identity
+  /** Of whoever has it. */
+  readonly grant: Grant
   /** Nothing hangs on it: it is not repeated, has neither parent nor children, and is for no test. Then its end is one call. */
   isPlain: boolean
 }

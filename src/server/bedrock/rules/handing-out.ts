@@ -1,14 +1,18 @@
 import type { Lease } from '../../../backends/contract.ts'
 import type { JobRecord } from '../../../backends/store.ts'
 import { messageOf } from '../../../core/errors.ts'
+import { writtenReason } from '../../../core/reason.ts'
 import { type WireMeta, wireMetaOf } from '../../../envelope/bedrock-meta.ts'
 import type { Identity } from '../../../envelope/envelope.ts'
+import { verifyHandedOn } from '../../../execution/handed-on.ts'
 import { nextAfter } from '../../../execution/repeating.ts'
+import type { Grant } from '../../access/grant.ts'
 import type { AdmittedLease } from '../../service/admission.ts'
 import { Refusal } from '../refusal.ts'
 import { objectOf, retryCountOf, withMembers } from './job-data.ts'
 import { isMockKey, wireNameOf } from './mock-jobs.ts'
 import { isBasedOn, retryTime } from './repeats.ts'
+import type { WireJob } from './wire-job.ts'
 import type { WireQueue } from './wire-queue.ts'
 import { wireTime } from './wire-times.ts'
 
@@ -18,17 +22,19 @@ export interface Handed {
   readonly lease: Lease
   readonly identity: Identity
   readonly meta: WireMeta
+  /** Those that it has waited for, as it is told of them. */
+  readonly children: readonly WireJob[]
 }
 
 /** A job that was handed out so often and never finished is not handed out again. */
 const mostRetries = 10
 
 /** Makes leases known by number. A job that must not be handed out is ended in place of that, and left out. */
-export async function handOut(leases: readonly AdmittedLease[], jobs: WireQueue): Promise<readonly Handed[]> {
+export async function handOut(leases: readonly AdmittedLease[], grant: Grant, jobs: WireQueue): Promise<readonly Handed[]> {
   const handed: Handed[] = []
   for (const each of leases) {
     try {
-      const one = await handOutOne(each, jobs)
+      const one = await handOutOne(each, grant, jobs)
       if (one !== null) handed.push(one)
     } catch (thrown) {
       if (!(thrown instanceof Refusal || thrown instanceof RangeError)) throw thrown
@@ -38,7 +44,7 @@ export async function handOut(leases: readonly AdmittedLease[], jobs: WireQueue)
   return handed
 }
 
-async function handOutOne({ lease, opened: { identity } }: AdmittedLease, jobs: WireQueue): Promise<Handed | null> {
+async function handOutOne({ lease, opened: { identity } }: AdmittedLease, grant: Grant, jobs: WireQueue): Promise<Handed | null> {
   const { envelope } = lease
   const number = envelope.number ?? (await jobs.deps.numbers.of(envelope.id))
   if (number === null) return null
@@ -51,11 +57,26 @@ async function handOutOne({ lease, opened: { identity } }: AdmittedLease, jobs: 
     await giveUp(lease, `It was handed out ${mostRetries} times and never finished`, jobs)
     return null
   }
-  const handed = { number, lease, identity, meta }
+  const children = meta.hasWaited ? await jobs.children(envelope.id) : []
+  if (!(await areGenuine(children, lease, jobs))) return null
+  const handed = { number, lease, identity, meta, children }
   jobs.deps.numbers.note(number, envelope.id)
   if (meta.retryAfter !== '' && !(await jobs.turns.alone(`${number}`, () => tryAgainLater(handed, jobs)))) return null
-  jobs.handedOut.add(number, { lease, identity, isPlain: isPlain(handed) })
+  jobs.handedOut.add(number, { lease, identity, grant, isPlain: isPlain(handed) })
   return handed
+}
+
+/** What a child has left behind is handed on. Where nobody has signed it, its parent has ended. */
+async function areGenuine(children: readonly WireJob[], { token, attempt }: Lease, jobs: WireQueue): Promise<boolean> {
+  const { keys } = jobs.deps.queue
+  try {
+    if (keys !== null) for (const { record, state } of children) if (state === 'FINISHED') verifyHandedOn(record, keys)
+    return true
+  } catch (thrown) {
+    const error = { attempt, at: jobs.now, ...writtenReason(thrown) }
+    await jobs.settle({ token, kind: 'dead', reason: 'rejected', error, keep: true })
+    return false
+  }
 }
 
 function giveUp({ token, attempt }: Lease, message: string, jobs: WireQueue): Promise<unknown> {

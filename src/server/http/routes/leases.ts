@@ -16,7 +16,7 @@ export function leaseHandlers({ service, waiting }: HttpDeps): Pick<Handlers, Na
   const { store } = backend
   return {
     lease: async ({ body, exchange }) => {
-      const leases = await waiting.take(body, exchange.signal())
+      const leases = await waiting.take(body, exchange)
       if (leases.length === 0) return { status: 204, body: undefined }
       const undelivered = () =>
         giveBack(

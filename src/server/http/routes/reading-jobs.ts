@@ -1,6 +1,7 @@
 import type { JobStore } from '../../../backends/store.ts'
-import type { JobPage } from '../../../client/api/job-shapes.ts'
+import type { JobPage, JobSummary } from '../../../client/api/job-shapes.ts'
 import { prefix } from '../../../client/api/operation.ts'
+import type { Grant } from '../../access/grant.ts'
 import type { HttpDeps } from '../deps.ts'
 import { noSuchJob } from '../http-problem.ts'
 import { isoOrNull, jobJson, summaryJson } from '../job-json.ts'
@@ -10,8 +11,8 @@ import type { Handlers } from '../route.ts'
 export function readingJobs({ jobs, service }: HttpDeps): Pick<Handlers, 'listJobs' | 'listDead' | 'getJob' | 'explainJob'> {
   const { store } = service.queue.backend
   return {
-    listJobs: async ({ query }) => pageReply(await pageOf(store, '/jobs', query, {})),
-    listDead: async ({ query }) => pageReply(await pageOf(store, '/dead', query, { state: 'dead' })),
+    listJobs: async ({ query, exchange: { grant } }) => pageReply(await pageOf(store, '/jobs', query, {}, grant)),
+    listDead: async ({ query, exchange: { grant } }) => pageReply(await pageOf(store, '/dead', query, { state: 'dead' }, grant)),
 
     getJob: async ({ params: { id } }) => {
       const record = await store.get(id)
@@ -31,21 +32,38 @@ type Filter = Omit<Parameters<JobStore['list']>[0], 'limit' | 'root'> & { readon
 
 const defaultLimit = 50
 
+/** Rows carry payloads, of which a page shows nothing: no more of them are in memory at once. */
+const rowsAtOnce = 50
+/** A token that is limited to a few jobs among very many gets a short page, and the address of the next. */
+const mostRows = 5_000
+
 /** One more is looked for than was asked for: whether there is a next page is known, not guessed. */
-async function pageOf(store: JobStore, path: string, query: Filter, fixed: Filter): Promise<JobPage> {
-  const { limit = defaultLimit, before } = query
-  // Where it is gone, backends differ in where they go on: better none of that.
-  if (before !== undefined && (await store.get(before)) === null) throw noSuchJob(before)
-  const found = await store.list({ ...query, ...fixed, limit: limit + 1 })
-  const page = found.slice(0, limit)
-  const last = page.at(-1)
-  const isLast = found.length <= limit || last === undefined
-  return { jobs: page.map(summaryJson), next: isLast ? null : addressOf(path, { ...query, limit, before: last.id }) }
+async function pageOf(store: JobStore, path: string, query: Filter, fixed: Filter, grant: Grant): Promise<JobPage> {
+  const { limit = defaultLimit } = query
+  await refuseUnknown(store, query.before)
+  const jobs: JobSummary[] = []
+  let { before } = query
+  for (let looked = 0; looked < mostRows; looked += rowsAtOnce) {
+    const size = grant.isLimited ? rowsAtOnce : Math.min(rowsAtOnce, limit + 1 - jobs.length)
+    const rows = await store.list({ ...query, ...fixed, ...(before !== undefined && { before }), limit: size })
+    for (const row of rows) {
+      if (grant.sees(row) && jobs.length === limit) return { jobs, next: addressOf(path, { ...query, limit }, jobs.at(-1)?.id) }
+      if (grant.sees(row)) jobs.push(summaryJson(row))
+      before = row.id
+    }
+    if (rows.length < size) return { jobs, next: null }
+  }
+  return { jobs, next: addressOf(path, { ...query, limit }, before) }
 }
 
-function addressOf(path: string, query: Filter): string {
+/** Where it is gone, backends differ in where they go on: better none of that. */
+async function refuseUnknown(store: JobStore, id: string | undefined): Promise<void> {
+  if (id !== undefined && (await store.get(id)) === null) throw noSuchJob(id)
+}
+
+function addressOf(path: string, query: Filter, before = ''): string {
   const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) parameters.set(name, String(value))
+  for (const [name, value] of Object.entries({ ...query, before })) parameters.set(name, String(value))
   return `${prefix}${path}?${parameters}`
 }
 

@@ -7,18 +7,22 @@ import type { ExplainedOccurrence, Schedule } from '../../../scheduling/schedule
 import type { HttpDeps } from '../deps.ts'
 import { HttpProblem } from '../http-problem.ts'
 import { iso, isoOrNull } from '../job-json.ts'
+import { seesSchedule } from '../permission.ts'
 import type { Handlers } from '../route.ts'
 
 type Names = 'listSchedules' | 'pauseSchedule' | 'resumeSchedule' | 'triggerSchedule' | 'nextRuns'
 
 const defaultCount = 10
 
-export function scheduleHandlers({ jobs, service: { queue } }: HttpDeps): Pick<Handlers, Names> {
+export function scheduleHandlers({ jobs, service }: HttpDeps): Pick<Handlers, Names> {
   const { schedules } = jobs
+  const { queue } = service
   return {
-    listSchedules: async () => {
+    listSchedules: async ({ exchange: { grant } }) => {
       const recorded = (await schedules.list()).map(scheduleJson)
-      const all = [...recorded, ...unseenSchedules(queue, new Set(recorded.map(({ name }) => name)))]
+      const all = [...recorded, ...unseenSchedules(queue, new Set(recorded.map(({ name }) => name)))].filter(
+        ({ name }) => !grant.isLimited || seesSchedule(name, grant, service),
+      )
       return { status: 200, body: { schedules: all.toSorted((a, b) => (a.name < b.name ? -1 : 1)) } }
     },
 

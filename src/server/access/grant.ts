@@ -1,0 +1,80 @@
+import { includes, type Role } from '../../client/api/roles.ts'
+import { wireNameOf } from '../bedrock/rules/mock-jobs.ts'
+import { glob } from '../service/glob.ts'
+import type { NameChoice } from '../service/job-names.ts'
+import type { ServerToken } from './server-token.ts'
+
+/** A job, as far as it matters who may see it. */
+export interface Placed {
+  readonly queue: string
+  readonly job: string
+}
+
+type Limits = Pick<ServerToken, 'queues' | 'jobs'>
+
+/** What the holder of one token may do, and with which jobs. The same object for the same token. */
+export class Grant {
+  readonly role: Role
+  readonly queues: readonly string[] | null
+  readonly #jobs: readonly string[] | null
+  readonly #tests: readonly ((name: string) => boolean)[]
+
+  constructor(role: Role, { queues, jobs }: Limits = {}) {
+    this.role = role
+    this.queues = queues ?? null
+    this.#jobs = jobs === undefined ? null : typeof jobs === 'string' ? [jobs] : jobs
+    this.#tests = (this.#jobs ?? []).map(glob)
+  }
+
+  may(needed: Role): boolean {
+    return includes(this.role, needed)
+  }
+
+  /** It is for some queues, or for some jobs, alone. */
+  get isLimited(): boolean {
+    return this.queues !== null || this.#jobs !== null
+  }
+
+  get hasJobLimit(): boolean {
+    return this.#jobs !== null
+  }
+
+  /** What is outside of its limits is not there for it. */
+  sees({ queue, job }: Placed): boolean {
+    return this.seesQueue(queue) && this.seesName(job)
+  }
+
+  seesQueue(queue: string): boolean {
+    return this.queues === null || this.queues.includes(queue)
+  }
+
+  seesName(job: string): boolean {
+    const name = wireNameOf(job)
+    return this.#jobs === null || this.#tests.some((fits) => fits(name))
+  }
+
+  /** Whether all that could ever be in the queue is its own: what concerns the queue concerns no job of others. */
+  hasWholeQueue(queue: string): boolean {
+    return this.#jobs === null && this.seesQueue(queue)
+  }
+
+  /** What it may have of the jobs that it asks for. */
+  narrowed<Choice extends NameChoice & { readonly pattern: string; readonly queues: readonly string[] | null }>(
+    choice: Choice,
+  ): Choice {
+    if (!this.isLimited) return choice
+    const { names, test, pattern } = choice
+    const queues = this.queues === null ? choice.queues : (choice.queues ?? this.queues).filter((queue) => this.seesQueue(queue))
+    const isNothing = queues?.length === 0
+    return {
+      ...choice,
+      pattern: `${JSON.stringify(this.#jobs)} ${pattern}`,
+      names: isNothing ? [] : (names?.filter((name) => this.seesName(name)) ?? null),
+      test: (name: string) => !isNothing && this.seesName(name) && test(name),
+      queues,
+    }
+  }
+}
+
+/** Of everybody, where no token is needed. */
+export const everything = new Grant('admin')

@@ -1,0 +1,92 @@
+import type { Role } from '../../../client/api/roles.ts'
+import type { Grant } from '../../access/grant.ts'
+import { leadingInteger } from '../general-headers.ts'
+import { jobNumberOf, textOf } from '../parameters.ts'
+import { Refusal } from '../refusal.ts'
+import type { BedrockRequest } from '../request.ts'
+import { isRunning } from '../rules/wire-job.ts'
+import { serverOwner, type WireQueue } from '../rules/wire-queue.ts'
+
+/** What a token must be for. */
+export const rolesNeeded: ReadonlyMap<string, Role> = new Map([
+  ['createjob', 'work'],
+  ['createjobs', 'work'],
+  ['getjob', 'work'],
+  ['getjobs', 'work'],
+  ['queryjob', 'read'],
+  ['updatejob', 'work'],
+  ['finishjob', 'work'],
+  ['retryjob', 'work'],
+  ['failjob', 'work'],
+  ['canceljob', 'operate'],
+  ['deletejob', 'operate'],
+  ['requeuejobs', 'operate'],
+  ['crashbedrockjob', 'admin'],
+  ['clearcrashedbedrockjobs', 'admin'],
+  ['query', 'operate'],
+  ['query:', 'operate'],
+  ['ping', 'read'],
+  ['status', 'read'],
+  ['get', 'read'],
+])
+
+const ofOneJob: ReadonlySet<string> = new Set([
+  'queryjob',
+  'updatejob',
+  'finishjob',
+  'retryjob',
+  'failjob',
+  'canceljob',
+  'deletejob',
+])
+/** Who works changes only what it has been given to work on. */
+const ofOwnJob: ReadonlySet<string> = new Set(['updatejob', 'finishjob', 'retryjob', 'failjob'])
+/** They concern all jobs, whatever they say. */
+const ofAllJobs: ReadonlySet<string> = new Set(['query', 'query:', 'crashbedrockjob', 'clearcrashedbedrockjobs'])
+
+/**
+ * The request as far as its client may ask for it; throws where it may not. Jobs outside of a token's limits are not there for it.
+ * What is made and what is handed out is looked at where it is known.
+ */
+export async function permitted(request: BedrockRequest, grant: Grant, jobs: WireQueue): Promise<BedrockRequest> {
+  const { verb } = request
+  if (!grant.may(rolesNeeded.get(verb) ?? 'admin')) throw new Refusal(403, 'Forbidden')
+  if (grant.may('operate') && !grant.isLimited) return request
+  if (grant.isLimited && ofAllJobs.has(verb)) throw new Refusal(403, 'Forbidden')
+  if (ofOneJob.has(verb)) await refuseJob(request, grant, jobs)
+  refuseName(textOf(request, 'name'), verb, grant)
+  return verb === 'requeuejobs' ? seenOf(request, grant, jobs) : request
+}
+
+async function refuseJob(request: BedrockRequest, grant: Grant, jobs: WireQueue): Promise<void> {
+  const number = jobNumberOf(request)
+  const held = jobs.handedOut.get(number)
+  const isOwnOnly = ofOwnJob.has(request.verb) && !grant.may('operate')
+  if (isOwnOnly && held !== undefined && held.grant !== grant) throw new Refusal(403, 'Forbidden')
+  if (held !== undefined && !grant.isLimited) return
+  const job = await jobs.find(number)
+  if (!grant.sees(job.record)) throw new Refusal(404, 'No job with this jobID')
+  if (!isOwnOnly || held !== undefined) return
+  // Another server may have handed it out, or this one before it was started anew.
+  const isHandedOut = isRunning(job) && job.record.owner?.startsWith(serverOwner) === true
+  if (!isHandedOut && (isRunning(job) || request.verb === 'updatejob')) throw new Refusal(403, 'Forbidden')
+}
+
+/** Another name for a job must be one that the token is for. */
+function refuseName(name: string | undefined, verb: string, grant: Grant): void {
+  const isRenaming = verb === 'retryjob' || verb === 'requeuejobs'
+  if (isRenaming && name !== undefined && !grant.seesName(name)) throw new Refusal(403, 'Forbidden')
+}
+
+/** Of many jobs those that are there for it. */
+async function seenOf(request: BedrockRequest, grant: Grant, jobs: WireQueue): Promise<BedrockRequest> {
+  const numbers = [...new Set((textOf(request, 'jobIDs') ?? '').split(',').map(leadingInteger))]
+  const seen: number[] = []
+  for (const number of numbers.slice(0, mostLooked)) {
+    const job = number > 0 ? await jobs.look(number) : null
+    if (job !== null && grant.sees(job.record)) seen.push(number)
+  }
+  return { ...request, headers: new Map([...request.headers, ['jobids', seen.join(',')]]) }
+}
+
+const mostLooked = 10_001

@@ -1,0 +1,267 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Treadle, treadle } from 'treadle'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { loadDriver } from '../../src/backends/sqlite/driver.ts'
+import type { JobRecord } from '../../src/backends/store.ts'
+import { SqlGround } from '../backends/sql-ground.ts'
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const signingKey = 'k1:a secret of the tests alone'
+
+/** A database that the test writes to behind the back of the program. */
+interface Ground {
+  start(): Promise<void>
+  stop(): Promise<void>
+  url(): Promise<string>
+  /** Tables as `{jobs}`. */
+  change(sql: string): Promise<unknown>
+  /** What the engine calls an edge's target, a waiting edge's job and the key of a once mark. */
+  readonly target: string
+  readonly waiter: (id: string) => string
+}
+
+function sqliteGround(): Ground {
+  const folder = mkdtempSync(join(tmpdir(), 'treadle-forged-'))
+  let path = ''
+  let made = 0
+  return {
+    start: async () => {},
+    stop: async () => rmSync(folder, { recursive: true, force: true }),
+    url: async () => {
+      path = join(folder, `jobs-${++made}.db`)
+      return `sqlite:${path}`
+    },
+    change: async (sql) => {
+      const database = new (await loadDriver())(path)
+      database.exec(sql.replaceAll(/\{(\w+)\}/g, 'treadle_$1'))
+      database.close()
+    },
+    target: 'target_id',
+    waiter: (id) => `(SELECT seq FROM {jobs} WHERE id = '${id}')`,
+  }
+}
+
+function sqlGround(engine: 'postgres' | 'mariadb'): Ground {
+  const ground = new SqlGround(engine)
+  return {
+    start: () => ground.start(),
+    stop: () => ground.stop(),
+    url: async () => ground.url,
+    change: (sql) => ground.query(sql),
+    target: 'target',
+    waiter: (id) => `'${id}'`,
+  }
+}
+
+const grounds = { sqlite: sqliteGround, postgres: () => sqlGround('postgres'), mariadb: () => sqlGround('mariadb') }
+
+describe.each(Object.entries(grounds))('results that were written to %s by somebody who has no key', (_, makeGround) => {
+  const ground = makeGround()
+  let prefix = 0
+  beforeAll(() => ground.start())
+  afterAll(() => ground.stop())
+
+  /** A program with a job `give` in the queue `first`, and `take` in the queue `second`, which reports what it was given. */
+  async function program() {
+    const jobs: Treadle = treadle(await ground.url(), { signingKey, logger: silent })
+    onTestFinished(() => jobs.close())
+    const taken: unknown[] = []
+    // Other tests have left their jobs in the same database.
+    const mark = `n${++prefix}`
+    const give = jobs.define(`give-${mark}`, async (value: unknown) => value ?? undefined).queue(`first-${mark}`)
+    const take = jobs
+      .define(`take-${mark}`, async (_: unknown, ctx) => {
+        taken.push((await ctx.dependencies()).map(({ result }) => result))
+      })
+      .queue(`second-${mark}`)
+    const first = () => jobs.run({ queues: [`first-${mark}`] })
+    const second = () => jobs.run({ queues: [`second-${mark}`] })
+    const record = async ({ id }: { readonly id: string }) => (await (await jobs.store()).get(id)) as JobRecord
+    return { jobs, give, take, taken, mark, first, second, record }
+  }
+
+  type Program = Awaited<ReturnType<typeof program>>
+
+  async function expectRejected({ taken, record }: Program, run: { readonly id: string }) {
+    expect(await record(run)).toMatchObject({ state: 'dead', reason: 'rejected', errors: [{ code: 'RESULT_FORGED' }] })
+    expect(taken).toEqual([])
+  }
+
+  /** Both where the job itself has it, and where the one that waits remembers it. */
+  async function forge(id: string, changes: string) {
+    await ground.change(`UPDATE {jobs} SET ${changes} WHERE id = '${id}'`)
+    await ground.change(`UPDATE {edges} SET ${changes} WHERE ${ground.target} = '${id}'`)
+  }
+
+  it('a genuine one is handed on', async () => {
+    const all = await program()
+    const { give, take, taken, first, second, record } = all
+    const [one, two] = [await give.dispatch({ n: 1 }), await give.dispatch(null)]
+    const after = await take.dispatch({}, { dependsOn: [one, two] })
+    await first()
+    await second()
+    expect(await record(after)).toMatchObject({ state: 'succeeded' })
+    expect(taken).toEqual([[{ n: 1 }, undefined]])
+    expect(await one.result()).toEqual({ n: 1 })
+    expect(await two.result()).toBeUndefined()
+  })
+
+  it('one that came to wait when the others had ended is given theirs, also without a result, and also when it is put back', async () => {
+    const { jobs, give, take, taken, first, second } = await program()
+    const [one, two] = [await give.dispatch({ n: 1 }), await give.dispatch(null)]
+    await first()
+    const after = await take.dispatch({}, { dependsOn: [one, two] })
+    const another = await take.dispatch({}, { dependsOn: [two] })
+    await second()
+    expect(taken).toEqual(expect.arrayContaining([[{ n: 1 }, undefined], [undefined]]))
+    await (await jobs.store()).retry([after.id, another.id])
+    await second()
+    expect(taken).toHaveLength(4)
+  })
+
+  it('a changed one is refused before the handler is called', async () => {
+    const all = await program()
+    const one = await all.give.dispatch({ paid: 1 })
+    const after = await all.take.dispatch({}, { dependsOn: one })
+    await all.first()
+    await forge(one.id, `result = '{"paid":1000}'`)
+    await all.second()
+    await expectRejected(all, after)
+    await expect(one.result()).rejects.toMatchObject({ code: 'RESULT_FORGED' })
+  })
+
+  it('one without its signature is refused', async () => {
+    const all = await program()
+    const one = await all.give.dispatch({ paid: 1 })
+    const after = await all.take.dispatch({}, { dependsOn: one })
+    await all.first()
+    await forge(one.id, 'seal = NULL')
+    await all.second()
+    await expectRejected(all, after)
+    await expect(one.result()).rejects.toMatchObject({ code: 'RESULT_FORGED' })
+  })
+
+  it('one that was moved to another job with its signature is refused, and so are two that were swapped', async () => {
+    const all = await program()
+    const [one, two] = [await all.give.dispatch({ paid: 1 }), await all.give.dispatch({ paid: 2 })]
+    const after = await all.take.dispatch({}, { dependsOn: [one, two] })
+    await all.first()
+    const [a, b] = [await all.record(one), await all.record(two)]
+    await forge(one.id, `result = '${b.result}', seal = '${b.seal}'`)
+    await forge(two.id, `result = '${a.result}', seal = '${a.seal}'`)
+    await all.second()
+    await expectRejected(all, after)
+    await expect(one.result()).rejects.toMatchObject({ code: 'RESULT_FORGED' })
+  })
+
+  it('a result that was taken away, or given to a job that gave none, is refused', async () => {
+    const all = await program()
+    const [one, two] = [await all.give.dispatch({ paid: 1 }), await all.give.dispatch(null)]
+    const afterOne = await all.take.dispatch({}, { dependsOn: one })
+    const afterTwo = await all.take.dispatch({}, { dependsOn: two })
+    await all.first()
+    await forge(one.id, 'result = NULL')
+    await forge(two.id, `result = '{"paid":1000}'`)
+    await all.second()
+    await expectRejected(all, afterOne)
+    await expectRejected(all, afterTwo)
+  })
+
+  it('a job that never ran and was set to succeeded lets nothing run that waits for it', async () => {
+    const all = await program()
+    const one = await all.give.dispatch(null)
+    const after = await all.take.dispatch({}, { dependsOn: one })
+    await ground.change(`UPDATE {jobs} SET state = 4, finished_at = 1 WHERE id = '${one.id}'`)
+    await (await all.jobs.store()).mend(1_000)
+    await all.second()
+    await expectRejected(all, after)
+  })
+
+  it('nor does it where the one that waits was told so, or was made ready', async () => {
+    const all = await program()
+    const [one, two] = [await all.give.dispatch(null), await all.give.dispatch(null)]
+    const told = await all.take.dispatch({}, { dependsOn: one })
+    const ready = await all.take.dispatch({}, { dependsOn: two })
+    await ground.change(`UPDATE {edges} SET outcome = 4, waiting = 0 WHERE ${ground.target} = '${one.id}'`)
+    // By the mending, which knows how each engine counts: one waits for something that is not there.
+    for (const id of [told.id, ready.id]) await makeReady(all, id)
+    await all.second()
+    await expectRejected(all, told)
+    await expectRejected(all, ready)
+  })
+
+  async function makeReady({ jobs, record }: Program, id: string) {
+    const waiting = await ground.change(`UPDATE {edges} SET waiting = 0 WHERE waiter = ${ground.waiter(id)}`)
+    await (await jobs.store()).mend(1_000)
+    expect((await record({ id })).state, String(waiting)).toBe('ready')
+  }
+
+  it('a forged result of a child ends its parent before its handler is called again', async () => {
+    const all = await program()
+    const { jobs, mark, first, second, taken } = all
+    const parent = jobs
+      .define(`parent-${mark}`, async (_: unknown, ctx) => {
+        await ctx.dispatchChild(`give-${mark}`, { paid: 1 }, { key: 'one' })
+        const children = await ctx.children()
+        taken.push(children.map(({ result }) => result))
+      })
+      .queue(`second-${mark}`)
+    const run = await parent.dispatch({})
+    await second()
+    await first()
+    const [child] = await (await jobs.store()).links(run.id)
+    await forge(child?.id as string, `result = '{"paid":1000}'`)
+    await second()
+    await expectRejected(all, run)
+  })
+
+  it('a result under an idempotency key is not taken over when it was forged, and neither is a key that nobody has finished', async () => {
+    const all = await program()
+    const { jobs, mark, taken, first, record } = all
+    const charge = jobs
+      .define(`charge-${mark}`, async (_: { order: number }) => {
+        taken.push('charged')
+        return { paid: 1 }
+      })
+      .queue(`first-${mark}`)
+      .idempotencyKey(({ order }) => `${mark}:${order}`)
+    const done = await charge.dispatch({ order: 1 })
+    await first()
+    expect(await done.result()).toEqual({ paid: 1 })
+    const genuine = await charge.dispatch({ order: 1 })
+    await first()
+    expect(await genuine.result()).toEqual({ paid: 1 })
+    expect(await record(genuine)).toMatchObject({ state: 'skipped' })
+    expect(taken.splice(0)).toEqual(['charged'])
+    await ground.change(`UPDATE {once} SET result = '{"paid":1000}' WHERE done_until IS NOT NULL`)
+    const forged = await charge.dispatch({ order: 1 })
+    await first()
+    await expectRejected(all, forged)
+    await ground.change(`UPDATE {once} SET result = NULL, seal = NULL WHERE done_until IS NOT NULL`)
+    const unfinished = await charge.dispatch({ order: 1 })
+    await first()
+    await expectRejected(all, unfinished)
+  })
+
+  it('a skipped job has signed what it took over, under its own id', async () => {
+    const all = await program()
+    const { jobs, mark, take, taken, first, second } = all
+    const charge = jobs
+      .define(`charge-${mark}`, async () => ({ paid: 1 }))
+      .queue(`first-${mark}`)
+      .idempotencyKey(mark)
+    await charge.dispatch()
+    await first()
+    const again = await charge.dispatch()
+    const after = await take.dispatch({}, { dependsOn: again })
+    await first()
+    await second()
+    expect(taken.splice(0)).toEqual([[{ paid: 1 }]])
+    await forge(again.id, `result = '{"paid":1000}'`)
+    await (await jobs.store()).retry([after.id])
+    await second()
+    await expectRejected(all, after)
+  })
+})

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import type { WholeBackend } from '../../src/backends/contract.ts'
+import { openMemory } from '../../src/backends/memory/index.ts'
+import { ManualClock } from '../../src/testing/manual-clock.ts'
+import { UnsettledLimit } from '../../src/worker/unsettled-limit.ts'
+import { overlaid } from '../testing/broken-backend.ts'
+import { gate, until, worldOn } from '../world.ts'
+
+describe('jobs that have ended without its being written', () => {
+  it.each([1, 4])('are few: with %d at once, no more than three times as many and those that run', async (concurrency) => {
+    const clock = new ManualClock()
+    const sound = openMemory({ clock })
+    const answer = gate()
+    let settling = 0
+    const slow = overlaid<WholeBackend>(sound, {
+      async settle(settlements) {
+        settling++
+        await answer.opened
+        return sound.settle(settlements)
+      },
+    })
+    const { jobs } = worldOn(slow, clock)
+    let ended = 0
+    // Longer than a moment by any clock, so that they are no short jobs.
+    const job = jobs.define('job', async () => {
+      const start = performance.now()
+      while (performance.now() - start < 2);
+      ended++
+    })
+    await job.dispatchMany(Array.from({ length: 60 }, () => 1))
+    const running = jobs.run({ concurrency, scheduler: false })
+    // A busy machine may not claim ahead: how many end is not known, only that it is no more than this.
+    await until(() => settling > 0 && ended >= concurrency)
+    await clock.advance(1_000)
+    expect(ended).toBeLessThanOrEqual(4 * concurrency)
+    answer.open()
+    expect(await running).toMatchObject({ succeeded: 60 })
+  })
+
+  it('may be more where most jobs take next to no time', () => {
+    const limit = new UnsettledLimit(10)
+    expect(limit.most).toBe(30)
+    for (let job = 0; job < 100; job++) limit.ended(0.1)
+    expect(limit.most).toBe(300)
+    for (let job = 0; job < 100; job++) limit.ended(5)
+    expect(limit.most).toBe(30)
+    const wide = new UnsettledLimit(200)
+    for (let job = 0; job < 100; job++) wide.ended(0.1)
+    expect(wide.most).toBe(600)
+  })
+})
