@@ -60,7 +60,7 @@ export class Connections<Connection> {
       // The network's time is not the queue's clock.
       const timer = systemClock.timer(this.#options.longestWaitMs, () => {
         isLate = true
-        reject(new TreadleError('DATABASE_BUSY', this.#exhaustion()))
+        reject(this.#withoutConnection())
       })
       pool.acquire().then(
         (connection) => {
@@ -76,9 +76,16 @@ export class Connections<Connection> {
     })
   }
 
-  #exhaustion(): string {
-    const waited = `No connection was free for ${formatDuration(this.#options.longestWaitMs)}`
-    return `${waited}; ${this.#lent} are at work. Look for slow statements, or give the pool more connections.`
+  /** A pool of the queue's own that has lent nothing waits for the server alone. */
+  #withoutConnection(): TreadleError {
+    const { remake, longestWaitMs, failure } = this.#options
+    const waited = formatDuration(longestWaitMs)
+    if (remake !== null && this.#lent === 0) {
+      const silence = `it was asked for a connection and said nothing for ${waited}. Check that it runs, and what lies between`
+      return failure(new Error(silence))
+    }
+    const message = `No connection was free for ${waited}; ${this.#lent} are at work. Look for slow statements, or give the pool more connections.`
+    return new TreadleError('DATABASE_BUSY', message)
   }
 
   /** All connections lead to the same server, so none of them is of use any more. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { userId } from '../../core/environment.ts'
+import { processUser } from '../../core/environment.ts'
 import { type Check, type Finding, type Judgement, judgeVersion, problem, runChecks, warning, well } from '../diagnosing.ts'
 import type { Connection } from './connection.ts'
 import { latestVersion, schemaState } from './migrating.ts'
@@ -81,9 +81,9 @@ async function judgeRights(path: string): Promise<Judgement> {
 function judgeOthers(path: string): Judgement {
   const open = ['', '-wal', '-shm', '.wake', '.key']
     .map((ending) => `${path}${ending}`)
-    .filter((file) => (modeOf(file) & 0o006) !== 0)
-  if (userId() === undefined || open.length === 0) return well('the file and its folder may be written')
-  return warning(`everybody may read or write ${open.join(', ')}`, `Run: chmod go= ${open.join(' ')}`)
+    .filter((file) => (modeOf(file) & 0o002) !== 0)
+  if (processUser() === undefined || open.length === 0) return well('the file and its folder may be written')
+  return warning(`everybody may write ${open.join(', ')}`, `Run: chmod go= ${open.join(' ')}`)
 }
 
 function modeOf(path: string): number {
