@@ -44,7 +44,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the tarball', () => {
   test('holds the built files, the documents and nothing else', () => {
     const known =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w./-]+\.(md|png|svg)|dist\/[\w./-]+\.(js|js\.map|d\.ts))$/
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/[\w./-]+\.(md|png|svg)|dist\/[\w./-]+\.(js|js\.map|d\.ts))$/
     expect(tarball.files.filter((path) => !known.test(path))).toEqual([])
     expect(tarball.files.filter((path) => /(^|\/)(test|tests|__tests__)\/|\.test\./.test(path))).toEqual([])
     expect(tarball.files).toEqual(

@@ -27,6 +27,8 @@ export interface TreadleOptions {
    * is introduced. Default: TREADLE_UNSIGNED, which may be `accept`, else false.
    */
   readonly unsigned?: Unsigned
+  /** Stores the payloads of all jobs encrypted, unless a definition or a dispatch says otherwise. It needs a signing key. */
+  readonly encrypt?: boolean
   /** How long ended jobs are kept. */
   readonly keep?: KeepOptions
   /** For each queue, the jobs that may run on it. Restricted handlers (`shell`, `command`) run only where they are listed. */
@@ -49,6 +51,7 @@ export interface Settings {
   readonly logger: Logger
   readonly keys: KeyRing | null
   readonly unsigned: Unsigned
+  readonly encrypt: boolean
   readonly keep: Keep
   readonly allow: Readonly<Record<string, readonly string[]>>
   readonly queueLimits: readonly QueueLimits[]
@@ -65,6 +68,7 @@ const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
   signingKey: true,
   signingKeyFile: true,
   unsigned: true,
+  encrypt: true,
   keep: true,
   allow: true,
   queues: true,
@@ -99,6 +103,7 @@ export function settingsOf(options: TreadleOptions): Settings {
     logger: soundLogger(options.logger ?? consoleLogger),
     keys: keysOf(options),
     unsigned: unsignedOf(options),
+    encrypt: options.encrypt ?? false,
     keep,
     allow,
     queueLimits,
@@ -113,6 +118,7 @@ function partProblems({
   signingKey,
   signingKeyFile,
   unsigned,
+  encrypt,
   migrate,
   clock,
   logger,
@@ -132,6 +138,8 @@ function partProblems({
     ...(isWrongEnvironment ? [`environment must be a text such as 'production', got ${JSON.stringify(environment)}`] : []),
     ...unsignedProblem(unsigned),
     ...switchProblem('migrate', migrate),
+    ...switchProblem('encrypt', encrypt),
+    ...(unsigned === true && encrypt === true ? ['encrypt needs a signing key, and unsigned: true has none'] : []),
     ...(unsigned === true && (signingKey ?? signingKeyFile) !== undefined
       ? ['give either signingKey or unsigned, not both']
       : []),

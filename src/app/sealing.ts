@@ -33,6 +33,8 @@ export interface SealingDeps {
   readonly now: () => number
   readonly newId: () => string
   readonly keys: KeyRing | null
+  /** Payloads are encrypted where neither the dispatch nor the definition says anything. */
+  readonly encrypts?: boolean
 }
 
 /** A payload that is checked and written down, with the keys made of it: nothing that follows can fail because of it. */
@@ -85,6 +87,8 @@ export interface Plan {
   readonly group: string | null | undefined
   /** When it is to be done again, in the repeat language. */
   readonly repeat: string | null
+  /** Whether the payload travels encrypted; null is as the instance says. */
+  readonly encrypt: boolean | null
   /** The jobs that it waits for. */
   readonly waitsFor: readonly WaitLink[]
   readonly longestWaitMs: number
@@ -117,6 +121,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     priorityProblem(priority),
     Number.isSafeInteger(maxRetries) && maxRetries >= 0 ? undefined : `maxRetries must be a whole number, got ${maxRetries}`,
     ...deliveryProblems(fields.delivery, maxRetries + 1, false),
+    typeof (options.encrypt ?? true) === 'boolean' ? undefined : `encrypt must be true or false, got ${String(options.encrypt)}`,
     timeoutMs === 0 ? 'timeout must be more than 0 ms' : undefined,
     options.meta === undefined ? undefined : (metaProblem(options.meta) ?? metaProblem(meta)),
     ...uniquenessProblems,
@@ -141,6 +146,7 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
     idempotencyKey: options.idempotencyKey,
     group: options.group,
     repeat: null,
+    encrypt: options.encrypt ?? fields.encrypt,
     waitsFor,
     longestWaitMs,
   }
@@ -150,15 +156,15 @@ export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps, 
   const id = place?.id ?? deps.newId()
   const links = vouched(linksOf(plan, id, place), id, deps.keys)
   const delivery = deliveryOf(plan, payload, deps.now(), links, number ?? null)
-  return stamp(stampFor(plan, payload.idempotencyKey), id, payload.text, delivery, deps.keys)
+  return stamp(stampFor(plan, payload.idempotencyKey, deps.encrypts ?? false), id, payload.text, delivery, deps.keys)
 }
 
 /** Jobs of one plan differ in nothing but their ids, unless they have keys of their own. */
-function stampFor(plan: Plan, idempotencyKey: string | null): Stamp {
-  if (idempotencyKey !== null) return stampOf(commonIdentity(plan, idempotencyKey))
+function stampFor(plan: Plan, idempotencyKey: string | null, encrypts: boolean): Stamp {
+  if (idempotencyKey !== null) return stampOf(commonIdentity(plan, idempotencyKey, encrypts))
   let known = stamps.get(plan)
   if (known === undefined) {
-    known = stampOf(commonIdentity(plan, null))
+    known = stampOf(commonIdentity(plan, null, encrypts))
     stamps.set(plan, known)
   }
   return known
@@ -166,11 +172,12 @@ function stampFor(plan: Plan, idempotencyKey: string | null): Stamp {
 
 const stamps = new WeakMap<Plan, Stamp>()
 
-function commonIdentity(plan: Plan, idempotencyKey: string | null): Omit<Identity, 'id'> {
+function commonIdentity(plan: Plan, idempotencyKey: string | null, encrypts: boolean): Omit<Identity, 'id'> {
   const { definition, queue, priority, maxRetries, timeoutMs, meta, occurrence, repeat } = plan
   const { job, name } = definition.fields
   const { singleInstance } = definition
-  return { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat }
+  const common = { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat }
+  return (plan.encrypt ?? encrypts) ? { ...common, encrypted: true } : common
 }
 
 /** One that only waits for others is the root of whatever it makes itself. */

@@ -49,7 +49,7 @@ export class Sending {
     const newId = backend.kind === 'sync' ? () => `sync-${newUuid()}` : newUuid
     this.#backend = backend
     this.#settings = settings
-    this.#sealing = { now, newId, keys }
+    this.#sealing = { now, newId, keys, encrypts: settings.encrypt }
     this.#sends = new Batcher((envelopes: readonly Envelope[]) => backend.send(envelopes), largestSend)
   }
 

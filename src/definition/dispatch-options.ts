@@ -20,6 +20,8 @@ export interface DispatchOptions extends UniqueDispatchOptions {
   /** Once a job with this key has succeeded, another one is skipped instead of run. */
   readonly idempotencyKey?: string
   readonly meta?: Readonly<Record<string, Json>>
+  /** Stores the payload encrypted, or does not, in place of what the definition and the instance say. */
+  readonly encrypt?: boolean
   /** Does not run before these jobs have ended, by their handles or ids. */
   readonly dependsOn?: Dependencies
   /** What becomes of it when one of them fails: it is dead too (the default), skipped, waits for the rest, or runs at once. */
@@ -51,6 +53,7 @@ export const dispatchOptionNames = [
   'throttle',
   'idempotencyKey',
   'meta',
+  'encrypt',
   'dependsOn',
   'onDependencyFailure',
   'waitAtMost',

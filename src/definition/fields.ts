@@ -57,6 +57,8 @@ export interface DefinitionFields {
   readonly idempotencyKey: KeyOf | null
   readonly idempotencyTtlMs: number
   readonly delivery: DeliveryMode
+  /** Whether payloads are stored encrypted; null is as the instance says. */
+  readonly encrypt: boolean | null
   /** How long it waits for other jobs. */
   readonly longestWaitMs: number
   readonly onChildFailure: ChildFailure
@@ -102,6 +104,7 @@ export const definitionDefaults = {
   idempotencyKey: null,
   idempotencyTtlMs: 86_400_000,
   delivery: 'at-least-once',
+  encrypt: null,
   longestWaitMs: defaultLongestWaitMs,
   onChildFailure: 'fail',
   keep: {},

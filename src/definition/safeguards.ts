@@ -1,5 +1,6 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { unknownOptions } from '../core/options.ts'
+import { shown } from '../core/shown.ts'
 import type { DefinitionFields } from './definition.ts'
 import type { DeliveryMode } from './delivery.ts'
 import { givenValues } from './given-values.ts'
@@ -93,6 +94,14 @@ export abstract class Safeguards<Payload> extends Recurrence {
 
   idempotencyTtl(ttl: Duration): this {
     return this.set({ idempotencyTtlMs: parseDuration(ttl, 'idempotencyTtl') })
+  }
+
+  /** Stores payloads encrypted (AES-256-GCM, with the signing key), so that only workers can read them. */
+  encrypt(encrypt = true): this {
+    refuse(`Job "${this.job}"`, [
+      typeof encrypt === 'boolean' ? undefined : `encrypt must be true or false, got ${shown(encrypt)}`,
+    ])
+    return this.set({ encrypt })
   }
 
   /**

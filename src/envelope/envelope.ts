@@ -1,4 +1,5 @@
-import { TreadleError } from '../core/errors.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { parseEncrypted } from './encryption.ts'
 import { type Identity, identityOf, identityStart, identityTail, isInstant } from './identity.ts'
 import type { KeyRing } from './key-ring.ts'
 
@@ -95,9 +96,18 @@ export interface Delivery {
   readonly number?: number | null
 }
 
-/** Makes and signs an envelope. Without a key ring it travels unsigned. */
-export function sealEnvelope(identity: Identity, payload: string, delivery: Delivery, keys: KeyRing | null): Envelope {
-  return stamp(stampOf(identity), identity.id, payload, delivery, keys)
+/**
+ * Makes and signs an envelope. Without a key ring it travels unsigned. The payload of one that is to travel encrypted is encrypted
+ * here, unless it is already.
+ */
+export function sealEnvelope(
+  identity: Identity,
+  payload: string,
+  delivery: Delivery,
+  keys: KeyRing | null,
+  isEncrypted = false,
+): Envelope {
+  return stamp(stampOf(identity), identity.id, payload, delivery, keys, isEncrypted)
 }
 
 /** What many jobs may have in common: all of an identity but the id, and the text that it travels as. */
@@ -106,23 +116,26 @@ export interface Stamp {
   readonly queue: string
   readonly priority: number
   readonly singleInstance: boolean
+  readonly encrypted: boolean
   readonly text: string
 }
 
 export function stampOf(identity: Omit<Identity, 'id'>): Stamp {
-  const { job, queue, priority, singleInstance } = identity
-  return { job, queue, priority, singleInstance, text: identityTail(identity) }
+  const { job, queue, priority, singleInstance, encrypted = false } = identity
+  return { job, queue, priority, singleInstance, encrypted, text: identityTail(identity) }
 }
 
 /** Makes and signs the envelope of one of many jobs with the same stamp: nothing is written that they have in common. */
 export function stamp(
-  { job, queue, priority, singleInstance, text }: Stamp,
+  { job, queue, priority, singleInstance, encrypted, text }: Stamp,
   id: string,
-  payload: string,
+  plain: string,
   delivery: Delivery,
   keys: KeyRing | null,
+  isEncrypted = false,
 ): Envelope {
   const identity = identityStart(id) + text
+  const payload = encrypted && !isEncrypted ? encryptedPayload(plain, id, identity, keys) : plain
   return {
     id,
     number: delivery.number ?? null,
@@ -140,6 +153,16 @@ export function stamp(
     group: delivery.group ?? null,
     links: delivery.links ?? null,
   }
+}
+
+function encryptedPayload(plain: string, id: string, identity: string, keys: KeyRing | null): string {
+  if (keys !== null) return keys.encrypt(plain, payloadContext(id), identity)
+  throw new TreadleError('KEY_INVALID', 'A job is encrypted with the signing key: give a signingKey, or do not ask for encrypt')
+}
+
+/** A payload is of no use in another job. */
+function payloadContext(id: string): string {
+  return `payload\n${id}`
 }
 
 /** The parts of an envelope that opening it looks at. */
@@ -166,17 +189,25 @@ export function isSameSeal(a: Seal, b: Seal): boolean {
  */
 class OpenedEnvelope {
   readonly identity: Identity
-  /** What `text` says. A handler may change what is inside of it. */
-  readonly payload: unknown
-  /** The payload as it was signed. */
+  /** The payload as it was signed, and as it is stored: an encrypted one is not readable. */
   readonly text: string
   readonly #isSigned: boolean
+  readonly #read: () => unknown
+  #payload: { readonly value: unknown } | undefined
 
-  constructor(identity: Identity, payload: unknown, text: string, isSigned: boolean) {
+  constructor(identity: Identity, text: string, isSigned: boolean, read: () => unknown) {
     this.identity = identity
-    this.payload = payload
     this.text = text
     this.#isSigned = isSigned
+    this.#read = read
+    // What is not JSON is refused at once; what is encrypted is decrypted only where somebody wants to know what it says.
+    if (!identity.encrypted) this.#payload = { value: read() }
+  }
+
+  /** What `text` says. A handler may change what is inside of it. */
+  get payload(): unknown {
+    this.#payload ??= { value: this.#read() }
+    return this.#payload.value
   }
 
   /** What may sign this job again: nothing, where its own signature was not looked at or was not there. */
@@ -198,15 +229,29 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
   const { createdAt = 0, runAt = 0 } = sealed
   if (!isInstant(createdAt) || !isInstant(runAt)) throw malformed(sealed.id, 'its times are none')
   const isSigned = keys !== null && sealed.signature !== null
-  return new OpenedEnvelope(identity, parsedPayload(sealed), sealed.payload, isSigned)
+  const read = identity.encrypted ? () => decryptedPayload(sealed, keys) : () => parsedPayload(sealed)
+  return new OpenedEnvelope(identity, sealed.payload, isSigned, read)
 }
 
-function parsedPayload({ id, payload }: Sealed): unknown {
+function parsedPayload({ id, payload }: Pick<Sealed, 'id' | 'payload'>): unknown {
   try {
     return JSON.parse(payload)
   } catch (cause) {
     throw malformed(id, 'its payload is not JSON', cause)
   }
+}
+
+function decryptedPayload({ id, payload }: Sealed, keys: KeyRing | null): unknown {
+  const encrypted = parseEncrypted(payload)
+  if (encrypted === undefined) throw malformed(id, 'its payload should be encrypted, and is not')
+  if (keys === null) throw malformed(id, 'its payload is encrypted, and this program has no key')
+  let plain: string
+  try {
+    plain = keys.decrypt(encrypted, payloadContext(id))
+  } catch (cause) {
+    throw malformed(id, `its payload cannot be decrypted: ${messageOf(cause)}`, cause)
+  }
+  return parsedPayload({ id, payload: plain })
 }
 
 function malformed(id: string, why: string, cause?: unknown): TreadleError {

@@ -18,6 +18,8 @@ export interface Identity {
   readonly occurrence: number | null
   /** When it is to be done again after it has been done, in the repeat language; null where it is done once. */
   readonly repeat: string | null
+  /** Its payload travels encrypted. */
+  readonly encrypted?: true
 }
 
 export const envelopeVersion = 1
@@ -68,25 +70,35 @@ function commonOf(fields: readonly unknown[]): Omit<Identity, 'id'> | undefined 
   return { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, ...ending }
 }
 
-/** What only some identities end with: nothing, an occurrence, or a repeat behind an occurrence that may be null. */
-function endingOf(fields: readonly unknown[]): Pick<Identity, 'occurrence' | 'repeat'> | undefined {
-  const [occurrence = null, repeat = null] = fields
-  const isShort = fields.length === 0 || (fields.length === 1 && occurrence !== null)
-  if (!isShort && (fields.length !== 2 || typeof repeat !== 'string')) return undefined
+/** What only some identities end with: nothing, an occurrence, a repeat behind an occurrence, or that it is encrypted behind both. */
+function endingOf(fields: readonly unknown[]): Pick<Identity, 'occurrence' | 'repeat' | 'encrypted'> | undefined {
+  const [occurrence = null, repeat = null, encrypted] = fields
+  const isKnown = fields.length <= 3 && (fields.length < 3 || encrypted === true)
+  // Each has one spelling: nothing is written that says nothing.
+  const isShortest = fields.length === 0 || fields.length === 3 || fields.at(-1) !== null
+  if (!isKnown || !isShortest || !(repeat === null || typeof repeat === 'string')) return undefined
   if (occurrence !== null && !isInstant(occurrence)) return undefined
-  return { occurrence, repeat: repeat as string | null }
+  return { occurrence, repeat, ...(encrypted === true && { encrypted }) }
 }
 
 /**
  * The deterministic form: an array in fixed order, of which this is all that follows the id. An empty `meta` travels as null, an
- * `occurrence` only where there is one or where a `repeat` follows it, and a `repeat` only where there is one.
+ * `occurrence` only where there is one or where something follows it, and so with a `repeat` and with `encrypted`.
  */
 export function identityTail(identity: Omit<Identity, 'id'>): string {
-  const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } = identity
+  const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta } = identity
   const travellingMeta = hasMembers(meta) ? meta : null
   const rest = [job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, travellingMeta]
-  const ending = repeat !== null ? [occurrence, repeat] : occurrence !== null ? [occurrence] : []
-  return JSON.stringify([...rest, ...ending]).slice(1)
+  return JSON.stringify([...rest, ...endingFields(identity)]).slice(1)
+}
+
+function endingFields({
+  occurrence,
+  repeat,
+  encrypted,
+}: Pick<Identity, 'occurrence' | 'repeat' | 'encrypted'>): readonly unknown[] {
+  if (encrypted) return [occurrence, repeat, true]
+  return repeat !== null ? [occurrence, repeat] : occurrence !== null ? [occurrence] : []
 }
 
 /** All of an identity up to what its stamp says. */

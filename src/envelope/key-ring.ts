@@ -1,4 +1,5 @@
 import { TreadleError } from '../core/errors.ts'
+import { decryptText, type Encrypted, encryptText } from './encryption.ts'
 import { parseIdentity } from './identity.ts'
 import { covers, isLimited, type ScopedJob, scopeText } from './key-scope.ts'
 import { RingKey, type SigningKey } from './ring-key.ts'
@@ -59,6 +60,19 @@ export class KeyRing {
       throw new TreadleError('SIGNATURE_INVALID', 'The envelope was changed after it was signed')
     }
     if (isLimited(key.scope)) refuseUncovered(key, parseIdentity(identity))
+  }
+
+  /** With the key that signs the job of this identity; see `decrypt`. */
+  encrypt(text: string, context: string, identity: string): string {
+    const { id, encryptionKey } = this.#signerOf(identity)
+    return encryptText(text, context, id, encryptionKey)
+  }
+
+  /** Only in the context that it was encrypted for. Old keys decrypt as well. */
+  decrypt(encrypted: Encrypted, context: string): string {
+    const key = this.#keys().get(encrypted.kid)
+    if (key === undefined) throw new TreadleError('KEY_INVALID', `the key "${encrypted.kid}" is not in the key ring`)
+    return decryptText(encrypted, context, key.encryptionKey)
   }
 
   /** `kid.signature` over a text that is no envelope: its first line is to say what it is. By a limited key only where there is no other. */

@@ -20,5 +20,7 @@ export function reseal(opened: Opened, kept: Kept, { identity, payload, runAt }:
   const until = uniqueUntil === undefined ? {} : { uniqueUntil }
   const delivery = { number, createdAt, runAt, uniqueKey, ...until, group, links: links ?? null }
   const changed = { ...opened.identity, ...identity, id: opened.identity.id }
-  return sealEnvelope(changed, payload ?? opened.text, delivery, opened.signer(keys))
+  // What is encrypted already stays so: it is bound to the id, which does not change.
+  const isUnchanged = payload === undefined || payload === opened.text
+  return sealEnvelope(changed, payload ?? opened.text, delivery, opened.signer(keys), isUnchanged)
 }

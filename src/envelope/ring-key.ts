@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { TreadleError } from '../core/errors.ts'
 import { type KeyScope, scopeProblem } from './key-scope.ts'
 
@@ -13,6 +13,7 @@ export class RingKey {
   readonly id: string
   readonly scope: KeyScope
   readonly #secret: KeyObject
+  #encryption: KeyObject | undefined
 
   constructor(key: SigningKey) {
     checkKey(key)
@@ -20,6 +21,12 @@ export class RingKey {
     this.id = id
     this.scope = { ...(queues !== undefined && { queues }), ...(jobs !== undefined && { jobs }) }
     this.#secret = createSecretKey(secret, 'utf8')
+  }
+
+  /** Another key than the one that signs, made of the same secret. */
+  get encryptionKey(): KeyObject {
+    this.#encryption ??= createSecretKey(Buffer.from(hkdfSync('sha256', this.#secret, '', 'treadle encryption v1', 32)))
+    return this.#encryption
   }
 
   digest(text: string): string {

@@ -25,6 +25,8 @@ export interface WireEnvelope {
   readonly occurrence?: string
   /** When it is to be done again, in the repeat language; absent where it is done once. */
   readonly repeat?: string
+  /** The payload is encrypted; absent where it is not. */
+  readonly encrypted?: true
   readonly _sig: string | null
 }
 
@@ -48,6 +50,7 @@ export function toWire(envelope: Envelope, attempts: number): string {
     meta: identity.meta,
     ...(identity.occurrence !== null && { occurrence: new Date(identity.occurrence).toISOString() }),
     ...(identity.repeat !== null && { repeat: identity.repeat }),
+    ...(identity.encrypted && { encrypted: true }),
     _sig: envelope.signature,
   }
   return JSON.stringify(wire)
@@ -74,10 +77,11 @@ export function fromWire(text: string, receivedAt: number): ReadWire {
     meta: wire.meta,
     occurrence: wire.occurrence === undefined ? null : (instantMs(wire.occurrence) ?? null),
     repeat: wire.repeat ?? null,
+    ...(wire.encrypted && { encrypted: true }),
   }
   const runAt = wire.schedule === null ? receivedAt : (instantMs(wire.schedule) ?? receivedAt)
   const delivery = { createdAt: receivedAt, runAt, uniqueKey: null }
-  const unsigned = sealEnvelope(identity, JSON.stringify(wire.payload), delivery, null)
+  const unsigned = sealEnvelope(identity, JSON.stringify(wire.payload), delivery, null, true)
   return { envelope: { ...unsigned, signature: wire._sig }, attempts: wire.attempts }
 }
 
@@ -98,6 +102,7 @@ const wireShape: { readonly [Field in keyof WireEnvelope]-?: (value: unknown) =>
   meta: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   occurrence: (value) => value === undefined || (typeof value === 'string' && instantMs(value) !== undefined),
   repeat: (value) => value === undefined || isText(value),
+  encrypted: (value) => value === undefined || value === true,
   _sig: (value) => value === null || isText(value),
 }
 

@@ -29,6 +29,8 @@ export function admit(run: ActiveRun, deps: AdmissionDeps): Admitted {
   if (allowed === undefined ? definition.fields.restricted : !allowed.includes(job)) {
     throw new TreadleError('HANDLER_DENIED', `Queue "${queue}" does not admit "${job}". List it in the option allow["${queue}"].`)
   }
+  // An encrypted payload that cannot be read is refused here as well.
+  void opened.payload
   return { definition, opened }
 }
 

@@ -34,7 +34,9 @@ const defaultGraceMs = 10_000
 /** Lets other programs, in any language, use the queue of this one, until it is stopped. The queue itself stays open. */
 export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<JobServer> {
   const config = serveConfig(options)
-  const service = new JobService(await jobs.served(), config.maxRescues)
+  // Where every token only looks, nothing is signed or verified that changes anything.
+  const looksOnly = config.tokens.length > 0 && config.tokens.every(({ role }) => role === 'read')
+  const service = new JobService(await jobs.served({ looksOnly }), config.maxRescues)
   const { clock, logger } = service.queue.settings
   const access = new Access(config.tokens, clock)
   if (access.isOpen) logger.warn(openWarning)

@@ -29,7 +29,7 @@ export const homes: readonly Home[] = [
   },
   {
     what: 'secret randomness',
-    homes: ['core/id.ts', 'envelope/key*'],
+    homes: ['core/id.ts', 'envelope/key*', 'envelope/encryption.ts'],
     globals: ['crypto'],
     modules: ['node:crypto'],
     names: [

@@ -10,7 +10,7 @@ const keys = ring(firstKey)
 describe('a sealed envelope', () => {
   it('opens as what was sealed', () => {
     const envelope = sealEnvelope(identity, payload, delivery, keys)
-    expect({ ...openEnvelope(envelope, keys) }).toEqual({ identity, payload: { to: 'ada@example.com' }, text: payload })
+    expect(openEnvelope(envelope, keys)).toMatchObject({ identity, payload: { to: 'ada@example.com' }, text: payload })
   })
 
   it('repeats for the backend what routing needs, and keeps the payload as it was written', () => {
@@ -94,7 +94,7 @@ describe('a sealed envelope', () => {
 })
 
 describe('an envelope that was changed', () => {
-  const changes: Readonly<Record<keyof Identity, unknown>> = {
+  const changes: Readonly<Record<Exclude<keyof Identity, 'encrypted'>, unknown>> = {
     id: 'other-id',
     job: 'shell',
     name: 'Something else',

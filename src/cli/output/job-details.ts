@@ -1,6 +1,7 @@
 import type { AttemptError } from '../../backends/contract.ts'
 import type { JobLink, JobRecord, TreeCounts } from '../../backends/store.ts'
 import { formatDuration } from '../../core/duration.ts'
+import { parseEncrypted } from '../../envelope/encryption.ts'
 import { opened, stateColour } from './jobs.ts'
 import type { Output } from './output.ts'
 import { plural, visible } from './text.ts'
@@ -45,8 +46,8 @@ export function jobDetails({ job, links, tree }: ShownJob, out: Output, now: num
     ['idempotency', job.idempotencyKey === null ? undefined : visible(job.idempotencyKey)],
     ['progress', job.progress === null ? undefined : progressText(opened(job.progress))],
     ['meta', Object.keys(job.meta).length === 0 ? undefined : block(job.meta)],
-    ['payload', block(opened(job.payload))],
-    ['result', job.result === null ? undefined : block(opened(job.result))],
+    ['payload', contents(job.payload)],
+    ['result', job.result === null ? undefined : contents(job.result)],
   ]
   const known = lines.filter((line): line is readonly [string, string] => line[1] !== undefined)
   return [
@@ -65,6 +66,12 @@ function tookOf(job: JobRecord): string | undefined {
 
 function progressText(progress: unknown): string {
   return typeof progress === 'number' && progress >= 0 && progress <= 1 ? `${Math.round(progress * 100)} %` : block(progress)
+}
+
+/** Of what is encrypted, that it is and with which key. */
+function contents(text: string): string {
+  const encrypted = parseEncrypted(text)
+  return encrypted === undefined ? block(opened(text)) : visible(`encrypted (${encrypted.kid})`)
 }
 
 /** Pretty JSON, its further lines under the first. */

@@ -1,5 +1,6 @@
 import type { JobState } from '../../backends/job-state.ts'
 import type { JobRecord } from '../../backends/store.ts'
+import { shownText } from '../../envelope/encryption.ts'
 import type { Colours, Output } from './output.ts'
 import { relativeTime } from './time.ts'
 
@@ -31,8 +32,8 @@ export function jobJson(record: JobRecord): object {
   const { identity: _, signature: __, ...job } = record
   return {
     ...job,
-    payload: opened(job.payload),
-    result: opened(job.result),
+    payload: opened(shownText(job.payload)),
+    result: opened(shownText(job.result)),
     progress: opened(job.progress),
     errors: job.errors.map((error) => ({ ...error, at: iso(error.at) })),
     createdAt: iso(job.createdAt),

@@ -1,6 +1,7 @@
 import type { JobRecord } from '../../backends/store.ts'
 import type { Job, JobSummary } from '../../client/api/job-shapes.ts'
 import type { Json } from '../../core/json.ts'
+import { shownText } from '../../envelope/encryption.ts'
 import { verbatim } from './verbatim.ts'
 
 export function jobJson(record: JobRecord): Job {
@@ -64,9 +65,10 @@ export function isoOrNull(ms: number | null): string | null {
 /** What somebody wrote there that is no JSON is shown as a text. */
 function opened(text: string | null): Json {
   if (text === null) return null
+  const shown = shownText(text)
   try {
-    JSON.parse(text)
-    return verbatim(text)
+    JSON.parse(shown)
+    return verbatim(shown)
   } catch {
     return text
   }

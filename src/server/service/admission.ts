@@ -47,6 +47,7 @@ async function admit(lease: Lease, queue: ServedQueue): Promise<AdmittedLease | 
   try {
     opened = openLease(lease, queue.keys)
     refuseUnlisted(opened.identity, queue)
+    refuseEncrypted(opened.identity)
   } catch (error) {
     await end(lease, { kind: 'dead', reason: 'rejected', error }, queue)
     return null
@@ -61,6 +62,15 @@ async function admit(lease: Lease, queue: ServedQueue): Promise<AdmittedLease | 
   if (held === null) return { lease, opened }
   await end(lease, held, queue)
   return null
+}
+
+/** What is encrypted is read by workers on the queue alone, and a client that is given something else would work on that. */
+function refuseEncrypted({ job, encrypted }: Identity): void {
+  if (!encrypted) return
+  throw new TreadleError(
+    'HANDLER_DENIED',
+    `"${job}" is encrypted: it is run by workers on the queue, not by clients of a job server`,
+  )
 }
 
 function refuseUnlisted({ job, queue }: Identity, { settings: { allow } }: ServedQueue): void {

@@ -57,7 +57,7 @@ export class Creating {
     const definition = this.definitionOf(given.job)
     const plan = this.#planOf(definition, given.options ?? {}, repeat)
     const written = hasNoKeys(plan) ? this.#writePlainly(plan, given.payload) : await this.#write(plan, given.payload)
-    const sealing = { now: () => clock.now(), newId, keys }
+    const sealing = { now: () => clock.now(), newId, keys, encrypts: settings.encrypt }
     const place = parent && { root: parent.root, parent: parent.link, waitsFor: [] }
     return sealJob(plan, written, sealing, { number, ...(place && { place }) })
   }

@@ -1,5 +1,6 @@
 import type { JobRecord } from '../../../backends/store.ts'
 import { type WireMeta, wireMetaOf } from '../../../envelope/bedrock-meta.ts'
+import { shownText } from '../../../envelope/encryption.ts'
 import { wirePriorityOf } from './priorities.ts'
 
 export type WireState = 'QUEUED' | 'RUNNING' | 'RUNQUEUED' | 'PAUSED' | 'FINISHED' | 'FAILED' | 'CANCELLED'
@@ -48,7 +49,7 @@ export function wireJobOf(record: JobRecord): WireJob | null {
     meta,
     priority: wirePriorityOf(record.priority),
     lastRun: record.startedAt ?? meta.lastRun,
-    data: state === 'FINISHED' ? (record.result ?? record.payload) : record.payload,
+    data: shownText(state === 'FINISHED' ? (record.result ?? record.payload) : record.payload),
   }
 }
 

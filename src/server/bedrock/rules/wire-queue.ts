@@ -5,6 +5,7 @@ import type { JobRecord } from '../../../backends/store.ts'
 import { Batcher } from '../../../core/batcher.ts'
 import type { Keep } from '../../../definition/definition.ts'
 import { type WireMeta, wireMetaOf, withWireMeta } from '../../../envelope/bedrock-meta.ts'
+import { shownText } from '../../../envelope/encryption.ts'
 import { type Envelope, type Opened, type Seal, sealOf } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
 import type { CatchUpLimits } from '../../../scheduling/repeating/catch-up.ts'
@@ -137,7 +138,9 @@ export class WireQueue {
     const opened = await this.verified(record)
     const before = opened.identity
     const { job = before.job, priority = before.priority, repeat = before.repeat } = changes
-    const { data = opened.text, runAt = record.runAt } = changes
+    const { runAt = record.runAt } = changes
+    // What a client was shown of an encrypted job is not what it says.
+    const data = changes.data === undefined || changes.data === shownText(opened.text) ? opened.text : changes.data
     const meta = withWireMeta(before.meta, { ...wireMetaOf(before.meta), ...changes.meta })
     const name = before.name === before.job ? job : before.name
     const identity = { job, name, priority, repeat, meta }

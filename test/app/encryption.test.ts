@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { jobJson } from '../../src/cli/output/jobs.ts'
+import { world } from '../world.ts'
+
+const signingKey = { id: 'k1', secret: 'correct horse battery staple' }
+const shown = { encrypted: true, kid: 'k1' }
+
+describe('payloads that are encrypted', () => {
+  it('are read by handlers alone, where the definition, the dispatch or the instance asks for it', async () => {
+    const plain = world({ signingKey })
+    const all = plain.other({ signingKey, encrypt: true })
+    const seen: unknown[] = []
+    const handler = async (text: string) => void seen.push(text)
+    const defined = plain.jobs.define('defined', handler).encrypt()
+    const bare = plain.jobs.define('bare', handler)
+    const runs = [
+      await defined.dispatch('secret one'),
+      await bare.dispatch('secret two', { encrypt: true }),
+      await all.jobs.declare('bare').dispatch('secret three'),
+    ]
+    const open = [
+      await bare.dispatch('open one'),
+      await defined.dispatch('open two', { encrypt: false }),
+      await all.jobs.declare('defined').encrypt(false).dispatch('open three'),
+    ]
+    for (const run of runs) {
+      const record = await plain.record(run)
+      expect(JSON.stringify(record)).not.toContain('secret')
+      expect(jobJson(record)).toMatchObject({ payload: shown })
+    }
+    for (const run of open) expect((await plain.record(run)).payload).toContain('open')
+    await plain.jobs.run()
+    expect(seen.sort()).toEqual(['open one', 'open three', 'open two', 'secret one', 'secret three', 'secret two'])
+  })
+
+  it('make their keys before they are encrypted, and can be merged', async () => {
+    const { jobs, record } = world({ signingKey, encrypt: true })
+    const seen: unknown[] = []
+    const job = jobs
+      .define('job', async (payload: { id: number; a?: number; b?: number }) => void seen.push(payload))
+      .unique(({ id }) => String(id), { onConflict: 'merge' })
+      .idempotencyKey(({ id }) => `once-${id}`)
+    const first = await job.dispatch({ id: 7, a: 1 })
+    expect((await job.dispatch({ id: 7, b: 2 })).id).toBe(first.id)
+    expect(await record(first)).toMatchObject({ uniqueKey: '7', idempotencyKey: 'once-7' })
+    await jobs.run()
+    expect(seen).toEqual([{ id: 7, a: 1, b: 2 }])
+  })
+
+  it('are refused where the worker does not know their key', async () => {
+    const sender = world({ signingKey, encrypt: true })
+    const run = await sender.jobs.declare('job').dispatch('x')
+    const worker = sender.other({ signingKey: { ...signingKey, id: 'k2' } })
+    worker.jobs.define('job', async () => {})
+    await worker.jobs.run()
+    expect(await worker.record(run)).toMatchObject({ state: 'dead', reason: 'rejected' })
+  })
+
+  it('need a key', async () => {
+    const { jobs } = world()
+    await expect(jobs.declare('job').encrypt().dispatch('x')).rejects.toMatchObject({ code: 'KEY_INVALID' })
+  })
+})
