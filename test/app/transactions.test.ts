@@ -136,7 +136,8 @@ describe('an effectively-once job', () => {
       })
       .delivery('effectively-once')
     const run = await job.dispatch({})
-    expect(await jobs.run()).toMatchObject({ lost: 1 })
+    // It is given up when it was lost alone, and not beside others.
+    expect(await jobs.run()).toMatchObject({ lost: 4 })
     expect(await run.state()).toBe('dead')
     expect(query(path, "SELECT name FROM sqlite_schema WHERE name = 'written'")).toEqual([])
   })

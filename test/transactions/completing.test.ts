@@ -106,7 +106,8 @@ describe.each(serverEngines)('an effectively-once job on %s', (engine) => {
       }),
     )
     const { report, record } = await runOf(job)
-    expect(report).toMatchObject({ lost: 1 })
+    // It is given up when it was lost alone, and not beside others.
+    expect(report).toMatchObject({ lost: 4 })
     expect([record?.state, await world.orders()]).toEqual(['dead', []])
   })
 
