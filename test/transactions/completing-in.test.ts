@@ -136,7 +136,8 @@ describe.each(serverEngines)('a job that ends in a transaction of its handler on
       await begun(async (tx) => ctx.completeIn(tx)).catch((thrown: unknown) => seen.push(thrown))
     })
     await job.dispatch(1)
-    expect(await world.jobs.run({ jobs: [job.job] })).toMatchObject({ lost: 1 })
-    expect(seen).toMatchObject([{ code: 'STOPPED' }])
+    expect(await world.jobs.run({ jobs: [job.job] })).toMatchObject({ lost: 4 })
+    // Each time, until it is given up after a run that it had for itself.
+    expect(seen).toMatchObject(Array.from({ length: 4 }, () => ({ code: 'STOPPED' })))
   })
 })
