@@ -21,6 +21,8 @@ export interface ScheduleStore {
   find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]>
   /** What a run of this occurrence must know of the others. */
   neighbours(key: OccurrenceKey): Promise<Neighbours>
+  /** A scheduler is there while these are due: from now on they count as seen. What is not due yet, or not there, is left as it is. */
+  markSeen(keys: readonly OccurrenceKey[]): Promise<void>
   /** The last occurrences up to this instant, the latest first. */
   recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]>
   /** Ends occurrences as skipped that wait and were never claimed; gives their number. */
@@ -89,7 +91,10 @@ export interface OccurrenceRecord extends OccurrenceKey {
 export interface Neighbours {
   /** The earliest occurrence before this one whose job was claimed once and has not ended. */
   readonly unended: number | null
-  /** Somebody was there to see it fall due: a later one was stored when this one was due already, or one that is still to come is there. */
+  /**
+   * Somebody was there to see it fall due: it, or a later one, was stored when it was due already, it was marked so, or one that
+   * is still to come is there.
+   */
   readonly seen: boolean
 }
 

@@ -41,13 +41,17 @@ export async function heldBack(run: ScheduledRun, deps: OccurrenceDeps): Promise
   if (!isLate && overlap === 'allow' && fields.dependsOn.length === 0) return null
   try {
     const { unended, seen } = await schedules.neighbours({ schedule: definition.job, at })
-    if (isLate && !seen) return { kind: 'skipped', why: `missed: due at ${formatInstant(at)}, found ${span(at, now)} late` }
+    if (isLate && !seen) return missed(at, now)
     if (unended !== null && unended <= now && overlap !== 'allow') return overlapping(overlap, unended, now, logger)
     return await heldByDependencies({ ...run, isWatched: seen || isWatched(run, now) }, now, deps)
   } catch (thrown) {
     logger.error(`what this scheduled run has to wait for could not be looked up: ${messageOf(thrown)}; trying again`)
     return { kind: 'snooze', delayMs: askAgainMs }
   }
+}
+
+function missed(at: number, now: number): Outcome {
+  return { kind: 'skipped', why: `missed: due at ${formatInstant(at)}, found ${span(at, now)} late`, isMissed: true }
 }
 
 /**

@@ -17,8 +17,8 @@ export type Outcome =
   | { readonly kind: 'release' }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
   | { readonly kind: 'cancelled' }
-  /** The result is that of a run that did the same work. */
-  | { readonly kind: 'skipped'; readonly why: string; readonly result?: string }
+  /** The result is that of a run that did the same work. A missed one is the run of a schedule that nobody saw fall due. */
+  | { readonly kind: 'skipped'; readonly why: string; readonly result?: string; readonly isMissed?: true }
   /** Another worker has the job now: there is nothing left to settle. */
   | { readonly kind: 'lost' }
 

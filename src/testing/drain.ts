@@ -4,12 +4,12 @@ import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
 import type { RunOptions } from '../worker/options.ts'
-import { emptyTally, type RunReport } from '../worker/report.ts'
+import { addReport, emptyTally, type RunReport } from '../worker/report.ts'
 import type { ManualClock } from './manual-clock.ts'
 import { everyRecord } from './records.ts'
 
 export interface DrainOptions extends Pick<RunOptions, 'concurrency' | 'queues' | 'jobs' | 'maxRescues' | 'signal'> {
-  /** The clock that the program was made with: it is moved forward over delays, retries, snoozes and rates. */
+  /** The clock that the program was made with: it is moved forward over delays, retries, snoozes, repeats and rates. */
   readonly clock?: ManualClock
   /** Follows the schedules too, and stops when so much time has passed on the clock. */
   readonly for?: Duration
@@ -29,17 +29,21 @@ const optionNames: Readonly<Record<keyof DrainOptions, true>> = {
 /**
  * Runs everything that is due until nothing is. With a clock, what is due later or waits for a rate is run as well, each job at its own
  * instant.
- * Schedules never end, so they are followed only with `for`.
+ * Schedules and repeats never end, so they are followed only with `for`.
  */
 export async function drain(jobs: Treadle, options: DrainOptions = {}): Promise<RunReport> {
   refuseUnknownOptions(options, Object.keys(optionNames), 'drain')
   const { clock, for: duration, ...runOptions } = options
   const total = emptyTally()
   const endAt = endOf(clock, duration)
-  for (let pass = 0; pass < mostPasses; pass++) {
-    const report = await jobs.run({ ...runOptions, scheduler: endAt !== null })
-    for (const count of Object.keys(total) as (keyof RunReport)[]) total[count] += report[count]
-    if (clock === undefined || options.signal?.aborted === true) return total
+  const mostMoves = endAt === null ? mostEndlessMoves : Number.POSITIVE_INFINITY
+  for (let moves = 0; moves < mostMoves; moves++) {
+    let report: RunReport
+    do {
+      report = await jobs.run({ ...runOptions, scheduler: endAt !== null })
+      addReport(total, report)
+      if (clock === undefined || options.signal?.aborted === true) return total
+    } while (endAt !== null && mayGoOn(jobs, report))
     const dueAt = await nextDueAt(jobs, options)
     if (dueAt === null || (endAt !== null && dueAt > endAt)) {
       if (endAt !== null) await clock.advance(endAt - clock.now())
@@ -47,11 +51,17 @@ export async function drain(jobs: Treadle, options: DrainOptions = {}): Promise<
     }
     await clock.advance(Math.max(dueAt - clock.now(), 1))
   }
-  const message = `drain() moved the clock ${mostPasses} times and jobs still wait. Does one of them always snooze? Give the option "for" to end at a time.`
+  const message = `drain() moved the clock ${mostEndlessMoves} times and jobs still wait. Does one of them always snooze or repeat? Give the option "for" to end at a time.`
   throw new TreadleError('WAIT_TIMEOUT', message)
 }
 
-const mostPasses = 10_000
+const mostEndlessMoves = 10_000
+
+/** The next run of a repeat is stored when the one before it has ended, by a pass that comes after that. */
+function mayGoOn(jobs: Treadle, { succeeded, dead, cancelled, skipped }: RunReport): boolean {
+  if (succeeded + dead + cancelled + skipped === 0) return false
+  return jobs.definitions().some(({ fields }) => fields.schedule?.kind === 'repeat')
+}
 
 function endOf(clock: ManualClock | undefined, duration: Duration | undefined): number | null {
   if (duration === undefined) return null

@@ -32,6 +32,7 @@ export function announce({ events, logger }: AnnouncingDeps, run: ActiveRun, out
       return
     case 'skipped':
       events.emit('job:skipped', { ...run.event, why: outcome.why })
+      if (outcome.isMissed) events.emit('schedule:missed', { schedule: run.event.job, madeUp: [], leftOut: 1 })
       return
     case 'snooze':
       events.emit('job:snoozed', { ...run.event, delayMs: outcome.delayMs, why: outcome.why ?? null })

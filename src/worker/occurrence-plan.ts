@@ -10,6 +10,8 @@ export interface OccurrencePlan {
   readonly nextAt: number | null
   /** Occurrences before this that were stored ahead and that nobody has begun are past their policy. */
   readonly skipBefore: number | null
+  /** The occurrence that is due, and that somebody may still begin: from now on it is late, and not missed. Only a repeat needs to be told. */
+  readonly due: number | null
   /** How many that were never stored are left out, up to a bound. */
   readonly leftOut: number
 }
@@ -30,7 +32,7 @@ export interface Moment {
   readonly horizonMs: number
 }
 
-const nothing: OccurrencePlan = { occurrences: [], nextAt: null, skipBefore: null, leftOut: 0 }
+const nothing: OccurrencePlan = { occurrences: [], nextAt: null, skipBefore: null, due: null, leftOut: 0 }
 
 export function planOccurrences(
   schedule: Schedule,
@@ -77,6 +79,7 @@ function planCalendar(
       ...ahead.map((at) => ({ at, why: 'next' as const })),
     ],
     nextAt: ahead[0] ?? null,
+    due: null,
     skipBefore: skipBefore(schedule, policy, latest, madeUp, now),
     leftOut: leftOut(schedule, seenUntil, missed[0] ?? (isCurrentMeant ? current : now + 1)),
   }
@@ -129,8 +132,9 @@ function planRepeat(
     return { ...nothing, occurrences: [{ at, why: 'current', follows: null }] }
   }
   if (latest.outcome === null) {
-    const skipBefore = isMissedRepeat(schedule, policy, latest.at, now) ? latest.at + 1 : null
-    return { ...nothing, nextAt: latest.at > now ? latest.at : null, skipBefore }
+    if (latest.at > now) return { ...nothing, nextAt: latest.at }
+    if (isMissedRepeat(schedule, policy, latest.at, now)) return { ...nothing, skipBefore: latest.at + 1 }
+    return { ...nothing, due: latest.at }
   }
   const at = Math.max(afterRun(schedule, policy, latest, since, now), latest.at + 1_000)
   return { ...nothing, nextAt: at, occurrences: [{ at, why: at > now ? 'next' : 'current', follows: latest.at }] }

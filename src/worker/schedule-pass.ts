@@ -50,6 +50,8 @@ export class SchedulePass {
   /** The occurrence for which each failing definition was reported; null where its schedule itself failed. */
   readonly #reported = new Map<string, number | null>()
   readonly #skippedRepeats = new Set<Followed>()
+  /** The occurrence of each repeat that is known to have been seen. */
+  readonly #seen = new WeakMap<Followed, number>()
   #failures = 0
   #revision: number | undefined
 
@@ -120,6 +122,7 @@ export class SchedulePass {
 
   async #follow(plans: readonly Planned[], now: number): Promise<number> {
     await this.#skipMissed(plans)
+    await this.#markSeen(plans)
     const sealed = await Promise.all(plans.map((planned) => this.#seal(planned, now)))
     const enqueued = await this.#enqueue(sealed.flat())
     for (const [index, planned] of plans.entries()) {
@@ -177,6 +180,17 @@ export class SchedulePass {
   async #skipUnseen(schedule: string, before: number): Promise<number> {
     await this.#options.beforeStoring?.()
     return this.#options.schedules.skipWaiting({ schedule, before, unseenOnly: true, why: 'missed: nobody was there' })
+  }
+
+  /** After the run of a repeat nothing is stored that tells of a scheduler, before it has ended. */
+  async #markSeen(plans: readonly Planned[]): Promise<void> {
+    const due = plans.flatMap(({ followed, plan }) =>
+      plan.due === null || this.#seen.get(followed) === plan.due ? [] : [{ followed, at: plan.due }],
+    )
+    if (due.length === 0) return
+    await this.#options.beforeStoring?.()
+    await this.#options.schedules.markSeen(due.map(({ followed, at }) => ({ schedule: followed.job, at })))
+    for (const { followed, at } of due) this.#seen.set(followed, at)
   }
 
   async #enqueue(occurrences: readonly Occurrence[]): Promise<number> {

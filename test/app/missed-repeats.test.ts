@@ -33,8 +33,10 @@ describe('a run of a repeat that was stored ahead, and that nobody saw fall due'
     expect(missed).toEqual([{ schedule: 'poll', madeUp: [], leftOut: 1 }])
   })
 
-  it('is left out by a worker too, where no scheduler is', async () => {
-    expect(await cameBack('FINISHED, +1 HOUR', 5 * hour, 'skip', {}, false)).toMatchObject({ ran: 0, skipped: 1 })
+  it('is left out by a worker too, where no scheduler is, and told', async () => {
+    const { ran, missed, skipped } = await cameBack('FINISHED, +1 HOUR', 5 * hour, 'skip', {}, false)
+    expect([ran, skipped]).toEqual([0, 1])
+    expect(missed).toEqual([{ schedule: 'poll', madeUp: [], leftOut: 1 }])
   })
 
   it('counts to the cap: of five that are overdue two are made up for', async () => {
@@ -45,5 +47,56 @@ describe('a run of a repeat that was stored ahead, and that nobody saw fall due'
 
   it('runs late where its policy wants it', async () => {
     expect(await cameBack('FINISHED, +1 HOUR', 5 * hour, 'latest', {})).toMatchObject({ ran: 1, skipped: 0, missed: [] })
+  })
+})
+
+describe('a run of a repeat that a scheduler found while it was not too late', () => {
+  /** Found so late, when every worker was busy with other queues; a worker is free much later. */
+  async function foundBusy(afterMs: number, kind: MisfireKind, options: MisfireOptions) {
+    const { jobs, clock, happened, other } = world()
+    let ran = 0
+    jobs
+      .define('poll', async () => void ran++)
+      .repeat('FINISHED, +1 HOUR')
+      .misfire(kind, options)
+    await jobs.run()
+    await jobs.run()
+    await clock.advance(hour + afterMs)
+    await jobs.run({ queues: ['other'] })
+    await clock.advance(2 * hour)
+    const returned = other()
+    returned.jobs
+      .define('poll', async () => void ran++)
+      .repeat('FINISHED, +1 HOUR')
+      .misfire(kind, options)
+    await returned.jobs.run({ scheduler: false })
+    await jobs.run()
+    return { ran: ran - 1, missed: happened.filter(({ name }) => name === 'schedule:missed') }
+  }
+
+  it.each([
+    ['on time', 0, 'skip', {}],
+    ['at the edge of its policy', 60_000, 'skip', {}],
+    ['at the edge of how far back it makes up', 30 * 60_000, 'all', { within: '30m' }],
+  ] as const)('%s only waits for a worker, and runs', async (_, afterMs, kind, options) => {
+    expect(await foundBusy(afterMs, kind, options)).toEqual({ ran: 1, missed: [] })
+  })
+
+  it('stays where the next pass comes before any worker', async () => {
+    const { jobs, clock } = world()
+    let ran = 0
+    jobs
+      .define('poll', async () => void ran++)
+      .repeat('FINISHED, +1 HOUR')
+      .misfire('skip')
+    await jobs.run()
+    await jobs.run()
+    await clock.advance(hour + 60_000)
+    for (let pass = 0; pass < 3; pass++) {
+      await jobs.run({ queues: ['other'] })
+      await clock.advance(60_000)
+    }
+    await jobs.run()
+    expect(ran).toBe(2)
   })
 })

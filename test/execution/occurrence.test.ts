@@ -88,7 +88,10 @@ describe('X14: a scheduled run that nobody saw fall due', () => {
     expect(await all.jobs.run(withoutScheduler)).toMatchObject({ skipped: 1 })
     const why = 'missed: due at 2026-01-01T02:00:00Z, found 7h late'
     expect(await all.record(run)).toMatchObject({ state: 'skipped', attempts: 0, reason: why })
-    expect(all.happened).toMatchObject([{ name: 'job:skipped', event: { why } }])
+    expect(all.happened).toMatchObject([
+      { name: 'job:skipped', event: { why } },
+      { name: 'schedule:missed', event: { schedule: 'report', madeUp: [], leftOut: 1 } },
+    ])
     expect(called).toEqual([])
   })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Treadle, treadle } from 'treadle'
 import { drain, ManualClock } from 'treadle/testing'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sealEnvelope } from '../../src/envelope/envelope.ts'
 
 const start = new Date('2026-03-01T08:00:00Z').getTime()
 const folder = mkdtempSync(join(tmpdir(), 'treadle-drain-'))
@@ -103,6 +104,40 @@ describe.each(['memory', 'sqlite'])('draining a queue in %s', (kind) => {
     expect(await drain(jobs, { clock, for: '2d' })).toMatchObject({ succeeded: 2 })
     expect(ran).toEqual(['2026-03-01T09:30:00.000Z', '2026-03-02T09:30:00.000Z'])
     expect(clock.now()).toBe(start + 2 * 86_400_000)
+  })
+
+  test('a repeat is followed for the given time, from the end of each run', async () => {
+    const ran: number[] = []
+    const poll = async () => {
+      ran.push((clock.now() - start) / 1_000)
+      await clock.advance(5_000)
+    }
+    jobs.define('poll', poll).repeat('FINISHED, +1 MINUTE')
+    expect(await drain(jobs, { clock })).toMatchObject({ enqueued: 0, succeeded: 0 })
+    expect(await drain(jobs, { clock, for: '4m' })).toMatchObject({ succeeded: 4, skipped: 0 })
+    expect(ran).toEqual([0, 65, 130, 195])
+    expect(clock.now()).toBe(start + 240_000)
+  })
+
+  test('what a repeat has to catch up with is run at once', async () => {
+    const ran: number[] = []
+    jobs.define('poll', () => void ran.push((clock.now() - start) / 3_600_000)).repeat('SCHEDULED, +1 HOUR')
+    await drain(jobs, { clock, for: '1h' })
+    await clock.advance(2.5 * 3_600_000)
+    await drain(jobs, { clock, for: '1h' })
+    expect(ran).toEqual([0, 1, 3.5, 3.5, 4])
+  })
+
+  test('a job that repeats as its sender said is followed for the given time', async () => {
+    const ran: number[] = []
+    jobs.define('tidy', () => void ran.push((clock.now() - start) / 3_600_000))
+    const { backend, keys, newId } = await jobs.served()
+    const terms = { queue: 'default', priority: 0, maxRetries: 0, timeoutMs: null, singleInstance: false }
+    const identity = { id: newId(), job: 'tidy', name: 'tidy', ...terms, idempotencyKey: null, meta: {}, occurrence: null }
+    const at = { createdAt: start, runAt: start, uniqueKey: null }
+    await backend.send([sealEnvelope({ ...identity, repeat: 'SCHEDULED, +1 HOUR' }, 'null', at, keys)])
+    expect(await drain(jobs, { clock, for: '150m' })).toMatchObject({ succeeded: 3 })
+    expect(ran).toEqual([0, 1, 2])
   })
 })
 

@@ -92,6 +92,7 @@ export function notedSchedules(clock: ManualClock) {
     revision: () => inner.revision(),
     find: (keys) => inner.find(keys),
     neighbours: (key) => inner.neighbours(key),
+    markSeen: (keys) => inner.markSeen(keys),
     skipWaiting: (request) => inner.skipWaiting(request),
     recent: (schedule, upTo, limit) => inner.recent(schedule, upTo, limit),
     pause: (name) => inner.pause(name),

@@ -85,6 +85,11 @@ export class MemorySchedules implements ScheduleStore {
     }
   }
 
+  async markSeen(keys: readonly OccurrenceKey[]): Promise<void> {
+    const { clock } = this.#open()
+    for (const { schedule, at } of keys) this.#timelines.get(schedule)?.at(at)?.markSeen(clock.now())
+  }
+
   async recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]> {
     this.#open()
     return (

@@ -13,7 +13,7 @@ export class MemoryOccurrence {
   readonly schedule: string
   readonly at: number
   readonly jobId: string
-  readonly storedAt: number
+  #storedAt: number
   #unended: Set<MemoryOccurrence> | undefined
   #outcome: FinalState | null = null
   #startedAt: number | null = null
@@ -23,8 +23,13 @@ export class MemoryOccurrence {
     this.schedule = schedule
     this.at = at
     this.jobId = jobId
-    this.storedAt = storedAt
+    this.#storedAt = storedAt
     this.#unended = unended.add(this)
+  }
+
+  /** When it was stored, or seen to be due. */
+  get storedAt(): number {
+    return this.#storedAt
   }
 
   get hasEnded(): boolean {
@@ -37,6 +42,11 @@ export class MemoryOccurrence {
     this.#finishedAt = this.hasEnded ? finishedAt : null
     if (this.hasEnded) this.#unended?.delete(this)
     else this.#unended?.add(this)
+  }
+
+  /** As if it had been stored when it was due. */
+  markSeen(now: number): void {
+    if (this.at <= now) this.#storedAt = Math.max(this.#storedAt, now)
   }
 
   /** It is no longer one of its schedule's: whatever its job does from now on is of no account. */
@@ -83,8 +93,8 @@ export class Timeline {
   /** Somebody was there when this instant was due: see `Neighbours.seen`. */
   isSeen(at: number, now: number): boolean {
     if ((this.latest?.at ?? now) > now) return true
-    const lastStored = this.#occurrences.findLastIndex((each) => each.at <= at || each.storedAt >= at)
-    return lastStored >= this.#firstFrom(at + 1)
+    const lastStored = this.#occurrences.findLastIndex((each) => each.at < at || each.storedAt >= at)
+    return lastStored >= this.#firstFrom(at)
   }
 
   /** Up to this instant, the latest first. */

@@ -32,6 +32,7 @@ export function scheduleStore(
     find: (keys) => occurrences.find(keys),
     recent: (schedule, upTo, limit) => occurrences.recent(schedule, upTo, limit),
     neighbours: (key) => unended.neighbours(key, time),
+    markSeen: (keys) => unended.markSeen(keys, time),
     skipWaiting: (request) => unended.skipWaiting(request, time),
     pause: (name) => schedules.pause(name, time),
     resume: (name) => schedules.resume(name, time),

@@ -30,6 +30,15 @@ export class Unended {
     return { unended: row?.unended ?? null, seen: row?.seen === 1 }
   }
 
+  /** As if they had been stored when they were due. */
+  async markSeen(keys: readonly OccurrenceKey[], time: QueueTime): Promise<void> {
+    const mark = 'UPDATE {occurrences} SET stored_at = ? WHERE schedule = ? AND at = ? AND at <= ? AND stored_at < at'
+    for (const { schedule, at } of keys) {
+      const now = time.now()
+      await this.#database.run(mark, [now, schedule, at, now])
+    }
+  }
+
   async skipWaiting({ schedule, before, unseenOnly, why }: SkipRequest, time: QueueTime): Promise<number> {
     const isLate = 'unended.at < ? AND unended.stored_at < unended.at'
     const ids = unseenOnly
@@ -81,7 +90,7 @@ async function skip(hand: JobsInHand, ids: readonly string[], why: string): Prom
 function isSeen(schedule: string, at: string): string {
   return `(EXISTS (SELECT 1 FROM {occurrences} AS coming WHERE coming.schedule = ${schedule} AND coming.at > ?)
     OR EXISTS (SELECT 1 FROM {occurrences} AS later
-      WHERE later.schedule = ${schedule} AND later.at > ${at} AND later.stored_at >= ${at}))`
+      WHERE later.schedule = ${schedule} AND later.at >= ${at} AND later.stored_at >= ${at}))`
 }
 
 function isUnbegun({ state, started_at }: JobRow): boolean {

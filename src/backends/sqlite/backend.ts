@@ -175,6 +175,7 @@ function scheduleStore(access: Access, clock: Clock, waking: <Answer>(work: Prom
       return found.filter((each) => each !== null)
     },
     neighbours: (key) => access.callInline('neighbours', [key, readTime(clock)]),
+    markSeen: (keys) => access.call('markSeen', [keys, readTime(clock)]),
     skipWaiting: (request) => access.call('skipWaiting', [request, readTime(clock)]),
     pause: (name) => access.callInline('pauseSchedule', [name, readTime(clock)]),
     resume: (name) => access.callInline('resumeSchedule', [name, readTime(clock)]),

@@ -110,6 +110,7 @@ export interface Engine {
   findOccurrences(keys: readonly OccurrenceKey[]): string
   recentOccurrences(schedule: string, upTo: number, limit: number): string
   neighbours(key: OccurrenceKey, time: TimeReading): Neighbours
+  markSeen(keys: readonly OccurrenceKey[], time: TimeReading): void
   skipWaiting(request: SkipRequest, time: TimeReading): number
   standings(names: readonly string[] | undefined): string
   scheduleRevision(): number

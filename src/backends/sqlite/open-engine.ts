@@ -218,6 +218,8 @@ function engineOn(connection: Connection): LocalEngine {
     findOccurrences: (keys) => read(() => occurrences.find(keys)),
     recentOccurrences: (schedule, upTo, limit) => read(() => occurrences.recent(schedule, upTo, limit)),
     neighbours: (key, time) => read(() => unended.neighbours(key, timeNow(time))),
+    // Where a power cut takes it back, nobody was there.
+    markSeen: (keys, time) => writeSoon(() => unended.markSeen(keys, timeNow(time))),
     skipWaiting: (request, time) => write(() => unended.skipWaiting(request, timeNow(time))),
     standings: (names) => read(() => recurring.standings(names)),
     scheduleRevision: () => read(() => recurring.revision()),

@@ -17,7 +17,7 @@ const unended = 'treadle_occurrences AS unended INDEXED BY treadle_occurrences_u
 function isSeen(at: string): string {
   return `((SELECT max(at) FROM treadle_occurrences WHERE schedule = ?1) > ?2
     OR EXISTS (SELECT 1 FROM treadle_occurrences AS later
-      WHERE later.schedule = ?1 AND later.at > ${at} AND later.stored_at >= ${at}))`
+      WHERE later.schedule = ?1 AND later.at >= ${at} AND later.stored_at >= ${at}))`
 }
 
 interface UnendedParts {
@@ -31,6 +31,7 @@ export class Unended {
   readonly #parts: UnendedParts
   readonly #earlier: SqliteStatement
   readonly #seen: SqliteStatement
+  readonly #markSeen: SqliteStatement
   readonly #all: SqliteStatement
   readonly #ahead: SqliteStatement
   readonly #unseen: SqliteStatement
@@ -42,6 +43,9 @@ export class Unended {
     const select = `SELECT at, job_id FROM ${unended} WHERE schedule = ?1 AND outcome IS NULL`
     this.#earlier = connection.prepare(`${select} AND at < ?2 ORDER BY at LIMIT ${mostWaiting}`)
     this.#seen = connection.prepare(`SELECT ${isSeen('?3')} AS seen`)
+    this.#markSeen = connection.prepare(
+      'UPDATE treadle_occurrences SET stored_at = ?3 WHERE schedule = ?1 AND at = ?2 AND at <= ?3 AND stored_at < at',
+    )
     this.#all = connection.prepare(select)
     this.#ahead = connection.prepare(`${select} AND at < ?2 AND stored_at < at`)
     this.#unseen = connection.prepare(`${select} AND at < ?3 AND stored_at < at AND NOT ${isSeen('unended.at')}`)
@@ -56,6 +60,11 @@ export class Unended {
     const { seen } = this.#seen.get(schedule, now, at) as { seen: number }
     const begun = earlier.find(({ job_id }) => isBegun(this.#jobOf(job_id)))
     return { unended: begun?.at ?? null, seen: seen === 1 }
+  }
+
+  /** As if they had been stored when they were due. */
+  markSeen(keys: readonly OccurrenceKey[], now: number): void {
+    for (const { schedule, at } of keys) this.#markSeen.run(schedule, at, now)
   }
 
   skipWaiting({ schedule, before, unseenOnly, why }: SkipRequest, now: number): number {

@@ -40,6 +40,7 @@ export const closing: Group = {
               () => store.schedules.revision(),
               () => store.schedules.find([{ schedule: 's', at: 0 }]),
               () => store.schedules.neighbours({ schedule: 's', at: 0 }),
+              () => store.schedules.markSeen([{ schedule: 's', at: 0 }]),
               () => store.schedules.recent('s', 0, 1),
               () => store.schedules.skipWaiting({ schedule: 's', before: 0, unseenOnly: false, why: 'late' }),
               () => store.schedules.pause('s'),

@@ -77,6 +77,28 @@ export const skipping: Group = {
       assert.deepEqual(await nonZeroCounts(bench), await reality(bench))
       assert.equal(await skip(bench, { unseenOnly: false }), 1)
     },
+    'an occurrence that is marked as seen when it is due is not skipped, however late it is': async (bench) => {
+      const [seen, unseen] = await scheduled(bench, 1, 2)
+      assert.ok(seen && unseen)
+      const { schedules } = bench.store
+      await schedules.markSeen([seen, { schedule: 'digest', at: seen.at + 1 }, { schedule: 'never', at: seen.at }])
+      await bench.clock.advance(minute)
+      await schedules.markSeen([seen, unseen])
+      await bench.clock.advance(10 * minute)
+      assert.equal((await schedules.neighbours(seen)).seen, true)
+      assert.equal((await schedules.neighbours(unseen)).seen, false)
+      assert.equal(await skip(bench, { unseenOnly: true }), 1)
+      assert.deepEqual(await statesOf(bench, [seen, unseen]), ['scheduled', 'skipped'])
+      assert.deepEqual(await nonZeroCounts(bench), await reality(bench))
+    },
+    'an occurrence that was marked before it was due is not seen': async (bench) => {
+      const [only] = await scheduled(bench, 1)
+      assert.ok(only)
+      await bench.store.schedules.markSeen([only])
+      await bench.clock.advance(10 * minute)
+      assert.equal((await bench.store.schedules.neighbours(only)).seen, false)
+      assert.equal(await skip(bench, { unseenOnly: true }), 1)
+    },
     'while an occurrence is still to come all of the schedule were seen': async (bench) => {
       await scheduled(bench, 1, 3)
       await bench.clock.advance(2 * minute)
