@@ -5,7 +5,11 @@ import { defineJobs } from './modules/isolated-jobs.mjs'
 describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
   test('A7: a handler has the same context', async () => {
     const { jobs, log, record } = isolatingProgram()
-    const shows = defineJobs(jobs, kind).shows!.named('Shows all').queue('mail').retries(2, { jitter: 'none' }).meta({ team: 'a' })
+    const shows = defineJobs(jobs, kind)
+      .shows!.named('Shows all')
+      .queue('mail')
+      .retries(2, { jitter: 'none' })
+      .meta({ team: 'a' })
     const run = await shows.dispatch({ to: ['ada'] })
     await jobs.run()
     const stored = await record(run)
