@@ -12,6 +12,7 @@ import { ClaimableJobs } from '../worker/claimable-jobs.ts'
 import { prune } from '../worker/maintenance.ts'
 import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.ts'
 import type { RunReport } from '../worker/report.ts'
+import { type StartPace, startPace } from '../worker/start-rates.ts'
 import type { Supervisor } from '../worker/supervisor/supervisor.ts'
 import type { WorkerState } from '../worker/worker-state.ts'
 import { unsetHint } from './config.ts'
@@ -61,6 +62,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
   readonly #opening: Opening
   readonly #events: Events<TreadleEvents>
   readonly #workings: Workings
+  #pace: StartPace | undefined
 
   /** A place that is a function is asked when the queue is first used. */
   constructor(place: Place | (() => Promise<Place>)) {
@@ -206,6 +208,8 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     const { backend, keys, settings, sending } = await opened
     // A worker without its key would take every job for a forged one.
     keys?.ready()
+    const { clock, queueLimits } = settings
+    this.#pace ??= startPace({ definitions: () => this.registry.definitions(), queueLimits, clock })
     return new Working({
       url: this.url,
       backend,
@@ -213,6 +217,7 @@ export class Treadle extends Dispatching implements AsyncDisposable {
       settings,
       events: this.#events,
       registry: this.registry,
+      pace: this.#pace,
       envelope: (definition, at, runAt) => sending.occurrence(definition, at, runAt),
       dispatchChild: (request) => this.dispatcher.dispatchChild(request),
     })

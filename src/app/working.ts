@@ -21,6 +21,7 @@ import type { RunReport } from '../worker/report.ts'
 import type { Scheduler } from '../worker/scheduler.ts'
 import { type SchedulerConfig, schedulerConfig } from '../worker/scheduler-config.ts'
 import { onTermination } from '../worker/signals.ts'
+import type { StartPace } from '../worker/start-rates.ts'
 import { noTicks, type TickSummary } from '../worker/tick-statistics.ts'
 import { Worker } from '../worker/worker.ts'
 import type { WorkerState } from '../worker/worker-state.ts'
@@ -39,6 +40,7 @@ export interface WorkingDeps {
   readonly settings: Settings
   readonly events: Events<TreadleEvents>
   readonly registry: Registry
+  readonly pace: StartPace
   readonly envelope: (definition: JobDefinition, at: number, runAt: number) => Promise<Envelope>
   readonly dispatchChild: RunServices['dispatchChild']
 }
@@ -177,7 +179,7 @@ export class Working {
   }
 
   #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {
-    const { backend, keys, settings, events, registry, dispatchChild } = this.#deps
+    const { backend, keys, settings, events, registry, pace, dispatchChild } = this.#deps
     const config = workerConfig(options, kind)
     for (const job of config.jobs ?? []) registry.get(job)
     if (!registry.definitions().some(({ fields }) => fields.handler !== null)) {
@@ -193,6 +195,7 @@ export class Working {
       events,
       allow,
       queueLimits,
+      pace,
       maxResultBytes,
       coordination: backend.coordination,
       transactions: backend.transactions,

@@ -1,7 +1,8 @@
 import type { Lease } from '../backends/contract.ts'
-import type { Clock, Timer } from '../core/clock.ts'
+import { type Clock, pause, type Timer } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { Departure } from './control.ts'
+import type { Deadline } from './deadline.ts'
 import type { RunEvent } from './events.ts'
 import type { RunTransaction } from './transaction.ts'
 
@@ -26,12 +27,22 @@ export interface StartGate {
   openMs(run: ActiveRun): number
   /** Resolves when it is worth asking again. A run that must not begin any more is told to stop. */
   wait(run: ActiveRun): Promise<void>
+  /** For how long the rates of its job hold it back; 0 is not at all. Others may come first meanwhile. */
+  heldMs(run: ActiveRun): number
+  /** A run that would be held for longer is better off in the queue. */
+  readonly longestHoldMs: number
   /** The handler is called now. */
   pass(run: ActiveRun): void
 }
 
 /** For runs that nobody else could begin. */
-const alwaysOpen: StartGate = { openMs: () => Number.POSITIVE_INFINITY, wait: async () => {}, pass: () => {} }
+const alwaysOpen: StartGate = {
+  openMs: () => Number.POSITIVE_INFINITY,
+  wait: async () => {},
+  heldMs: () => 0,
+  longestHoldMs: 0,
+  pass: () => {},
+}
 
 /** One lease that is being run: what the worker's loops need in order to stop it. */
 export class ActiveRun {
@@ -49,6 +60,8 @@ export class ActiveRun {
   transaction: RunTransaction | null = null
   /** How its handler left it, which holds also where the handler itself caught what it left by. */
   departure: Departure | null = null
+  /** Of its timeout, which does not count the time that its rates hold it back. */
+  deadline: Deadline | null = null
   readonly #clock: Clock
   readonly #gate: StartGate
   #controller: AbortController | undefined
@@ -77,6 +90,25 @@ export class ActiveRun {
     while (this.stopReason === null && !this.mayBegin) await this.#gate.wait(this)
   }
 
+  /** Whether its handler may be called at once, by its lease and by the rates of its job. */
+  get isItsTurn(): boolean {
+    return this.mayBegin && this.#gate.heldMs(this) <= 0
+  }
+
+  /**
+   * Resolves to 0 when it is the turn of its handler, or when it was told to stop: the caller looks at both once more, since
+   * another one may have come first. Otherwise to the time that its rates would hold it, longer than it may be held.
+   */
+  async untilItsTurn(longestMs: number = this.#gate.longestHoldMs): Promise<number> {
+    while (this.stopReason === null && !this.isItsTurn) {
+      const heldMs = this.#gate.heldMs(this)
+      if (heldMs > longestMs) return heldMs
+      if (heldMs > 0) await this.#hold(heldMs)
+      else await this.#gate.wait(this)
+    }
+    return 0
+  }
+
   /** To be called right before the handler is. */
   begin(): void {
     this.#gate.pass(this)
@@ -87,7 +119,7 @@ export class ActiveRun {
    * run was told to stop.
    */
   async beginElsewhere(): Promise<number> {
-    await this.untilItMayBegin()
+    while (this.stopReason === null && !this.isItsTurn) await this.untilItsTurn(Number.POSITIVE_INFINITY)
     if (this.stopReason !== null) throw stopError(this.stopReason, this.lease)
     const openMs = this.#gate.openMs(this)
     this.begin()
@@ -157,6 +189,12 @@ export class ActiveRun {
         },
       )
     })
+  }
+
+  async #hold(heldMs: number): Promise<void> {
+    this.deadline?.pause()
+    await pause(this.#clock, heldMs, this.signal)
+    this.deadline?.resume()
   }
 
   #handlerEnded(): void {

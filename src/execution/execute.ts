@@ -9,6 +9,7 @@ import type { Identity } from '../envelope/envelope.ts'
 import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
 import { type AdmissionDeps, type Admitted, admit } from './admission.ts'
 import { type Departure, SnoozeSignal, thrownBehind, WaitSignal } from './control.ts'
+import { Deadline } from './deadline.ts'
 import { type AdmittedRun, type DeliveryDeps, endForGood, prepareDelivery } from './delivery.ts'
 import { heldByLinks } from './handed-on.ts'
 import type { Isolates } from './isolates.ts'
@@ -26,6 +27,8 @@ export interface ExecutionDeps extends AdmissionDeps, OccurrenceDeps, DeliveryDe
   /** Null where handlers are called in place, whatever their definition says. */
   readonly isolates: Isolates | null
 }
+
+const heldByRate = 'the rate of its job, its group or its queue is used up in this worker'
 
 /** Runs one leased job, one attempt, and says what must happen to it. It never throws. */
 export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
@@ -91,7 +94,7 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
   }
   const context = new RunContext(identity, payload, run, deps.services)
   const { timeoutMs } = identity
-  const deadline = timeoutMs === null ? null : deps.clock.timer(timeoutMs, () => run.stop('timeout'))
+  if (timeoutMs !== null) run.deadline = new Deadline(deps.clock, timeoutMs, () => run.stop('timeout'))
   try {
     const isFiltered = fields.when.length > 0 || fields.skip.length > 0
     const why = isFiltered ? await filteredBy(definition, payload, context, run) : null
@@ -100,7 +103,7 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
     if (keepsSlot(definition, identity, context.group)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
     const once: OnceMark | null =
       identity.idempotencyKey === null ? null : { key: identity.idempotencyKey, keepMs: fields.idempotencyTtlMs }
-    const refused = fields.delivery === 'at-least-once' ? null : await prepareDelivery(definition, { run, once, opened }, deps)
+    const refused = fields.delivery === 'at-least-once' ? null : await prepareInTurn(definition, { run, once, opened }, deps)
     if (refused !== null) return refused
     if (!run.mayBegin) await run.untilItMayBegin()
     if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
@@ -108,8 +111,17 @@ async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: E
     const outcome = await attempt(definition, context, { run, once, opened }, deps)
     return run.isBegunForGood ? endForGood(outcome, identity) : outcome
   } finally {
-    deadline?.cancel()
+    run.deadline?.cancel()
   }
+}
+
+/** In its turn already: that a job begins at most once is written before its handler is called, and is not taken back. */
+async function prepareInTurn(definition: JobDefinition, admitted: AdmittedRun, deps: ExecutionDeps): Promise<Outcome | null> {
+  const { run } = admitted
+  const heldMs = await run.untilItsTurn()
+  if (heldMs > 0) return { kind: 'snooze', delayMs: heldMs, why: heldByRate }
+  if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+  return prepareDelivery(definition, admitted, deps)
 }
 
 /** Whether others must wait until this run has ended: the limits that they wait for count it for as long as it is not settled. */
@@ -172,7 +184,10 @@ async function attempt(
 
 async function invoke({ fields }: JobDefinition, context: RunContext, run: ActiveRun, deps: ExecutionDeps): Promise<unknown> {
   for (const before of fields.before) await before(context.payload, context)
-  if (!run.mayBegin) await run.untilItMayBegin()
+  while (run.stopReason === null && !run.isItsTurn) {
+    const heldMs = await run.untilItsTurn(run.isBegunForGood ? Number.POSITIVE_INFINITY : undefined)
+    if (heldMs > 0) throw new SnoozeSignal(heldMs)
+  }
   if (run.stopReason !== null) throw stopError(run.stopReason, run.lease)
   if (fields.isolation === null || deps.isolates === null) {
     run.begin()

@@ -1,17 +1,20 @@
 import type { Lease } from '../backends/contract.ts'
 import { largestClaimOf } from '../backends/largest-claim.ts'
-import { nextTurn } from '../core/clock.ts'
+import { type Clock, nextTurn, stopwatchOf } from '../core/clock.ts'
 import type { ActiveRun } from '../execution/active-run.ts'
 import { LeaseBuffer } from './lease-buffer.ts'
 import type { LeaseTerms } from './lease-terms.ts'
 import { RescuedJobs } from './rescued-jobs.ts'
 import { Runs, type RunsDeps, type RunsOptions } from './runs.ts'
+import type { StartRates } from './start-rates.ts'
 import { UnsettledLimit } from './unsettled-limit.ts'
 
 export interface HandsOptions extends Omit<RunsOptions, 'isLastChance'> {
   readonly concurrency: number
   readonly maxRescues: number
   readonly terms: LeaseTerms
+  /** Of the jobs that it starts. */
+  readonly rates: StartRates
   /** How many jobs may run at once now. */
   readonly allowed: () => number
   readonly isStopping: () => boolean
@@ -36,12 +39,16 @@ export class Hands {
   readonly #rescued: RescuedJobs
   readonly #unsettled: UnsettledLimit
   readonly #largestClaim: number
+  readonly #clock: Clock
+  /** Since when each job has waited that its rates held back and that has not started. */
+  readonly #sinceHeld = new WeakMap<Lease, () => number>()
   /** How many more jobs may be started, for a pass with a limit. */
   allowance = Number.POSITIVE_INFINITY
   #startedThisTurn = 0
 
   constructor(deps: RunsDeps, options: HandsOptions) {
     this.#options = options
+    this.#clock = deps.clock
     this.#largestClaim = largestClaimOf(deps.backend)
     this.#buffer = new LeaseBuffer(options.concurrency, this.#largestClaim)
     const { concurrency, maxRescues } = options
@@ -77,7 +84,7 @@ export class Hands {
 
   /** All that has not come to its end on disk. */
   get outstanding(): number {
-    return this.#runs.size + this.#buffer.size + this.#options.settler.size
+    return this.#runs.size + this.#buffer.size + this.#buffer.heldSize + this.#options.settler.size
   }
 
   get tokens(): readonly string[] {
@@ -107,6 +114,7 @@ export class Hands {
       if (this.#startedThisTurn >= startsPerTurn) return
       const lease = this.#buffer.first
       if (lease === undefined) return
+      if (this.#heldByRates(lease)) continue
       const most = Math.min(this.#rescued.most, this.#rescued.mostWith(lease))
       if (this.#runs.size >= most) {
         this.#rescued.wait((lease.rescues ?? 0) > 0)
@@ -114,6 +122,7 @@ export class Hands {
       }
       this.#buffer.shift()
       this.#rescued.started(lease)
+      this.#options.rates.started(lease)
       if (++this.#startedThisTurn === startsPerTurn) void this.#nextTurn()
       this.#runs.start(lease)
     }
@@ -160,6 +169,36 @@ export class Hands {
     const unstarted = this.#buffer.clear()
     this.allowance += unstarted.length
     for (const { token, rescues = 0 } of unstarted) void this.#release(token, rescues > 0 ? rescuedDelayMs : 0)
+  }
+
+  /** For a shutdown: others may have room for them. */
+  returnAll(): void {
+    this.returnUnstarted()
+    this.#returnHeld(this.#buffer.clearHeld(), 0)
+  }
+
+  /** A job that must wait for its rates takes no hand meanwhile, and keeps none of the others waiting. */
+  #heldByRates(lease: Lease): boolean {
+    const heldMs = this.#options.rates.heldMs(lease)
+    if (heldMs <= 0) return false
+    const sinceHeld = this.#sinceHeld.get(lease) ?? stopwatchOf(this.#clock)
+    if (sinceHeld() + heldMs > this.#options.gate.longestHoldMs) {
+      this.#buffer.shift()
+      this.#returnHeld([lease], heldMs)
+      return true
+    }
+    this.#sinceHeld.set(lease, sinceHeld)
+    const timer = this.#clock.timer(heldMs, () => {
+      this.#buffer.unhold(lease)
+      this.start()
+    })
+    this.#buffer.hold(timer)
+    return true
+  }
+
+  #returnHeld(leases: readonly Lease[], delayMs: number): void {
+    this.allowance += leases.length
+    for (const { token } of leases) void this.#release(token, delayMs)
   }
 
   /** A kill repeats what has ended and is not written: while that is much, nothing is begun. */

@@ -1,9 +1,12 @@
 import type { Lease } from '../backends/contract.ts'
+import type { Timer } from '../core/clock.ts'
 import { Prefetch } from './prefetch.ts'
 
 /** Leases that wait for a free hand in this worker, in the order in which they came. */
 export class LeaseBuffer {
   readonly #prefetch: Prefetch
+  /** Those that wait for something else: a hand that is free is not for them. */
+  readonly #held = new Map<Lease, Timer>()
   #leases: Lease[] = []
   #next = 0
 
@@ -13,6 +16,10 @@ export class LeaseBuffer {
 
   get size(): number {
     return this.#leases.length - this.#next
+  }
+
+  get heldSize(): number {
+    return this.#held.size
   }
 
   get isPrefetching(): boolean {
@@ -32,7 +39,7 @@ export class LeaseBuffer {
 
   /** `all` tells that as many came as were asked for. */
   add(leases: readonly Lease[], all: boolean): void {
-    this.#leases = [...this.waiting(), ...leases]
+    this.#leases = [...this.#queued(), ...leases]
     this.#next = 0
     if (all) this.#prefetch.filled()
   }
@@ -49,21 +56,48 @@ export class LeaseBuffer {
     return this.#leases[this.#next]
   }
 
-  waiting(): readonly Lease[] {
-    return this.#leases.slice(this.#next)
+  /** Takes the first one aside until the timer is over, which tells by `unhold`. */
+  hold(timer: Timer): void {
+    const lease = this.shift()
+    if (lease !== undefined) this.#held.set(lease, timer)
   }
 
-  remove(lease: Lease): void {
-    this.#leases = this.waiting().filter((each) => each !== lease)
+  /** It has waited longer than those that came meanwhile. */
+  unhold(lease: Lease): void {
+    if (!this.#held.delete(lease)) return
+    this.#leases = [lease, ...this.#queued()]
     this.#next = 0
   }
 
-  /** Gives all of them away, and no more is asked for ahead until jobs prove short again. */
+  waiting(): readonly Lease[] {
+    return [...this.#held.keys(), ...this.#queued()]
+  }
+
+  remove(lease: Lease): void {
+    this.#held.get(lease)?.cancel()
+    if (this.#held.delete(lease)) return
+    this.#leases = this.#queued().filter((each) => each !== lease)
+    this.#next = 0
+  }
+
+  /** Gives those away that are held. */
+  clearHeld(): readonly Lease[] {
+    const leases = [...this.#held.keys()]
+    for (const timer of this.#held.values()) timer.cancel()
+    this.#held.clear()
+    return leases
+  }
+
+  /** Gives all away that wait for a free hand, and no more is asked for ahead until jobs prove short again. */
   clear(): readonly Lease[] {
-    const leases = this.waiting()
+    const leases = this.#queued()
     this.#leases = []
     this.#next = 0
     this.#prefetch.reset()
     return leases
+  }
+
+  #queued(): readonly Lease[] {
+    return this.#leases.slice(this.#next)
   }
 }

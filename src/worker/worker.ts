@@ -13,6 +13,7 @@ import type { RunsDeps } from './runs.ts'
 import { Settler } from './settler.ts'
 import { Sleeper } from './sleeper.ts'
 import { startGate } from './start-gate.ts'
+import type { StartPace } from './start-rates.ts'
 import { Telling } from './telling.ts'
 import { Vitals, type VitalsDeps } from './vitals.ts'
 import type { WorkerState } from './worker-state.ts'
@@ -20,6 +21,8 @@ import type { WorkerState } from './worker-state.ts'
 export interface WorkerDeps extends RunsDeps, Pick<VitalsDeps, 'meter'> {
   readonly definitions: () => readonly JobDefinition[]
   readonly queueLimits: readonly QueueLimits[]
+  /** Shared by all workers of the program, one after the other or at once. */
+  readonly pace: StartPace
   /** Who works, for people: `host:pid:number`. */
   readonly owner: string
 }
@@ -141,12 +144,14 @@ export class Worker {
   #newHands(telling: Telling): Hands {
     const { concurrency, leaseMs, maxRescues } = this.config
     const { stallWatch, heartbeat } = this.#vitals
+    const { pace } = this.#deps
     return new Hands(this.#deps, {
       concurrency,
       maxRescues,
       leaseMs,
       terms: this.#terms,
-      gate: startGate({ leaseMs, terms: this.#terms, renewal: () => heartbeat.renewal() }),
+      rates: pace.runs,
+      gate: startGate({ leaseMs, terms: this.#terms, renewal: () => heartbeat.renewal(), rates: pace.handlers }),
       settler: this.#settler,
       tally: this.#tally,
       allowed: () => this.#vitals.allowed,
@@ -208,7 +213,7 @@ export class Worker {
     this.#stopping.abort()
     this.#sleeper.end()
     await this.#looping.catch(() => {})
-    this.#hands.returnUnstarted()
+    this.#hands.returnAll()
     await this.#idleness.wait(this.config.graceMs)
     this.abort()
     const patience = this.#deps.clock.timer(lastWaitMs / 2, () => this.#settler.giveUp())

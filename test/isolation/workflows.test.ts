@@ -51,7 +51,7 @@ describe.each(['thread', 'process'] as const)('a handler in a %s', (kind) => {
 
   test('that is killed at its deadline has its child once, and the job is tried again', async () => {
     const { leavesAChild } = defineJobs(jobs, kind)
-    const run = await leavesAChild!.timeout('4s').retries(1, { base: 1, jitter: 'none' }).dispatch()
+    const run = await leavesAChild!.timeout('8s').retries(1, { base: 1, jitter: 'none' }).dispatch()
     const store = await jobs.store()
     while ((await store.get(run.id))?.finishedAt === null) await jobs.run()
     expect(await store.get(run.id)).toMatchObject({

@@ -120,7 +120,8 @@ export class Program {
 
 /** Looks until it is true. A state that never comes is an error with what was seen last. */
 export async function eventually(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
-  const longestMs = 45_000
+  // Longer than anything takes beside a machine's other work, and shorter than a test may.
+  const longestMs = 120_000
   const betweenMs = 25
   for (let waitedMs = 0; waitedMs < longestMs; waitedMs += betweenMs) {
     if (await look()) return

@@ -18,9 +18,13 @@ jobs.define('finishes', async () => {
   appendFileSync('begun.log', '.')
   while (!existsSync('go')) await sleep(10)
 })
-jobs.define('heeds', (_: unknown, ctx) => sleep(3_600_000, undefined, { signal: ctx.signal }))
+jobs.define('heeds', (_: unknown, ctx) => {
+  appendFileSync('begun.log', '.')
+  return sleep(3_600_000, undefined, { signal: ctx.signal })
+})
 jobs.define('leaves', () => new Promise(() => {})).timeout('50ms')
 jobs.define('blocks', () => {
+  appendFileSync('begun.log', '.')
   for (;;) {}
 })
 jobs.define('spins', (_: unknown, ctx) => {
@@ -74,7 +78,7 @@ export class SupervisedProject extends Project {
     writeFileSync(this.path('go'), '')
   }
 
-  /** So many jobs that wait for the file have begun; a job that is claimed may still wait for a free hand. */
+  /** So many jobs that do not end by themselves have begun; a job that is claimed may still wait for a free hand. */
   async begun(count: number): Promise<void> {
     const log = this.path('begun.log')
     await eventually(`${count} jobs have begun`, () => existsSync(log) && readFileSync(log, 'utf8').length >= count)

@@ -74,7 +74,7 @@ describe('treadle work that is killed', () => {
     await first.ended
     expect(project.rows()).toMatchObject([{ state: 'running', attempts: 1, rescues: 0 }])
     project.go()
-    const second = project.start(['work', '--lease', '1s'])
+    const second = project.start(['work'])
     await project.settled('finishes', 'succeeded')
     second.child.kill('SIGTERM')
     expect(await second.ended).toMatchObject({ code: 0 })
