@@ -9,6 +9,7 @@ import { httpApi } from './http/api.ts'
 import { type HttpListener, listenHttp } from './http/listener.ts'
 import { type ServeConfig, type ServeOptions, serveConfig } from './serve-options.ts'
 import { JobService } from './service/job-service.ts'
+import { QueueWatch } from './service/queue-watch.ts'
 
 export interface Address {
   readonly host: string
@@ -20,6 +21,8 @@ export interface JobServer extends AsyncDisposable {
   readonly address: Address | null
   /** Where the HTTP API is; null where it is not. */
   readonly httpAddress: Address | null
+  /** Resolves with the reason where the queue is lost for good, such as a database file that was replaced: only a new start helps. */
+  readonly lost: Promise<Error>
   /**
    * Takes no more requests, answers those that it has, and lets go. What takes longer than the grace is cut off. It may be called
    * again, with less time.
@@ -47,7 +50,9 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
     catchUp: config.catchUp,
   })
   const listeners: Listeners = { bedrock: null, http: null }
+  const watch = new QueueWatch(service.queue.backend)
   const stop = async (graceMs: number) => {
+    watch.stop()
     const closing = [listeners.bedrock, listeners.http].map((listener) => listener?.stop({ graceMs }))
     // Those who wait for jobs are answered now: nothing else would end their wait.
     await service.stopClaiming()
@@ -73,6 +78,7 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
   return {
     address: listeners.bedrock?.address ?? null,
     httpAddress: listeners.http?.address ?? null,
+    lost: watch.lost,
     stop: stopOnce,
     [Symbol.asyncDispose]: () => stopOnce(),
   }

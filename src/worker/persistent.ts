@@ -7,6 +7,11 @@ const longestPauseMs = 10_000
 /** A queue that was closed stays closed, and a file that was replaced is another queue: only a new start helps. */
 const finalCodes: readonly ErrorCode[] = ['BACKEND_CLOSED', 'DATABASE_REPLACED']
 
+/** Whether no other try can change it. */
+export function isFinal(error: unknown): error is TreadleError {
+  return error instanceof TreadleError && finalCodes.includes(error.code)
+}
+
 /**
  * Tries for ever, with a growing pause, until it works or the signal aborts; then the last error is thrown. An error that
  * no other try can change is thrown at once.
@@ -19,7 +24,7 @@ export async function persistently<Answer>(
     try {
       return await work()
     } catch (error) {
-      if (signal.aborted || (error instanceof TreadleError && finalCodes.includes(error.code))) throw error
+      if (signal.aborted || isFinal(error)) throw error
       onError(error)
       await pauseBeforeRetry(clock, backoffMs(failures, clock), signal)
     }

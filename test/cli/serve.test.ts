@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { wireClient } from '../server/bedrock/wire.ts'
 import { Project, type Running } from './project.ts'
@@ -23,6 +23,19 @@ describe('treadle serve', () => {
     running.child.kill('SIGTERM')
     expect(await running.ended).toMatchObject({ code: 0, out: expect.stringMatching(/\nstopped\n$/) })
     expect(existsSync(project.path('treadle.db'))).toBe(true)
+  })
+
+  it('says that its database file was replaced, and ends with a failure, though nobody asks it for anything', async () => {
+    const project = new Project()
+    const running = project.start(serving)
+    await portOf(running)
+    for (const file of ['treadle.db', 'treadle.db-wal', 'treadle.db-shm']) rmSync(project.path(file), { force: true })
+    expect(await running.ended).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /treadle\.db was deleted or moved.*DATABASE_REPLACED|DATABASE_REPLACED.*treadle\.db was deleted/s,
+      ),
+    })
   })
 
   it('takes tokens from a file that is nobody else’s, and warns where it has none', async () => {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/clock.ts'
+import { pause, systemClock } from '../../core/clock.ts'
 import { formatDuration } from '../../core/duration.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { isUnreachable } from './repeating.ts'
@@ -22,11 +22,15 @@ export interface ConnectionsOptions<Connection> {
   readonly isDemoted: (thrown: unknown) => boolean
 }
 
+/** Nobody who has waited for a connection waits much longer to learn why there is none. */
+const longestAskingMs = 2_000
+
 /** Lends connections to one call each, and closes those that broke meanwhile. */
 export class Connections<Connection> {
   readonly #options: ConnectionsOptions<Connection>
   #pool: ConnectionPool<Connection>
   #lent = 0
+  #asking: Promise<TreadleError | null> | undefined
 
   constructor(options: ConnectionsOptions<Connection>) {
     this.#options = options
@@ -51,7 +55,8 @@ export class Connections<Connection> {
   }
 
   async close(): Promise<void> {
-    if (this.#options.remake !== null) await this.#pool.end()
+    // A driver may complain that it could not say goodbye on a connection that is broken, and so is closed.
+    if (this.#options.remake !== null) await this.#pool.end().catch(() => {})
   }
 
   #acquire(pool: ConnectionPool<Connection>): Promise<Connection> {
@@ -60,7 +65,7 @@ export class Connections<Connection> {
       // The network's time is not the queue's clock.
       const timer = systemClock.timer(this.#options.longestWaitMs, () => {
         isLate = true
-        reject(this.#withoutConnection())
+        void this.#withoutConnection().then(reject)
       })
       pool.acquire().then(
         (connection) => {
@@ -76,16 +81,51 @@ export class Connections<Connection> {
     })
   }
 
-  /** A pool of the queue's own that has lent nothing waits for the server alone. */
-  #withoutConnection(): TreadleError {
-    const { remake, longestWaitMs, failure } = this.#options
+  /**
+   * A pool of the queue's own that has lent nothing waits for the server alone. One that has may wait for slow statements, or for a
+   * server that has fallen silent on all of them: a connection beside it tells.
+   */
+  async #withoutConnection(): Promise<TreadleError> {
+    const { remake, longestWaitMs } = this.#options
+    if (remake !== null && this.#lent === 0) return this.#silence()
+    const unreachable = remake === null ? null : await this.#unreachable(remake)
+    if (unreachable !== null) return unreachable
     const waited = formatDuration(longestWaitMs)
-    if (remake !== null && this.#lent === 0) {
-      const silence = `it was asked for a connection and said nothing for ${waited}. Check that it runs, and what lies between`
-      return failure(new Error(silence))
-    }
     const message = `No connection was free for ${waited}; ${this.#lent} are at work. Look for slow statements, or give the pool more connections.`
     return new TreadleError('DATABASE_BUSY', message)
+  }
+
+  #silence(): TreadleError {
+    const waited = formatDuration(this.#options.longestWaitMs)
+    const silence = `it was asked for a connection and said nothing for ${waited}. Check that it runs, and what lies between`
+    return this.#options.failure(new Error(silence))
+  }
+
+  /** Asked once for all who wait. Null where the server answers, be it that it has no connection left. */
+  #unreachable(remake: () => ConnectionPool<Connection>): Promise<TreadleError | null> {
+    this.#asking ??= this.#ask(remake()).finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  async #ask(pool: ConnectionPool<Connection>): Promise<TreadleError | null> {
+    const over = new AbortController()
+    const silence = pause(systemClock, Math.min(this.#options.longestWaitMs, longestAskingMs), over.signal)
+    const answer = pool.acquire().then(
+      (connection) => {
+        pool.release(connection, true)
+        return null
+      },
+      (thrown) => {
+        const failed = this.#options.failure(thrown)
+        return isUnreachable(failed) ? failed : null
+      },
+    )
+    const reason = await Promise.race([answer, silence.then(() => this.#silence())])
+    over.abort()
+    void pool.end().catch(() => {})
+    return reason
   }
 
   /** All connections lead to the same server, so none of them is of use any more. */

@@ -126,7 +126,7 @@ async function keepServing(session: ProjectSession, options: ServeOptions, work:
   server = await serve(jobs, options)
   try {
     tellStart(session, server, options, work !== null)
-    if (work === null) await aborted(stop.signal)
+    if (work === null) await untilStopped(server, stop.signal)
     else {
       log(jobs, out, false)
       await jobs.work({ ...project.worker, ...work, signals: true, signal: stop.signal })
@@ -140,8 +140,10 @@ async function keepServing(session: ProjectSession, options: ServeOptions, work:
 
 const answering = 'stopping: answering what was asked; once more leaves at once'
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
+/** Rejects where only a new start helps, so that a supervisor makes one. */
+function untilStopped({ lost }: JobServer, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    void lost.then(reject)
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })

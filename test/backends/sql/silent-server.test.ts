@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { treadle } from '../../../src/app/treadle.ts'
 import { loggerInto, until } from '../../world.ts'
 import { SqlGround } from '../sql-ground.ts'
+import { TcpProxy } from './tcp-proxy.ts'
 
 /** Takes connections and says nothing, until it is told to pass them on to a server. */
 class SilentServer {
@@ -60,5 +61,82 @@ describe.each(['postgres', 'mariadb'] as const)('a server of %s that takes conne
     await until(() => log.some((line) => line.includes('waiting for it')))
     server.answerLike(ground.url)
     expect((await opening).kind).toBe(engine === 'postgres' ? 'postgres' : 'mysql')
+  })
+})
+
+describe.each(['postgres', 'mariadb'] as const)('a server of %s that falls silent while a program uses it', (engine) => {
+  const ground = new SqlGround(engine)
+  let proxy: TcpProxy
+  let log: string[]
+  beforeAll(() => ground.start())
+  afterAll(() => ground.stop())
+  beforeEach(async () => {
+    log = []
+    proxy = await TcpProxy.before(ground.url)
+  })
+  afterEach(() => proxy[Symbol.asyncDispose]())
+
+  function open() {
+    const url = new URL(proxy.url)
+    url.searchParams.set('queryTimeout', '500ms')
+    url.searchParams.set('connections', '2')
+    return treadle(url.href, { unsigned: true, logger: loggerInto(log) })
+  }
+
+  it('can not be reached, also for those who wait for a connection that is stuck, and is of use again when it answers', async () => {
+    await using jobs = open()
+    const store = await jobs.store()
+    await store.counts()
+    proxy.fallSilent()
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => store.counts()))
+    const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'answered'))
+    expect(new Set(codes)).toEqual(new Set(['DATABASE_UNREACHABLE']))
+    proxy.answerAgain()
+    await expect
+      .poll(
+        () =>
+          store.counts().then(
+            () => 'answered',
+            () => 'failed',
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe('answered')
+  })
+
+  it('fails a dispatch within its time', async () => {
+    await using jobs = open()
+    const job = jobs.define('note', async () => {})
+    await job.dispatch()
+    proxy.fallSilent()
+    await expect(Promise.all([job.dispatch(), job.dispatch()])).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    proxy.answerAgain()
+  })
+
+  it('is waited for by a worker, which says so and goes on when it answers', async () => {
+    await using jobs = open()
+    const ran: number[] = []
+    const job = jobs.define('note', async (n: number) => void ran.push(n))
+    const stop = new AbortController()
+    const working = jobs.work({ signal: stop.signal, poll: '50ms', signals: false })
+    await job.dispatch(1)
+    await until(() => ran.includes(1))
+    proxy.fallSilent()
+    await until(() => log.some((line) => line.includes('can not be reached')))
+    proxy.answerAgain()
+    await expect
+      .poll(
+        () =>
+          job.dispatch(2).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe(true)
+    await until(() => ran.includes(2))
+    stop.abort()
+    await working
+    expect(log.filter((line) => line.includes('No connection was free'))).toEqual([])
   })
 })

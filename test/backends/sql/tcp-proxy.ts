@@ -17,6 +17,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>()
   #fault: { readonly kind: Fault; readonly text: string | RegExp; readonly onMet: () => void } | undefined
   #isOpen = true
+  #isSilent = false
 
   static async before(serverUrl: string): Promise<TcpProxy> {
     const server = createServer()
@@ -55,6 +56,17 @@ export class TcpProxy implements AsyncDisposable {
     this.#isOpen = true
   }
 
+  /** From now on nothing comes through, on connections old and new, and nothing tells. */
+  fallSilent(): void {
+    this.#isSilent = true
+    for (const socket of this.#sockets) socket.removeAllListeners('data').resume()
+  }
+
+  /** New connections are as they should be; those from before stay silent. */
+  answerAgain(): void {
+    this.#isSilent = false
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.cut()
     this.#server.close()
@@ -63,6 +75,7 @@ export class TcpProxy implements AsyncDisposable {
 
   #join(client: Socket, target: URL): void {
     if (!this.#isOpen) return void client.destroy()
+    if (this.#isSilent) return void this.#keepWaiting(client)
     const server = connect(Number(target.port), target.hostname)
     let isDoomed = false
     for (const [socket, other] of [
@@ -91,6 +104,13 @@ export class TcpProxy implements AsyncDisposable {
       if (isDoomed) client.destroy()
       else client.write(bytes)
     })
+  }
+
+  #keepWaiting(client: Socket): void {
+    this.#sockets.add(client)
+    client.on('error', () => client.destroy())
+    client.on('close', () => this.#sockets.delete(client))
+    client.resume()
   }
 
   #meets(bytes: Buffer): Fault | undefined {
