@@ -1,6 +1,7 @@
 export { defineConfig, type TreadleConfig } from './app/config.ts'
 export { configure, jobs } from './app/default-instance.ts'
 export type { JoinOptions } from './app/dispatches.ts'
+export { IncompleteDispatchError } from './app/incomplete-dispatch.ts'
 export type { QueueOptions } from './app/queue-limits.ts'
 export type { Schedules } from './app/schedules.ts'
 export type { SuperviseOptions } from './app/supervising.ts'

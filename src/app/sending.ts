@@ -11,6 +11,7 @@ import { noPayload } from '../definition/draft.ts'
 import type { Envelope } from '../envelope/envelope.ts'
 import { mayChangeHolder } from './changing-holders.ts'
 import { Holders } from './holders.ts'
+import { type DispatchedPart, receiptsOf } from './incomplete-dispatch.ts'
 import { type JoinedSendingDeps, type PlacedJob, sendJoined, sendWorkflowJoined } from './joined-sending.ts'
 import { refuseKeyInWorkflow } from './linked-keys.ts'
 import type { OpenedBackend } from './open-backend.ts'
@@ -97,24 +98,22 @@ export class Sending {
 
   /** Signing the next part goes on while the last ones are being written. */
   async #sendParts(plan: Plan, written: readonly WrittenPayload[]): Promise<readonly SendReceipt[]> {
-    const parts: Promise<readonly SendReceipt[]>[] = []
+    const parts: DispatchedPart[] = []
     const partSize = partSizeOf(written.length)
-    try {
-      for (let from = 0; from < written.length; from += partSize) {
-        const envelopes = written.slice(from, from + partSize).map((payload) => sealJob(plan, payload, this.#sealing))
-        await parts.at(-mostAtOnce)
-        const part = this.#backend.send(envelopes)
-        // What goes wrong before it is waited for is told then.
-        part.catch(() => {})
-        parts.push(part)
-        // It leaves only when the program lets go.
-        await nextTurn()
-      }
-      return (await Promise.all(parts)).flat()
-    } finally {
-      // Whoever is told that one has failed can be sure that no other one is under way.
-      await Promise.allSettled(parts)
+    let hasFailed = false
+    for (let from = 0; from < written.length; from += partSize) {
+      const envelopes = written.slice(from, from + partSize).map((payload) => sealJob(plan, payload, this.#sealing))
+      await parts.at(-mostAtOnce)?.sending.catch(() => {})
+      if (hasFailed) break
+      const sending = this.#backend.send(envelopes)
+      sending.catch(() => {
+        hasFailed = true
+      })
+      parts.push({ size: envelopes.length, sending })
+      // It leaves only when the program lets go.
+      await nextTurn()
     }
+    return receiptsOf(plan.definition.job, parts, written.length)
   }
 
   /** In the transaction that the options name. */

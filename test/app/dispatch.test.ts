@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { IncompleteDispatchError } from '../../src/app/incomplete-dispatch.ts'
 import type { JobRecord } from '../../src/backends/store.ts'
 import { nextTurn } from '../../src/core/clock.ts'
 import { parseIdentity } from '../../src/envelope/envelope.ts'
@@ -341,7 +342,21 @@ describe('a dispatch of many', () => {
     for (let turn = 0; turn < 10; turn++) await nextTurn()
     expect(underWay).toHaveLength(3)
     underWay[2]?.done()
-    expect(await refused).toEqual({ thrown: failure, ended: 3 })
+    const { thrown, ended: endedThen } = (await refused) as { thrown: IncompleteDispatchError; ended: number }
+    expect(endedThen).toBe(3)
+    expect(thrown).toMatchObject({ code: 'DISPATCH_INCOMPLETE', cause: failure })
+    expect(thrown.message).toContain('2000 of 5000 jobs of "mail" were stored')
+    const isStored = thrown.ids.map((id) => id !== null)
+    expect([0, 999, 1_000, 1_999, 2_000, 2_999, 3_000, 4_999].map((index) => isStored[index])).toEqual([
+      true,
+      true,
+      false,
+      false,
+      true,
+      true,
+      false,
+      false,
+    ])
   })
 
   it('that fails at once is told to its caller, and to nobody else', async () => {
