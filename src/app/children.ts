@@ -22,7 +22,12 @@ export async function sendChild(request: ChildRequest, registry: Registry, sendi
   ].filter((problem) => problem !== undefined)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Child "${job}" of "${envelope.job}": ${problems.join('; ')}`)
   const parent = { id: envelope.id, token, key, onFailure, longestWaitMs: fields.longestWaitMs }
-  const receipt = await sending.sendChild(registry.get(job), payload, options, { root, parent, waitsFor: [] })
+  const receipt = await sending.sendChild(registry.get(job), payload, options, {
+    root,
+    parent,
+    parentJob: envelope,
+    waitsFor: [],
+  })
   if (receipt.refused === undefined) return receipt
   if (receipt.refused === 'circular') throw circular(request, receipt.id)
   run.stop(receipt.refused)

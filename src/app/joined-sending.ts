@@ -3,10 +3,9 @@ import { type Steps, wait } from '../core/answer.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
 import type { DispatchOptions } from '../definition/dispatch.ts'
-import type { Envelope } from '../envelope/envelope.ts'
 import { mayChangeHolder, sendOrChange } from './changing-holders.ts'
-import { refuseKeyInWorkflow } from './linked-keys.ts'
 import { type PlaceInWorkflow, planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
+import { sealWorkflow, type WrittenStep } from './workflow-sealing.ts'
 
 /** A job of a workflow that is dispatched as a whole. */
 export interface PlacedJob {
@@ -50,13 +49,12 @@ export function* sendWorkflowJoined(
   tx: unknown,
   { backend, sealing, maxPayloadBytes }: JoinedSendingDeps,
 ): Steps<readonly SendReceipt[]> {
-  const envelopes: Envelope[] = []
+  const written: WrittenStep[] = []
   for (const { definition, payload, options, place } of jobs) {
     const plan = planDispatch(definition, options, sealing.now())
-    const written = yield* wait(writePayload(plan, payload, maxPayloadBytes))
-    refuseKeyInWorkflow(plan, written, place)
-    envelopes.push(sealJob(plan, written, sealing, { place }))
+    written.push({ plan, place, payload: yield* wait(writePayload(plan, payload, maxPayloadBytes)) })
   }
+  const envelopes = sealWorkflow(written, sealing)
   const queue = yield* joined(tx, jobs[0]?.definition as JobDefinition, backend)
   return yield* wait(queue.send(envelopes))
 }

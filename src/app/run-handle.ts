@@ -7,7 +7,8 @@ import type { Json } from '../core/json.ts'
 import type { TreeProgress, WaitOptions } from '../definition/progress.ts'
 import type { Run } from '../definition/run.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
-import { verifyHandedOn } from '../execution/handed-on.ts'
+import { readProgress } from '../envelope/progress.ts'
+import { jobOf, openHandedOn } from '../execution/handed-on.ts'
 import { lookPatiently, waitUntilOver } from './looking-again.ts'
 import { aloneProgress, treeProgress } from './tree-progress.ts'
 
@@ -40,8 +41,9 @@ export class RunHandle implements Run<never> {
   }
 
   async progress(): Promise<Json> {
-    const { progress } = await this.#record()
-    return progress === null ? null : (JSON.parse(progress) as Json)
+    const record = await this.#record()
+    if (record.progress === null) return null
+    return JSON.parse(readProgress(record.progress, record, await this.#deps.keys())) as Json
   }
 
   async result(options: WaitOptions = {}): Promise<never> {
@@ -111,8 +113,8 @@ function resultOf(record: JobRecord, keys: KeyRing | null): never {
   // What was skipped because its work was done before has the result of that run.
   const hasResult = record.state === 'succeeded' || (record.state === 'skipped' && record.result !== null)
   // A success without a result is signed only where somebody waits for it, and there is nothing to be forged in it.
-  if (keys !== null && record.result !== null) verifyHandedOn(record, keys)
-  if (hasResult) return (record.result === null ? undefined : JSON.parse(record.result)) as never
+  const result = record.result === null ? null : openHandedOn(record, jobOf(record), keys)
+  if (hasResult) return (result === null ? undefined : JSON.parse(result)) as never
   const last = record.errors.at(-1)?.message
   const why = last ?? record.reason
   throw new TreadleError('RUN_FAILED', `Job "${record.job}" (${record.id}) is ${record.state}${why === null ? '' : `: ${why}`}`)

@@ -26,7 +26,9 @@ import {
   type WaitLink,
 } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
+import type { ScopedJob } from '../envelope/key-scope.ts'
 import { sealLateDependency } from '../envelope/result-seal.ts'
+import { type WaitMark, waitMark } from '../envelope/wait-mark.ts'
 import { dispatchedDependencies } from './dispatched-dependencies.ts'
 
 export interface SealingDeps {
@@ -105,6 +107,10 @@ export interface Particulars {
 export interface PlaceInWorkflow extends Pick<Links, 'root' | 'parent' | 'waitsFor'> {
   /** Ids are given before the envelopes are made: they name each other. */
   readonly id?: string
+  /** What the parent is. */
+  readonly parentJob?: ScopedJob
+  /** Ids of jobs of the same workflow that others may come to stand for, because they have unique keys. */
+  readonly mayBeReplaced?: ReadonlySet<string>
 }
 
 export function planDispatch(definition: JobDefinition, options: DispatchOptions, now: number): Plan {
@@ -154,13 +160,15 @@ export function planDispatch(definition: JobDefinition, options: DispatchOptions
 
 export function sealJob(plan: Plan, payload: WrittenPayload, deps: SealingDeps, { place, number }: Particulars = {}): Envelope {
   const id = place?.id ?? deps.newId()
-  const links = vouched(linksOf(plan, id, place), id, deps.keys)
+  const links = vouched(linksOf(plan, id, place), { id, ...jobOf(plan) }, place?.parentJob ?? jobOf(plan), deps.keys)
   const delivery = deliveryOf(plan, payload, deps.now(), links, number ?? null)
-  return stamp(stampFor(plan, payload.idempotencyKey, deps.encrypts ?? false), id, payload.text, delivery, deps.keys)
+  const waits = links === null || deps.keys === null ? undefined : waitMark(links.waitsFor, place?.mayBeReplaced)
+  return stamp(stampFor(plan, payload.idempotencyKey, deps.encrypts ?? false, waits), id, payload.text, delivery, deps.keys)
 }
 
 /** Jobs of one plan differ in nothing but their ids, unless they have keys of their own. */
-function stampFor(plan: Plan, idempotencyKey: string | null, encrypts: boolean): Stamp {
+function stampFor(plan: Plan, idempotencyKey: string | null, encrypts: boolean, waitsFor: WaitMark | undefined): Stamp {
+  if (waitsFor !== undefined) return stampOf({ ...commonIdentity(plan, idempotencyKey, encrypts), waitsFor })
   if (idempotencyKey !== null) return stampOf(commonIdentity(plan, idempotencyKey, encrypts))
   let known = stamps.get(plan)
   if (known === undefined) {
@@ -188,12 +196,22 @@ function linksOf({ waitsFor, longestWaitMs }: Plan, id: string, place: PlaceInWo
 }
 
 /** Says for each job that is waited for what is to be kept where its end was not sealed: see `sealLateDependency`. */
-function vouched(links: Links | null, id: string, keys: KeyRing | null): Links | null {
+function vouched(
+  links: Links | null,
+  { id, ...job }: ScopedJob & { readonly id: string },
+  parentJob: ScopedJob,
+  keys: KeyRing | null,
+): Links | null {
   if (links === null || keys === null) return links
   const { parent } = links
-  const waitsFor = distinctWaits(links).map((wait, place) => ({ ...wait, late: sealLateDependency({ waiter: id, place }, keys) }))
+  const late = (waiter: string, place: number | string, of: ScopedJob) => sealLateDependency({ waiter, place }, of, keys)
+  const waitsFor = distinctWaits(links).map((wait, place) => ({ ...wait, late: late(id, place, job) }))
   if (parent === null) return { ...links, waitsFor }
-  return { ...links, waitsFor, parent: { ...parent, late: sealLateDependency({ waiter: parent.id, place: parent.key }, keys) } }
+  return { ...links, waitsFor, parent: { ...parent, late: late(parent.id, parent.key, parentJob) } }
+}
+
+function jobOf({ definition, queue }: Plan): ScopedJob {
+  return { job: definition.job, queue }
 }
 
 function deliveryOf(

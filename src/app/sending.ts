@@ -25,6 +25,7 @@ import {
   type WrittenPayload,
   writePayload,
 } from './sealing.ts'
+import { sealWorkflow } from './workflow-sealing.ts'
 
 const largestSend = 1_000
 /** A list of more than this is written in several transactions, each of which takes no more than so many. */
@@ -145,12 +146,10 @@ export class Sending {
     const { maxPayloadBytes } = this.#settings
     const plans = jobs.map(({ definition, options }) => this.#planOf(definition, options))
     const written = await Promise.all(plans.map(async (plan, index) => writePayload(plan, jobs[index]?.payload, maxPayloadBytes)))
-    const envelopes = jobs.map(({ place }, index) => {
-      const [plan, payload] = [plans[index] as Plan, written[index] as WrittenPayload]
-      refuseKeyInWorkflow(plan, payload, place)
-      return sealJob(plan, payload, this.#sealing, { place })
+    const steps = jobs.map(({ place }, index) => {
+      return { plan: plans[index] as Plan, payload: written[index] as WrittenPayload, place }
     })
-    return this.#backend.send(envelopes)
+    return this.#backend.send(sealWorkflow(steps, this.#sealing))
   }
 
   newId(): string {

@@ -151,6 +151,8 @@ export type Settlement = { readonly token: string } & (
       readonly keep: boolean
       readonly result?: string | null
       readonly seal?: string | null
+      /** The result was kept encrypted, and is to be stored so, whatever the job says: see `sealed`. */
+      readonly encrypted?: true
     }
 )
 
@@ -257,4 +259,6 @@ export interface OnceMark {
   readonly keepMs: number
   /** Kept with the key and given back with it: see `sealOnce`. */
   readonly seal?: string | null
+  /** What is kept in place of the job's result: the same one, encrypted for the key. */
+  readonly result?: string | null
 }

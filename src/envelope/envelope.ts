@@ -2,8 +2,9 @@ import { messageOf, TreadleError } from '../core/errors.ts'
 import { parseEncrypted } from './encryption.ts'
 import { type Identity, identityOf, identityStart, identityTail, isInstant } from './identity.ts'
 import type { KeyRing } from './key-ring.ts'
+import type { ScopedJob } from './key-scope.ts'
 
-export { envelopeVersion, type Identity, identityStart, parseIdentity } from './identity.ts'
+export { envelopeVersion, type Identity, identityOf, identityStart, parseIdentity } from './identity.ts'
 
 /**
  * A job as it travels. `identity` and `payload` are JSON texts that are made once, stored verbatim and signed as those bytes;
@@ -135,7 +136,7 @@ export function stamp(
   isEncrypted = false,
 ): Envelope {
   const identity = identityStart(id) + text
-  const payload = encrypted && !isEncrypted ? encryptedPayload(plain, id, identity, keys) : plain
+  const payload = encrypted && !isEncrypted ? encryptedPayload(plain, id, { job, queue }, keys) : plain
   return {
     id,
     number: delivery.number ?? null,
@@ -155,8 +156,8 @@ export function stamp(
   }
 }
 
-function encryptedPayload(plain: string, id: string, identity: string, keys: KeyRing | null): string {
-  if (keys !== null) return keys.encrypt(plain, payloadContext(id), identity)
+function encryptedPayload(plain: string, id: string, job: ScopedJob, keys: KeyRing | null): string {
+  if (keys !== null) return keys.encrypt(plain, payloadContext(id), job)
   throw new TreadleError('KEY_INVALID', 'A job is encrypted with the signing key: give a signingKey, or do not ask for encrypt')
 }
 

@@ -1,5 +1,6 @@
 import { frozenCopy } from '../core/frozen.ts'
 import type { Json } from '../core/json.ts'
+import type { WaitMark } from './wait-mark.ts'
 
 /** What the signature vouches for, beside the payload. Nothing in it changes during the life of a job. */
 export interface Identity {
@@ -20,6 +21,8 @@ export interface Identity {
   readonly repeat: string | null
   /** Its payload travels encrypted. */
   readonly encrypted?: true
+  /** It waits for other jobs. */
+  readonly waitsFor?: WaitMark
 }
 
 export const envelopeVersion = 1
@@ -70,20 +73,24 @@ function commonOf(fields: readonly unknown[]): Omit<Identity, 'id'> | undefined 
   return { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, ...ending }
 }
 
-/** What only some identities end with: nothing, an occurrence, a repeat behind an occurrence, or that it is encrypted behind both. */
-function endingOf(fields: readonly unknown[]): Pick<Identity, 'occurrence' | 'repeat' | 'encrypted'> | undefined {
-  const [occurrence = null, repeat = null, encrypted] = fields
-  const isKnown = fields.length <= 3 && (fields.length < 3 || encrypted === true)
+type Ending = Pick<Identity, 'occurrence' | 'repeat' | 'encrypted' | 'waitsFor'>
+
+/** What only some identities end with: an occurrence, a repeat, that it is encrypted, and that it waits. Null stands for what is not there before the last. */
+function endingOf(fields: readonly unknown[]): Ending | undefined {
+  const [occurrence = null, repeat = null, encrypted = null, waitsFor = null] = fields
   // Each has one spelling: nothing is written that says nothing.
-  const isShortest = fields.length === 0 || fields.length === 3 || fields.at(-1) !== null
-  if (!isKnown || !isShortest || !(repeat === null || typeof repeat === 'string')) return undefined
+  const isKnown = fields.length <= 4 && fields.at(-1) !== null
+  if (!isKnown || !(repeat === null || typeof repeat === 'string') || !(encrypted === null || encrypted === true))
+    return undefined
   if (occurrence !== null && !isInstant(occurrence)) return undefined
-  return { occurrence, repeat, ...(encrypted === true && { encrypted }) }
+  if (!(waitsFor === null || waitsFor === true || typeof waitsFor === 'string')) return undefined
+  return { occurrence, repeat, ...(encrypted && { encrypted }), ...(waitsFor !== null && { waitsFor }) }
 }
 
 /**
  * The deterministic form: an array in fixed order, of which this is all that follows the id. An empty `meta` travels as null, an
- * `occurrence` only where there is one or where something follows it, and so with a `repeat` and with `encrypted`.
+ * `occurrence` only where there is one or where something follows it, and so with a `repeat`, with
+ * `encrypted` and with `waitsFor`.
  */
 export function identityTail(identity: Omit<Identity, 'id'>): string {
   const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta } = identity
@@ -92,11 +99,8 @@ export function identityTail(identity: Omit<Identity, 'id'>): string {
   return JSON.stringify([...rest, ...endingFields(identity)]).slice(1)
 }
 
-function endingFields({
-  occurrence,
-  repeat,
-  encrypted,
-}: Pick<Identity, 'occurrence' | 'repeat' | 'encrypted'>): readonly unknown[] {
+function endingFields({ occurrence, repeat, encrypted, waitsFor }: Ending): readonly unknown[] {
+  if (waitsFor !== undefined) return [occurrence, repeat, encrypted ?? null, waitsFor]
   if (encrypted) return [occurrence, repeat, true]
   return repeat !== null ? [occurrence, repeat] : occurrence !== null ? [occurrence] : []
 }

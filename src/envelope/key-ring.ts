@@ -41,7 +41,10 @@ export class KeyRing {
 
   /** `kid.signature`, over the identity and the payload as they travel. */
   sign(identity: string, payload: string): string {
-    const key = this.#signerOf(identity)
+    this.#keys()
+    // Most rings have one key, for all jobs.
+    const isForAll = this.#first !== undefined && !isLimited(this.#first.scope)
+    const key = isForAll ? (this.#first as RingKey) : this.#signerOf(parseIdentity(identity))
     return `${key.id}.${key.digest(signedText(identity, payload))}`
   }
 
@@ -52,7 +55,7 @@ export class KeyRing {
       return
     }
     const dot = signature.indexOf('.')
-    const key = dot < 1 ? undefined : this.#keys().get(signature.slice(0, dot))
+    const key = this.#keyOf(signature)
     if (key === undefined) {
       throw new TreadleError('SIGNATURE_INVALID', 'The envelope is signed with a key that is not in the key ring')
     }
@@ -62,9 +65,9 @@ export class KeyRing {
     if (isLimited(key.scope)) refuseUncovered(key, parseIdentity(identity))
   }
 
-  /** With the key that signs the job of this identity; see `decrypt`. */
-  encrypt(text: string, context: string, identity: string): string {
-    const { id, encryptionKey } = this.#signerOf(identity)
+  /** With the key that signs this job; see `decrypt`. */
+  encrypt(text: string, context: string, job: ScopedJob): string {
+    const { id, encryptionKey } = this.#signerOf(job)
     return encryptText(text, context, id, encryptionKey)
   }
 
@@ -75,27 +78,43 @@ export class KeyRing {
     return decryptText(encrypted, context, key.encryptionKey)
   }
 
-  /** `kid.signature` over a text that is no envelope: its first line is to say what it is. By a limited key only where there is no other. */
-  signText(text: string): string {
-    const keys = [...this.#keys().values()]
-    const key = keys.find(({ scope }) => !isLimited(scope)) ?? (keys[0] as RingKey)
-    return `${key.id}.${key.digest(text)}`
+  /**
+   * `kid.signature` over a text that is no envelope: its first line is to say what it is. Null where no key may sign for the job that
+   * it is about.
+   */
+  signText(text: string, job: ScopedJob): string | null {
+    const key = this.#coveringKey(job)
+    return key === undefined ? null : `${key.id}.${key.digest(text)}`
   }
 
-  verifyText(text: string, signature: string): boolean {
+  /** By a key that may sign for this job. */
+  verifyText(text: string, signature: string, job: ScopedJob): boolean {
     const dot = signature.indexOf('.')
-    const key = dot < 1 ? undefined : this.#keys().get(signature.slice(0, dot))
-    return key?.matches(text, signature.slice(dot + 1)) ?? false
+    const key = this.#keyOf(signature)
+    return key !== undefined && covers(key.scope, job) && key.matches(text, signature.slice(dot + 1))
   }
 
-  #signerOf(identity: string): RingKey {
-    const keys = this.#keys()
-    // Most rings have one key, for all jobs.
-    if (this.#first !== undefined && !isLimited(this.#first.scope)) return this.#first
-    const job = parseIdentity(identity)
-    for (const key of keys.values()) if (job !== undefined && covers(key.scope, job)) return key
+  /** Whether a signature is of a key that may sign for all jobs. */
+  isUnlimited(signature: string): boolean {
+    const key = this.#keyOf(signature)
+    return key !== undefined && !isLimited(key.scope)
+  }
+
+  #keyOf(signature: string): RingKey | undefined {
+    const dot = signature.indexOf('.')
+    return dot < 1 ? undefined : this.#keys().get(signature.slice(0, dot))
+  }
+
+  #signerOf(job: ScopedJob | undefined): RingKey {
+    const key = job && this.#coveringKey(job)
+    if (key !== undefined) return key
     const what = job === undefined ? 'this job' : `"${job.job}" on queue "${job.queue}"`
     throw new TreadleError('KEY_INVALID', `No signing key may sign ${what}: all of them are limited to other queues or jobs`)
+  }
+
+  #coveringKey(job: ScopedJob): RingKey | undefined {
+    for (const key of this.#keys().values()) if (covers(key.scope, job)) return key
+    return undefined
   }
 
   #keys(): ReadonlyMap<string, RingKey> {

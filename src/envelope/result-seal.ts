@@ -1,41 +1,87 @@
 import { TreadleError } from '../core/errors.ts'
+import { parseEncrypted } from './encryption.ts'
 import type { KeyRing } from './key-ring.ts'
+import type { ScopedJob } from './key-scope.ts'
 
 /** Ends that hand on a result: only a worker that has run, or skipped, the job can say so, and it signs what it says. */
 export type SealedOutcome = 'succeeded' | 'skipped'
 
-/** How a job has ended, as it is stored. Its seal may be null where nobody signs, and where nobody was known to wait for the job. */
-export interface SealedEnd {
+/** How a job is to end. */
+export interface PlainEnd {
   readonly id: string
   readonly outcome: SealedOutcome
-  /** A JSON text. */
+  /** A JSON text that everybody may read. */
+  readonly result: string | null
+}
+
+/** How a job has ended, as it is stored. Its seal may be null where nobody signs, and where nobody was known to wait for the job. */
+export interface SealedEnd extends PlainEnd {
+  readonly seal: string | null
+}
+
+/** What is stored of a result: the text, readable or encrypted, and what vouches for it. */
+export interface StoredResult {
   readonly result: string | null
   readonly seal: string | null
 }
 
-/** The seal of a job's end, over its id, its outcome and its result; null where nothing is signed. */
-export function sealResult(end: Omit<SealedEnd, 'seal'>, keys: KeyRing | null): string | null {
-  return keys === null ? null : keys.signText(resultText(end))
+/** A job whose result is sealed. */
+export interface SealingJob extends ScopedJob {
+  readonly encrypted?: boolean
 }
 
-/** Throws `RESULT_FORGED` unless whoever holds a key has said that the job ended like this. */
-export function verifyResult(end: SealedEnd, keys: KeyRing | null): void {
-  verify(resultText(end), end.seal, keys, `The result of job ${end.id}`)
+/**
+ * What is stored of a job's end. The seal is over its id, its job and queue, its outcome and its result; it is null where nothing is
+ * signed, and where no key may sign for this job. It names the job and the queue: who verifies it may know neither.
+ */
+export function sealResult(end: PlainEnd, job: SealingJob, keys: KeyRing | null): StoredResult {
+  const { id, outcome } = end
+  const { result, isEncrypted } = storedText(end.result, resultContext(id), job, keys)
+  const signature = keys?.signText(resultText({ id, outcome, result }, job, isEncrypted), job) ?? null
+  return { result, seal: signature === null ? null : `${signature}.${encodedJob(job)}` }
 }
 
-/** What a run that has finished under an idempotency key has left for the others: the key takes the place of the id. */
-export interface SealedOnce {
+/**
+ * The result as everybody may read it who has the keys. Throws `RESULT_FORGED` unless somebody who holds a key for this job has said
+ * that it ended like this. `job` is what is known of the job: a key for all jobs vouches for any of them.
+ */
+export function openResult(end: SealedEnd, job: Partial<ScopedJob>, keys: KeyRing | null): string | null {
+  const what = `The result of job ${end.id}`
+  if (isUnsealed(end, keys, what)) return end.result
+  const signature = end.seal?.slice(0, end.seal.lastIndexOf('.')) ?? ''
+  const sealing = decodedJob(end.seal?.slice(signature.length + 1) ?? '')
+  if (sealing === undefined) throw changed(what)
+  const expected = { ...sealing, ...job }
+  const isVouchedFor = (isEncrypted: boolean) =>
+    keys.verifyText(resultText(end, sealing, isEncrypted), signature, sealing) &&
+    (keys.isUnlimited(signature) || (expected.job === sealing.job && expected.queue === sealing.queue))
+  return readText(end.result, isVouchedFor, resultContext(end.id), keys, what)
+}
+
+/** What a run that has finished under an idempotency key leaves for the others: the key takes the place of the id. */
+export interface SealedOnce extends StoredResult {
   readonly key: string
+}
+
+export function sealOnce(once: Omit<SealedOnce, 'seal'>, job: SealingJob, keys: KeyRing | null): StoredResult {
+  const { key } = once
+  const { result, isEncrypted } = storedText(once.result, onceContext(key), job, keys)
+  return { result, seal: keys?.signText(onceText({ key, result }, isEncrypted), job) ?? null }
+}
+
+/** As `openResult`, for a job that has the same key: a key that may not sign for `job` has no say over it. */
+export function openOnce(once: SealedOnce, job: ScopedJob, keys: KeyRing | null): OpenedOnce {
+  const what = `The result kept under the idempotency key "${once.key}"`
+  if (isUnsealed(once, keys, what)) return { result: once.result, wasEncrypted: false }
+  const isVouchedFor = (isEncrypted: boolean) => keys.verifyText(onceText(once, isEncrypted), once.seal ?? '', job)
+  const result = readText(once.result, isVouchedFor, onceContext(once.key), keys, what)
+  return { result, wasEncrypted: result !== once.result }
+}
+
+export interface OpenedOnce {
   readonly result: string | null
-  readonly seal: string | null
-}
-
-export function sealOnce(once: Omit<SealedOnce, 'seal'>, keys: KeyRing | null): string | null {
-  return keys === null ? null : keys.signText(onceText(once))
-}
-
-export function verifyOnce(once: SealedOnce, keys: KeyRing | null): void {
-  verify(onceText(once), once.seal, keys, `The result kept under the idempotency key "${once.key}"`)
+  /** Nobody is to store it otherwise. */
+  readonly wasEncrypted: boolean
 }
 
 /** One of the jobs that another one waits for: a dependency by its place among them, or a child by its key. */
@@ -45,38 +91,92 @@ export interface Dependency {
 }
 
 /**
- * Given by whoever sends a job that waits, for each job that it waits for. It is stored in one case only: the job had succeeded
- * before, without a result, when nobody waited for it, so that its end was not sealed.
+ * Given by whoever sends a job that waits, for each job that it waits for, with a key for the job that waits. It is stored in one
+ * case only: the other job had succeeded before, without a result, when nobody waited for it, so that its end was not sealed.
  */
-export function sealLateDependency(dependency: Dependency, keys: KeyRing | null): string | null {
-  return keys === null ? null : keys.signText(lateText(dependency))
+export function sealLateDependency(dependency: Dependency, waiter: ScopedJob, keys: KeyRing | null): string | null {
+  return keys?.signText(lateText(dependency), waiter) ?? null
 }
 
-export function isLateDependency(dependency: Dependency, seal: string | null, keys: KeyRing): boolean {
-  return seal !== null && keys.verifyText(lateText(dependency), seal)
+export function isLateDependency(dependency: Dependency, seal: string | null, waiter: ScopedJob, keys: KeyRing): boolean {
+  return seal !== null && keys.verifyText(lateText(dependency), seal, waiter)
 }
 
-function verify(text: string, seal: string | null, keys: KeyRing | null, what: string): void {
-  if (keys === null || (seal === null && keys.acceptsUnsigned)) return
-  if (seal === null) {
-    const message = `${what} is not signed: it was changed in the database, or written by a version of Treadle that did not sign results`
-    throw new TreadleError('RESULT_FORGED', message)
+function storedText(
+  plain: string | null,
+  context: string,
+  job: SealingJob,
+  keys: KeyRing | null,
+): { readonly result: string | null; readonly isEncrypted: boolean } {
+  if (plain === null || job.encrypted !== true || keys === null) return { result: plain, isEncrypted: false }
+  return { result: keys.encrypt(plain, context, job), isEncrypted: true }
+}
+
+/** Whether there is nothing to be verified; throws where there should be. */
+function isUnsealed({ seal }: StoredResult, keys: KeyRing | null, what: string): keys is null {
+  if (keys === null || (seal === null && keys.acceptsUnsigned)) return true
+  if (seal !== null) return false
+  const message = `${what} is not signed: it was changed in the database, or written by a version of Treadle that did not sign results`
+  throw new TreadleError('RESULT_FORGED', message)
+}
+
+/** Whether a text is encrypted is said by its seal: a handler may return what only looks like it. */
+function readText(
+  text: string | null,
+  isVouchedFor: (isEncrypted: boolean) => boolean,
+  context: string,
+  keys: KeyRing,
+  what: string,
+): string | null {
+  const encrypted = text === null ? undefined : parseEncrypted(text)
+  if (encrypted !== undefined && isVouchedFor(true)) {
+    try {
+      return keys.decrypt(encrypted, context)
+    } catch (cause) {
+      throw new TreadleError('RESULT_FORGED', `${what} cannot be decrypted`, { cause })
+    }
   }
-  if (!keys.verifyText(text, seal)) {
-    throw new TreadleError(
-      'RESULT_FORGED',
-      `${what} was changed after it was signed, or signed with a key that is not in the key ring`,
-    )
+  if (!isVouchedFor(false)) throw changed(what)
+  return text
+}
+
+function changed(what: string): TreadleError {
+  const message = `${what} was changed after it was signed, or signed with a key that is not in the key ring or may not sign for this job`
+  return new TreadleError('RESULT_FORGED', message)
+}
+
+function encodedJob({ job, queue }: ScopedJob): string {
+  return Buffer.from(JSON.stringify([job, queue])).toString('base64url')
+}
+
+function decodedJob(text: string): ScopedJob | undefined {
+  try {
+    const [job, queue] = JSON.parse(Buffer.from(text, 'base64url').toString()) as readonly unknown[]
+    return typeof job === 'string' && typeof queue === 'string' ? { job, queue } : undefined
+  } catch {
+    return undefined
   }
+}
+
+function resultContext(id: string): string {
+  return `result\n${id}`
+}
+
+function onceContext(key: string): string {
+  return `once\n${key}`
 }
 
 // The first line is JSON and names what is signed, so that no text can be taken for one of another kind, nor for an envelope.
-function resultText({ id, outcome, result }: Omit<SealedEnd, 'seal'>): string {
-  return `${JSON.stringify(['result', id, outcome, result !== null])}\n${result ?? ''}`
+function resultText({ id, outcome, result }: PlainEnd, { job, queue }: ScopedJob, isEncrypted: boolean): string {
+  return `${JSON.stringify(['result', id, job, queue, outcome, kindOf(result, isEncrypted)])}\n${result ?? ''}`
 }
 
-function onceText({ key, result }: Omit<SealedOnce, 'seal'>): string {
-  return `${JSON.stringify(['once', key, result !== null])}\n${result ?? ''}`
+function onceText({ key, result }: Omit<SealedOnce, 'seal'>, isEncrypted: boolean): string {
+  return `${JSON.stringify(['once', key, kindOf(result, isEncrypted)])}\n${result ?? ''}`
+}
+
+function kindOf(result: string | null, isEncrypted: boolean): 'none' | 'plain' | 'encrypted' {
+  return result === null ? 'none' : isEncrypted ? 'encrypted' : 'plain'
 }
 
 function lateText({ waiter, place }: Dependency): string {

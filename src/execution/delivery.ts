@@ -36,7 +36,7 @@ export async function prepareDelivery(
     case 'at-most-once':
       return beginForGood(run, deps.services)
     case 'effectively-once': {
-      const { token, attempt } = run.lease
+      const { token, attempt, envelope } = run.lease
       const onLost = () => {
         run.stop('lost')
         return stopError('lost', run.lease)
@@ -50,7 +50,7 @@ export async function prepareDelivery(
         },
       }
       run.transaction = new RunTransaction(
-        { definition, id: opened.identity.id, token, attempt, once, repeating, isHeld, onLost },
+        { definition, envelope, token, attempt, once, repeating, isHeld, onLost },
         { ...deps, keys: sealingKeys(run.lease, deps.keys) },
       )
       return null

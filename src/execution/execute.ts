@@ -11,7 +11,7 @@ import { type AdmissionDeps, type Admitted, admit } from './admission.ts'
 import { type Departure, SnoozeSignal, thrownBehind, WaitSignal } from './control.ts'
 import { Deadline } from './deadline.ts'
 import { type AdmittedRun, type DeliveryDeps, endForGood, prepareDelivery } from './delivery.ts'
-import { heldByLinks } from './handed-on.ts'
+import { heldByLinks, waits } from './handed-on.ts'
 import type { Isolates } from './isolates.ts'
 import { heldBack, type OccurrenceDeps, type ScheduledRun, skipOvertaken } from './occurrence.ts'
 import { heldByKey } from './once.ts'
@@ -80,9 +80,9 @@ function scheduledRun({ definition, opened }: Admitted, run: ActiveRun, deps: Ex
 async function runOnce({ definition, opened }: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
   const { identity } = opened
   const { fields } = definition
-  const forged = run.lease.linked === true && deps.keys !== null ? await heldByLinks(run.lease, deps) : null
+  const forged = deps.keys !== null && waits(run.lease, identity) ? await heldByLinks(run.lease, deps) : null
   if (forged !== null) return forged
-  const held = identity.idempotencyKey === null ? null : await heldByKey(identity.idempotencyKey, identity.id, deps)
+  const held = identity.idempotencyKey === null ? null : await heldByKey(identity.idempotencyKey, identity, deps)
   if (held !== null) return held
   let { payload } = opened
   if (fields.input !== null) {

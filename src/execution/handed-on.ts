@@ -1,68 +1,99 @@
 import type { Lease } from '../backends/contract.ts'
 import { isFinal } from '../backends/job-state.ts'
-import type { JobLink, JobStore } from '../backends/store.ts'
+import type { JobLink, JobRecord, JobStore } from '../backends/store.ts'
 import { type End, verdictOf } from '../backends/waiting.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { type Envelope, type Identity, identityOf } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
-import { isLateDependency, verifyResult } from '../envelope/result-seal.ts'
+import type { ScopedJob } from '../envelope/key-scope.ts'
+import { type Dependency, isLateDependency, openResult } from '../envelope/result-seal.ts'
+import { isWaitMark } from '../envelope/wait-mark.ts'
 import { isForged, type Outcome } from './outcome.ts'
 
 /** How a job has ended, as it is stored where another one finds it. */
 export type HandedOn = Pick<JobLink, 'id' | 'state' | 'result' | 'seal'>
 
-/** Throws `RESULT_FORGED` where an end hands on a success or a result that nobody has signed. Failures hand on neither. */
-export function verifyHandedOn({ id, state, result, seal }: HandedOn, keys: KeyRing): void {
-  if (state !== 'succeeded' && result === null) return
+/**
+ * The result that an end hands on, readable. Throws `RESULT_FORGED` where it hands on a success or a result that nobody has signed
+ * who may sign for this job. Failures hand on neither.
+ */
+export function openHandedOn(
+  { id, state, result, seal }: HandedOn,
+  job: Partial<ScopedJob>,
+  keys: KeyRing | null,
+): string | null {
+  if (keys === null || (state !== 'succeeded' && result === null)) return result
   if (state !== 'succeeded' && state !== 'skipped') {
     throw new TreadleError(
       'RESULT_FORGED',
       `Job ${id} is ${state}, and has a result all the same: it was changed in the database`,
     )
   }
-  verifyResult({ id, outcome: state, result, seal }, keys)
+  return openResult({ id, outcome: state, result, seal }, job, keys)
 }
 
+/** What a stored job says that it is: in the text that was signed, where that can be read. */
+export function jobOf({ id, job, queue, identity }: Pick<JobRecord, 'id' | 'job' | 'queue' | 'identity'>): ScopedJob {
+  const read = identityOf(id, identity)
+  return { job: read?.job ?? job, queue: read?.queue ?? queue }
+}
+
+/** A job that may have waited for others. It was verified. */
+export type Waiter = Pick<Envelope, 'id' | 'job' | 'queue' | 'identity'>
+
 export interface LinkDeps {
-  readonly services: { readonly logger: Logger; links(id: string): Promise<unknown> }
+  readonly services: { readonly logger: Logger; links(waiter: Waiter): Promise<unknown> }
 }
 
 /** While the database does not answer, this one looks again after so long. */
 const lookAgainMs = 1_000
 
+/** Whether a job has others that it waits for, or may have: that it waits for some is signed, what its row says of it is not. */
+export function waits({ linked }: Pick<Lease, 'linked'>, { waitsFor }: Pick<Identity, 'waitsFor'>): boolean {
+  return linked === true || waitsFor !== undefined
+}
+
 /** What becomes of a job because of what it has waited for, or null where it may run with that. */
-export async function heldByLinks({ linked, envelope: { id } }: Lease, { services }: LinkDeps): Promise<Outcome | null> {
-  if (linked !== true) return null
+export async function heldByLinks({ envelope }: Lease, { services }: LinkDeps): Promise<Outcome | null> {
   try {
-    await services.links(id)
+    await services.links(envelope)
     return null
   } catch (error) {
     if (isForged(error)) return { kind: 'dead', reason: 'rejected', error }
-    services.logger.error(`what job ${id} has waited for could not be looked up: ${messageOf(error)}; trying again`)
+    services.logger.error(`what job ${envelope.id} has waited for could not be looked up: ${messageOf(error)}; trying again`)
     return { kind: 'snooze', delayMs: lookAgainMs }
   }
 }
 
-/** The links of a job, for whoever is to go on with what they say. */
-export async function verifiedLinks(
-  id: string,
+/** The links of a job with readable results. Throws `RESULT_FORGED` unless it may go on with what they say: see `openHandedOn`. */
+export async function openedLinks(
+  waiter: Waiter,
   store: JobStore | undefined,
   keys: KeyRing | null,
 ): Promise<readonly JobLink[] | undefined> {
-  const links = await store?.links(id)
-  if (links !== undefined && keys !== null) verifyLinks(id, links, keys)
-  return links
+  const links = await store?.links(waiter.id)
+  if (links === undefined || keys === null) return links
+  const dependencies = links.filter(({ kind }) => kind === 'dependency')
+  refuseOthers(waiter, dependencies)
+  refuseUnended(dependencies)
+  return links.map((link) => {
+    const place = link.kind === 'child' ? (link.key as string) : dependencies.indexOf(link)
+    return { ...link, result: openedLink(link, { waiter: waiter.id, place }, waiter, keys) }
+  })
 }
 
-/** Throws `RESULT_FORGED` unless this job may go on with what it has waited for: see `verifyHandedOn`. */
-function verifyLinks(waiter: string, links: readonly JobLink[], keys: KeyRing): void {
-  const dependencies = links.filter(({ kind }) => kind === 'dependency')
-  refuseUnended(dependencies)
-  for (const link of links) {
-    const place = link.kind === 'child' ? (link.key as string) : dependencies.indexOf(link)
-    const isPlain = link.state === 'succeeded' && link.result === null
-    if (!isPlain || !isLateDependency({ waiter, place }, link.seal, keys)) verifyHandedOn(link, keys)
-  }
+function openedLink(link: JobLink, dependency: Dependency, { job, queue }: Waiter, keys: KeyRing): string | null {
+  const isPlain = link.state === 'succeeded' && link.result === null
+  if (isPlain && isLateDependency(dependency, link.seal, { job, queue }, keys)) return null
+  return openHandedOn(link, link.job === null ? {} : { job: link.job }, keys)
+}
+
+/** Whether it waited for the jobs that it was told to wait for when it was signed, and for no others in their place. */
+function refuseOthers({ id, identity }: Waiter, dependencies: readonly JobLink[]): void {
+  const signed = identityOf(id, identity)?.waitsFor
+  const isSame = signed === undefined || isWaitMark(signed, dependencies)
+  if (!isSame) throw new TreadleError('RESULT_FORGED', `What job ${id} waits for was changed in the database`)
 }
 
 /** Only a failure that lets a job go on at once leaves the rest of its dependencies behind. */

@@ -1,8 +1,9 @@
 import type { Coordination, OnceClaim } from '../backends/contract.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import type { Identity } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
-import { verifyOnce } from '../envelope/result-seal.ts'
+import { type OpenedOnce, openOnce } from '../envelope/result-seal.ts'
 import type { Outcome } from './outcome.ts'
 
 interface OnceDeps {
@@ -11,23 +12,28 @@ interface OnceDeps {
   readonly services: { readonly logger: Logger }
 }
 
+/** A job with an idempotency key. */
+type KeyedJob = Pick<Identity, 'id' | 'job' | 'queue'>
+
 /** While another job holds the same key, or the database does not answer, this one looks again after so long. */
 const lookAgainMs = 1_000
 
 /** What becomes of a job because of its idempotency key, or null when it has claimed the key and may run. */
-export async function heldByKey(key: string, jobId: string, deps: OnceDeps): Promise<Outcome | null> {
-  const claim = await claimOnce(key, jobId, deps)
+export async function heldByKey(key: string, { id, job, queue }: KeyedJob, deps: OnceDeps): Promise<Outcome | null> {
+  const claim = await claimOnce(key, id, deps)
   switch (claim.kind) {
     case 'claimed':
       return null
     case 'done': {
+      let done: OpenedOnce
       try {
-        verifyOnce({ key, result: claim.result, seal: claim.seal }, deps.keys)
+        done = openOnce({ key, result: claim.result, seal: claim.seal }, { job, queue }, deps.keys)
       } catch (error) {
         return { kind: 'dead', reason: 'rejected', error }
       }
       // A run that gave no result has given one all the same: who waits for this one need not wait for more.
-      return { kind: 'skipped', why: `a job with the idempotency key "${key}" has succeeded`, result: claim.result ?? 'null' }
+      const why = `a job with the idempotency key "${key}" has succeeded`
+      return { kind: 'skipped', why, result: done.result ?? 'null', ...(done.wasEncrypted && { encrypted: true }) }
     }
     case 'busy':
     case 'unknown':

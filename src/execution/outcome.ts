@@ -18,7 +18,7 @@ export type Outcome =
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
   | { readonly kind: 'cancelled' }
   /** The result is that of a run that did the same work. A missed one is the run of a schedule that nobody saw fall due. */
-  | { readonly kind: 'skipped'; readonly why: string; readonly result?: string; readonly isMissed?: true }
+  | { readonly kind: 'skipped'; readonly why: string; readonly result?: string; readonly encrypted?: true; readonly isMissed?: true }
   /** Another worker has the job now: there is nothing left to settle. */
   | { readonly kind: 'lost' }
 
@@ -40,7 +40,7 @@ export function outcomeOfFailure(error: unknown, { definition, attempt, maxAttem
 
 /** What a run was given by others is no longer what they have left: no other attempt finds anything else. */
 export function isForged(error: unknown): boolean {
-  return error instanceof TreadleError && error.code === 'RESULT_FORGED'
+  return isThrown(error, TreadleError) && error.code === 'RESULT_FORGED'
 }
 
 /** A decision that throws is none: the error is retried as if nobody had been asked. */
@@ -76,7 +76,8 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
       return { token, kind: 'cancelled', keep: keep.cancelled > 0 }
     case 'skipped': {
       const settled = { token, kind: 'skipped', why: outcome.why, keep: keep.skipped > 0 } as const
-      return outcome.result === undefined ? settled : { ...settled, result: outcome.result }
+      if (outcome.result === undefined) return settled
+      return { ...settled, result: outcome.result, ...(outcome.encrypted && { encrypted: true }) }
     }
     case 'lost':
       return null

@@ -6,6 +6,7 @@ import type { Run } from '../definition/run.ts'
 import type { ChildOptions, ChildOutcome, LinkOutcome } from '../definition/workflow.ts'
 import type { ActiveRun } from './active-run.ts'
 import { WaitSignal } from './control.ts'
+import type { Waiter } from './handed-on.ts'
 
 /** A job that a running one makes. */
 export interface ChildRequest {
@@ -19,8 +20,8 @@ export interface ChildRequest {
 
 export interface LinkServices {
   dispatchChild(request: ChildRequest): Promise<Run>
-  /** What a job waits for, verified: see `verifyLinks`. Undefined where the backend can not look. */
-  links(id: string): Promise<readonly JobLink[] | undefined>
+  /** What a job waits for, verified and readable: see `openedLinks`. Undefined where the backend can not look. */
+  links(waiter: Waiter): Promise<readonly JobLink[] | undefined>
   /** What all jobs of the workflow have in common that a job is part of. */
   rootOf(id: string): Promise<string>
 }
@@ -62,7 +63,7 @@ export class RunLinks {
   }
 
   async #links(kind: JobLink['kind']): Promise<readonly JobLink[]> {
-    const links = await this.#services.links(this.#run.lease.envelope.id)
+    const links = await this.#services.links(this.#run.lease.envelope)
     if (links === undefined) throw new TreadleError('CAPABILITY_MISSING', 'Workflows need a backend that can look into its queue')
     return links.filter((link) => link.kind === kind)
   }

@@ -1,13 +1,10 @@
-import type { Settlement, SettleReceipt } from '../backends/contract.ts'
+import type { Lease, OnceMark, Settlement, SettleReceipt } from '../backends/contract.ts'
+import { type Envelope, identityOf } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
-import { sealOnce, sealResult } from '../envelope/result-seal.ts'
+import { type SealingJob, sealOnce, sealResult } from '../envelope/result-seal.ts'
 
-/** The job that a settlement ends. */
-export interface SettledJob {
-  readonly id: string
-  /** It is part of a workflow, or somebody is known to wait for it. */
-  readonly linked: boolean
-}
+/** The job that a settlement ends, as it was verified when it was claimed. */
+export type SettledJob = Pick<Envelope, 'id' | 'identity'>
 
 interface Signed {
   readonly envelope: { readonly signature: string | null }
@@ -27,39 +24,52 @@ export type FinalReceipt = Exclude<SettleReceipt, 'unsealed'>
  */
 export async function settleSealed(
   settlement: Settlement,
-  job: SettledJob,
+  { envelope, linked = false }: Pick<Lease, 'envelope' | 'linked'>,
   keys: KeyRing | null,
   settle: (settlement: Settlement) => Promise<SettleReceipt>,
 ): Promise<FinalReceipt> {
-  if (settlement.kind === 'done' && !handsOn(settlement, job)) {
+  if (settlement.kind === 'done' && !handsOn(settlement, linked)) {
     const receipt = await settle({ ...settlement, unlinked: true })
     // Otherwise somebody waits for it since it was claimed.
     if (receipt !== 'unsealed') return receipt
   }
-  return (await settle(sealed(settlement, job.id, keys))) as FinalReceipt
+  return (await settle(sealed(settlement, envelope, keys))) as FinalReceipt
 }
 
-/** The same settlement, signed where it is one that can be. */
-export function sealed(settlement: Settlement, id: string, keys: KeyRing | null): Settlement {
+/** The same settlement, signed where it is one that can be, and its result encrypted where that of the job is to be. */
+export function sealed(settlement: Settlement, { id, identity }: SettledJob, keys: KeyRing | null): Settlement {
   switch (settlement.kind) {
     case 'done': {
-      const { result, once } = settlement
-      const seal = sealResult({ id, outcome: 'succeeded', result }, keys)
-      return {
-        ...settlement,
-        seal,
-        ...(once !== undefined && { once: { ...once, seal: sealOnce({ key: once.key, result }, keys) } }),
-      }
+      const { once } = settlement
+      const job = sealingJob(id, identity)
+      const stored = sealResult({ id, outcome: 'succeeded', result: settlement.result }, job, keys)
+      return { ...settlement, ...stored, ...(once && { once: sealedMark(once, settlement.result, job, keys) }) }
     }
     case 'skipped': {
-      const { result = null } = settlement
-      return result === null ? settlement : { ...settlement, seal: sealResult({ id, outcome: 'skipped', result }, keys) }
+      const { result = null, encrypted, ...rest } = settlement
+      if (result === null) return rest
+      const job = { ...sealingJob(id, identity), ...(encrypted && { encrypted }) }
+      return { ...rest, ...sealResult({ id, outcome: 'skipped', result }, job, keys) }
     }
     default:
       return settlement
   }
 }
 
-function handsOn({ result, once }: Extract<Settlement, { kind: 'done' }>, { linked }: SettledJob): boolean {
+/** One that is encrypted differs from what the job has: each can be read in its own place alone. */
+function sealedMark(once: OnceMark, plain: string | null, job: SealingJob, keys: KeyRing | null): OnceMark {
+  const { result, seal } = sealOnce({ key: once.key, result: plain }, job, keys)
+  return { ...once, seal, ...(result !== plain && { result }) }
+}
+
+/** What no identity says is nobody's job, and no limited key signs for it. */
+function sealingJob(id: string, text: string): SealingJob {
+  const identity = identityOf(id, text)
+  if (identity === undefined) return { job: '', queue: '' }
+  const { job, queue, encrypted = false } = identity
+  return { job, queue, encrypted }
+}
+
+function handsOn({ result, once }: Extract<Settlement, { kind: 'done' }>, linked: boolean): boolean {
   return linked || result !== null || once !== undefined
 }

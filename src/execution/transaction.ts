@@ -10,7 +10,7 @@ import type { Envelope } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/key-ring.ts'
 import { type Outcome, settlementOf } from './outcome.ts'
 import { type ResultDeps, resultText } from './result.ts'
-import { sealed } from './sealing.ts'
+import { type SettledJob, sealed } from './sealing.ts'
 
 export interface TransactionDeps extends ResultDeps {
   /** Undefined where the queue is not in a SQL database. */
@@ -26,7 +26,8 @@ type Again = () => Envelope | null
 /** The run that the transaction belongs to. */
 export interface CompletingRun {
   readonly definition: JobDefinition
-  readonly id: string
+  /** As it was claimed. */
+  readonly envelope: SettledJob
   readonly token: string
   readonly attempt: number
   readonly once: OnceMark | null
@@ -184,7 +185,7 @@ export class RunTransaction {
   }
 
   *#done(given: Answer<unknown>, again: Again): Steps<Done> {
-    const { definition, id, token, attempt, once } = this.#run
+    const { definition, envelope, token, attempt, once } = this.#run
     const { clock, keepOf, keys } = this.#deps
     const { job, output } = definition.fields
     const result = yield* wait(given)
@@ -196,7 +197,7 @@ export class RunTransaction {
       again: again(),
     } as const
     const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(job)) as Settlement
-    return { outcome, result, settlement: sealed(settlement, id, keys) }
+    return { outcome, result, settlement: sealed(settlement, envelope, keys) }
   }
 }
 

@@ -5,10 +5,11 @@ import { type Clock, stopwatch } from '../core/clock.ts'
 import { formatDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import type { Events } from '../core/events.ts'
+import { storedProgress } from '../envelope/progress.ts'
 import { ActiveRun, type StartGate } from '../execution/active-run.ts'
 import type { TreadleEvents } from '../execution/events.ts'
 import { type ExecutionDeps, execute } from '../execution/execute.ts'
-import { verifiedLinks } from '../execution/handed-on.ts'
+import { openedLinks } from '../execution/handed-on.ts'
 import { type Outcome, settlementOf } from '../execution/outcome.ts'
 import { type RunServices, runLogger } from '../execution/run-context.ts'
 import { type FinalReceipt, sealingKeys, settleSealed } from '../execution/sealing.ts'
@@ -76,7 +77,7 @@ export class Runs {
         report: (token, progress) => this.#report(token, progress),
         begin: async (token) => (await this.#begins.add(token)) === 'applied',
         dispatchChild: deps.dispatchChild,
-        links: (id) => verifiedLinks(id, backend.store, deps.keys),
+        links: (waiter) => openedLinks(waiter, backend.store, deps.keys),
         rootOf: async (id) => (await backend.store?.get(id))?.root ?? id,
         recordOf: async (id) => (await backend.store?.get(id)) ?? null,
         extend: async (token) => (await backend.extend([token], options.leaseMs))[0] === 'applied',
@@ -179,16 +180,14 @@ export class Runs {
 
   async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
     const { clock, keepOf, keys } = this.#deps
-    const { token, attempt, envelope, linked = false } = run.lease
+    const { token, attempt, envelope } = run.lease
     let receipt: FinalReceipt = 'lost'
     try {
       const settlement = settlementOf(outcome, token, attempt, clock.now(), keepOf(envelope.job))
       if (run.transaction?.completed) receipt = run.transaction.completed.receipt as FinalReceipt
       else if (settlement !== null) {
         const { settler } = this.#options
-        receipt = await settleSealed(settlement, { id: envelope.id, linked }, sealingKeys(run.lease, keys), (each) =>
-          settler.settle(each),
-        )
+        receipt = await settleSealed(settlement, run.lease, sealingKeys(run.lease, keys), (each) => settler.settle(each))
       }
     } catch (error) {
       const { name, id } = run.event
@@ -221,7 +220,9 @@ export class Runs {
   /** That a progress could not be written is no reason to fail the job. */
   async #report(token: string, progress: string): Promise<void> {
     try {
-      await this.#progress.add({ token, progress })
+      const job = this.#active.get(token)?.lease.envelope
+      // Of a run that has ended nothing is written.
+      if (job !== undefined) await this.#progress.add({ token, progress: storedProgress(progress, job, this.#deps.keys) })
     } catch (error) {
       this.#options.onFailed('the progress of a job could not be written', error)
     }

@@ -107,6 +107,7 @@ describe('an envelope that was changed', () => {
     meta: { tenant: 'evil' },
     occurrence: delivery.runAt,
     repeat: 'FINISHED, +1 HOUR',
+    waitsFor: true,
   }
 
   it.each(Object.entries(changes))('D16, X18: is refused when its %s is another one', (field, value) => {

@@ -36,6 +36,7 @@ const places: Readonly<Record<string, Readonly<Record<string, Shown>>>> = {
   sealJob: {
     'src/app/changing-holders.ts': shownByAttack('is not merged into a job that was changed', 'a debounced dispatch'),
     // What the program itself was given to dispatch.
+    'src/app/workflow-sealing.ts': { file: 'test/execution/forged-results.test.ts', titles: ['a genuine one is handed on'] },
     'src/app/joined-sending.ts': { file: 'test/transactions/charsets.test.ts', titles: ['hold exactly what is dispatched'] },
     'src/app/sending.ts': { file: 'test/app/dispatch.test.ts', titles: ['signs what the worker will need'] },
     'src/server/service/creating.ts': { file: 'test/server/http/making-jobs.test.ts', titles: ['stores it, whether or not'] },

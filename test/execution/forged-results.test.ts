@@ -20,12 +20,23 @@ interface Ground {
   /** What the engine calls an edge's target, a waiting edge's job and the key of a once mark. */
   readonly target: string
   readonly waiter: (id: string) => string
+  /** Has the row of a job say that nothing is linked to it. */
+  unlink(id: string): Promise<unknown>
+  /** All that stands in the tables where something is handed on. */
+  everything(): Promise<string>
 }
+
+const tables = ['jobs', 'edges', 'once']
 
 function sqliteGround(): Ground {
   const folder = mkdtempSync(join(tmpdir(), 'treadle-forged-'))
   let path = ''
   let made = 0
+  const change = async (sql: string) => {
+    const database = new (await loadDriver())(path)
+    database.exec(sql.replaceAll(/\{(\w+)\}/g, 'treadle_$1'))
+    database.close()
+  }
   return {
     start: async () => {},
     stop: async () => rmSync(folder, { recursive: true, force: true }),
@@ -33,13 +44,16 @@ function sqliteGround(): Ground {
       path = join(folder, `jobs-${++made}.db`)
       return `sqlite:${path}`
     },
-    change: async (sql) => {
-      const database = new (await loadDriver())(path)
-      database.exec(sql.replaceAll(/\{(\w+)\}/g, 'treadle_$1'))
-      database.close()
-    },
+    change,
     target: 'target_id',
     waiter: (id) => `(SELECT seq FROM {jobs} WHERE id = '${id}')`,
+    unlink: async (id) => change(`UPDATE {jobs} SET linked = 0 WHERE id = '${id}'`),
+    everything: async () => {
+      const database = new (await loadDriver())(path)
+      const rows = tables.map((table) => database.prepare(`SELECT * FROM treadle_${table}`).all())
+      database.close()
+      return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+    },
   }
 }
 
@@ -52,6 +66,12 @@ function sqlGround(engine: 'postgres' | 'mariadb'): Ground {
     change: (sql) => ground.query(sql),
     target: 'target',
     waiter: (id) => `'${id}'`,
+    unlink: (id) => ground.query(`UPDATE {jobs} SET linked = 0 WHERE id = '${id}'`),
+    everything: async () => {
+      const rows: unknown[] = []
+      for (const table of tables) rows.push(await ground.query(`SELECT * FROM {${table}}`))
+      return JSON.stringify(rows)
+    },
   }
 }
 
@@ -263,5 +283,109 @@ describe.each(Object.entries(grounds))('results that were written to %s by someb
     await (await jobs.store()).retry([after.id])
     await second()
     await expectRejected(all, after)
+  })
+
+  it('a job that waits, and whose row says that it is linked to nothing, is refused all the same', async () => {
+    const all = await program()
+    const [one, two] = [await all.give.dispatch({ paid: 1 }), await all.give.dispatch({ paid: 2 })]
+    const [after, bare] = [await all.take.dispatch({}, { dependsOn: one }), await all.take.dispatch({}, { dependsOn: two })]
+    await all.first()
+    await forge(one.id, `result = '{"paid":1000}'`)
+    await ground.change(`DELETE FROM {edges} WHERE waiter = ${ground.waiter(bare.id)}`)
+    for (const { id } of [after, bare]) await ground.unlink(id)
+    await all.second()
+    await expectRejected(all, after)
+    await expectRejected(all, bare)
+  })
+
+  it('a dependency that was exchanged for another job with a genuine result is refused', async () => {
+    const all = await program()
+    const [one, two] = [await all.give.dispatch({ paid: 1 }), await all.give.dispatch({ paid: 1000 })]
+    const after = await all.take.dispatch({}, { dependsOn: one })
+    await all.first()
+    const { result, seal } = await all.record(two)
+    const target = `${ground.target} = '${two.id}', result = '${result}', seal = '${seal}'`
+    await ground.change(`UPDATE {edges} SET ${target} WHERE waiter = ${ground.waiter(after.id)}`)
+    await all.second()
+    await expectRejected(all, after)
+  })
+
+  it('a job that stands for a step of a workflow, by its unique key, is no forgery', async () => {
+    const { jobs, give, take, taken, mark, first, second } = await program()
+    const held = await give.dispatch({ n: 1 }, { unique: `u-${mark}` })
+    const flow = await jobs.chain([give.step({ n: 2 }, { unique: `u-${mark}` }), take.step({})])
+    await first()
+    await second()
+    expect(flow.runs[0]?.id).toBe(held.id)
+    expect(taken).toEqual([[{ n: 1 }]])
+  })
+
+  it('what was written in the transaction of its job is signed as well', async () => {
+    const all = await program()
+    const { jobs, mark, take, taken, first, second } = all
+    const paid = jobs
+      .define(`paid-${mark}`, async (n: number, ctx) => ctx.transaction(() => ({ n }) as never))
+      .queue(`first-${mark}`)
+      .delivery('effectively-once')
+    const [one, two] = [await paid.dispatch(1), await paid.dispatch(2)]
+    const genuine = await take.dispatch({}, { dependsOn: one })
+    const after = await take.dispatch({}, { dependsOn: two })
+    await first()
+    await forge(two.id, `result = '{"n":1000}'`)
+    await second()
+    expect((await all.record(genuine)).state).toBe('succeeded')
+    expect(taken.splice(0)).toEqual([[{ n: 1 }]])
+    await expectRejected(all, after)
+    expect(await one.result()).toEqual({ n: 1 })
+    await expect(two.result()).rejects.toMatchObject({ code: 'RESULT_FORGED' })
+  })
+
+  it('results of encrypted jobs are in no table in the clear, and readable wherever they are handed on', async () => {
+    const all = await program()
+    const { jobs, mark, take, taken, first, second, record } = all
+    const secret = `secret-${mark}`
+    const queue = `first-${mark}`
+    const plain = jobs
+      .define(`plain-${mark}`, async () => ({ card: secret }))
+      .queue(queue)
+      .encrypt()
+    const once = jobs
+      .define(`once-${mark}`, async () => ({ card: secret }))
+      .queue(queue)
+      .encrypt()
+      .idempotencyKey(`once-${mark}`)
+    const written = jobs
+      .define(`written-${mark}`, async (_: unknown, ctx) => ctx.transaction(() => ({ card: secret }) as never))
+      .queue(queue)
+      .encrypt()
+      .delivery('effectively-once')
+    const parent = jobs
+      .define(`parent-${mark}`, async (_: unknown, ctx) => {
+        await ctx.progress({ card: secret })
+        await ctx.dispatchChild(`plain-${mark}`, {}, { key: 'one' })
+        const [child] = await ctx.children()
+        return child?.result
+      })
+      .queue(queue)
+      .encrypt()
+    const runs = [await plain.dispatch({}), await once.dispatch({}), await written.dispatch({}), await parent.dispatch({})]
+    const after = await take.dispatch({}, { dependsOn: runs })
+    await first()
+    expect(await runs[3]?.progress()).toEqual({ card: secret })
+    const again = await once.dispatch({})
+    const open = await once.dispatch({}, { encrypt: false })
+    await first()
+    const flow = await jobs.batch([plain.step({})])
+    await first()
+    await second()
+    expect((await record(after)).state).toBe('succeeded')
+    expect(taken).toEqual([runs.map(() => ({ card: secret }))])
+    for (const run of [...runs, again, open]) {
+      expect(await run.result()).toEqual({ card: secret })
+      expect(JSON.parse((await record(run)).result as string)).toMatchObject({ encrypted: true, kid: 'default' })
+    }
+    expect(await record(again)).toMatchObject({ state: 'skipped' })
+    expect(await flow.result()).toEqual([{ card: secret }])
+    expect(await ground.everything()).not.toContain(secret)
   })
 })

@@ -25,12 +25,13 @@ export class OnceKeys {
     this.#keysOf.delete(job)
   }
 
-  keep({ key, keepMs, seal = null }: OnceMark, result: string | null, now: number): void {
+  keep({ key, keepMs, seal = null, ...mark }: OnceMark, jobResult: string | null, now: number): void {
     const earlier = this.#marks.get(key)
     if (earlier !== undefined) this.#marksByExpiry.remove(earlier)
-    const mark = { key, result, seal, expiresAt: now + keepMs, slot: -1 }
-    this.#marks.set(key, mark)
-    this.#marksByExpiry.add(mark)
+    const result = mark.result === undefined ? jobResult : mark.result
+    const kept = { key, result, seal, expiresAt: now + keepMs, slot: -1 }
+    this.#marks.set(key, kept)
+    this.#marksByExpiry.add(kept)
   }
 
   /** Forgets keys whose time is over. */

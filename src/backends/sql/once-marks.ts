@@ -11,7 +11,7 @@ export class OnceMarks {
       job_id: '',
       claimed_at: 0,
       done_until: now + once.keepMs,
-      result,
+      result: once.result === undefined ? result : once.result,
       seal: once.seal ?? null,
     }
     const columns = ['once_key', 'job_id', 'claimed_at', 'done_until', 'result', 'seal'] as const

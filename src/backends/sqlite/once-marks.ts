@@ -14,6 +14,7 @@ export class OnceMarks {
   }
 
   keep(once: OnceMark | null | undefined, result: string | null, now: number): void {
-    if (once != null) this.#keep.run(once.key, now + once.keepMs, result, once.seal ?? null)
+    if (once == null) return
+    this.#keep.run(once.key, now + once.keepMs, once.result === undefined ? result : once.result, once.seal ?? null)
   }
 }

@@ -1,7 +1,7 @@
 import type { AttemptError } from '../../backends/contract.ts'
 import type { JobLink, JobRecord, TreeCounts } from '../../backends/store.ts'
 import { formatDuration } from '../../core/duration.ts'
-import { parseEncrypted } from '../../envelope/encryption.ts'
+import { parseEncrypted, shownText } from '../../envelope/encryption.ts'
 import { opened, stateColour } from './jobs.ts'
 import type { Output } from './output.ts'
 import { plural, visible } from './text.ts'
@@ -44,7 +44,7 @@ export function jobDetails({ job, links, tree }: ShownJob, out: Output, now: num
     ['workflow', tree === null ? undefined : progressLine(tree)],
     ['unique key', job.uniqueKey === null ? undefined : visible(job.uniqueKey)],
     ['idempotency', job.idempotencyKey === null ? undefined : visible(job.idempotencyKey)],
-    ['progress', job.progress === null ? undefined : progressText(opened(job.progress))],
+    ['progress', job.progress === null ? undefined : progressText(opened(shownText(job.progress)))],
     ['meta', Object.keys(job.meta).length === 0 ? undefined : block(job.meta)],
     ['payload', contents(job.payload)],
     ['result', job.result === null ? undefined : contents(job.result)],

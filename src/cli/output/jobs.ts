@@ -34,7 +34,7 @@ export function jobJson(record: JobRecord): object {
     ...job,
     payload: opened(shownText(job.payload)),
     result: opened(shownText(job.result)),
-    progress: opened(job.progress),
+    progress: opened(shownText(job.progress)),
     errors: job.errors.map((error) => ({ ...error, at: iso(error.at) })),
     createdAt: iso(job.createdAt),
     runAt: iso(job.runAt),

@@ -58,7 +58,7 @@ async function decide(ended: EndedAttempt, lease: HeldLease, service: JobService
   if (settlement === null) return null
   const isEnd = outcome.kind === 'done' || outcome.kind === 'dead' || outcome.kind === 'cancelled'
   return {
-    settlement: sealed(settlement, lease.id, keys),
+    settlement: sealed(settlement, lease, keys),
     receipt: receiptOf(outcome),
     overtakes: isEnd && identity !== null ? scheduledRun(identity, lease.claimedAt, service.queue) : null,
   }

@@ -4,7 +4,7 @@ import type { Lease } from '../../backends/contract.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { Identity, Opened } from '../../envelope/envelope.ts'
 import { openLease } from '../../execution/admission.ts'
-import { heldByLinks, verifiedLinks } from '../../execution/handed-on.ts'
+import { heldByLinks, openedLinks, waits } from '../../execution/handed-on.ts'
 import { heldBack } from '../../execution/occurrence.ts'
 import { heldByKey } from '../../execution/once.ts'
 import { type Outcome, settlementOf } from '../../execution/outcome.ts'
@@ -54,9 +54,9 @@ async function admit(lease: Lease, queue: ServedQueue): Promise<AdmittedLease | 
   }
   const { occurrence, idempotencyKey } = opened.identity
   // Nothing holds back most jobs, and then nobody is asked.
-  if (occurrence === null && idempotencyKey === null && lease.linked !== true) return { lease, opened }
+  if (occurrence === null && idempotencyKey === null && !waits(lease, opened.identity)) return { lease, opened }
   const held =
-    (await heldByItsLinks(lease, queue)) ??
+    (waits(lease, opened.identity) ? await heldByItsLinks(lease, queue) : null) ??
     (await heldBySchedule(lease, opened.identity, queue)) ??
     (await heldByItsKey(opened.identity, queue))
   if (held === null) return { lease, opened }
@@ -88,12 +88,13 @@ async function heldBySchedule({ attempt, envelope }: Lease, identity: Identity, 
 /** It is not handed out with what somebody else has written than its dependencies and children. */
 async function heldByItsLinks(lease: Lease, { backend, settings: { logger }, keys }: ServedQueue): Promise<Outcome | null> {
   if (keys === null) return null
-  return heldByLinks(lease, { services: { logger, links: (id) => verifiedLinks(id, backend.store, keys) } })
+  return heldByLinks(lease, { services: { logger, links: (waiter) => openedLinks(waiter, backend.store, keys) } })
 }
 
-async function heldByItsKey({ id, idempotencyKey }: Identity, { backend, settings, keys }: ServedQueue): Promise<Outcome | null> {
+async function heldByItsKey(identity: Identity, { backend, settings, keys }: ServedQueue): Promise<Outcome | null> {
   const { coordination } = backend
-  return idempotencyKey === null ? null : heldByKey(idempotencyKey, id, { coordination, keys, services: settings })
+  const { idempotencyKey } = identity
+  return idempotencyKey === null ? null : heldByKey(idempotencyKey, identity, { coordination, keys, services: settings })
 }
 
 async function end(
@@ -103,5 +104,5 @@ async function end(
 ): Promise<void> {
   const keep = keepOf(registry, settings.keep)(envelope.job)
   const settlement = settlementOf(outcome, token, attempt, settings.clock.now(), keep)
-  if (settlement !== null) await backend.settle([sealed(settlement, envelope.id, sealingKeys({ envelope }, keys))])
+  if (settlement !== null) await backend.settle([sealed(settlement, envelope, sealingKeys({ envelope }, keys))])
 }

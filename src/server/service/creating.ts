@@ -8,6 +8,7 @@ import { definitionDefaults, JobDefinition } from '../../definition/definition.t
 import type { DispatchOptions } from '../../definition/dispatch.ts'
 import { validate } from '../../definition/schema.ts'
 import type { Envelope, ParentLink } from '../../envelope/envelope.ts'
+import type { ScopedJob } from '../../envelope/key-scope.ts'
 import type { Company } from './company.ts'
 
 /** A job that another program makes. This one need not know it. */
@@ -18,7 +19,7 @@ export interface NewJob {
   readonly options?: DispatchOptions
   readonly repeat?: string | null
   readonly number?: number | null
-  readonly parent?: { readonly root: string; readonly link: ParentLink }
+  readonly parent?: { readonly root: string; readonly link: ParentLink; readonly job: ScopedJob }
 }
 
 const largestSend = 1_000
@@ -58,7 +59,7 @@ export class Creating {
     const plan = this.#planOf(definition, given.options ?? {}, repeat)
     const written = hasNoKeys(plan) ? this.#writePlainly(plan, given.payload) : await this.#write(plan, given.payload)
     const sealing = { now: () => clock.now(), newId, keys, encrypts: settings.encrypt }
-    const place = parent && { root: parent.root, parent: parent.link, waitsFor: [] }
+    const place = parent && { root: parent.root, parent: parent.link, parentJob: parent.job, waitsFor: [] }
     return sealJob(plan, written, sealing, { number, ...(place && { place }) })
   }
 

@@ -44,13 +44,7 @@ async function finishPlainly(number: number, data: string | undefined, jobs: Wir
   // Somebody may have made children of it at another server.
   const done = { token, kind: 'done', result: data ?? null, keep, alone: true } as const
   const settle = (settlement: Settlement) => jobs.settle(settlement)
-  const { id } = envelope
-  const receipt = await settleSealed(
-    done,
-    { id, linked: held.lease.linked === true },
-    sealingKeys(held.lease, jobs.deps.queue.keys),
-    settle,
-  )
+  const receipt = await settleSealed(done, held.lease, sealingKeys(held.lease, jobs.deps.queue.keys), settle)
   return receipt !== 'lost' && receipt !== 'blocked'
 }
 

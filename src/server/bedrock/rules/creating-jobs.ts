@@ -175,7 +175,7 @@ async function sealed(wish: Wish, terms: Terms, number: number, jobs: WireQueue)
 function linkTo({ record }: WireJob, number: number, { deps }: WireQueue) {
   const { longestWaitMs } = deps.creating.definitionOf(record.job).fields
   const link = { id: record.id, token: null, key: `job ${number}`, onFailure: 'ignore', longestWaitMs } as const
-  return { root: record.root ?? record.id, link }
+  return { root: record.root ?? record.id, link, job: record }
 }
 
 function refusalText({ code, message }: TreadleError): string {

@@ -88,7 +88,7 @@ export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQ
   const once = jobs.deps.creating.onceMarkOf(record.job, record.idempotencyKey)
   const done: Settlement = { token, kind: 'done', result: data, keep, alone: true, ...(once !== null && { once }) }
   // Somebody has made children of it since they were looked for.
-  if ((await settled(sealed(done, record.id, sealingKeys({ envelope: record }, jobs.deps.queue.keys)), jobs)) === 'blocked')
+  if ((await settled(sealed(done, record, sealingKeys({ envelope: record }, jobs.deps.queue.keys)), jobs)) === 'blocked')
     await finish(ending, ignoresRepeat, jobs)
 }
 

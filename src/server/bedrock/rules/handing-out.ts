@@ -4,7 +4,7 @@ import { messageOf } from '../../../core/errors.ts'
 import { writtenReason } from '../../../core/reason.ts'
 import { type WireMeta, wireMetaOf } from '../../../envelope/bedrock-meta.ts'
 import type { Identity } from '../../../envelope/envelope.ts'
-import { verifyHandedOn } from '../../../execution/handed-on.ts'
+import { jobOf, openHandedOn } from '../../../execution/handed-on.ts'
 import { nextAfter } from '../../../execution/repeating.ts'
 import type { Grant } from '../../access/grant.ts'
 import type { AdmittedLease } from '../../service/admission.ts'
@@ -70,7 +70,8 @@ async function handOutOne({ lease, opened: { identity } }: AdmittedLease, grant:
 async function areGenuine(children: readonly WireJob[], { token, attempt }: Lease, jobs: WireQueue): Promise<boolean> {
   const { keys } = jobs.deps.queue
   try {
-    if (keys !== null) for (const { record, state } of children) if (state === 'FINISHED') verifyHandedOn(record, keys)
+    if (keys !== null)
+      for (const { record, state } of children) if (state === 'FINISHED') openHandedOn(record, jobOf(record), keys)
     return true
   } catch (thrown) {
     const error = { attempt, at: jobs.now, ...writtenReason(thrown) }
