@@ -73,6 +73,11 @@ export function isParent(pid: number): boolean {
   return process.platform !== 'win32' || signalProcessGroup(pid, 0)
 }
 
+/** What the system has given to this process, with all its threads. */
+export function ownMemoryBytes(): number {
+  return process.memoryUsage.rss()
+}
+
 /** At once, and with it the group that it leads; one that leads none ends alone. */
 export function endOwnProcess(): void {
   if (!signalProcessGroup(process.pid, 'SIGKILL')) process.kill(process.pid, 'SIGKILL')

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../core/clock.ts'
-import { endOwnProcess, isParent } from '../core/environment.ts'
+import { endOwnProcess, isParent, ownMemoryBytes } from '../core/environment.ts'
 import { type ParentWatchOptions, parentGone } from './parent-watch.ts'
 
 /** How often it looks: soon enough that nothing is left behind for long, and too seldom to be felt. */
@@ -9,9 +9,11 @@ const lookEveryMs = 250
 /** A thread of its own, because it must see the parent's end also while a handler blocks the event loop. */
 if (parentPort !== null) look(workerData as ParentWatchOptions)
 
-function look({ parent, graceMs }: ParentWatchOptions): void {
+function look(options: ParentWatchOptions): void {
+  const { parent, graceMs, mostMemoryBytes } = options
+  if (mostMemoryBytes !== undefined && ownMemoryBytes() > mostMemoryBytes) endOwnProcess()
   if (isParent(parent)) {
-    systemClock.timer(lookEveryMs, () => look({ parent, graceMs }))
+    systemClock.timer(lookEveryMs, () => look(options))
     return
   }
   parentPort?.postMessage(parentGone)

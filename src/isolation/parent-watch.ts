@@ -5,6 +5,8 @@ export interface ParentWatchOptions {
   readonly parent: number
   /** How long after the parent's end this process may still take to end by itself. */
   readonly graceMs: number
+  /** A process that takes more memory than this is ended as well, at once. */
+  readonly mostMemoryBytes?: number
 }
 
 /** What the thread says when the parent has ended. */

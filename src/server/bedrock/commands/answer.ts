@@ -69,7 +69,9 @@ async function carriedOut(request: BedrockRequest, peer: BedrockPeer, jobs: Wire
     if (thrown instanceof Refusal) return { code: thrown.code, text: thrown.message }
     if (!(thrown instanceof TreadleError)) throw thrown
     jobs.deps.queue.settings.logger.error(`${request.verb} failed: ${messageOf(thrown)}`)
-    return passing.has(thrown.code) ? { code: 500, text: 'Unhandled Exception' } : { code: 502, text: thrown.message }
+    if (passing.has(thrown.code)) return { code: 500, text: 'Unhandled Exception' }
+    // The database's own words name tables and files, which are for the log alone.
+    return { code: 502, text: thrown.code === 'DATABASE_FAILED' ? 'Database failed' : thrown.message }
   }
 }
 

@@ -1,9 +1,11 @@
-import type { JobRecord } from '../../../backends/store.ts'
+import type { JobState } from '../../../backends/job-state.ts'
+import type { JobFilter, JobRecord, JobStore } from '../../../backends/store.ts'
 import { shownRunAt } from '../commands/job-fields.ts'
 import { wireNameOf } from '../rules/mock-jobs.ts'
-import { wireJobOf } from '../rules/wire-job.ts'
+import { type WireState, wireJobOf } from '../rules/wire-job.ts'
 import type { WireQueue } from '../rules/wire-queue.ts'
 import { exactWireTime, wireTime } from '../rules/wire-times.ts'
+import type { Narrowing } from './narrowing.ts'
 
 /** A row of the table that a query sees, in the order of its columns. */
 export type JobsRow = readonly [
@@ -20,33 +22,143 @@ export type JobsRow = readonly [
   retryAfter: string,
 ]
 
-const rowsPerLook = 1_000
+/** What one query may read at most. */
+export interface CopyLimits {
+  readonly jobs: number
+  readonly bytes: number
+}
 
-/** In these the protocol knows a job; of those that have succeeded only children whose parents are still there. */
-const knownStates = ['ready', 'scheduled', 'blocked', 'running', 'dead', 'cancelled'] as const
+/** A page grows and shrinks so that it carries about this much. */
+const bytesPerPage = 1024 * 1024
+const firstPage = 10
+const largestPage = 1_000
+/** Beyond this, all jobs are read instead of those of each name. */
+const mostNames = 100
+const mostEndedOfNames = 10_000
 
-/** All jobs that the protocol knows; null where there are more than that, or nobody wants to know any more. */
-export async function readJobs(jobs: WireQueue, mostJobs: number, signal: AbortSignal): Promise<readonly JobsRow[] | null> {
+/** In these the protocol knows a job. */
+const knownStates: readonly JobState[] = ['ready', 'scheduled', 'blocked', 'running', 'dead', 'cancelled']
+/** In these it knows only children whose parents are still there. */
+const endedStates: readonly JobState[] = ['succeeded', 'skipped']
+
+const statesOf: Readonly<Record<WireState, readonly JobState[]>> = {
+  QUEUED: ['ready', 'scheduled'],
+  PAUSED: ['ready', 'scheduled', 'blocked'],
+  RUNNING: ['running'],
+  RUNQUEUED: ['running'],
+  FAILED: ['dead'],
+  FINISHED: ['succeeded'],
+  CANCELLED: ['cancelled', 'skipped'],
+}
+
+/** The jobs that the protocol knows and a query asks for, a page at a time. Throws where they are too many for a query. */
+export async function* readJobs(jobs: WireQueue, narrowing: Narrowing, limits: CopyLimits): AsyncGenerator<readonly JobsRow[]> {
+  const most = narrowing.limit ?? Number.POSITIVE_INFINITY
+  let read = 0
+  let bytes = 0
+  let found = 0
+  for await (const page of most === 0 ? [] : pagesOf(jobs, narrowing)) {
+    read += page.length
+    if (read > limits.jobs) throw tooMuch(`it would read more than ${limits.jobs} jobs`)
+    const rows = (await rowsOf(page, jobs)).filter((row) => isWanted(row, narrowing)).slice(0, most - found)
+    bytes += rows.reduce((sum, row) => sum + bytesOf(row), 0)
+    if (bytes > limits.bytes) throw tooMuch(`the jobs that it would read have more than ${limits.bytes} bytes`)
+    if (rows.length > 0) yield rows
+    found += rows.length
+    if (found >= most) return
+  }
+}
+
+function tooMuch(what: string): QueryTooLarge {
+  return new QueryTooLarge(`${what}: narrow it by jobID, name or state`)
+}
+
+/** A query that wants more than a query may have. */
+export class QueryTooLarge extends Error {}
+
+function isWanted([, number, state, name]: JobsRow, { numbers, states, names }: Narrowing): boolean {
+  if (numbers !== null && !numbers.includes(number)) return false
+  return (states === null || states.includes(state)) && names.every((test) => test(name))
+}
+
+async function* pagesOf(jobs: WireQueue, narrowing: Narrowing): AsyncGenerator<readonly JobRecord[]> {
   const { store } = jobs.deps.queue.backend
-  const records = new Map<string, JobRecord>()
-  for (const state of knownStates) {
-    let before: string | undefined
-    for (;;) {
-      const page = await store.list({ state, limit: rowsPerLook, ...(before !== undefined && { before }) })
-      for (const record of page) records.set(record.id, record)
-      if (records.size > mostJobs || signal.aborted) return null
-      if (page.length < rowsPerLook) break
-      before = page.at(-1)?.id
+  const states = narrowing.states?.flatMap((state) => statesOf[state as WireState] ?? []) ?? [...knownStates, ...endedStates]
+  const isMeant = (state: JobState) => states.includes(state)
+  if (narrowing.numbers !== null) yield* byNumbers(narrowing.numbers, jobs)
+  else {
+    const names = narrowing.names.length === 0 ? null : await namesFor(narrowing, endedStates.filter(isMeant), store)
+    if (names !== null) {
+      for (const job of names) {
+        for (const state of [...knownStates, ...endedStates].filter(isMeant)) yield* listed({ job, state }, store)
+      }
+    } else yield* all(isMeant, store)
+  }
+}
+
+async function* byNumbers(numbers: readonly number[], { deps }: WireQueue): AsyncGenerator<readonly JobRecord[]> {
+  const { store } = deps.queue.backend
+  for (const id of await store.numbers.find(numbers)) {
+    const record = id === null ? null : await store.get(id)
+    if (record !== null) yield [record]
+  }
+}
+
+/** The names that there are and that are asked for; null where it is better to read all jobs. */
+async function namesFor({ names }: Narrowing, ended: readonly JobState[], store: JobStore): Promise<readonly string[] | null> {
+  const meant = (await store.counts()).filter(({ job }) => names.every((test) => test(wireNameOf(job))))
+  const jobs = [...new Set(meant.map(({ job }) => job))]
+  const endedJobs = meant.reduce((sum, { counts }) => sum + ended.reduce((count, state) => count + counts[state], 0), 0)
+  return jobs.length > mostNames || endedJobs > mostEndedOfNames ? null : jobs
+}
+
+/** In all that is in known states there are the parents of those that have ended. */
+async function* all(isMeant: (state: JobState) => boolean, store: JobStore): AsyncGenerator<readonly JobRecord[]> {
+  const ended = endedStates.filter(isMeant)
+  for (const state of knownStates.filter((each) => ended.length > 0 || isMeant(each))) {
+    for await (const page of listed({ state }, store)) {
+      yield page
+      for (const { id, root } of page) {
+        if (id !== root) continue
+        for (const each of ended) yield* listed({ root, state: each }, store)
+      }
     }
   }
-  for (const { id, root } of [...records.values()]) {
-    if (id !== root) continue
-    for (const { record } of await jobs.children(id)) records.set(record.id, record)
-    if (signal.aborted) return null
+}
+
+async function* listed(filter: Omit<JobFilter, 'limit' | 'before'>, store: JobStore): AsyncGenerator<readonly JobRecord[]> {
+  let limit = firstPage
+  for (let before: string | undefined; ; ) {
+    const page = await store.list({ ...filter, limit, ...(before !== undefined && { before }) })
+    yield page
+    if (page.length < limit) return
+    before = page.at(-1)?.id
+    const bytes = page.reduce((sum, { payload, result, progress }) => sum + sizeOf(payload, result, progress), 0)
+    const fitting = Math.floor(bytesPerPage / Math.max(1, bytes / page.length))
+    limit = Math.max(1, Math.min(largestPage, fitting, limit * 10))
   }
-  const numbers = await store.numbers.assign([...records.keys()])
-  const byId = new Map([...records.keys()].map((id, index) => [id, numbers[index] ?? null]))
-  return [...records.values()].flatMap((record) => rowOf(record, byId)).sort((a, b) => a[1] - b[1])
+}
+
+function sizeOf(...texts: readonly (string | null)[]): number {
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+}
+
+function bytesOf(row: JobsRow): number {
+  return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 8), 0)
+}
+
+async function rowsOf(page: readonly JobRecord[], jobs: WireQueue): Promise<readonly JobsRow[]> {
+  const known: JobRecord[] = []
+  for (const record of page) if (await isKnown(record, jobs)) known.push(record)
+  const parents = known.flatMap(({ parent }) => (parent === null ? [] : [parent]))
+  const ids = [...new Set([...known.map(({ id }) => id), ...parents])]
+  const numbers = ids.length === 0 ? [] : await jobs.deps.queue.backend.store.numbers.assign(ids)
+  const byId = new Map(ids.map((id, index) => [id, numbers[index] ?? null]))
+  return known.flatMap((record) => rowOf(record, byId))
+}
+
+async function isKnown({ state, parent }: JobRecord, jobs: WireQueue): Promise<boolean> {
+  return !endedStates.includes(state) || (parent !== null && (await jobs.byId(parent)) !== null)
 }
 
 function rowOf(record: JobRecord, numbers: ReadonlyMap<string, number | null>): readonly JobsRow[] {

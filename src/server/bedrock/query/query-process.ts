@@ -1,19 +1,32 @@
-import { loadDriver } from '../../../backends/sqlite/driver.ts'
+import { loadDriver, type SqliteDatabase } from '../../../backends/sqlite/driver.ts'
 import { messageOf } from '../../../core/errors.ts'
 import { watchParent } from '../../../isolation/parent-watch.ts'
-import type { QueryAnswer, Question } from './query.ts'
+import type { JobsRow } from './jobs-table.ts'
+import type { QueryAnswer, ToQueryProcess } from './query-child.ts'
+
+type Ask = Extract<ToQueryProcess, { kind: 'ask' }>
 
 /** One query on a copy of the jobs in memory: whatever it says, it can reach nothing else. */
-async function answer({ sql, rows, mostRows, mostBytes }: Question): Promise<QueryAnswer> {
+async function openCopy(): Promise<SqliteDatabase> {
   const Database = await loadDriver()
   const database = new Database(':memory:')
-  database.exec(`CREATE TABLE jobs (created TIMESTAMP NOT NULL, jobID INTEGER NOT NULL PRIMARY KEY, state TEXT NOT NULL,
+  database.exec(`PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = ${256 * 1024 * 1024};
+    CREATE TABLE jobs (created TIMESTAMP NOT NULL, jobID INTEGER NOT NULL PRIMARY KEY, state TEXT NOT NULL,
     name TEXT NOT NULL, nextRun TIMESTAMP NOT NULL, lastRun TIMESTAMP, repeat TEXT NOT NULL, data TEXT NOT NULL,
-    priority INTEGER NOT NULL DEFAULT 500, parentJobID INTEGER NOT NULL DEFAULT 0, retryAfter TEXT NOT NULL DEFAULT '');
-    BEGIN`)
-  const insert = database.prepare('INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    priority INTEGER NOT NULL DEFAULT 500, parentJobID INTEGER NOT NULL DEFAULT 0, retryAfter TEXT NOT NULL DEFAULT '')`)
+  return database
+}
+
+/** A job that changes its state while the jobs are read may come twice. */
+function copy(rows: readonly JobsRow[], database: SqliteDatabase): void {
+  database.exec('BEGIN')
+  const insert = database.prepare('INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   for (const row of rows) insert.run(...row)
-  database.exec('COMMIT; PRAGMA query_only = ON')
+  database.exec('COMMIT')
+}
+
+function answer({ sql, mostRows, mostBytes }: Ask, database: SqliteDatabase): QueryAnswer {
+  database.exec('PRAGMA query_only = ON')
   try {
     const found: string[][] = []
     let headers: readonly string[] = []
@@ -30,8 +43,6 @@ async function answer({ sql, rows, mostRows, mostBytes }: Question): Promise<Que
     return { headers, rows: found }
   } catch (thrown) {
     return { error: messageOf(thrown) }
-  } finally {
-    database.close()
   }
 }
 
@@ -39,8 +50,12 @@ function cellOf(value: unknown): string {
   return value === null || value === undefined ? '' : String(value)
 }
 
-process.once('message', async (question: Question) => {
+const opening = openCopy()
+
+process.on('message', async (message: ToQueryProcess) => {
   // A query that does not end must not outlive the server that would end it.
-  watchParent({ parent: question.server, graceMs: 0 })
-  process.send?.(await answer(question))
+  if (message.kind === 'begin') watchParent({ parent: message.server, graceMs: 0, mostMemoryBytes: message.mostMemoryBytes })
+  const database = await opening
+  if (message.kind === 'rows') copy(message.rows, database)
+  if (message.kind === 'ask') process.send?.(answer(message, database))
 })

@@ -21,6 +21,7 @@ import { CrashList } from './crash-list.ts'
 import { HandedOutJobs } from './handed-out.ts'
 import { HeldChildren } from './held-children.ts'
 import { NameLocks } from './name-locks.ts'
+import { QueryLine } from './query-line.ts'
 import { type WireJob, wireJobOf } from './wire-job.ts'
 
 export interface WireQueueDeps {
@@ -61,7 +62,7 @@ export class WireQueue {
   readonly handedOut: HandedOutJobs
   /** Jobs that are to be there once are made one after the other. */
   readonly uniques = new NameLocks()
-  readonly queries = new NameLocks()
+  readonly queries = new QueryLine()
   /** Commands that change one job, by its number, take turns: none writes over what another one of this server has written since it read. */
   readonly turns = new NameLocks()
   readonly crashing = new CrashList()
