@@ -26,8 +26,8 @@ export function masked(text: string): string {
 
 /** An error with all that hangs on it, for whoever prints it whole: it is changed where it holds a secret. */
 export function maskError(thrown: unknown, depth = 0): void {
-  if (!(thrown instanceof Error) || depth > deepest) return
   try {
+    if (!(thrown instanceof Error) || depth > deepest) return
     for (const name of new Set(['message', 'stack', ...Object.keys(thrown)])) {
       const value: unknown = Reflect.get(thrown, name)
       if (typeof value !== 'string') continue

@@ -139,3 +139,12 @@ test('a URL is put into a message only by those who mask it', () => {
   })
   expect(lines).toEqual([])
 })
+
+test('an error with a cause that does not let itself be asked what it is can be made', () => {
+  const hostile = new Proxy(new Error('mine'), {
+    getPrototypeOf: () => {
+      throw new Error('not yours')
+    },
+  })
+  expect(new TreadleError('TIMEOUT', 'too late', { cause: hostile }).message).toBe('too late')
+})
