@@ -1,5 +1,6 @@
+import type { OnceMark } from './contract.ts'
 import type { AttemptError } from './failure.ts'
-import { type JobState, jobStates } from './job-state.ts'
+import { type FinalState, isFinal, type JobState, jobStates } from './job-state.ts'
 import { parsed } from './parsed-json.ts'
 import type { JobRecord } from './store.ts'
 
@@ -20,6 +21,13 @@ export interface SpoilableRow {
   readonly started_at: unknown
   readonly finished_at: unknown
   readonly lease_until: unknown
+  readonly identity: unknown
+  readonly signature: unknown
+  readonly seal: unknown
+  readonly schedule: unknown
+  readonly parent: unknown
+  readonly root: unknown
+  readonly owner: unknown
 }
 
 type SoundFields = Pick<
@@ -37,6 +45,13 @@ type SoundFields = Pick<
   | 'startedAt'
   | 'finishedAt'
   | 'leaseExpiresAt'
+  | 'identity'
+  | 'signature'
+  | 'seal'
+  | 'schedule'
+  | 'parent'
+  | 'root'
+  | 'owner'
   | 'spoilt'
 >
 
@@ -58,6 +73,13 @@ export function soundFields(row: SpoilableRow, hasIdentity: boolean): SoundField
     startedAt: reader.timeOrNull(row.started_at, 'started_at'),
     finishedAt: reader.timeOrNull(row.finished_at, 'finished_at'),
     leaseExpiresAt: reader.timeOrNull(row.lease_until, 'lease_until'),
+    identity: typeof row.identity === 'string' ? row.identity : '',
+    signature: reader.textOrNull(row.signature, 'signature'),
+    seal: reader.textOrNull(row.seal, 'seal'),
+    schedule: reader.textOrNull(row.schedule, 'schedule'),
+    parent: reader.textOrNull(row.parent, 'parent'),
+    root: reader.textOrNull(row.root, 'root'),
+    owner: reader.textOrNull(row.owner, 'owner'),
   }
   return reader.faults === undefined ? fields : { ...fields, spoilt: reader.faults }
 }
@@ -111,7 +133,7 @@ class RowReader {
   /** A JSON text. What is none is shown all the same. */
   json(value: unknown, column: string): string {
     const text = this.text(value, column)
-    if (parsed(text) === undefined) this.fault(`its ${column} is not JSON`)
+    if (typeof value === 'string' && parsed(text) === undefined) this.fault(`its ${column} is not JSON`)
     return text
   }
 
@@ -141,4 +163,37 @@ function isError(value: unknown): value is AttemptError {
   if (typeof value !== 'object' || value === null) return false
   const { attempt, at, message } = value as Readonly<Record<string, unknown>>
   return typeof attempt === 'number' && typeof at === 'number' && Math.abs(at) <= latestMs && typeof message === 'string'
+}
+
+/** How an occurrence ended. One whose end cannot be read has ended all the same, or its schedule might wait for it for ever. */
+export function readOutcome(value: unknown): FinalState | null {
+  if (value === null || value === undefined) return null
+  const state = typeof value === 'number' ? jobStates[value] : undefined
+  return state !== undefined && isFinal(state) ? state : 'dead'
+}
+
+/** Null where it is no time. */
+export function readTime(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 && value <= latestMs ? value : null
+}
+
+/** What is to become of a job once its children have ended; where that is spoilt, it is kept, and no key is. */
+export function readEnding(text: unknown): { readonly keep: boolean; readonly once: OnceMark | null } {
+  const { keep, once } = membersOf(parsed(text))
+  return { keep: keep !== false, once: isOnceMark(once) ? once : null }
+}
+
+/** Why a job is to fail once its handler has left. */
+export function readDoom(text: unknown): { readonly isSkipped: boolean; readonly why: string } {
+  const { isSkipped, why } = membersOf(parsed(text))
+  return { isSkipped: isSkipped === true, why: typeof why === 'string' ? why : 'a job that it waited for failed' }
+}
+
+function isOnceMark(value: unknown): value is OnceMark {
+  const { key, keepMs } = membersOf(value)
+  return typeof key === 'string' && typeof keepMs === 'number'
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
 }

@@ -92,6 +92,26 @@ describe.each(['sqlite', 'postgres', 'mariadb'] as const)('a row of %s that some
     },
   )
 
+  test("of an occurrence or a schedule stops neither its list nor a scheduler's pass", async () => {
+    const { ask, backend, clock, spoil } = await ground(engine)
+    const { schedules } = backend.store
+    const entry = { expression: '* * * * *', timezone: 'UTC', version: '1' }
+    await schedules.register([
+      { ...entry, name: 'one' },
+      { ...entry, name: 'two' },
+    ])
+    await spoil(
+      `INSERT INTO {occurrences} (schedule, at, job_id, stored_at, outcome, started_at, finished_at) VALUES ('one', ${clock.now() - 1}, '00000000-0000-7000-8000-000000000001', 1, 77, 9000000000000000, -4)`,
+    )
+    if (engine === 'sqlite') {
+      await spoil(`UPDATE {occurrences} SET job_id = x'ff', started_at = 'garbage', finished_at = x'00'`)
+      await spoil("UPDATE {schedules} SET expression = x'ff', timezone = x'ff' WHERE name = 'two'")
+    }
+    expect(await ask('GET', '/schedules')).toMatchObject({ status: 200 })
+    expect((await schedules.standings()).map(({ name }) => name).sort()).toEqual(['one', 'two'])
+    expect(await ask('GET', '/stats')).toMatchObject({ status: 200 })
+  })
+
   test('of a worker is left out', async () => {
     const { ask, backend, spoil } = await ground(engine)
     const said = {
@@ -114,4 +134,38 @@ describe.each(['sqlite', 'postgres', 'mariadb'] as const)('a row of %s that some
     expect(await ask('GET', '/workers')).toMatchObject({ status: 200, body: { workers: [{ owner: 'four' }] } })
     expect(await ask('GET', '/stats')).toMatchObject({ status: 200 })
   })
+})
+
+const texts = ['payload', 'signature', 'unique_key', 'schedule', 'owner', 'result', 'seal', 'progress', 'reason', 'errors']
+const numbers = ['created_at', 'started_at', 'finished_at', 'lease_until', 'attempts', 'rescues']
+
+describe('a row of sqlite with values that its columns do not hold', () => {
+  test.each([
+    ...texts.map((column) => `${column} = x'ff00fe'`),
+    ...numbers.flatMap((column) => [`${column} = x'ff'`, `${column} = 'garbage'`]),
+    "stamp = NULL, identity = x'ff'",
+  ])('%s: is shown, and stops no claim', async (change) => {
+    const { ask, client, spoil } = await ground('sqlite')
+    const { id } = await client.jobs.create({ job: 'a' })
+    const { id: sound } = await client.jobs.create({ job: 'a' })
+    await spoil(`UPDATE {jobs} SET ${change} WHERE id = '${id}'`)
+    for (const path of [`/jobs/${id}`, `/jobs/${id}/why`, '/jobs', '/stats', '/workers']) {
+      expect([path, (await ask('GET', path)).status]).toEqual([path, 200])
+    }
+    const leases = await client.leases.take({ jobs: ['a'], limit: 10 })
+    expect(leases.map((lease) => lease.id)).toContain(sound)
+    expect((await ask('GET', `/jobs/${id}`)).status).toBe(200)
+  })
+
+  test.each(["run_at = 'garbage'", "run_at = x'ff'", 'run_at = 9000000000000000000'])(
+    '%s: of a job that waits for its time stops no claim',
+    async (change) => {
+      const { ask, client, clock, spoil } = await ground('sqlite')
+      const { id } = await client.jobs.create({ job: 'a', at: new Date(clock.now() + 60_000).toISOString() })
+      await spoil(`UPDATE {jobs} SET ${change} WHERE id = '${id}'`)
+      const { id: sound } = await client.jobs.create({ job: 'a' })
+      expect((await client.leases.take({ jobs: ['a'], limit: 10 })).map((lease) => lease.id)).toContain(sound)
+      expect(await ask('GET', `/jobs/${id}`)).toMatchObject({ status: 200, body: { spoilt: true } })
+    },
+  )
 })

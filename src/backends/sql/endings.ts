@@ -1,3 +1,4 @@
+import { readEnding } from '../spoilt.ts'
 import { type End, failureText, nothingToRescue, verdictOf } from '../waiting.ts'
 import { type Edge, endOf, linkOf } from './edges.ts'
 import type { JobRow } from './job-row.ts'
@@ -5,7 +6,7 @@ import type { JobsInHand, Waiting } from './jobs-in-hand.ts'
 import type { OnceMarks } from './once-marks.ts'
 import { relink } from './relinking.ts'
 import { stateNumber } from './tables.ts'
-import type { Doom, Ending, Waiter } from './waiters-in-hand.ts'
+import type { Doom, Waiter } from './waiters-in-hand.ts'
 import { endFor, unblock } from './waiting-jobs.ts'
 
 /** The word that one job which waits gets of the end of another. */
@@ -103,14 +104,14 @@ export class Endings implements Waiting {
       return
     }
     hand.change(waiter.id, { state: stateNumber.succeeded, finished_at: hand.now })
-    if (!(JSON.parse(waiter.ending) as Ending).keep) hand.remove(waiter.id)
+    if (!readEnding(waiter.ending).keep) hand.remove(waiter.id)
     done.push(waiter)
   }
 
   /** What the handlers of jobs that are done have left to be done. */
   async #leave(hand: JobsInHand, done: readonly Waiter[]): Promise<void> {
     for (const { id, ending } of done) {
-      const { once } = JSON.parse(ending as string) as Ending
+      const { once } = readEnding(ending)
       await this.#onceMarks.keep(hand.session, once, hand.leftBy(id).result, hand.now)
     }
   }

@@ -1,9 +1,10 @@
 import type { SettleReceipt } from '../contract.ts'
+import { readDoom } from '../spoilt.ts'
 import type { JobRow } from './job-row.ts'
 import type { JobsInHand, Waiting } from './jobs-in-hand.ts'
 import type { OnceMarks } from './once-marks.ts'
 import { cancelledAt, changeFor, type LinkedSettling, type PlacedSettlement } from './settling.ts'
-import type { Doom, Waiter } from './waiters-in-hand.ts'
+import type { Waiter } from './waiters-in-hand.ts'
 import { block, endFor, type Left, unblock } from './waiting-jobs.ts'
 
 type Departure = Extract<PlacedSettlement, { readonly kind: 'done' | 'wait' }>
@@ -49,7 +50,7 @@ export class SettlingOfLinked implements LinkedSettling {
       return 'cancelled'
     }
     if (doom !== null) {
-      endFor(hand, row, JSON.parse(doom) as Doom)
+      endFor(hand, row, readDoom(doom))
       return 'failed'
     }
     if (pending > 0) {

@@ -65,7 +65,7 @@ export const recordColumns = [
 
 /** A row as people and programs see it. A refused envelope is shown too, with what its row says of it. */
 export function recordOf(row: RecordRow, { queue, job, priority, grouped }: Lane): JobRecord {
-  const identity = parseIdentity(row.identity)
+  const identity = typeof row.identity === 'string' ? parseIdentity(row.identity) : undefined
   return {
     ...soundFields(row, identity !== undefined),
     id: row.id,
@@ -74,22 +74,15 @@ export function recordOf(row: RecordRow, { queue, job, priority, grouped }: Lane
     name: identity?.name ?? job,
     queue,
     priority,
-    identity: row.identity,
-    signature: row.signature,
-    seal: row.seal,
     meta: identity?.meta ?? {},
     maxRetries: identity?.maxRetries ?? 0,
     timeoutMs: identity?.timeoutMs ?? null,
     singleInstance: identity?.singleInstance ?? false,
     repeat: identity?.repeat ?? null,
     occurrence: identity?.occurrence ?? null,
-    uniqueKey: row.unique_key === null ? null : unscopedKey(row.unique_key),
+    uniqueKey: typeof row.unique_key === 'string' ? unscopedKey(row.unique_key) : null,
     idempotencyKey: identity?.idempotencyKey ?? null,
-    schedule: row.schedule,
     group: grouped === 1 ? row.grp : null,
-    parent: row.parent,
-    root: row.root,
-    owner: row.owner,
     cancelRequested: row.cancel === 1,
   }
 }

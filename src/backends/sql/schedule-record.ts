@@ -1,5 +1,5 @@
-import { type FinalState, jobStates } from '../job-state.ts'
 import type { OccurrenceRecord } from '../schedule-store.ts'
+import { readOutcome, readTime } from '../spoilt.ts'
 import type { ColumnName } from './tables.ts'
 
 /** An occurrence's row; all null where it was looked for in vain. */
@@ -27,13 +27,13 @@ export function occurrenceColumns(table: string): string {
 }
 
 export function occurrenceOf({ schedule, at, job_id, outcome, started_at, finished_at }: OccurrenceRow): OccurrenceRecord | null {
-  if (schedule === null) return null
+  if (schedule === null || readTime(at) === null) return null
   return {
     schedule,
     at,
     jobId: job_id,
-    outcome: outcome === null ? null : (jobStates[outcome] as FinalState),
-    startedAt: started_at,
-    finishedAt: finished_at,
+    outcome: readOutcome(outcome),
+    startedAt: readTime(started_at),
+    finishedAt: readTime(finished_at),
   }
 }

@@ -1,8 +1,10 @@
+import { messageOf } from '../../core/errors.ts'
 import type { LeaseRequest } from '../contract.ts'
 import { handlingOf } from '../handling.ts'
 import type { JobLimits } from '../limits.ts'
+import { readTime } from '../spoilt.ts'
 import type { Connection } from './connection.ts'
-import type { SqliteStatement } from './driver.ts'
+import { readAll, type SqliteStatement } from './driver.ts'
 import { limitsByJob } from './flat-rules.ts'
 import type { Lane } from './lane.ts'
 import type { Pick } from './lane-reader.ts'
@@ -11,6 +13,7 @@ import { earlier, Picking, type PickRequest } from './picking.ts'
 import type { Rates } from './rates.ts'
 import { stateNumber } from './schema.ts'
 import { writeToken } from './token.ts'
+import { withoutBlob } from './without-blob.ts'
 
 /** The jobs that it is about stand in one text. */
 export interface FlatRequest extends Omit<LeaseRequest, 'jobs'> {
@@ -57,11 +60,17 @@ export type ClaimedRow = readonly [
   number,
 ]
 
+const claimedColumns =
+  'seq, lane, treadle_jobs.id, identity, stamp, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number, rescues, linked'.split(
+    ', ',
+  )
+
 /** Finds the best ready jobs and gives them to an owner. */
 export class Claiming {
   readonly #lanes: Lanes
   readonly #picking: Picking
   readonly #fetch: SqliteStatement
+  readonly #fetchSpoilt: SqliteStatement
   readonly #take: SqliteStatement
   readonly #outlook: SqliteStatement
   #asked = { jobs: '[]', limits: new Map() as ReadonlyMap<string, JobLimits> }
@@ -69,10 +78,13 @@ export class Claiming {
   constructor(connection: Connection, lanes: Lanes, rates: Rates) {
     this.#lanes = lanes
     this.#picking = new Picking(connection, lanes, rates)
-    this.#fetch = connection.prepare(
-      `SELECT json_group_array(json_array(seq, lane, treadle_jobs.id, identity, stamp, payload, signature, unique_key, unique_until, created_at, run_at, attempts + 1, number, rescues, linked)) AS rows
-       FROM json_each(?) AS picked CROSS JOIN treadle_jobs ON seq = picked.value`,
-    )
+    const fetch = (columns: readonly string[]) =>
+      connection.prepare(
+        `SELECT json_group_array(json_array(${columns.join(', ')})) AS rows
+         FROM json_each(?) AS picked CROSS JOIN treadle_jobs ON seq = picked.value`,
+      )
+    this.#fetch = fetch(claimedColumns)
+    this.#fetchSpoilt = fetch(claimedColumns.map(withoutBlob))
     this.#take = connection.prepare(
       `UPDATE treadle_jobs SET state = 3, token = ?1, owner = ?2, lease_until = ?3, started_at = ?4, attempts = attempts + 1, begun = ?6
        WHERE seq IN (SELECT value FROM json_each(?5))`,
@@ -84,13 +96,18 @@ export class Claiming {
          (SELECT min(held_until) FROM treadle_lanes INDEXED BY treadle_lanes_held
            WHERE held_until IS NOT NULL AND ready > 0) AS heldUntil,
          (SELECT min(gives_up_at) FROM treadle_links WHERE gives_up_at IS NOT NULL) AS givesUpAt,
-         (SELECT json_group_array(json_array(seq, lane, token)) FROM treadle_jobs WHERE cancel = 1 AND owner = ?) AS cancelling`,
+         (SELECT json_group_array(json_array(seq, lane, ${withoutBlob('token')})) FROM treadle_jobs WHERE cancel = 1 AND owner = ?) AS cancelling`,
     )
   }
 
   /** What the owner must know beside the jobs that it gets. */
   outlook(owner: string): Outlook {
-    const { dueAt, expiresAt, heldUntil, givesUpAt, cancelling } = this.#outlook.get(owner) as OutlookRow
+    const [row] = readAll(this.#outlook, owner)
+    const { cancelling, ...times } = row as OutlookRow
+    const dueAt = readTime(times.dueAt)
+    const expiresAt = readTime(times.expiresAt)
+    const heldUntil = readTime(times.heldUntil)
+    const givesUpAt = readTime(times.givesUpAt)
     const cancelled = (JSON.parse(cancelling) as [number, number, string][]).map((token) => writeToken(...token))
     return { nextAt: earlier(earlier(dueAt, expiresAt), earlier(heldUntil, givesUpAt)), cancelled }
   }
@@ -128,10 +145,20 @@ export class Claiming {
 
   #give(picks: readonly Pick[], request: FlatRequest, claim: string, now: number): string {
     const seqs = JSON.stringify(picks.map((pick) => pick.seq))
-    const { rows } = this.#fetch.get(seqs) as { rows: string }
+    const rows = this.#rowsOf(seqs)
     this.#take.run(claim, request.owner, now + request.leaseMs, now, seqs, handlingOf(request))
     for (const pick of picks) this.#lanes.move(pick.lane.lane, stateNumber.ready, stateNumber.running)
     return rows
+  }
+
+  /** A BLOB that somebody has written, which JSON cannot hold, is read as a text: whoever verifies the job refuses it. */
+  #rowsOf(seqs: string): string {
+    try {
+      return (this.#fetch.get(seqs) as { rows: string }).rows
+    } catch (thrown) {
+      if (!/BLOB/.test(messageOf(thrown))) throw thrown
+      return (this.#fetchSpoilt.get(seqs) as { rows: string }).rows
+    }
   }
 
   /** By the jobs that it asks for. */

@@ -1,4 +1,5 @@
 import { type FinalState, jobStates } from '../job-state.ts'
+import { readEnding } from '../spoilt.ts'
 import { type End, failureText, impatienceText, isSuccess, lateEnd, nothingToRescue, verdictOf } from '../waiting.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
@@ -9,7 +10,7 @@ import type { Outcomes } from './outcomes.ts'
 import { stateNumber } from './schema.ts'
 import type { Trees } from './trees.ts'
 import type { KeyedRow, UniqueKeys } from './unique-keys.ts'
-import type { Ending, Waiter, Waiters } from './waiters.ts'
+import type { Waiter, Waiters } from './waiters.ts'
 
 export interface EndingsParts {
   readonly lanes: Lanes
@@ -190,7 +191,7 @@ export class Endings {
       this.#released = true
       return
     }
-    const { keep, once } = JSON.parse(waiter.ending) as Ending
+    const { keep, once } = readEnding(waiter.ending)
     waiters.succeed(waiter, now)
     if (once !== null) onceMarks.keep(once, (this.#ended.get(waiter.seq) as EndedRow).result, now)
     this.ended(waiter.lane, waiter.seq, stateNumber.succeeded, now)

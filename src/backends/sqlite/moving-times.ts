@@ -1,5 +1,5 @@
 import type { ClockJump } from '../clock-jumps.ts'
-import type { RateLog } from '../rate-window.ts'
+import { readRateLog } from '../rate-window.ts'
 import type { Connection } from './connection.ts'
 import type { SqliteStatement } from './driver.ts'
 
@@ -42,7 +42,7 @@ export class MovingTimes {
     if (known !== undefined && Math.abs(Number(known.owner) - offsetMs) < sameMs) return
     for (const move of this.#moves) move.run(byMs)
     for (const { scope, log } of this.#rates.all() as { readonly scope: string; readonly log: string }[]) {
-      const moved = (JSON.parse(log) as RateLog).map(([at, count]) => [at + byMs, count])
+      const moved = readRateLog(log).map(([at, count]) => [at + byMs, count])
       this.#rate.run(JSON.stringify(moved), byMs, scope)
     }
     this.#note.run(String(offsetMs))

@@ -39,7 +39,7 @@ export interface JobRow {
 
 /** A row as people and programs see it. A refused envelope is shown too, with what its row says of it. */
 export function recordOf(row: JobRow): JobRecord {
-  const identity = parseIdentity(row.identity)
+  const identity = typeof row.identity === 'string' ? parseIdentity(row.identity) : undefined
   return {
     ...soundFields(row, identity !== undefined),
     id: row.id,
@@ -48,22 +48,15 @@ export function recordOf(row: JobRow): JobRecord {
     name: identity?.name ?? row.job,
     queue: row.queue,
     priority: row.priority,
-    identity: row.identity,
-    signature: row.signature,
-    seal: row.seal,
     meta: identity?.meta ?? {},
     maxRetries: identity?.maxRetries ?? 0,
     timeoutMs: identity?.timeoutMs ?? null,
     singleInstance: identity?.singleInstance ?? false,
     repeat: identity?.repeat ?? null,
     occurrence: identity?.occurrence ?? null,
-    uniqueKey: row.unique_key === null ? null : unscopedKey(row.unique_key),
+    uniqueKey: typeof row.unique_key === 'string' ? unscopedKey(row.unique_key) : null,
     idempotencyKey: identity?.idempotencyKey ?? null,
-    schedule: row.schedule,
     group: row.grouped === 1 ? row.grp : null,
-    parent: row.parent,
-    root: row.root,
-    owner: row.owner,
     cancelRequested: row.cancel === 1,
   }
 }

@@ -4,6 +4,7 @@ import type { SqliteStatement } from './driver.ts'
 import type { Occurrences } from './occurrences.ts'
 import { occurrenceFields } from './schedule-record.ts'
 import type { Unended } from './unended.ts'
+import { withoutBlob } from './without-blob.ts'
 
 /** Schedules: what the code says of them, and what people said. */
 export class Recurring {
@@ -39,14 +40,14 @@ export class Recurring {
     this.#change = connection.prepare('UPDATE treadle_schedule_revision SET revision = revision + 1')
     this.#revision = connection.prepare('SELECT revision FROM treadle_schedule_revision')
     const standings = `SELECT json_group_array(json_array(
-         name, version, since, paused_at IS NOT NULL, ${occurrenceFields('latest')})) AS standings
+         name, ${withoutBlob('version')}, ${withoutBlob('since')}, paused_at IS NOT NULL, ${occurrenceFields('latest')})) AS standings
        FROM treadle_schedules LEFT JOIN treadle_occurrences AS latest
          ON latest.schedule = name AND latest.at = (SELECT max(at) FROM treadle_occurrences WHERE schedule = name)`
     this.#standings = connection.prepare(standings)
     this.#standingsOf = connection.prepare(`${standings} WHERE name IN (SELECT value FROM json_each(?))`)
     this.#list = connection.prepare(
       `SELECT json_group_array(json_array(
-         name, version, since, paused_at IS NOT NULL, ${occurrenceFields('last')}, expression, timezone,
+         name, ${withoutBlob('version')}, ${withoutBlob('since')}, paused_at IS NOT NULL, ${occurrenceFields('last')}, ${withoutBlob('expression')}, ${withoutBlob('timezone')},
          (SELECT min(at) FROM treadle_occurrences WHERE schedule = name AND at > ?1)) ORDER BY name) AS schedules
        FROM treadle_schedules LEFT JOIN treadle_occurrences AS last
          ON last.schedule = name AND last.at = (SELECT max(at) FROM treadle_occurrences WHERE schedule = name AND at <= ?1)`,

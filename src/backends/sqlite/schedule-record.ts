@@ -1,5 +1,6 @@
-import { type FinalState, jobStates } from '../job-state.ts'
 import type { OccurrenceRecord, ScheduleRecord, ScheduleStanding } from '../schedule-store.ts'
+import { readOutcome, readTime } from '../spoilt.ts'
+import { withoutBlob } from './without-blob.ts'
 
 /*
  * Schedules and occurrences are asked for by the thousands. One text of arrays, written by SQLite, crosses from the database's
@@ -18,7 +19,7 @@ type ListedFields = readonly [...StandingFields, string, string, number | null]
 /** The SQL that makes an occurrence's fields of its row. */
 export function occurrenceFields(table: string): string {
   const columns = ['schedule', 'at', 'job_id', 'outcome', 'started_at', 'finished_at']
-  return `json_array(${columns.map((column) => `${table}.${column}`).join(', ')})`
+  return `json_array(${columns.map((column) => withoutBlob(`${table}.${column}`)).join(', ')})`
 }
 
 export function readOccurrences(json: string): readonly (OccurrenceRecord | null)[] {
@@ -50,6 +51,7 @@ export function readSchedules(json: string): readonly ScheduleRecord[] {
 }
 
 function occurrenceOf([schedule, at, jobId, outcome, startedAt, finishedAt]: OccurrenceFields): OccurrenceRecord | null {
-  if (schedule === null) return null
-  return { schedule, at, jobId, outcome: outcome === null ? null : (jobStates[outcome] as FinalState), startedAt, finishedAt }
+  if (schedule === null || readTime(at) === null) return null
+  const times = { startedAt: readTime(startedAt), finishedAt: readTime(finishedAt) }
+  return { schedule, at, jobId, outcome: readOutcome(outcome), ...times }
 }
