@@ -56,6 +56,23 @@ describe('payloads that are encrypted', () => {
     expect(await worker.record(run)).toMatchObject({ state: 'dead', reason: 'rejected' })
   })
 
+  it('have results and progress that are shown as encrypted, and read with the key', async () => {
+    const { jobs, record, other } = world({ signingKey, encrypt: true })
+    const job = jobs.define('job', async (_: unknown, ctx) => {
+      await ctx.progress({ at: 'secret' })
+      return { card: 'secret' }
+    })
+    const run = await job.dispatch('secret')
+    await jobs.run()
+    const stored = await record(run)
+    expect(JSON.stringify(stored)).not.toContain('secret')
+    expect(jobJson(stored)).toMatchObject({ payload: shown, result: shown, progress: shown })
+    expect([await run.result(), await run.progress()]).toEqual([{ card: 'secret' }, { at: 'secret' }])
+    const stranger = other({ signingKey: { ...signingKey, id: 'k2' } }).jobs.handle(run.id)
+    await expect(stranger.result()).rejects.toMatchObject({ code: 'RESULT_FORGED' })
+    await expect(stranger.progress()).rejects.toMatchObject({ code: 'RESULT_FORGED' })
+  })
+
   it('need a key', async () => {
     const { jobs } = world()
     await expect(jobs.declare('job').encrypt().dispatch('x')).rejects.toMatchObject({ code: 'KEY_INVALID' })

@@ -28,6 +28,23 @@ export const seals: Group = {
       const { result, seal } = await bench.record(id)
       assert.deepEqual([result, seal], ['7', 'key.seven'])
     },
+    'what is kept under an idempotency key is what was given for it, also where the job waits for its children': async (
+      bench,
+    ) => {
+      const { parent, children } = await runningParent(bench, ['one'])
+      const once = { key: 'kept', keepMs: 60_000, result: '"for the key"', seal: 'key.once' }
+      await bench.backend.settle([bench.done(parent, { keep: true, result: '"for the job"', seal: 'key.job', once })])
+      await endJob(bench, children[0] as string, (lease) => bench.done(lease))
+      const [alone, other] = await bench.send({}, {})
+      const mark = { key: 'plain', keepMs: 60_000, result: '"for the key"', seal: 'key.once' }
+      await endJob(bench, alone as string, (lease) => bench.done(lease, { keep: true, result: '"for the job"', once: mark }))
+      assert.equal((await bench.record(parent.envelope.id)).result, '"for the job"')
+      assert.equal((await bench.record(alone as string)).result, '"for the job"')
+      for (const key of ['kept', 'plain']) {
+        const found = await bench.backend.coordination?.claimOnce(key, other as string)
+        if (found !== undefined) assert.deepEqual(found, { kind: 'done', result: '"for the key"', seal: 'key.once' })
+      }
+    },
     'those that waited have the seal with the result, also when the job is deleted at once': async (bench) => {
       const ids = await bench.send({}, {}, {})
       const after = await sendWaiting(bench, ids)
