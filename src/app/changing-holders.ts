@@ -39,18 +39,26 @@ export function* sendOrChange(plan: Plan, payload: WrittenPayload, deps: Changin
 }
 
 function* change(holder: string, plan: Plan, payload: WrittenPayload, deps: ChangingDeps): Steps<AmendAnswer> {
-  const isMerge = plan.uniqueness?.onConflict === 'merge'
   const maxWaitMs = plan.uniqueness?.debounce?.maxWaitMs ?? null
-  // Nothing of the holder goes into the job that takes its place, so it is not looked at.
-  if (!isMerge && maxWaitMs === null) return yield* replace(holder, plan, payload, null, deps)
   const held = yield* wait(deps.queue.get(holder))
   if (held === null) return 'missing'
   const opened = yield* genuine(held, deps)
   if (typeof opened === 'string') return opened
+  refuseAnother(opened, plan, payload)
   const latest = maxWaitMs === null ? Number.POSITIVE_INFINITY : held.createdAt + maxWaitMs
-  if (!isMerge) return yield* replace(holder, plan, payload, { latest, opened: null, expected: null }, deps)
+  const inherited = { latest, expected: sealOf(held) }
+  if (plan.uniqueness?.onConflict !== 'merge') return yield* replace(holder, plan, payload, { ...inherited, opened: null }, deps)
   const written = yield* merged(plan, opened, payload, deps)
-  return yield* replace(holder, plan, written, { latest, opened, expected: sealOf(held) }, deps)
+  // What was encrypted is not stored in the clear because of something that was added to it.
+  const encrypt = opened.identity.encrypted ?? plan.encrypt
+  return yield* replace(holder, { ...plan, encrypt }, written, { ...inherited, opened }, deps)
+}
+
+/** What holds a key in the database is not signed: a job of another kind must neither be replaced nor told to anybody by it. */
+function refuseAnother({ identity: { id, job } }: Opened, { definition }: Plan, { uniqueKey }: WrittenPayload): void {
+  if (job === definition.job) return
+  const message = `The unique key "${uniqueKey}" of "${definition.job}" is held by job ${id}, which is one of "${job}": its key was changed in the database`
+  throw new TreadleError('SIGNATURE_INVALID', message)
 }
 
 /** What was verified of a job that holds a key. One that is not what was signed is dead from here on, and holds it no more. */
@@ -71,17 +79,17 @@ interface Inherited {
   readonly latest: number
   /** What its payload was made of; null where it is all its own. */
   readonly opened: Opened | null
-  readonly expected: Seal | null
+  /** What was verified: another one that came in between is looked at too. */
+  readonly expected: Seal
 }
 
 function* replace(
   holder: string,
   plan: Plan,
   payload: WrittenPayload,
-  inherited: Inherited | null,
+  { latest, opened, expected }: Inherited,
   { queue, sealing }: ChangingDeps,
 ): Steps<AmendAnswer> {
-  const { latest = Number.POSITIVE_INFINITY, opened = null, expected = null } = inherited ?? {}
   const keys = opened === null ? sealing.keys : opened.signer(sealing.keys)
   const sealed = sealJob(plan, payload, { ...sealing, keys, newId: () => holder })
   const envelope = { ...sealed, runAt: Math.min(sealed.runAt, latest) }

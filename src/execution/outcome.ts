@@ -18,7 +18,13 @@ export type Outcome =
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
   | { readonly kind: 'cancelled' }
   /** The result is that of a run that did the same work. A missed one is the run of a schedule that nobody saw fall due. */
-  | { readonly kind: 'skipped'; readonly why: string; readonly result?: string; readonly encrypted?: true; readonly isMissed?: true }
+  | {
+      readonly kind: 'skipped'
+      readonly why: string
+      readonly result?: string
+      readonly encrypted?: true
+      readonly isMissed?: true
+    }
   /** Another worker has the job now: there is nothing left to settle. */
   | { readonly kind: 'lost' }
 

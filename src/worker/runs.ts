@@ -152,9 +152,12 @@ export class Runs {
     const elapsedMs = stopwatch()
     const outcome = await this.#outcomeOf(run)
     const durationMs = elapsedMs()
+    // Until its end is written, the death of this worker is laid to it: nothing else begins before that.
+    const isAlone = this.#options.isLastChance(run.lease)
+    if (isAlone) await this.#settle(run, outcome, durationMs)
     this.#active.delete(run.lease.token)
     this.#options.onEnded(run, durationMs)
-    await this.#settle(run, outcome, durationMs)
+    if (!isAlone) await this.#settle(run, outcome, durationMs)
     this.#options.onSettled()
   }
 

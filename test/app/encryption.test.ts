@@ -33,6 +33,15 @@ describe('payloads that are encrypted', () => {
     expect(seen.sort()).toEqual(['open one', 'open three', 'open two', 'secret one', 'secret three', 'secret two'])
   })
 
+  it('stay encrypted when something is merged into them that is not', async () => {
+    const { jobs, record } = world({ signingKey })
+    const job = jobs.define('job', async (_: object) => {}).unique('k', { onConflict: 'merge' })
+    const run = await job.dispatch({ pin: 1234 }, { encrypt: true })
+    expect((await job.dispatch({ note: 'hello' })).id).toBe(run.id)
+    expect(jobJson(await record(run))).toMatchObject({ payload: shown })
+    expect((await record(run)).payload).not.toContain('hello')
+  })
+
   it('make their keys before they are encrypted, and can be merged', async () => {
     const { jobs, record } = world({ signingKey, encrypt: true })
     const seen: unknown[] = []

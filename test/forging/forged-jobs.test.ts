@@ -244,6 +244,25 @@ describe.each(engines)('what somebody without the key writes into %s', (engine) 
       expect(await queue.isSigned(second.id)).toBe(true)
     })
 
+    test.skipIf(engine !== 'sqlite').each(['replace', 'merge'] as const)(
+      'a dispatch with onConflict %s does not take the place of a job of another kind that was given its key',
+      async (onConflict) => {
+        const queue = await attackedQueue(engine)
+        const card = queue.jobs.define('card', async (_: object) => {}).encrypt()
+        const note = queue.jobs.define('note', async (_: object) => {}).unique('k', { onConflict })
+        const victim = await card.dispatch({ pin: 1234 }, { delay: '1h' })
+        const holder = await note.dispatch({ text: 'first' }, { delay: '1h' })
+        const before = await queue.record(victim)
+        await queue.sql(`UPDATE {jobs} SET progress = unique_key, unique_key = NULL WHERE id = '${holder.id}'`)
+        const key = (column: string) => `(SELECT ${column} FROM {jobs} WHERE id = '${holder.id}')`
+        await queue.sql(
+          `UPDATE {jobs} SET unique_key = ${key('progress')}, unique_until = ${key('unique_until')} WHERE id = '${victim.id}'`,
+        )
+        await expect(note.dispatch({ text: 'hello' }, { delay: '1h' })).rejects.toMatchObject({ code: 'SIGNATURE_INVALID' })
+        expect(await queue.record(victim)).toMatchObject({ job: 'card', payload: before.payload, signature: before.signature })
+      },
+    )
+
     test('the envelope of another job is refused under this id', async () => {
       const queue = await attackedQueue(engine)
       const { client, problem } = await queue.http()

@@ -53,6 +53,34 @@ describe('a job whose workers have died', () => {
     await end(jobs, working, clock)
   })
 
+  it('has its end written before another one begins: a death in between would be laid to it', async () => {
+    const { jobs, clock, backend } = world()
+    const began: string[] = []
+    jobs.define('job', async (name: string) => void began.push(name))
+    await jobs.dispatch('job', 'last')
+    for (let death = 0; death < 3; death++) {
+      await backend.lease(claim({ amongOthers: true }))
+      await clock.advance(1_000)
+    }
+    await backend.reap(3)
+    await jobs.dispatch('job', 'after', { priority: 1 })
+    const written = gate()
+    let settling = 0
+    const settle = backend.settle.bind(backend)
+    backend.settle = async (settlements) => {
+      settling++
+      await written.opened
+      return settle(settlements)
+    }
+    const working = jobs.work(quiet)
+    await until(() => settling > 0)
+    await clock.advance(100)
+    expect(began).toEqual(['last'])
+    written.open()
+    await until(() => began.length === 2)
+    await end(jobs, working, clock)
+  })
+
   it('does not hold up a worker for long whose jobs do not end', async () => {
     const { jobs, clock, backend } = world()
     const stuck = gate()

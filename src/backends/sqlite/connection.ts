@@ -218,7 +218,13 @@ export class Connection {
   }
 
   #guarded<Answer>(work: () => Answer): Answer {
-    return guarded(this.#path, work)
+    try {
+      return guarded(this.#path, work)
+    } catch (thrown) {
+      // SQLite may stumble over a file that was truncated or overwritten before anybody looks at it.
+      if (thrown instanceof TreadleError && thrown.code === 'DATABASE_CORRUPT') this.#watch?.check()
+      throw thrown
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, openSync, readSync, statSync } from 'node:fs'
+import { type BigIntStats, openSync, readSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { TreadleError } from '../../core/errors.ts'
 
@@ -41,7 +41,7 @@ export class FileWatch {
     this.#sidecars = ['-wal', '-shm'].map((ending) => ({ path: `${file}${ending}`, ino: look(`${file}${ending}`)?.ino }))
     this.#seen = new Seen(identity.seen)
     this.#known = look(identity.path)
-    this.#seen.changes(headerOf(identity.path))
+    this.#seen.changes(headerOf(identity))
   }
 
   get identity(): FileIdentity {
@@ -67,7 +67,7 @@ export class FileWatch {
   /** The file itself is written to by checkpoints alone, so this is seldom done. */
   #checkContent(found: BigIntStats): void {
     const { path } = this.#identity
-    const header = headerOf(path)
+    const header = headerOf(this.#identity)
     const hasShrunk = found.size < (this.#known?.size ?? 0n)
     if (isTooShort(header, hasShrunk ? found.size : undefined)) throw damaged(path, this.#seen.damaged('was truncated'))
     if (!this.#seen.changes(header)) throw damaged(path, this.#seen.damaged('was overwritten with an older copy'))
@@ -161,15 +161,24 @@ const pageSizeAt = 16
 const changeCounterAt = 24
 const pageCountAt = 28
 
-function headerOf(path: string): Buffer {
+function headerOf(identity: FileIdentity): Buffer {
   const header = Buffer.alloc(headerBytes)
-  const file = openSync(path, 'r')
-  try {
-    const read = readSync(file, header, 0, headerBytes, 0)
-    return header.subarray(0, read)
-  } finally {
-    closeSync(file)
-  }
+  return header.subarray(0, readSync(descriptorOf(identity), header, 0, headerBytes, 0))
+}
+
+/**
+ * Kept open until the program ends: on POSIX systems, closing any descriptor of a file gives up all locks that the process has on it,
+ * SQLite's among them. Another program that closes the file then takes itself for the last one, and deletes the log.
+ */
+const descriptors = new Map<string, number>()
+
+function descriptorOf({ path, dev, ino }: FileIdentity): number {
+  const file = `${dev}:${ino}`
+  const known = descriptors.get(file)
+  if (known !== undefined) return known
+  const opened = openSync(path, 'r')
+  descriptors.set(file, opened)
+  return opened
 }
 
 /**

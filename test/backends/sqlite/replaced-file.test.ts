@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, renameSync, rmSync, truncateSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { type Treadle, treadle } from 'treadle'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, execute, query, rowsIn, scratchFolder } from '../../processes/database.ts'
@@ -52,6 +52,27 @@ function putFolderAside(): void {
   renameSync(folder.file('queue'), folder.file('aside'))
   mkdirSync(folder.file('queue'))
 }
+
+/** Which locks this process has on the file, as Linux lists them: `1: POSIX  ADVISORY  READ 4711 00:1a:815 …`. */
+function locksOn(file: string): number {
+  const owned = new RegExp(` ${process.pid} \\S+:${statSync(file).ino} `)
+  return readFileSync('/proc/locks', 'utf8')
+    .split('\n')
+    .filter((line) => owned.test(line)).length
+}
+
+describe.skipIf(process.platform !== 'linux')('a file that is looked at while it is open', () => {
+  test('stays locked: another program that closes it would take itself for the last one, and delete the log', async () => {
+    const mail = jobs.declare('mail')
+    await mail.dispatchMany(payloads(300))
+    expect(locksOn(path)).toBeGreaterThan(0)
+    // So that the file itself is written to, and its content is looked at.
+    execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)')
+    await mail.dispatchMany(payloads(300))
+    await mail.dispatch('at last')
+    expect(locksOn(path)).toBeGreaterThan(0)
+  })
+})
 
 describe('a file that is lost under a program that has it open', () => {
   test.each(losses)('%s: no dispatch is acknowledged, small or large', async (_, lose) => {
