@@ -23,19 +23,28 @@ export const plainWireMeta: WireMeta = Object.freeze({
   hasWaited: false,
 })
 
-const member = 'bedrock'
+/** Where it is written. Only servers that speak the protocol write it. */
+export const wireMember = 'bedrock'
+
+/** What a date can be, in milliseconds from 1970. */
+const farthestDate = 8.64e15
 
 export function wireMetaOf(meta: Meta): WireMeta {
-  const given = meta[member]
+  const given = meta[wireMember]
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return plainWireMeta
   const { retryAfter, lastRun, heldUntil, parent, hasWaited } = given as Readonly<Record<string, Json>>
   return {
     retryAfter: typeof retryAfter === 'string' ? retryAfter : '',
-    lastRun: typeof lastRun === 'number' ? lastRun : null,
-    heldUntil: typeof heldUntil === 'number' ? heldUntil : null,
+    lastRun: instantOf(lastRun),
+    heldUntil: instantOf(heldUntil),
     parent: typeof parent === 'string' ? parent : null,
     hasWaited: hasWaited === true,
   }
+}
+
+/** Anybody may have dispatched the job: what is no instant is as if nothing were said. */
+function instantOf(value: Json | undefined): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && Math.abs(value) <= farthestDate ? value : null
 }
 
 /** Only what says something is written. */
@@ -47,6 +56,6 @@ export function withWireMeta(meta: Meta, { retryAfter, lastRun, heldUntil, paren
     ...(parent !== null && { parent }),
     ...(hasWaited && { hasWaited }),
   }
-  const { [member]: _, ...others } = meta
-  return Object.keys(written).length === 0 ? others : { ...others, [member]: written }
+  const { [wireMember]: _, ...others } = meta
+  return Object.keys(written).length === 0 ? others : { ...others, [wireMember]: written }
 }

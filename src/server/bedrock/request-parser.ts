@@ -80,6 +80,8 @@ export class RequestParser {
   #takeHead(): HeaderBlock | Unreadable | undefined {
     const received = this.#received
     if (this.#scanned === 0) skipBlank(received)
+    // What is no text, such as the first bytes of TLS, is not waited for, and nothing behind it is carried out.
+    if (received.length > 0 && !isLetter(received.buffer[received.start] as number)) return 'malformed'
     const end = this.#headEnd()
     const length = (end ?? received.end) - received.start
     if (length > this.limits.headerBytes) return 'too large'
@@ -88,7 +90,9 @@ export class RequestParser {
     received.use(length)
     this.#scanned = 0
     this.#headBytes = length
-    return parseHeaderBlock(block, this.limits.headers) ?? 'too large'
+    const parsed = parseHeaderBlock(block, this.limits.headers)
+    if (parsed === undefined) return 'too large'
+    return isReadable(parsed) ? parsed : 'malformed'
   }
 
   /** Where the bytes after the blank line begin: only LF LF and CRLF CRLF make one. */
@@ -153,6 +157,21 @@ function skipBlank(received: ReceivedBytes): void {
   while (at < end && isBlank(buffer[at] as number)) at++
   received.use(at - start)
 }
+
+function isLetter(byte: number): boolean {
+  const lower = byte | 0x20
+  return lower >= 0x61 && lower <= 0x7a
+}
+
+/** A method is a line of plain characters. Only the statement of a `Query` may have others, and tabs. */
+function isReadable({ method, verb }: HeaderBlock): boolean {
+  const isStatement = verb.startsWith('query')
+  return isStatement ? statement.test(method) : plainLine.test(method)
+}
+
+const plainLine = /^[\x20-\x7e\t]*$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const statement = /^query[^\0-\x08\x0a-\x1f\x7f\ufffd]*$/i
 
 function isBlank(byte: number): boolean {
   return byte === lf || byte === cr || byte === 0x20 || byte === 0x09

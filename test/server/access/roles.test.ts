@@ -56,6 +56,73 @@ describe('over TCP', () => {
     expect(await status('FinishJob', { ...mine, jobID: 1 })).toBe('200 OK')
   })
 
+  test('who works ends no job for tests that it was not given', async () => {
+    const { ask, status } = await served({ tokens })
+    await ask('CreateJob', { token: 'secret of admin', name: 'a', data: { mockRequest: true } })
+    for (const verb of ['FinishJob', 'RetryJob', 'FailJob', 'UpdateJob']) {
+      const data = { mockRequest: true, other: 1 }
+      expect([verb, await status(verb, { token: 'secret of work', jobID: 1, data })]).toEqual([verb, '403 Forbidden'])
+    }
+    expect((await ask('QueryJob', { token: 'secret of work', jobID: 1 })).json.data).toEqual({ mockRequest: true })
+    await ask('GetJob', { token: 'secret of work', name: 'a', mockRequest: true })
+    expect(await status('FinishJob', { token: 'secret of work', jobID: 1 })).toBe('200 OK')
+  })
+
+  test.each(['UpdateJob', 'FinishJob', 'RetryJob', 'FailJob'])(
+    'who has lost a job to another worker may not %s it',
+    async (verb) => {
+      const { ask, status, backend, clock } = await served({ tokens, lease: '1m' })
+      const mine = { token: 'secret of work' }
+      await ask('CreateJob', { ...mine, name: 'a' })
+      await ask('GetJob', { ...mine, name: 'a' })
+      await clock.advance(50_000)
+      expect(await status('UpdateJob', { ...mine, jobID: 1, data: { step: 1 } })).toBe('200 OK')
+      await clock.advance(50_000)
+      expect(await status('UpdateJob', { ...mine, jobID: 1, data: { step: 2 } })).toBe('200 OK')
+      await clock.advance(70_000)
+      const request = {
+        queues: null,
+        priority: null,
+        limit: 1,
+        leaseMs: 60_000,
+        owner: 'host:1',
+        maxRescues: 10,
+        queueLimits: [],
+      }
+      await backend.lease({ ...request, jobs: [{ job: 'a', concurrency: null }] })
+      const lost = '405 The job no longer runs for this client'
+      expect(await status(verb, { ...mine, jobID: 1, data: { step: 3 } })).toBe(lost)
+      expect((await ask('QueryJob', { ...mine, jobID: 1 })).json).toMatchObject({ state: 'RUNNING', data: { step: 2 } })
+      expect(await status('FinishJob', { token: 'secret of operate', jobID: 1 })).toBe('200 OK')
+    },
+  )
+
+  test('who has lost a plain job to another worker may not finish it', async () => {
+    const { ask, status, backend, clock } = await served({ tokens, lease: '1m' })
+    await ask('CreateJob', { token: 'secret of work', name: 'a' })
+    await ask('GetJob', { token: 'secret of work', name: 'a' })
+    await clock.advance(70_000)
+    const request = { queues: null, priority: null, limit: 1, leaseMs: 60_000, owner: 'host:1', maxRescues: 10, queueLimits: [] }
+    await backend.lease({ ...request, jobs: [{ job: 'a', concurrency: null }] })
+    const refused = await status('FinishJob', { token: 'secret of work', jobID: 1 })
+    expect(refused).toBe('405 The job no longer runs for this client')
+  })
+
+  test('who works overwrites no job of others by making a unique one of its name', async () => {
+    const { ask } = await served({ tokens })
+    const data = async () => (await ask('QueryJob', { token: 'secret of read', jobID: 1 })).json.data
+    const wish = { name: 'a', unique: true, data: { amount: 666 } }
+    await ask('CreateJob', { token: 'secret of admin', name: 'a', data: { amount: 1 } })
+    expect((await ask('CreateJob', { ...wish, token: 'secret of work' })).json).toEqual({ jobID: 1 })
+    expect((await ask('CreateJobs', { token: 'secret of work', jobs: [wish] })).json).toEqual({ jobIDs: [1] })
+    expect(await data()).toEqual({ amount: 1 })
+    await ask('CreateJob', { ...wish, data: { amount: 2 }, token: 'secret of operate' })
+    expect(await data()).toEqual({ amount: 2 })
+    await ask('GetJob', { token: 'secret of work', name: 'a' })
+    await ask('CreateJob', { ...wish, data: { amount: 3 }, token: 'secret of work' })
+    expect(await data()).toEqual({ amount: 3 })
+  })
+
   test('a job that a worker of the queue itself has is not ended by one who only works', async () => {
     const { ask, status, backend } = await served({ tokens })
     await ask('CreateJob', { token: 'secret of work', name: 'a' })

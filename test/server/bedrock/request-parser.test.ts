@@ -173,3 +173,32 @@ describe('pieces', () => {
     expect(found.at(-1)).toMatchObject({ method: 'A' })
   })
 })
+
+describe('what is no text', () => {
+  const tls = Buffer.from('16030100c8010000c40303', 'hex')
+
+  test.each([
+    ['the first bytes of TLS', tls],
+    ['TLS behind blank lines', Buffer.concat([Buffer.from('\r\n \n'), tls])],
+    ['a zero', Buffer.from([0])],
+    ['a byte beyond ASCII', Buffer.from([0xff])],
+    ['a digit', '1'],
+  ])('%s is refused before the line ends', (_, bytes) => {
+    expect(read([bytes])).toEqual(['malformed'])
+  })
+
+  test.each([
+    ['a zero', 'Pi\0ng\n\nPing\n\n'],
+    ['an escape', 'Ping \x1b[2J\n\nPing\n\n'],
+    ['a delete', 'Ping\x7f\n\nPing\n\n'],
+    ['a letter beyond ASCII', 'Píng\n\nPing\n\n'],
+    ['no UTF-8', Buffer.concat([Buffer.from('Query: '), Buffer.from([0xff]), Buffer.from('\n\nPing\n\n')])],
+    ['a control character in a statement', 'Query: SELECT \x01\n\nPing\n\n'],
+  ])('%s in the first line ends the connection, and nothing behind it is read', (_, bytes) => {
+    expect(read([bytes])).toEqual(['malformed'])
+  })
+
+  test('is not the statement of a query in another language', () => {
+    expect(read(["Query: SELECT 'ü', \t'日本'\n\n"])).toMatchObject([{ verb: 'query:' }])
+  })
+})

@@ -42,10 +42,10 @@ export const updateJob: Command = async (request, { jobs }) => {
 }
 
 /** What is no JSON is an empty object; whether the job is for a test does not change. */
-function updatedData(text: string, { data }: WireJob): string {
+function updatedData(text: string, { ownData }: WireJob): string {
   const value = jsonOf(text)
   const written = value === undefined ? '{}' : JSON.stringify(value)
-  return isMock(data) ? asMock(written) : notMock(written)
+  return isMock(ownData) ? asMock(written) : notMock(written)
 }
 
 function updatedTime(request: BedrockRequest, repeat: string | null, job: WireJob, jobs: WireQueue): number | null {
@@ -130,13 +130,13 @@ async function requeueOne(number: number, name: string | undefined, decrements: 
 
 /** It waits as if it had just been made, from whatever state. */
 async function requeue(job: WireJob, renamedTo: string | null, decrements: boolean, jobs: WireQueue): Promise<void> {
-  const { record, data } = job
+  const { record, ownData } = job
   const { store } = jobs.deps.queue.backend
-  const count = retryCountOf(data)
+  const count = retryCountOf(ownData)
   const changes: JobChanges = {
     runAt: record.createdAt,
     meta: { heldUntil: null, lastRun: job.lastRun },
-    ...(decrements && count > 0 && { data: withMembers(data, { retryAfterCount: count - 1 }) }),
+    ...(decrements && count > 0 && { data: withMembers(ownData, { retryAfterCount: count - 1 }) }),
     ...(renamedTo !== null && { job: renamedTo }),
   }
   const token = isRunning(job) ? await jobs.tokenOf(job) : null

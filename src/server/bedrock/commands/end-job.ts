@@ -15,17 +15,20 @@ import {
 } from '../rules/ending-jobs.ts'
 import { refuseLargeData, renamed } from '../rules/given-texts.ts'
 import { jsonOf, objectOf } from '../rules/job-data.ts'
+import { refuseLost } from '../rules/lost-leases.ts'
 import { priorityOf } from '../rules/priorities.ts'
 import { isRunning } from '../rules/wire-job.ts'
 import type { WireQueue } from '../rules/wire-queue.ts'
 import { parseWireTime } from '../rules/wire-times.ts'
 import { type Command, ok } from './command.ts'
 
-export const finishJob: Command = async (request, { jobs }) => {
+export const finishJob: Command = async (request, { jobs, peer }) => {
   const number = jobNumberOf(request)
+  const held = jobs.handedOut.get(number)
   const data = textOf(request, 'data')
   if (!(await finishPlainly(number, data, jobs))) {
     await jobs.turns.alone(`${number}`, async () => {
+      if (held !== undefined && !peer.grant.may('operate')) await refuseLost(held, jobs)
       const ending = await openEnding(number, data, jobs)
       await finish(ending, isSwitchedOn(request, 'ignoreRepeat'), jobs)
     })

@@ -4,6 +4,7 @@ import { leadingInteger } from '../general-headers.ts'
 import { jobNumberOf, textOf } from '../parameters.ts'
 import { Refusal } from '../refusal.ts'
 import type { BedrockRequest } from '../request.ts'
+import { refuseLost } from '../rules/lost-leases.ts'
 import { isRunning } from '../rules/wire-job.ts'
 import { serverOwner, type WireQueue } from '../rules/wire-queue.ts'
 
@@ -62,14 +63,18 @@ async function refuseJob(request: BedrockRequest, grant: Grant, jobs: WireQueue)
   const number = jobNumberOf(request)
   const held = jobs.handedOut.get(number)
   const isOwnOnly = ofOwnJob.has(request.verb) && !grant.may('operate')
-  if (isOwnOnly && held !== undefined && held.grant !== grant) throw new Refusal(403, 'Forbidden')
+  if (isOwnOnly && held !== undefined) {
+    if (held.grant !== grant) throw new Refusal(403, 'Forbidden')
+    // The end of most jobs is settled by its lease, which says the same: it is looked at only where that did not do.
+    if (request.verb !== 'finishjob') await refuseLost(held, jobs)
+  }
   if (held !== undefined && !grant.isLimited) return
   const job = await jobs.find(number)
   if (!grant.sees(job.record)) throw new Refusal(404, 'No job with this jobID')
   if (!isOwnOnly || held !== undefined) return
   // Another server may have handed it out, or this one before it was started anew.
   const isHandedOut = isRunning(job) && job.record.owner?.startsWith(serverOwner) === true
-  if (!isHandedOut && (isRunning(job) || request.verb === 'updatejob')) throw new Refusal(403, 'Forbidden')
+  if (!isHandedOut) throw new Refusal(403, 'Forbidden')
 }
 
 /** Another name for a job must be one that the token is for. */

@@ -5,6 +5,7 @@ import type { Envelope } from '../../../envelope/envelope.ts'
 import type { Grant } from '../../access/grant.ts'
 import { Refusal } from '../refusal.ts'
 import { asMock, isMock, isSameData, merged, newData, notMock } from './job-data.ts'
+import { isLost } from './lost-leases.ts'
 import { isMockKey, mockKey } from './mock-jobs.ts'
 import { defaultWirePriority, priorityOf } from './priorities.ts'
 import { repeatOf, retryAfterOf } from './repeats.ts'
@@ -113,9 +114,16 @@ async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue, grant: Grant):
   const number = record.number ?? (await jobs.deps.numbers.of(record.id))
   if (number === null) return null
   const mayOverwrite = wish.overwrite === undefined || wish.overwrite === '' || wish.overwrite === 'true'
-  if (isSameData(record.payload, terms.data) || !mayOverwrite) return number
+  // Who works changes only what it has been given to work on.
+  const isOwn = grant.may('operate') || (await isHeldBy(grant, number, jobs))
+  if (isSameData(record.payload, terms.data) || !mayOverwrite || !isOwn) return number
   const isThere = await jobs.turns.alone(`${number}`, () => overwrite(record.id, terms, jobs))
   return isThere ? number : null
+}
+
+async function isHeldBy(grant: Grant, number: number, jobs: WireQueue): Promise<boolean> {
+  const held = jobs.handedOut.get(number)
+  return held !== undefined && held.grant === grant && !(await isLost(held, jobs))
 }
 
 /** False where the job has ended since it was found. */

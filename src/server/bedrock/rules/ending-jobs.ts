@@ -24,7 +24,7 @@ export interface Ending {
 /** Refuses what can not be finished or tried again now. */
 export async function openEnding(number: number, given: string | undefined, jobs: WireQueue): Promise<Ending> {
   const job = await jobs.find(number)
-  const mock = isMock(job.data)
+  const mock = isMock(job.ownData)
   if (!isRunning(job) && !mock) throw new Refusal(405, onlyRunning)
   // What it is finished with, and when it is done again, is taken from it.
   await jobs.verified(job.record)
@@ -37,7 +37,7 @@ export async function openEnding(number: number, given: string | undefined, jobs
   refuseData(given, mock, jobs)
   const token = isRunning(job) ? await jobs.tokenOf(job) : null
   if (token === null && !mock) throw new Refusal(405, onlyRunning)
-  return { job, token, data: tidied(given ?? job.data) }
+  return { job, token, data: tidied(given ?? job.ownData) }
 }
 
 /** Written anew only where there is something to take away. */
@@ -55,10 +55,10 @@ export function refuseData(given: string | undefined, mock: boolean, jobs: WireQ
 }
 
 /** When a job that repeats runs next, if it ends now. */
-export function repeatedAt({ record, data, meta }: WireJob, jobs: WireQueue): number | null {
+export function repeatedAt({ record, ownData, meta }: WireJob, jobs: WireQueue): number | null {
   const { repeat, startedAt, runAt } = record
   if (repeat === null) return null
-  const original = meta.retryAfter !== '' && isBasedOn(repeat, 'SCHEDULED') ? originalNextRunOf(data) : null
+  const original = meta.retryAfter !== '' && isBasedOn(repeat, 'SCHEDULED') ? originalNextRunOf(ownData) : null
   const scheduledAt = original === null ? runAt : parseWireTime(original, 'repeat')
   const run = { scheduledAt, startedAt: startedAt ?? jobs.now, finishedAt: jobs.now }
   return nextAfter(record, run, jobs.deps.queue.settings.logger, jobs.deps.catchUp)

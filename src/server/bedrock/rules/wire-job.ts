@@ -35,21 +35,25 @@ export interface WireJob {
   readonly priority: number
   /** When it was last handed out, or null. */
   readonly lastRun: number | null
-  /** What a child has left behind is what it was finished with. */
+  /** As it is shown: what a child has left behind is what it was finished with. */
   readonly data: string
+  /** What its envelope says, which is what is verified of it. Only this may be sealed anew, never a stored result. */
+  readonly ownData: string
 }
 
 export function wireJobOf(record: JobRecord): WireJob | null {
   const state = wireStateOf(record)
   if (state === null) return null
   const meta = wireMetaOf(record.meta)
+  const ownData = shownText(record.payload)
   return {
     record,
     state,
     meta,
     priority: wirePriorityOf(record.priority),
     lastRun: record.startedAt ?? meta.lastRun,
-    data: shownText(state === 'FINISHED' ? (record.result ?? record.payload) : record.payload),
+    data: state === 'FINISHED' && record.result !== null ? shownText(record.result) : ownData,
+    ownData,
   }
 }
 

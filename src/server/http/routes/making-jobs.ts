@@ -2,6 +2,7 @@ import type { SendReceipt } from '../../../backends/contract.ts'
 import type { NewJob } from '../../../client/api/job-shapes.ts'
 import { digest } from '../../../core/digest.ts'
 import type { DispatchOptions } from '../../../definition/dispatch.ts'
+import { wireMember } from '../../../envelope/bedrock-meta.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { parseRepeat } from '../../../scheduling/repeating/repeat.ts'
 import type { JobService } from '../../service/job-service.ts'
@@ -86,6 +87,9 @@ function sealable(given: NewJob, { text, at, pointer }: Place, once: Once | null
   if (once !== null && unique !== undefined) {
     const detail = 'can not be given together with an Idempotency-Key, which is a unique key of its own'
     throw invalidRequest([{ pointer: `${pointer}/unique`, detail }])
+  }
+  if (Object.hasOwn(rest.meta ?? {}, wireMember)) {
+    throw invalidRequest([{ pointer: `${pointer}/meta/${wireMember}`, detail: 'is written by the job server alone' }])
   }
   const key = unique === undefined ? {} : { unique }
   const options = { ...rest, ...(once === null ? key : onceOptions(rest.meta, once, at)) } as DispatchOptions

@@ -242,3 +242,18 @@ describe('waiting', () => {
     expect(Math.max(...numbers)).toBe(2_000)
   }, 60_000)
 })
+
+describe('a job whose meta somebody has filled with garbage', () => {
+  const garbage = [1e300, -1e300, 8.64e15 + 1, 1.5, '1', null, {}]
+
+  test.each(garbage)('%j in place of a time keeps nobody from the other jobs', async (value) => {
+    const { ask, status, jobs } = await served()
+    await jobs.declare('a').dispatch({}, { meta: { bedrock: { lastRun: value, heldUntil: value } }, priority: 20 })
+    await ask('CreateJob', { name: 'b' })
+    const given = await ask('GetJob', { name: 'a' })
+    expect(given.status).toBe('200 OK')
+    expect(await status('QueryJob', { jobID: given.json.jobID })).toBe('200 OK')
+    expect((await ask('GetJob', { name: '*' })).json).toMatchObject({ name: 'b' })
+    expect(await status('GetJob', { name: '*' })).toBe('404 No job found')
+  })
+})
