@@ -9,7 +9,7 @@ import { reseal } from '../../envelope/reseal.ts'
 import { type ScheduledRun, skipOvertaken } from '../../execution/occurrence.ts'
 import { type Outcome, outcomeOfFailure, settlementOf } from '../../execution/outcome.ts'
 import { lastBegunAt, nextAfter } from '../../execution/repeating.ts'
-import { type FinalReceipt, sealed } from '../../execution/sealing.ts'
+import { type FinalReceipt, sealed, sealingKeys } from '../../execution/sealing.ts'
 import type { JobService } from '../service/job-service.ts'
 import { occurrenceDeps, scheduledRun } from '../service/scheduled-run.ts'
 
@@ -58,7 +58,11 @@ async function decide(ended: EndedAttempt, lease: HeldLease, service: JobService
   if (settlement === null) return null
   const isEnd = outcome.kind === 'done' || outcome.kind === 'dead' || outcome.kind === 'cancelled'
   return {
-    settlement: sealed(settlement, lease, keys),
+    settlement: sealed(
+      settlement,
+      lease,
+      verified.written === null ? keys : sealingKeys({ envelope: verified.written.record }, keys),
+    ),
     receipt: receiptOf(outcome),
     overtakes: isEnd && identity !== null ? scheduledRun(identity, lease.claimedAt, service.queue) : null,
   }
@@ -80,7 +84,10 @@ interface Verified {
  */
 async function verify({ outcome }: EndedAttempt, lease: HeldLease, { queue }: JobService): Promise<Verified | null> {
   const claimed = parseIdentity(lease.identity)
-  if (claimed !== undefined && isPlain(claimed) && outcome !== 'fail') return { identity: claimed, written: null, refused: null }
+  // Where jobs without a signature are accepted, this one may be such a job, whose end is not signed, either.
+  const isSigned = queue.keys?.acceptsUnsigned !== true
+  if (claimed !== undefined && isPlain(claimed) && outcome !== 'fail' && isSigned)
+    return { identity: claimed, written: null, refused: null }
   const record = await queue.backend.store.get(lease.id)
   if (record === null) return null
   try {

@@ -304,3 +304,15 @@ describe('without a token over HTTP', () => {
     expect(await backend.store.pausedQueues()).toEqual([])
   })
 })
+
+test('a key that a job outside of the limits of a token holds is refused without its id', async () => {
+  const { ask } = await serving({ tokens })
+  const json = (job: string) => ({ job, queue: 'mail', unique: { key: 'k' } })
+  const make = (secret: string, queue: string) => ask('POST', '/jobs', { ...as(secret), json: { ...json('mail/a'), queue } })
+  const { body } = (await make('secret of admin', 'secret')) as { body: { id: string } }
+  const refused = await make('limited to mail', 'mail')
+  expect(refused.status).toBe(403)
+  expect(JSON.stringify(refused.body)).not.toContain(body.id)
+  const bulk = await ask('POST', '/jobs/bulk', { ...as('limited to mail'), json: { jobs: [json('mail/a')] } })
+  expect(bulk.status).toBe(403)
+})

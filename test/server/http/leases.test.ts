@@ -249,3 +249,13 @@ describe('ending an attempt', () => {
     expect(await problem('POST', `/jobs/${id}/progress`, { json })).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' })
   })
 })
+
+test.each([false, true])('the end of a job that came without a signature has none, either (signed: %s)', async (isSigned) => {
+  const { client, backend, service } = await serving({ jobs: { signingKey: 'a secret of sixteen', unsigned: 'accept' } })
+  const made = await service.creating.seal({ job: 'pay', payload: '1' })
+  await backend.send([isSigned ? made : { ...made, signature: null }])
+  const [lease] = await client.leases.take({ jobs: ['pay'], limit: 1 })
+  await client.leases.settle(made.id, { token: lease?.token as string, outcome: 'done', result: 'paid' })
+  const record = await backend.store.get(made.id)
+  expect([record?.state, record?.result, record?.seal !== null]).toEqual(['succeeded', '"paid"', isSigned])
+})

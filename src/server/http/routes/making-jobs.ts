@@ -5,6 +5,7 @@ import type { DispatchOptions } from '../../../definition/dispatch.ts'
 import { wireMember } from '../../../envelope/bedrock-meta.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
 import { parseRepeat } from '../../../scheduling/repeating/repeat.ts'
+import type { Grant } from '../../access/grant.ts'
 import type { JobService } from '../../service/job-service.ts'
 import type { HttpDeps } from '../deps.ts'
 import { HttpProblem, invalidRequest } from '../http-problem.ts'
@@ -19,6 +20,7 @@ export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'creat
       const envelope = await service.creating.seal(sealable(body, { text: exchange.text, at: 0, pointer: '' }, once, service))
       const receipt = await service.creating.send(envelope)
       service.names.touch(envelope.job)
+      await refuseHidden([receipt], exchange.grant, service)
       if (once !== null) await refuseOtherBody(receipt, once, service)
       return { status: receipt.stored ? 201 : 200, body: { id: receipt.id, created: receipt.stored } }
     },
@@ -35,6 +37,8 @@ export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'creat
       }
       const receipts = once === null ? await service.creating.sendAll(envelopes) : await sendOnce(envelopes, once, service)
       for (const { job } of envelopes) service.names.touch(job)
+      // What was stored beside it is told all the same.
+      if (!receipts.some(({ stored }) => stored)) await refuseHidden(receipts, exchange.grant, service)
       const created = receipts.map(({ id, stored }) => ({ id, created: stored }))
       return { status: created.some((each) => each.created) ? 201 : 200, body: { jobs: created } }
     },
@@ -60,6 +64,15 @@ async function sendOnce(envelopes: readonly Envelope[], once: Once, service: Job
   const receipt = await service.creating.send(first)
   await refuseOtherBody(receipt, once, service)
   return rest.length === 0 ? [receipt] : [receipt, ...(await service.creating.sendAll(rest))]
+}
+
+/** A key that a job outside of the token's limits holds: which job that is, is not told. */
+async function refuseHidden(receipts: readonly SendReceipt[], grant: Grant, { queue }: JobService): Promise<void> {
+  if (!grant.isLimited) return
+  for (const { id, stored } of receipts) {
+    const holder = stored ? null : await queue.backend.store.get(id)
+    if (holder !== null && !grant.sees(holder)) throw new HttpProblem('forbidden', 'The key is held by a job of others')
+  }
 }
 
 async function refuseOtherBody({ id, stored }: SendReceipt, { body }: Once, { queue }: JobService): Promise<void> {
