@@ -9,8 +9,8 @@ const inMemory = ['core', 'definition', 'envelope', 'execution', 'scheduling', '
 )
 
 export const everywhere = {
-  // Files run two at a time also on two cores: many wait for other processes. A test waits for states, so a slow machine only takes longer.
-  maxWorkers: 2,
+  // Files run three at a time also on two cores: many wait for other processes. A test waits for states, so a slow machine only takes longer.
+  maxWorkers: 3,
   testTimeout: 180_000,
   hookTimeout: 180_000,
   server: { deps: { external: [/\/dist\//] } },

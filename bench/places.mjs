@@ -45,7 +45,8 @@ async function databases(engine, say) {
   return {
     description: server.description,
     async make() {
-      const name = `bench_${++made}`
+      made++
+      const name = server.nameOf?.(made) ?? `bench_${made}`
       await server.create(name)
       return withDatabase(services.urls[engine], name)
     },

@@ -1,6 +1,7 @@
 // What is measured, of whom, at which size, and which bars the figures must reach: a plan for each engine.
 import { mariadb } from './plans/mariadb.mjs'
 import { postgres } from './plans/postgres.mjs'
+import { redis } from './plans/redis.mjs'
 import { sqlite } from './plans/sqlite.mjs'
 
 /**
@@ -16,7 +17,7 @@ import { sqlite } from './plans/sqlite.mjs'
  * @property {string} id
  * @property {string} group what `--only` names
  * @property {string} title
- * @property {'rate' | 'latency' | 'backlog' | 'memory' | 'next' | 'isolation'} figure what the measurement gives
+ * @property {'rate' | 'latency' | 'backlog' | 'memory' | 'next' | 'isolation' | 'names'} figure what the measurement gives
  * @property {string} measure the module under measure/
  * @property {Record<string, Entry>} entries by the name of the column
  * @property {number} [rounds] where more would tell nothing new
@@ -29,14 +30,14 @@ import { sqlite } from './plans/sqlite.mjs'
  * @property {string} row
  * @property {string} of the column that is judged
  * @property {string | readonly string[]} [against] the column it is divided by, or several, of which the best counts; without one the figure itself is judged
- * @property {'rate' | 'ahead' | 'elsewhere' | 'p50' | 'p99'} figure
+ * @property {'rate' | 'ahead' | 'elsewhere' | 'p50' | 'p99' | 'claim' | 'wake' | 'unique' | 'pattern' | 'status'} figure
  * @property {number} [atLeast]
  * @property {number} [atMost]
  * @property {number} [below]
  */
 
-/** @type {Record<'sqlite' | 'postgres' | 'mariadb', Plan>} */
-export const plans = { sqlite, postgres, mariadb }
+/** @type {Record<'sqlite' | 'postgres' | 'mariadb' | 'redis', Plan>} */
+export const plans = { sqlite, postgres, mariadb, redis }
 
 /** @typedef {keyof typeof plans} EngineName */
 

@@ -1,8 +1,10 @@
 // How databases come and go on each server, and what it says about itself.
+
+import { Redis } from 'ioredis'
 import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
 
-export const servers = { postgres: postgresServer, mariadb: mariadbServer }
+export const servers = { postgres: postgresServer, mariadb: mariadbServer, redis: redisServer }
 
 /** @param {string} url */
 async function postgresServer(url) {
@@ -30,6 +32,25 @@ async function mariadbServer(url) {
     create: (name) => connection.query(`CREATE DATABASE ${name}`),
     drop: (name) => connection.query(`DROP DATABASE ${name}`),
     close: () => connection.end(),
+  }
+}
+
+/** It has sixteen databases, called by numbers. @param {string} url */
+async function redisServer(url) {
+  const client = new Redis(url)
+  const version = /redis_version:(\S+)/.exec(await client.info('server'))?.[1]
+  const [, appendonly] = /** @type {string[]} */ (await client.config('GET', 'appendonly'))
+  const [, appendfsync] = /** @type {string[]} */ (await client.config('GET', 'appendfsync'))
+  const empty = async (name) => {
+    await client.select(Number(name))
+    await client.flushdb()
+  }
+  return {
+    description: describe('Redis', version, { appendonly, appendfsync }),
+    nameOf: (made) => String(made % 16),
+    create: empty,
+    drop: empty,
+    close: async () => client.disconnect(),
   }
 }
 

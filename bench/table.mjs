@@ -22,6 +22,7 @@ function engineParts({ name, description, results, verdicts, problems }) {
     ...memory(results),
     schedules(results),
     isolation(results),
+    names(results),
     judgement(verdicts),
     trouble(problems),
   ]
@@ -110,11 +111,23 @@ function isolation(results) {
   return table.length === 0 ? '' : table.toString()
 }
 
+const namedOperations = ['claim', 'wake', 'unique', 'pattern', 'status']
+
+/** What it costs alone, and beside very many names or queues. */
+function names(results) {
+  const table = newTable(['', ...namedOperations])
+  for (const { title, medians } of results.filter(({ figure, medians }) => figure === 'names' && medians.treadle !== undefined)) {
+    const of = (part) => namedOperations.map((what) => milliseconds(medians.treadle[`${what}${part}`]))
+    table.push(['alone', ...of('Alone')], [title, ...of('Beside')])
+  }
+  return table.length === 0 ? '' : table.toString()
+}
+
 function judgement(verdicts) {
   if (verdicts.length === 0) return ''
   const table = newTable(['', 'Treadle', 'against', '', 'ratio', 'bar', ''])
   for (const { title, figure, against, ours, theirs, value, atLeast, atMost, below, passed } of verdicts) {
-    const shown = figure === 'p50' || figure === 'p99' ? milliseconds : perSecond
+    const shown = figure === 'p50' || figure === 'p99' ? milliseconds : namedOperations.includes(figure) ? times : perSecond
     const mark = passed ? colors.green('PASS') : colors.red('MISS')
     const name = `${title}${drained[figure] ?? `, ${figure}`}`
     const rival = theirs === undefined ? ['', '', ''] : [opponent(against), shown(theirs), times(value)]

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { buildPage } from './build-page.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const fresh = `${root}dist.new-${process.pid}`
@@ -13,6 +14,7 @@ if (compiled.status !== 0) {
   rmSync(fresh, { recursive: true, force: true })
   process.exit(compiled.status ?? 1)
 }
+await buildPage(`${fresh}/server/dashboard/page`)
 chmodSync(`${fresh}/cli/main.js`, 0o755)
 if (existsSync(`${root}dist`)) renameSync(`${root}dist`, stale)
 renameSync(fresh, `${root}dist`)

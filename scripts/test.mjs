@@ -47,7 +47,7 @@ function missingPrograms() {
   return Object.entries(testPrograms).flatMap(([program, debianPackage]) => {
     const isThere = () => findPrograms([[program]], programFolders(process.env)) !== null
     const problem = isThere() ? null : aptInstall(debianPackage, process.env, say)
-    return problem === null || isThere() ? [] : [`${program} is not installed, and can not be: ${problem}.`]
+    return problem === null || isThere() ? [] : [`${program} is not installed, and cannot be: ${problem}.`]
   })
 }
 
@@ -74,7 +74,7 @@ function countTests(report, ending) {
   } catch {
     return { passed: 0, failed: 0, skipped: 0, trouble: [`vitest ended with ${ending} and left no report`] }
   }
-  // A file that can not be loaded fails without having a test in it.
+  // A file that cannot be loaded fails without having a test in it.
   const trouble = run.testResults.filter(failedAsAWhole).map((file) => `${file.name}: ${file.message.split('\n')[0]}`)
   if (ending !== 0 && run.numFailedTests + trouble.length === 0)
     trouble.push(`vitest ended with ${ending}: see its message above`)

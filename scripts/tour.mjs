@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { jobPaths, loadConfigFile, loadJobFiles } from '../dist/app/config-file.js'
+import { jobPaths, loadConfigFile, loadJobFiles } from '../dist/app/config/config-file.js'
 import { configure, jobs } from '../dist/index.js'
 import { serve } from '../dist/server/index.js'
 
@@ -76,6 +76,7 @@ function tellServer() {
   const http = `http://127.0.0.1:${httpPort}/api/v1`
   say('server', `tcp  127.0.0.1:${port}   printf 'CreateJob\\nname: greet\\ndata: {"name":"Grace"}\\n\\n' | nc 127.0.0.1 ${port}`)
   say('server', `http ${http}   curl ${http}/jobs`)
+  say('dashboard', `look at it: ${server.dashboardUrl()}`)
 }
 
 async function dispatchSamples() {

@@ -3,7 +3,15 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { errorCodes } from '../src/core/errors.ts'
 import { homeProblems } from './architecture/homes.ts'
-import { cycleProblems, layerProblems, nameProblems, staleCodes, unexplainedCodes, unusedCodes } from './architecture/rules.ts'
+import {
+  cycleProblems,
+  engineProblems,
+  layerProblems,
+  nameProblems,
+  staleCodes,
+  unexplainedCodes,
+  unusedCodes,
+} from './architecture/rules.ts'
 import { parseSource, pathsUnder, readSources } from './architecture/source.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -17,7 +25,7 @@ describe('the layers', () => {
 
   test('an import from a layer above, beside or outside is found', () => {
     const found = layerProblems([
-      parseSource('core/clock.ts', `import type { Job } from '../definition/job.ts'`),
+      parseSource('core/time/clock.ts', `import type { Job } from '../../definition/job.ts'`),
       parseSource('worker/loop.ts', `import { pause } from '../core/clock.ts'\nexport * from '../cli/main.ts'`),
       parseSource('testing/bench.ts', `const main = await import('../cli/main.ts')`),
       parseSource('cli/main.ts', `import { manualClock } from '../testing/manual-clock.ts'\nimport '../index.ts'`),
@@ -25,13 +33,30 @@ describe('the layers', () => {
       parseSource('stray/file.ts', ''),
     ])
     expect(found.map((problem) => problem.split(': ')[0])).toEqual([
-      'core/clock.ts:1 imports definition/job.ts',
+      'core/time/clock.ts:1 imports definition/job.ts',
       'worker/loop.ts:2 imports cli/main.ts',
       'testing/bench.ts:1 imports cli/main.ts',
       'cli/main.ts:1 imports testing/manual-clock.ts',
       'index.ts:1 imports testing/manual-clock.ts',
       'stray/file.ts lies in no layer',
     ])
+  })
+})
+
+describe('engines', () => {
+  test('build on what they share with their kind, and not on each other', () => {
+    expect(engineProblems(sources)).toEqual(none)
+  })
+
+  test('an engine that imports another one is found', () => {
+    const found = engineProblems([
+      parseSource(
+        'engines/redis/backend.ts',
+        `import { Lanes } from '../sql/lanes/lanes.ts'\nimport { time } from '../servers/time.ts'`,
+      ),
+      parseSource('engines/postgres/index.ts', `import '../sql/backend.ts'`),
+    ])
+    expect(found).toEqual(['engines/redis/backend.ts:1 imports engines/sql/lanes/lanes.ts: redis does not build on sql'])
   })
 })
 
@@ -98,13 +123,13 @@ describe('homes', () => {
   })
 
   test.each([
-    ['core/clock.ts', 'const at = Date.now() + Math.random()\nsetTimeout(() => {}, 1)'],
+    ['core/time/clock.ts', 'const at = Date.now() + Math.random()\nsetTimeout(() => {}, 1)'],
     ['testing/manual-clock.ts', 'setImmediate(() => {})'],
     ['core/id.ts', `import { randomFillSync } from 'node:crypto'`],
     ['envelope/key-file.ts', `import { randomBytes } from 'node:crypto'`],
-    ['worker/signals.ts', `process.on('SIGTERM', stop)`],
+    ['worker/loop/signals.ts', `process.on('SIGTERM', stop)`],
     ['cli/work.ts', 'console.log(process.argv)'],
-    ['backends/sqlite/driver.ts', `const driver = await import('node:sqlite')`],
+    ['engines/sqlite/file/driver.ts', `const driver = await import('node:sqlite')`],
     ['handlers/url.ts', `import { request } from 'undici'`],
     ['execution/attempt.ts', `import { createHmac, timingSafeEqual } from 'node:crypto'`],
     ['execution/attempt.ts', 'const text = new Date(ms).toISOString()\nconst is = value instanceof Date\nlet at: Date'],
@@ -134,7 +159,7 @@ describe('names', () => {
       'helpers/text.ts',
       'core/types.test.ts',
       'core/common-words.ts',
-      'core/clock.ts',
+      'core/time/clock.ts',
     ])
     expect(found.map((problem) => problem.split(':')[0])).toEqual(['core/utils.ts', 'helpers/text.ts', 'core/types.test.ts'])
   })

@@ -37,7 +37,7 @@ describe('a bad dispatch is one clear error, and stores nothing', () => {
   refuses('an unknown option', 'CONFIG_INVALID', /unknown option "prioriti", did you mean "priority"/, (jobs) =>
     jobs.dispatch('count', 1, { prioriti: 5 } as Anything),
   )
-  refuses('several wrong options', 'CONFIG_INVALID', /queue.*maxRetries.*unique/, (jobs) =>
+  refuses('several wrong options', 'CONFIG_INVALID', /queue.*retries.*unique/, (jobs) =>
     jobs.dispatch('count', 1, { queue: 'a b', maxRetries: -1, unique: '' }),
   )
   refuses('both delay and at', 'CONFIG_INVALID', /either delay or at/, (jobs) =>

@@ -11,14 +11,16 @@ const pages = ['README.md', ...markdownUnder('docs')]
 const texts = new Map(
   [...pages, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((page) => [page, readFileSync(join(root, page), 'utf8')]),
 )
-const blocks = new Map(pages.map((page) => [page, blocksOf(page, texts.get(page) ?? '')]))
+/** `getting-started.test.ts` follows that page with the packed package, in an empty folder. */
+const examplePages = pages.filter((page) => page !== 'docs/getting-started.md')
+const blocks = new Map(examplePages.map((page) => [page, blocksOf(page, texts.get(page) ?? '')]))
 
 describe('the examples of', () => {
   const project = new DocsProject()
   let problems: Problems
   beforeAll(async () => {
     problems = await project.run([...blocks.values()])
-  }, 180_000)
+  }, 900_000)
   afterAll(() => project.remove())
 
   describe.each([...blocks].filter(([, { length }]) => length > 0))('%s', (page, examples) => {

@@ -19,14 +19,29 @@ const entries = [
   'treadle/sqlite',
   'treadle/postgres',
   'treadle/mysql',
+  'treadle/beanstalkd',
+  'treadle/redis',
   'treadle/memory',
   'treadle/transactions',
   'treadle/client',
   'treadle/server',
+  'treadle/dashboard',
+  'treadle/move',
 ]
 
 /** Files that nothing imports: threads and processes begin there. */
-const ownThreads = ['dist/backends/sqlite/thread.js', 'dist/app/isolate-entry.js', 'dist/isolation/parent-watch-thread.js']
+const ownThreads = [
+  'dist/engines/sqlite/thread/thread.js',
+  'dist/app/loading/isolate-entry.js',
+  'dist/isolation/parent-watch-thread.js',
+]
+
+/** How programs say by which rules imports are found. */
+const moduleSettings = {
+  node16: { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 },
+  nodenext: { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext },
+  bundler: { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+} satisfies Readonly<Record<string, ts.CompilerOptions>>
 
 interface Tarball {
   readonly path: string
@@ -44,7 +59,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('the tarball', () => {
   test('holds the built files, the documents and nothing else', () => {
     const known =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/[\w./-]+\.(md|png|svg)|dist\/[\w./-]+\.(js|js\.map|d\.ts))$/
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/[\w./-]+\.(md|png|svg)|dist\/[\w./-]+\.(js|d\.ts)|dist\/server\/dashboard\/page\/(manifest\.json|[\w-]+\.(js|css|svg)(\.gz|\.br)?))$/
     expect(tarball.files.filter((path) => !known.test(path))).toEqual([])
     expect(tarball.files.filter((path) => /(^|\/)(test|tests|__tests__)\/|\.test\./.test(path))).toEqual([])
     expect(tarball.files).toEqual(
@@ -61,7 +76,10 @@ describe('the tarball', () => {
   })
 
   test('holds no built file whose source is gone', () => {
-    const stale = tarball.files.filter((path) => path.startsWith('dist/') && !existsSync(join(root, sourceOf(path))))
+    const isPage = (path: string) => path.startsWith('dist/server/dashboard/page/')
+    const stale = tarball.files.filter(
+      (path) => path.startsWith('dist/') && !isPage(path) && !existsSync(join(root, sourceOf(path))),
+    )
     expect(stale).toEqual([])
   })
 
@@ -113,7 +131,7 @@ describe('a program that installed it', () => {
     )
   })
 
-  test('can not reach past the exports', () => {
+  test('cannot reach past the exports', () => {
     const loaded = node(['--input-type=module', '-e', `await import('treadle/dist/index.js')`])
     expect(loaded.output).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED')
   })
@@ -132,17 +150,26 @@ describe('a program in TypeScript', () => {
     const sendEmail = jobs.define('send-email', async (mail: { to: string }) => mail.to.length)
     void sendEmail.dispatch(${payload})`
 
-  test('compiles against all declarations, libraries included, from ESM and from CommonJS', () => {
-    const all = entries.map((entry, index) => `import * as entry${index} from '${entry}'\nvoid entry${index}`).join('\n')
-    const problems = compile({
-      'all.ts': all,
-      'upkeep.mts': `import type { Finding, SchemaState, SchemaUpkeep, Upkeep, Verdict } from 'treadle'
+  test.each(Object.keys(moduleSettings) as (keyof typeof moduleSettings)[])(
+    'compiles with %s against all declarations, libraries included, from ESM and from CommonJS',
+    (setting) => {
+      // Of these settings node16 alone does not know that Node requires ES modules: there a CommonJS program imports them dynamically.
+      const dynamically = `import('treadle').then(({ treadle }) => {\n${dispatch(`{ to: 'ada@example.com' }`)}\n})`
+      const all = entries.map((entry, index) => `import * as entry${index} from '${entry}'\nvoid entry${index}`).join('\n')
+      const problems = compile(
+        {
+          'all.mts': all,
+          'upkeep.mts': `import type { Finding, SchemaState, SchemaUpkeep, Upkeep, Verdict } from 'treadle'
         export type Looks = [Finding, SchemaState, SchemaUpkeep, Upkeep, Verdict]`,
-      'right.mts': `import { treadle } from 'treadle'\n${dispatch(`{ to: 'ada@example.com' }`)}`,
-      'right.cts': `import { treadle } from 'treadle'\n${dispatch(`{ to: 'ada@example.com' }`)}`,
-    })
-    expect(problems).toEqual([])
-  })
+          'right.mts': `import { treadle } from 'treadle'\n${dispatch(`{ to: 'ada@example.com' }`)}`,
+          'right.cts':
+            setting === 'node16' ? dynamically : `import { treadle } from 'treadle'\n${dispatch(`{ to: 'ada@example.com' }`)}`,
+        },
+        setting,
+      )
+      expect(problems).toEqual([])
+    },
+  )
 
   test('does not compile with a payload of the wrong type', () => {
     const problems = compile({ 'wrong.mts': `import { treadle } from 'treadle'\n${dispatch('{ to: 1 }')}` })
@@ -173,12 +200,12 @@ function sourceOf(built: string): string {
 }
 
 /** The errors of these files and of every declaration that they reach. */
-function compile(files: Readonly<Record<string, string>>): readonly string[] {
+function compile(files: Readonly<Record<string, string>>, setting: keyof typeof moduleSettings = 'nodenext'): readonly string[] {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text)
   const program = ts.createProgram({
     rootNames: Object.keys(files).map((name) => join(project, name)),
     options: {
-      module: ts.ModuleKind.NodeNext,
+      ...moduleSettings[setting],
       target: ts.ScriptTarget.ES2022,
       types: ['node'],
       typeRoots: [join(project, 'node_modules/@types')],

@@ -24,10 +24,10 @@ function loadedBy(...args: readonly string[]): readonly string[] {
 }
 
 function partOf(path: string): string | undefined {
-  return /^(node_modules\/(?:@[^/]+\/)?[^/]+|dist\/backends\/[^/]+(?=\/)|dist\/(?!backends)[^/]+(?=\/))/.exec(path)?.[1]
+  return /^(node_modules\/(?:@[^/]+\/)?[^/]+|dist\/engines\/[^/]+(?=\/)|dist\/(?!engines)[^/]+(?=\/))/.exec(path)?.[1]
 }
 
-const dear = ['dist/backends/sqlite', 'dist/backends/sql', 'dist/backends/postgres', 'dist/backends/mysql', 'node_modules/jiti']
+const dear = ['dist/engines/sqlite', 'dist/engines/sql', 'dist/engines/postgres', 'dist/engines/mysql', 'node_modules/jiti']
 
 test('a program that imports the library loads no backend before it opens one', () => {
   const loaded = loadedBy('--input-type=module', '-e', `import 'treadle'`)
@@ -43,12 +43,19 @@ test('with a queue in a file it loads that backend alone', () => {
     await jobs.open()
     await jobs.close()`
   const loaded = loadedBy('--input-type=module', '-e', program, folder.file('jobs.db'))
-  expect(loaded).toContain('dist/backends/sqlite')
-  for (const part of ['dist/backends/sql', 'dist/backends/postgres', 'dist/backends/mysql']) expect(loaded).not.toContain(part)
+  expect(loaded).toContain('dist/engines/sqlite')
+  for (const part of ['dist/engines/postgres', 'dist/engines/mysql', 'dist/engines/beanstalkd', 'dist/engines/redis'])
+    expect(loaded).not.toContain(part)
+})
+
+test('the version is told without anything that commands need', () => {
+  const loaded = loadedBy('dist/cli/main.js', '--version')
+  expect(loaded).toContain('dist/cli')
+  for (const part of ['dist/app', 'dist/worker', 'dist/scheduling', 'dist/execution']) expect(loaded).not.toContain(part)
 })
 
 test('a command loads no backend that it does not open, and no manager', () => {
-  const loaded = loadedBy('dist/cli/main.js', '--version')
+  const loaded = loadedBy('dist/cli/main.js', '--help')
   expect(loaded).toContain('dist/cli')
   for (const part of [...dear, 'dist/manager']) expect(loaded).not.toContain(part)
 })

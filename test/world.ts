@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest'
 import { type Treadle, type TreadleOptions, treadle } from '../src/app/treadle.ts'
-import type { WholeBackend } from '../src/backends/contract.ts'
-import { openMemory } from '../src/backends/memory/index.ts'
-import type { JobRecord } from '../src/backends/store.ts'
 import type { Logger } from '../src/core/logger.ts'
+import { openMemory } from '../src/engines/memory/index.ts'
 import type { TreadleEvents } from '../src/execution/events.ts'
+import type { WholeBackend } from '../src/queue/contract/contract.ts'
+import type { JobRecord } from '../src/queue/contract/store.ts'
 import { ManualClock } from '../src/testing/manual-clock.ts'
 
 export interface Happened {

@@ -1,18 +1,27 @@
-// BullMQ with its PostgreSQL backend, which is part of the package.
+// BullMQ, on Redis and with its PostgreSQL backend, which is part of the package.
 import { createPostgresBackend, Queue, runMigrations, Worker } from 'bullmq'
 import pg from 'pg'
 
 /** @type {import('./contestant.mjs').Open} */
-export async function openBullmq(url, handler = async () => {}) {
+export async function openBullmq(url, handler) {
   await migrate(url)
-  const connection = url
   // Its page on PostgreSQL advises to remove what has ended.
   const defaultJobOptions = { removeOnComplete: true, removeOnFail: true }
-  const queue = new Queue('bench', { connection, defaultJobOptions }, createPostgresBackend)
+  return contestant({ connection: url, defaultJobOptions }, handler, createPostgresBackend)
+}
+
+/** As it comes: finished jobs are kept, as Treadle keeps them. @type {import('./contestant.mjs').Open} */
+export async function openBullmqOnRedis(url, handler) {
+  const { hostname, port, pathname } = new URL(url)
+  return contestant({ connection: { host: hostname, port: Number(port), db: Number(pathname.slice(1)) } }, handler)
+}
+
+function contestant({ connection, ...options }, handler = async () => {}, ...backend) {
+  const queue = new Queue('bench', { connection, ...options }, ...backend)
   queue.on('error', report)
   let worker
   const start = (settings) => {
-    worker = new Worker('bench', ({ data }) => handler(data), { connection, ...settings }, createPostgresBackend)
+    worker = new Worker('bench', ({ data }) => handler(data), { connection, ...settings }, ...backend)
     worker.on('error', report)
   }
   const stop = async () => {

@@ -53,11 +53,13 @@ const contestants = {
   'pg-boss': { needs: ['pg-boss'], load: async () => (await import('./pg-boss.mjs')).openPgBoss({ notify: false }) },
   'pg-boss notify': { needs: ['pg-boss'], load: async () => (await import('./pg-boss.mjs')).openPgBoss({ notify: true }) },
   bullmq: { needs: ['bullmq'], load: async () => (await import('./bullmq.mjs')).openBullmq },
+  'bullmq on Redis': { needs: ['bullmq'], load: async () => (await import('./bullmq.mjs')).openBullmqOnRedis },
   sidequest: { needs: ['sidequest'], load: async () => (await import('./sidequest.mjs')).openSidequest('second process') },
   'sidequest inline': { needs: ['sidequest'], load: async () => (await import('./sidequest.mjs')).openSidequest('inline') },
   'raw SQLite': { needs: [], load: async () => (await import('./raw-sqlite.mjs')).openRawSqlite },
   'raw PostgreSQL': { needs: [], load: async () => (await import('./raw-postgres.mjs')).openRawPostgres },
   'raw MariaDB': { needs: [], load: async () => (await import('./raw-mariadb.mjs')).openRawMariadb },
+  'raw Redis': { needs: [], load: async () => (await import('./raw-redis.mjs')).openRawRedis },
   'croner schedules': { needs: [], load: async () => (await import('./schedules.mjs')).cronerSchedules() },
   'cron-parser schedules': { needs: [], load: async () => (await import('./schedules.mjs')).cronParserSchedules() },
 }

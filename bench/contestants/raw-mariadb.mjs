@@ -9,7 +9,7 @@ export async function openRawMariadb(url) {
   const connection = await createConnection(url)
   await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
   await connection.query(
-    `CREATE TABLE jobs (
+    `CREATE TABLE IF NOT EXISTS jobs (
       id BIGINT AUTO_INCREMENT PRIMARY KEY, payload TEXT NOT NULL, state TINYINT NOT NULL DEFAULT 0, KEY ready (state, id)
     ) ENGINE = InnoDB`,
   )

@@ -7,8 +7,10 @@ const batch = 500
 export async function openRawPostgres(url) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query('CREATE TABLE jobs (id BIGSERIAL PRIMARY KEY, payload TEXT NOT NULL, state SMALLINT NOT NULL DEFAULT 0)')
-  await client.query('CREATE INDEX jobs_ready ON jobs (id) WHERE state = 0')
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS jobs (id BIGSERIAL PRIMARY KEY, payload TEXT NOT NULL, state SMALLINT NOT NULL DEFAULT 0)',
+  )
+  await client.query('CREATE INDEX IF NOT EXISTS jobs_ready ON jobs (id) WHERE state = 0')
   const prepared = (name, text) => (values) => client.query({ name, text, values })
   const insert = prepared('insert', 'INSERT INTO jobs (payload) SELECT unnest($1::text[])')
   const lease = prepared(

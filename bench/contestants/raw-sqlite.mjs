@@ -1,6 +1,6 @@
 // The ceiling: the driver that Treadle uses, on one connection, with the fewest statements that a durable queue could do with.
 import { join } from 'node:path'
-import { loadDriver } from '../../dist/backends/sqlite/driver.js'
+import { loadDriver } from '../../dist/engines/sqlite/file/driver.js'
 
 const batch = 500
 
@@ -10,8 +10,10 @@ export async function openRawSqlite(folder) {
   const database = new Driver(join(folder, 'raw.db'))
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA synchronous = FULL')
-  database.exec('CREATE TABLE jobs (id INTEGER PRIMARY KEY, payload TEXT NOT NULL, state INTEGER NOT NULL DEFAULT 0)')
-  database.exec('CREATE INDEX jobs_ready ON jobs (id) WHERE state = 0')
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS jobs (id INTEGER PRIMARY KEY, payload TEXT NOT NULL, state INTEGER NOT NULL DEFAULT 0)',
+  )
+  database.exec('CREATE INDEX IF NOT EXISTS jobs_ready ON jobs (id) WHERE state = 0')
   const insert = database.prepare('INSERT INTO jobs (payload) VALUES (?)')
   const lease = database.prepare(
     `UPDATE jobs SET state = 1 WHERE id IN (SELECT id FROM jobs WHERE state = 0 ORDER BY id LIMIT ${batch}) RETURNING id, payload`,

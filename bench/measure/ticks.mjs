@@ -1,24 +1,30 @@
 // How long a scheduler's look at very many schedules takes, on SQLite, on a clock that is moved by hand.
-import { openBackend } from '../../dist/app/open-backend.js'
-import { settingsOf } from '../../dist/app/options.js'
-import { Sending } from '../../dist/app/sending.js'
+import { openBackend } from '../../dist/app/config/open-backend.js'
+import { settingsOf } from '../../dist/app/config/options.js'
+import { Sending } from '../../dist/app/dispatching/sending.js'
+import { parseRecurrence, scheduleOf, storedName } from '../../dist/definition/recurrence.js'
+import { sealSchedule } from '../../dist/envelope/schedule-seal.js'
 import { treadle } from '../../dist/index.js'
+import { Telemetry } from '../../dist/telemetry/telemetry.js'
 import { ManualClock } from '../../dist/testing/manual-clock.js'
-import { Scheduler } from '../../dist/worker/scheduler.js'
+import { versionOfText } from '../../dist/worker/scheduler/followed.js'
+import { Scheduler } from '../../dist/worker/scheduler/scheduler.js'
 import { percentile } from './statistics.mjs'
 
 const zones = ['UTC', 'Europe/Paris', 'America/New_York', 'Asia/Tokyo']
 
-export async function measure({ place: folder, schedules, due, ticks, warmUp }) {
+/** Of schedules in the code, or of as many that were made at run time. */
+export async function measure({ place: folder, schedules, due, ticks, warmUp, stored = false }) {
   const clock = new ManualClock(Date.parse('2027-01-01T00:00:30Z'))
   const settings = settingsOf({ clock })
   const opened = await openBackend('sqlite:jobs.db', settings, folder)
-  const sending = new Sending(opened, settings)
-  const definitions = definitionsOf(schedules, due)
+  const sending = new Sending(opened, settings, new Telemetry())
+  const definitions = stored ? await storedOnes(schedules, due, opened, sending) : definitionsOf(schedules, due)
   const scheduler = new Scheduler({
     definitions: () => definitions,
     schedules: opened.backend.store.schedules,
-    envelope: (definition, at, runAt) => sending.occurrence(definition, at, runAt),
+    envelope: (definition, at, runAt, run) => sending.occurrence(definition, at, runAt, run),
+    keys: opened.keys,
     clock,
     environment: null,
     logger: settings.logger,
@@ -44,8 +50,30 @@ function definitionsOf(count, due) {
   const jobs = treadle('memory:')
   for (let number = 0; number < count; number++) {
     const job = jobs.define(`job-${number}`, () => null)
-    if (due === 'all') job.everySecond()
-    else job.cron(`${number % 60} ${1 + (number % 20)} * * *`).timezone(zones[number % zones.length])
+    const { cron, timezone } = timesOf(number, due)
+    job.cron(cron).timezone(timezone)
   }
   return jobs.definitions()
+}
+
+/** A thousand a tenant, each for one of as many jobs as there are schedules in the other case. */
+async function storedOnes(count, due, { backend, keys }, sending) {
+  const jobs = treadle('memory:')
+  const entries = []
+  for (let number = 0; number < count; number++) {
+    const definition = jobs.define(`job-${number}`, () => null).toDefinition()
+    const recurrence = parseRecurrence(`tenant-${Math.floor(number / 1_000)}/${number}`, timesOf(number, due), 'UTC')
+    const payload = await sending.scheduledPayload(definition, null)
+    const sealed = sealSchedule({ job: definition.job, recurrence, payload }, 'default', keys, false)
+    const { expression, timezone } = scheduleOf(recurrence)
+    const name = storedName(recurrence.key)
+    entries.push({ name, expression, timezone, version: versionOfText(sealed.text), definition: sealed })
+  }
+  await backend.store.schedules.register(entries)
+  return jobs.definitions()
+}
+
+function timesOf(number, due) {
+  if (due === 'all') return { cron: '* * * * * *', timezone: 'UTC' }
+  return { cron: `${number % 60} ${1 + (number % 20)} * * *`, timezone: zones[number % zones.length] }
 }

@@ -1,4 +1,4 @@
-import { bulkRow, drainRows, inFlightRow, latencyRows, oneByOneRow, sameFor } from './rows.mjs'
+import { bulkRow, coldRow, drainRows, inFlightRow, latencyRows, namesBars, namesRows, oneByOneRow, sameFor } from './rows.mjs'
 import { backlogBars, latencyBars, millionsRow } from './servers.mjs'
 
 const peers = ['sidequest', 'sidequest inline']
@@ -27,14 +27,17 @@ export const mariadb = {
       ...sameFor(['sidequest'], { count: size(1_000), concurrency }),
       ...sameFor(['sidequest inline'], { count: size(4_000), concurrency }),
     })),
+    coldRow(sameFor({ treadle: 'treadle', raw: 'raw MariaDB' }, { count: size(20_000), concurrency: 10 })),
     ...latencyRows((from) => ({
       ...sameFor(['treadle'], { from, samples: size(300), warmUp: 20, longestPauseMs: 50 }),
       // It polls ten times a second.
       ...sameFor(['sidequest inline'], { from, samples: size(300), warmUp: 10, longestPauseMs: 100 }),
     })),
     millionsRow(size),
+    ...namesRows(size),
   ],
   bars: [
+    ...namesBars,
     { row: 'in-flight', of: 'treadle', against: peers, figure: 'rate', atLeast: 20 },
     { row: 'bulk-1000', of: 'treadle', against: peers, figure: 'rate', atLeast: 20 },
     ...['drain-10', 'drain-100'].flatMap((row) => [

@@ -1,4 +1,4 @@
-import { bulkRow, drainRows, inFlightRow, latencyRows, oneByOneRow, sameFor } from './rows.mjs'
+import { bulkRow, coldRow, drainRows, inFlightRow, latencyRows, namesBars, namesRows, oneByOneRow, sameFor } from './rows.mjs'
 import { backlogBars, latencyBars, millionsRow } from './servers.mjs'
 
 /** In the settings that their documentation gives for speed; the best of them is the one to beat. */
@@ -37,6 +37,12 @@ export const postgres = {
       // A tenth as fast, they need fewer jobs for as long a time.
       ...sameFor(['graphile', 'bullmq'], { count: size(8_000), concurrency }),
     })),
+    coldRow(
+      sameFor(
+        { treadle: 'treadle', 'graphile batched': 'graphile batched', 'pg-boss': 'pg-boss', raw: 'raw PostgreSQL' },
+        { count: size(20_000), concurrency: 10 },
+      ),
+    ),
     ...latencyRows((from) =>
       sameFor(
         {
@@ -50,8 +56,10 @@ export const postgres = {
       ),
     ),
     millionsRow(size),
+    ...namesRows(size),
   ],
   bars: [
+    ...namesBars,
     { row: 'in-flight', of: 'treadle', against: peers, figure: 'rate', atLeast: 10 },
     { row: 'bulk-1000', of: 'treadle', against: peers, figure: 'rate', atLeast: 1.2 },
     { row: 'bulk-10000', of: 'treadle', against: peers, figure: 'rate', atLeast: 1.2 },

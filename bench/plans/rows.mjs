@@ -54,6 +54,12 @@ export function drainRows(entriesOf) {
   })
 }
 
+/** @param {Entries} entries */
+export function coldRow(entries) {
+  const title = 'drain by a fresh process, concurrency 10'
+  return { id: 'cold', group: 'cold', title, figure: 'rate', measure: 'cold', entries }
+}
+
 /** @param {(from: 'this process' | 'another process') => Entries} entriesOf */
 export function latencyRows(entriesOf) {
   const row = (id, title, from) => ({
@@ -92,3 +98,28 @@ export function backlogRow(title, backlog, settings) {
 export function thousands(count) {
   return `${(count / 1000).toLocaleString('en-US')} k`
 }
+
+const namedKinds = { names: 'names, waiting', 'ended names': 'names, ended', queues: 'queues, waiting' }
+
+/** What one job costs beside very many others that each have a name or a queue of their own. */
+export function namesRows(size) {
+  return Object.entries(namedKinds).map(([kind, title]) => ({
+    id: `names-${kind.replace(' ', '-')}`,
+    group: 'names',
+    title: `beside ${size(100_000).toLocaleString('en-US')} ${title}`,
+    figure: 'names',
+    measure: 'names',
+    entries: { treadle: { contestant: 'treadle', settings: { kind, crowd: size(100_000), samples: size(200) } } },
+    rounds: 1,
+  }))
+}
+
+/** At most twice what it costs alone. */
+export const namesBars = Object.keys(namedKinds).flatMap((kind) =>
+  ['claim', 'wake', 'unique', 'pattern', 'status'].map((figure) => ({
+    row: `names-${kind.replace(' ', '-')}`,
+    of: 'treadle',
+    figure,
+    atMost: 2,
+  })),
+)

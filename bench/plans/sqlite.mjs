@@ -1,4 +1,16 @@
-import { backlogRow, bulkRow, drainRows, inFlightRow, latencyRows, oneByOneRow, sameFor, thousands } from './rows.mjs'
+import {
+  backlogRow,
+  bulkRow,
+  coldRow,
+  drainRows,
+  inFlightRow,
+  latencyRows,
+  namesBars,
+  namesRows,
+  oneByOneRow,
+  sameFor,
+  thousands,
+} from './rows.mjs'
 
 /** @type {import('../plan.mjs').Plan} */
 export const sqlite = {
@@ -12,6 +24,7 @@ export const sqlite = {
   rows: (size) => [
     ...dispatchRows(size),
     ...drainRows((concurrency) => sameFor({ ...queues, ...raw }, { count: size(40_000), concurrency })),
+    coldRow(sameFor({ ...queues, ...raw }, { count: size(20_000), concurrency: 10 })),
     ...latencyRows((from) => ({
       ...sameFor(['treadle'], { from, samples: size(300), warmUp: 20, longestPauseMs: 50 }),
       // It polls once a second, and so gives one sample a second.
@@ -23,8 +36,10 @@ export const sqlite = {
     ...tickRows(size),
     ...scheduleRows(size),
     isolationRow(size),
+    ...namesRows(size),
   ],
   bars: [
+    ...namesBars,
     { row: 'one-by-one', of: 'treadle', against: 'plainjob FULL', figure: 'rate', atLeast: 0.9 },
     { row: 'in-flight', of: 'treadle', against: 'plainjob NORMAL', figure: 'rate', atLeast: 2 },
     { row: 'in-flight', of: 'treadle', against: 'plainjob FULL', figure: 'rate', atLeast: 10 },
@@ -113,15 +128,20 @@ function memoryRow(size) {
 
 function tickRows(size) {
   const schedules = size(10_000)
-  const row = (id, due, ticks) => ({
+  const row = (id, due, ticks, stored) => ({
     id,
     group: 'ticks',
-    title: `a tick of ${thousands(schedules)} schedules, ${due} due`,
+    title: `a tick of ${thousands(schedules)} schedules${stored ? ' made at run time' : ''}, ${due} due`,
     figure: 'latency',
     measure: 'ticks',
-    entries: sameFor(['treadle'], { schedules, due, ticks, warmUp: 3 }),
+    entries: sameFor(['treadle'], { schedules, due, ticks, warmUp: 3, stored }),
   })
-  return [row('tick-none', 'none', 30), row('tick-all', 'all', 10)]
+  return [
+    row('tick-none', 'none', 30, false),
+    row('tick-none-stored', 'none', 30, true),
+    row('tick-all', 'all', 10, false),
+    row('tick-all-stored', 'all', 10, true),
+  ]
 }
 
 function scheduleRows(size) {

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-const { port, connections, jobs } = JSON.parse(process.argv[2])
+const { port, connections, jobs, nameEach = false } = JSON.parse(process.argv[2])
 const clients = await Promise.all(Array.from({ length: connections }, openClient))
 const data = JSON.stringify({ to: 'ada@example.com', subject: 'Welcome', text: 'x'.repeat(100) })
 const held = clients.map(() => [])
@@ -12,9 +12,14 @@ const held = clients.map(() => [])
 await each(500, (ask) => ask(createJob('warm-up')))
 await each(500, async (ask) => ask(finishJob(jobIDOf(await ask(getJob('warm-up'))))))
 
+let made = 0
+/** One name for all jobs, or one for each of them, as where a name says what it is about. */
+const nextName = () => (nameEach ? `SendEmail/id=${++made}` : 'SendEmail')
+const wanted = nameEach ? 'SendEmail*' : 'SendEmail'
+
 const figures = {
-  'CreateJob/s': await rate((ask) => ask(createJob('SendEmail'))),
-  'GetJob/s': await rate(async (ask, index) => held[index].push(jobIDOf(await ask(getJob('SendEmail'))))),
+  'CreateJob/s': await rate((ask) => ask(createJob(nextName()))),
+  'GetJob/s': await rate(async (ask, index) => held[index].push(jobIDOf(await ask(getJob(wanted))))),
   'FinishJob/s': await rate((ask, index) => ask(finishJob(nextHeld(index)))),
 }
 process.send(figures)

@@ -13,6 +13,8 @@ const options = {
   jobs: { type: 'string', default: '10000' },
   connections: { type: 'string', default: '1,8,32' },
   waiters: { type: 'string', default: '2000' },
+  // Another queue than a new file: it is used as it is.
+  url: { type: 'string', default: 'sqlite:jobs.db' },
 }
 const { values } = parseArgs({ options })
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
@@ -21,7 +23,10 @@ const caches = fileURLToPath(new URL('../node_modules/.cache', import.meta.url))
 prepareTreadle()
 const rows = []
 for (const connections of values.connections.split(',').map(Number)) {
-  rows.push({ connections, ...(await measure('clients.mjs', { connections, jobs: Number(values.jobs) })) })
+  for (const nameEach of [false, true]) {
+    const figures = await measure('clients.mjs', { connections, jobs: Number(values.jobs), nameEach })
+    rows.push({ connections, names: nameEach ? 'one a job' : 'one', ...figures })
+  }
 }
 const waiting = await measure('waiters.mjs', { waiters: Number(values.waiters) })
 const { date, cpu, cores, system, node } = machine([])
@@ -33,8 +38,9 @@ console.table([waiting])
 async function measure(script, settings) {
   mkdirSync(caches, { recursive: true })
   const folder = mkdtempSync(join(caches, 'server-'))
-  const args = ['serve', '--url', 'sqlite:jobs.db', '--port', '0', '--no-http', '--json']
-  const server = spawn(process.execPath, [main, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  const args = ['serve', '--url', values.url, '--port', '0', '--no-http', '--json']
+  const env = { ...process.env, TREADLE_SIGNING_KEY: 'of the benchmark alone' }
+  const server = spawn(process.execPath, [main, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
   try {
     const [line] = await once(createInterface({ input: server.stdout }), 'line')
     const { port } = JSON.parse(line).tcp

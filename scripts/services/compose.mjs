@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 const file = fileURLToPath(new URL('./compose.yaml', import.meta.url))
 
 /**
- * Why containers can not be used here; null when they can.
+ * Why containers cannot be used here; null when they can.
  *
  * @param {NodeJS.ProcessEnv} env
  */

@@ -9,7 +9,7 @@ import { programFolders } from './programs.mjs'
  * @property {NodeJS.ProcessEnv} env
  * @property {() => readonly string[]} folders in which programs are looked for
  * @property {(debianPackage: string) => string | null} install what was in its way; null when it was installed
- * @property {() => string | null} composeProblem why containers can not be used; null when they can
+ * @property {() => string | null} composeProblem why containers cannot be used; null when they can
  */
 
 /**

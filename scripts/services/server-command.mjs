@@ -26,7 +26,7 @@ export function startServerCommand(command, { folder, logFile }) {
   }
 }
 
-/** What stands before a command to have the system kill it when its parent is killed, which then can not do it any more. */
+/** What stands before a command to have the system kill it when its parent is killed, which then cannot do it any more. */
 function endingWithParent() {
   const found = process.platform === 'linux' ? findPrograms([['setpriv']], programFolders(process.env)) : null
   return found === null ? [] : [found.setpriv, '--pdeathsig', 'KILL']

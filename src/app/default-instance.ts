@@ -1,9 +1,13 @@
-import { environmentVariable, workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
-import type { TreadleConfig } from './config.ts'
-import { findConfigFile, loadConfigFile } from './config-file.ts'
-import { defaultUrl, type Place } from './opening.ts'
+import { environmentVariable, workingFolder } from '../core/process/environment.ts'
+import type { TreadleConfig } from './config/config.ts'
+import { findConfigFile, loadConfigFile } from './config/config-file.ts'
+import { defaultUrl, type Place } from './config/opening.ts'
+import { settingsOf } from './config/options.ts'
+import { Policies } from './config/policies.ts'
 import { Treadle } from './treadle.ts'
+
+const policies = new Policies()
 
 let configured: { readonly config: TreadleConfig; readonly folder: string } | undefined
 
@@ -11,7 +15,7 @@ let configured: { readonly config: TreadleConfig; readonly folder: string } | un
  * The instance for programs that need only one. Where it opens is decided when it is first used: what `configure()` said, else
  * TREADLE_URL, else the nearest `treadle.config.*`, else `sqlite:treadle.db`.
  */
-export const jobs: Treadle = new Treadle(place)
+export const jobs: Treadle = new Treadle(place, { policies })
 
 /** Says where the default instance opens; throws once it was used. */
 export function configure(config: TreadleConfig, folder: string = workingFolder()): void {
@@ -22,6 +26,9 @@ export function configure(config: TreadleConfig, folder: string = workingFolder(
     )
   }
   configured = { config, folder }
+  // What its definitions are does not wait until the queue is opened.
+  const { url: _url, jobs: _jobs, worker: _worker, ...options } = config
+  policies.settle(settingsOf(options))
 }
 
 let isPlaced = false
@@ -45,5 +52,5 @@ async function place(): Promise<Place> {
 
 function placeOf(config: TreadleConfig, url: string | undefined, folder: string): Place {
   const { url: _url, jobs: _jobs, worker: _worker, ...options } = config
-  return { url: url ?? defaultUrl, options, folder }
+  return { url: url ?? options.backends?.default ?? defaultUrl, options, folder }
 }

@@ -1,51 +1,76 @@
 import { TreadleError } from '../core/errors.ts'
-import { JobBuilder } from '../definition/builder.ts'
-import type { JobDefinition } from '../definition/definition.ts'
-import type { Dispatcher } from '../definition/dispatch.ts'
-import type { Handler, HandlerClass } from '../definition/handler.ts'
-import { Registry } from '../definition/registry.ts'
+import { DescribedJob, type JobBuilder } from '../definition/builder.ts'
+import { JobDefinition } from '../definition/definition.ts'
+import { definitionPlace } from '../definition/definition-place.ts'
+import type { Dispatcher } from '../definition/dispatching/dispatch.ts'
+import { classKey, type Handler, type HandlerClass, handlerClassOf } from '../definition/handler.ts'
+import { type Described, Registry } from '../definition/registry.ts'
 import { checkedSchemas, type Schema, type Schemas } from '../definition/schema.ts'
 
 type InputOf<S extends Schema> = NonNullable<S['~standard']['types']>['input']
 type OutputOf<S extends Schema> = NonNullable<S['~standard']['types']>['output']
 
 /** How a dispatch may name its job. */
-export type Named = string | Pick<JobBuilder, 'toDefinition'> | HandlerClass<never, unknown>
+export type Named = string | Pick<JobBuilder, 'toDefinition'> | JobDefinition | HandlerClass<never, unknown>
 
-/** The words by which a program says what its jobs are. */
-export abstract class Defining {
-  protected readonly registry = new Registry()
+/** The words by which a program says what its jobs are. `Added` is what its middleware adds to the context of handlers. */
+export abstract class Defining<Added = unknown> {
+  protected readonly registry: Registry
   protected abstract readonly dispatcher: Dispatcher
+  /** A module was loaded again, and what it defines now counts. */
+  protected abstract noteRedefined(job: string, file: string): void
 
-  /** Describes a job. The handler's types are those of every dispatch; a schema checks them at run time too. */
-  define<Payload = unknown, Result = unknown>(job: string, handler: Handler<Payload, Result>): JobBuilder<Payload, Result>
+  constructor(registry: Registry = new Registry()) {
+    this.registry = registry
+  }
+
+  /**
+   * Describes a job. The handler's types are those of every dispatch; a schema checks them at run time too. A class alone has its
+   * static `jobName`, or its own name, as the key.
+   */
+  define<Payload = unknown, Result = unknown>(job: string, handler: Handler<Payload, Result, Added>): JobBuilder<Payload, Result>
   define<Input extends Schema, Output extends Schema>(
     job: string,
     schemas: { readonly input: Input; readonly output: Output },
-    handler: Handler<OutputOf<Input>, InputOf<Output>>,
+    handler: Handler<OutputOf<Input>, InputOf<Output>, Added>,
   ): JobBuilder<InputOf<Input>, OutputOf<Output>, OutputOf<Input>>
   define<Input extends Schema, Result = unknown>(
     job: string,
     schemas: { readonly input: Input },
-    handler: Handler<OutputOf<Input>, Result>,
+    handler: Handler<OutputOf<Input>, Result, Added>,
   ): JobBuilder<InputOf<Input>, Result, OutputOf<Input>>
   define<Payload, Output extends Schema>(
     job: string,
     schemas: { readonly output: Output },
-    handler: Handler<Payload, InputOf<Output>>,
+    handler: Handler<Payload, InputOf<Output>, Added>,
   ): JobBuilder<Payload, OutputOf<Output>>
-  define(job: string, schemasOrHandler: Schemas | Handler<never, unknown>, handler?: Handler<never, unknown>): JobBuilder {
+  define<Payload, Result>(handler: HandlerClass<Payload, Result, Added>): JobBuilder<Payload, Result>
+  define(
+    job: string | HandlerClass<never, unknown, Added>,
+    schemasOrHandler?: Schemas | Handler<never, unknown, Added>,
+    handler?: Handler<never, unknown, Added>,
+  ): JobBuilder {
+    if (typeof job !== 'string' && schemasOrHandler === undefined) {
+      const handlerClass = job as HandlerClass<never, unknown>
+      return this.#define(keyOf(handlerClass), {}, handlerClass)
+    }
     const hasSchemas = typeof schemasOrHandler === 'object' && schemasOrHandler !== null && handler !== undefined
-    const schemas = hasSchemas ? checkedSchemas(job, schemasOrHandler) : {}
+    const schemas = hasSchemas ? checkedSchemas(String(job), schemasOrHandler) : {}
     const work = hasSchemas ? handler : schemasOrHandler
     if (work === null)
       throw new TreadleError('HANDLER_INVALID', `The handler of "${job}" is null. For a job of another program, use declare().`)
-    return this.#add(new JobBuilder(job, schemas, work as Handler<unknown, unknown>, this.dispatcher))
+    return this.#define(job as string, schemas, work as Handler<never, unknown>)
   }
 
   /** Names a job that another program handles, so that this one can dispatch it. */
   declare<Payload = unknown, Result = unknown>(job: string): JobBuilder<Payload, Result> {
-    return this.#add(new JobBuilder<Payload, Result>(job, {}, null, this.dispatcher))
+    return this.#add(new DescribedJob<Payload, Result>(job, {}, null, this.dispatcher))
+  }
+
+  /** Makes a definition known under its key, as `define` does with what it describes. */
+  register<Definition extends JobDefinition<never, unknown>>(definition: Definition): Definition {
+    if (definition instanceof JobDefinition) return this.#add(definition)
+    throw new TreadleError('DEFINITION_INVALID', `register() takes a JobDefinition, got ${String(definition)}`)
   }
 
   has(job: string): boolean {
@@ -62,27 +87,53 @@ export abstract class Defining {
     return this.registry.problems()
   }
 
-  /** A class that is not known yet, or a name with a handler, is defined on the way. */
-  protected definitionOf(job: Named, handler: Handler<unknown, unknown> | undefined): JobDefinition {
-    if (typeof job !== 'string' && typeof job !== 'function' && !(job instanceof JobBuilder)) {
-      throw new TreadleError('JOB_UNKNOWN', `A job is named by a text, a builder or a class, got ${String(job)}`)
+  /** A class or a definition that is not known yet is defined on the way. */
+  protected definitionOf(job: Named): JobDefinition {
+    if (typeof job === 'string') return this.registry.get(job)
+    if (job instanceof DescribedJob) return job.toDefinition()
+    if (job instanceof JobDefinition) {
+      if (job.fields.handler !== null && !this.registry.has(job.job)) this.#add(job)
+      return job
     }
-    if (typeof job !== 'string' && 'toDefinition' in job) return job.toDefinition()
-    const name = typeof job === 'string' ? job : job.name
-    const work = typeof job === 'string' ? handler : (job as Handler<unknown, unknown>)
-    if (work !== undefined && !this.registry.has(name)) this.#defineOnTheWay(name, work)
-    return this.registry.get(name)
+    if (handlerClassOf(job) !== null) return this.#definitionOfClass(job as HandlerClass<never, unknown>)
+    const got = typeof job === 'function' ? `the function ${job.name || 'without a name'}` : String(job)
+    throw new TreadleError(
+      'JOB_UNKNOWN',
+      `A job is named by a text, a builder, a definition or a class with "handle", got ${got}`,
+    )
   }
 
-  /** Refused before it is known: nobody could mend it afterwards. */
-  #defineOnTheWay(job: string, handler: Handler<unknown, unknown>): void {
-    const builder = new JobBuilder(job, {}, handler, this.dispatcher)
-    builder.toDefinition()
-    this.#add(builder)
+  /** The class itself is what is looked for: two classes of one name are two jobs. */
+  #definitionOfClass(handler: HandlerClass<never, unknown>): JobDefinition {
+    const [known, ...others] = this.registry.jobsOf(handler)
+    const { name } = handler
+    if (others.length > 0) {
+      const keys = [known, ...others].join(', ')
+      throw new TreadleError('JOB_UNKNOWN', `Class ${name} handles several jobs (${keys}): name the one that is meant`)
+    }
+    if (known !== undefined) return this.registry.get(known)
+    const key = keyOf(handler)
+    if (this.registry.has(key)) {
+      const message = `Class ${name} would be the job "${key}", which has another handler. Give the class a static jobName of its own.`
+      throw new TreadleError('JOB_DUPLICATE', message)
+    }
+    // Refused before it is known: nobody could mend it afterwards.
+    return this.#add(new JobDefinition({ job: key, handler }))
   }
 
-  #add<Builder extends { readonly job: string; toDefinition(): JobDefinition }>(builder: Builder): Builder {
-    this.registry.add(builder)
-    return builder
+  #define(job: string, schemas: Schemas, handler: Handler<never, unknown>): JobBuilder {
+    return this.#add(new DescribedJob(job, schemas, handler as Handler<unknown, unknown>, this.dispatcher))
   }
+
+  #add<Job extends Described>(described: Job): Job {
+    const place = definitionPlace()
+    if (this.registry.add(described, place)) this.noteRedefined(described.job, place?.file ?? '')
+    return described
+  }
+}
+
+function keyOf(handler: HandlerClass<never, unknown>): string {
+  const key = handlerClassOf(handler) === null ? '' : classKey(handler)
+  if (key !== '') return key
+  throw new TreadleError('HANDLER_INVALID', 'A job without a key is a class with "handle" and a name: give it a static jobName')
 }

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Jiti, JitiOptions } from 'jiti'
 import { messageOf, TreadleError } from '../core/errors.ts'
-import { trustProblem } from './file-trust.ts'
+import { trustProblem } from '../core/files/file-trust.ts'
+import { ownFile } from '../core/files/own-file.ts'
 
 /** Imports a JavaScript or TypeScript file; what goes wrong in it is one error that names the file, and the line where known. */
 export async function loadModule(path: string): Promise<Readonly<Record<string, unknown>>> {
@@ -21,17 +22,20 @@ export function defaultExport(module: Readonly<Record<string, unknown>>, path: s
   return path.endsWith('.cjs') && !('default' in module) ? module : module.default
 }
 
-const extension = extname(fileURLToPath(import.meta.url))
-
 /** This package's own entry points, beside the main one. */
 const subpaths: Readonly<Record<string, string>> = {
-  'treadle/memory': 'backends/memory/index',
-  'treadle/postgres': 'backends/postgres/index',
-  'treadle/mysql': 'backends/mysql/index',
+  'treadle/memory': 'engines/memory/index',
+  'treadle/postgres': 'engines/postgres/index',
+  'treadle/mysql': 'engines/mysql/index',
+  'treadle/beanstalkd': 'engines/beanstalkd/index',
+  'treadle/redis': 'engines/redis/index',
+  'treadle/service-bus': 'engines/service-bus/index',
+  'treadle/dashboard': 'server/dashboard/index',
   'treadle/transactions': 'definition/transactions/index',
-  'treadle/sqlite': 'backends/sqlite/index',
+  'treadle/sqlite': 'engines/sqlite/index',
   'treadle/client': 'client/index',
   'treadle/server': 'server/index',
+  'treadle/move': 'moving/index',
   'treadle/testing': 'testing/index',
 }
 
@@ -42,8 +46,8 @@ const subpaths: Readonly<Record<string, string>> = {
 async function loaderFor(folder: string): Promise<Jiti> {
   // Large, and of no use to a program that loads its modules itself.
   const { createJiti } = await import('jiti')
-  const library: unknown = await import(/* @vite-ignore */ ownFile('index').href)
-  const aliases = Object.entries(subpaths).map(([name, file]) => [name, fileURLToPath(ownFile(file))])
+  const library: unknown = await import(/* @vite-ignore */ libraryFile('index').href)
+  const aliases = Object.entries(subpaths).map(([name, file]) => [name, fileURLToPath(libraryFile(file))])
   const options: JitiOptions = {
     interopDefault: false,
     virtualModules: { treadle: library },
@@ -54,13 +58,15 @@ async function loaderFor(folder: string): Promise<Jiti> {
   try {
     return createJiti(beside, { ...options, tsconfigPaths: true })
   } catch {
-    // A tsconfig.json that can not be read is the compiler's business; only its path aliases are missed here.
+    // A tsconfig.json that cannot be read is the compiler's business; only its path aliases are missed here.
     return createJiti(beside, options)
   }
 }
 
-function ownFile(path: string): URL {
-  return new URL(`../${path}${extension}`, import.meta.url)
+function libraryFile(path: string): URL {
+  // Also from the sources, where modules have the extension of TypeScript.
+  const extension = /\.ts$/.test(import.meta.url) ? '.ts' : '.js'
+  return ownFile(`../${path}${extension}`, import.meta.url, 'app/module-loader')
 }
 
 /** Only inside the project, and where nobody else could have put anything: what is in the cache is run. */

@@ -1,84 +1,174 @@
-import type { QueueBackend } from '../backends/contract.ts'
-import { queueClock } from '../backends/queue-clock.ts'
-import type { JobStore } from '../backends/store.ts'
-import type { Upkeep } from '../backends/upkeep.ts'
-import { workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { Events } from '../core/events.ts'
-import { noPayload } from '../definition/draft.ts'
+import { refuseUnknownOptions } from '../core/options.ts'
+import { workingFolder } from '../core/process/environment.ts'
+import type { JobContext } from '../definition/context.ts'
+import type { Middleware, RunMiddleware } from '../definition/middleware.ts'
 import { refuseUnheard, type TreadleEvents } from '../execution/events.ts'
 import { insideIsolate } from '../isolation/inside.ts'
-import { ClaimableJobs } from '../worker/claimable-jobs.ts'
-import { prune } from '../worker/maintenance.ts'
+import type { QueueBackend } from '../queue/contract/contract.ts'
+import type { JobStore } from '../queue/contract/store.ts'
+import type { Upkeep } from '../queue/contract/upkeep.ts'
+import { queueClock } from '../queue/time/queue-clock.ts'
+import { Telemetry } from '../telemetry/telemetry.ts'
+import type { WorkerState } from '../worker/health/worker-state.ts'
+import { prune } from '../worker/loop/maintenance.ts'
 import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.ts'
-import type { RunReport } from '../worker/report.ts'
-import { type StartPace, startPace } from '../worker/start-rates.ts'
+import { addReport, emptyTally, type RunReport } from '../worker/runs/report.ts'
+import { type StartPace, startPace } from '../worker/runs/start-rates.ts'
 import type { Supervisor } from '../worker/supervisor/supervisor.ts'
-import type { WorkerState } from '../worker/worker-state.ts'
-import { unsetHint } from './config.ts'
-import { Dispatches } from './dispatches.ts'
-import { Dispatching } from './dispatching.ts'
-import { defaultUrl, Opening, type Place, type WaitOptions } from './opening.ts'
-import type { TreadleOptions } from './options.ts'
-import { retentionOf } from './retention.ts'
-import type { RunHandleDeps } from './run-handle.ts'
-import { RunWaiters } from './run-waiters.ts'
-import { Schedules } from './schedules.ts'
-import { refuseUnserved, type ServedQueue } from './served-queue.ts'
-import { newSupervisor, type SuperviseOptions } from './supervising.ts'
-import { type Why, whyOf } from './why.ts'
-import { Workflows } from './workflows.ts'
-import { type DaemonReport, type StopOptions, Working } from './working.ts'
-import { Workings } from './workings.ts'
+import { unsetHint } from './config/config.ts'
+import { defaultUrl, Opening, type Place, type WaitOptions } from './config/opening.ts'
+import type { BackendUrls, TreadleOptions } from './config/options.ts'
+import { defaultBackend, homeOf, OtherBackends } from './config/other-backends.ts'
+import { Policies } from './config/policies.ts'
+import { Dispatches } from './dispatching/dispatches.ts'
+import { Dispatching } from './dispatching/dispatching.ts'
+import { GivenFunctions } from './dispatching/given-functions.ts'
+import { type JobLog, type LogsOptions, readJobLog } from './handles/job-log.ts'
+import { locatedHandles, type SearchedBackend } from './handles/located-handle.ts'
+import type { RunHandleDeps } from './handles/run-handle.ts'
+import { RunWaiters } from './handles/run-waiters.ts'
+import { type Why, whyOf, whyWorkflow } from './handles/why.ts'
+import { Metrics } from './observing/metrics.ts'
+import { OpenTelemetryExport } from './observing/open-telemetry-export.ts'
+import { type Pausable, pauseIn, resumeIn } from './pausing.ts'
+import { Schedules } from './schedules/schedules.ts'
+import { type PassHandlerOptions, passHandler } from './workers/pass-handler.ts'
+import { keptFor, type PruneOptions, retentionOf } from './workers/retention.ts'
+import { refuseUnserved, type ServedQueue } from './workers/served-queue.ts'
+import { newSupervisor, type SuperviseOptions } from './workers/supervising.ts'
+import { type DaemonReport, type StopOptions, Working } from './workers/working.ts'
+import { Workings } from './workers/workings.ts'
+import { Workflows } from './workflows/workflows.ts'
 
-export type { TreadleOptions } from './options.ts'
+export type { TreadleOptions } from './config/options.ts'
 
 /** Options that name the queue themselves. */
 export type BackendOptions = TreadleOptions & Required<Pick<TreadleOptions, 'backend'>>
+
+/** Options that name several queues. */
+export type BackendsOptions = TreadleOptions & Required<Pick<TreadleOptions, 'backends'>>
+
+/** What the backends of one program have in common. */
+interface Family {
+  /** Of this backend among them. */
+  readonly name: string
+  readonly root: Treadle
+}
+
+/** What an instance is made with that it shares with others. */
+interface Belonging {
+  readonly policies?: Policies
+  readonly family?: Family
+}
 
 /** A queue and the jobs of this program. Nothing is opened before it is first used. */
 export function treadle(url?: string, options?: TreadleOptions): Treadle
 /** The same in a queue that is open already. */
 export function treadle(options: BackendOptions): Treadle
-export function treadle(...given: [place?: string | BackendOptions, options?: TreadleOptions]): Treadle {
+/** Several queues and the jobs of this program, which say by name where they are kept. */
+export function treadle(options: BackendsOptions): Treadle
+export function treadle(...given: [place?: string | BackendOptions | BackendsOptions, options?: TreadleOptions]): Treadle {
   const [place, options = {}] = given
   const folder = workingFolder()
   if (given.length === 0) return new Treadle({ url: defaultUrl, options, folder })
   if (typeof place === 'string') return new Treadle({ url: place, options, folder })
+  if (hasBackends(place)) return new Treadle({ url: defaultOf(place.backends), options: place, folder })
   if (hasBackend(place)) return new Treadle({ url: defaultUrl, options: place, folder })
-  const message = `A URL such as sqlite:jobs.db was expected, or { backend }, got ${String(place)}${unsetHint(place)}`
+  const message = `A URL such as sqlite:jobs.db was expected, or { backend } or { backends }, got ${String(place)}${unsetHint(place)}`
   throw new TreadleError('BACKEND_UNKNOWN', message)
+}
+
+function hasBackends(place: unknown): place is BackendsOptions {
+  const { backends } = Object(place) as { backends?: unknown }
+  return typeof backends === 'object' && backends !== null
+}
+
+function defaultOf(backends: BackendUrls): string {
+  const url = Object.hasOwn(backends, defaultBackend) ? backends[defaultBackend] : undefined
+  if (typeof url === 'string') return url
+  throw new TreadleError(
+    'CONFIG_INVALID',
+    "backends must name the default one: treadle({ backends: { default: 'sqlite:jobs.db', … } })",
+  )
 }
 
 function hasBackend(place: unknown): place is BackendOptions {
   return typeof place === 'object' && place !== null && 'backend' in place && place.backend !== undefined
 }
 
-export class Treadle extends Dispatching implements AsyncDisposable {
+/** A queue and the jobs of a program. `Added` is what its middleware adds to the context of handlers. */
+export class Treadle<Added = unknown> extends Dispatching<Added> implements AsyncDisposable {
   protected override readonly dispatcher: Dispatches
   protected override readonly workflows: Workflows
   /** Pausing, resuming and triggering schedules at run time. */
   readonly schedules: Schedules
+  /** What is counted of the jobs of this program, once that was started. */
+  readonly metrics: Metrics
+  readonly #telemetry: Telemetry
   readonly #opening: Opening
   readonly #events: Events<TreadleEvents>
   readonly #workings: Workings
+  readonly #others: OtherBackends<Treadle>
+  readonly #name: string
+  readonly #handles: RunHandleDeps
+  readonly #policies: Policies
+  readonly #functions: GivenFunctions
+  readonly #export: OpenTelemetryExport
   #pace: StartPace | undefined
 
   /** A place that is a function is asked when the queue is first used. */
-  constructor(place: Place | (() => Promise<Place>)) {
-    super()
-    this.#opening = new Opening(place, (job) => this.#events.emit('job:unsigned', job))
-    this.#events = new Events((message) => this.#opening.logger.error(message))
+  constructor(place: Place | (() => Promise<Place>), { policies, family }: Belonging = {}) {
+    super(family?.root.registry)
+    const root = family?.root ?? this
+    this.#name = family?.name ?? defaultBackend
+    this.#policies = policies ?? (family === undefined ? new Policies() : family.root.#policies)
+    if (family === undefined) this.#policies.onChange = () => this.registry.follow(this.#policies)
+    this.#telemetry = family === undefined ? new Telemetry() : family.root.#telemetry
+    this.#opening = new Opening(place, {
+      telemetry: this.#telemetry,
+      onOpen: (settings) => root.#export.start(settings),
+      onUnsigned: (job) => this.#events.emit('job:unsigned', job),
+      onSettings: (settings) => this.#policies.settle(settings),
+    })
+    if (family === undefined) {
+      this.#events = new Events((message) => this.#opening.logger.error(message))
+      this.#others = new OtherBackends(
+        () => this.#opening.place(),
+        (name, at) => new Treadle(at, { family: { name, root: this } }),
+      )
+    } else {
+      this.#events = family.root.#events
+      this.#others = family.root.#others
+    }
+    this.#export = family === undefined ? new OpenTelemetryExport(this.#telemetry, () => this.metrics) : family.root.#export
+    this.metrics = family === undefined ? this.#newMetrics() : family.root.metrics
     this.#workings = new Workings((wait) => this.#newWorking(wait))
     const { registry } = this
+    this.#functions = new GivenFunctions(registry, this.#events)
     const handles = this.#handleDeps()
+    this.#handles = handles
     const pass = () => this.#workings.pass({ scheduler: false })
-    this.dispatcher = new Dispatches({ opening: this.#opening, registry, handles, pass })
+    const named = async (name: string) => ((await this.#others.named(name)) ?? root).dispatcher
+    const located = (id: string) => locatedHandles(id, () => root.#searched())
+    const functions = this.#functions
+    this.dispatcher = new Dispatches({
+      name: this.#name,
+      opening: this.#opening,
+      registry,
+      handles,
+      pass,
+      named,
+      located,
+      functions,
+    })
     const opened = () => this.dispatcher.opened()
     this.schedules = new Schedules({
       opened,
       registry,
-      dispatch: (definition) => this.dispatcher.dispatch(definition, noPayload, {}),
+      dispatch: (definition, payload) => this.dispatcher.dispatch(definition, payload, {}),
+      isHome: (definition) => homeOf(definition) === this.#name,
     })
     this.workflows = new Workflows({
       ...handles,
@@ -105,11 +195,11 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     return (await opened).backend
   }
 
-  /** Looking into the queue; throws `CAPABILITY_MISSING` where the backend can not. */
+  /** Looking into the queue; throws `CAPABILITY_MISSING` where the backend cannot. */
   async store(): Promise<JobStore> {
     const { backend } = await this.#opening.use()
     if (backend.store !== undefined) return backend.store
-    throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend can not look into its queue`)
+    throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend cannot look into its queue`)
   }
 
   /** What a server needs that lets other programs use this queue. One that only shows it needs no key. */
@@ -117,32 +207,54 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     const { backend, keys, settings, sending } = await this.dispatcher.opened()
     refuseUnserved(backend)
     if (!looksOnly) keys?.ready()
-    return { backend, keys, settings, registry: this.registry, newId: () => sending.newId() }
+    return {
+      backend,
+      keys,
+      settings,
+      registry: this.registry,
+      newId: () => sending.newId(),
+      observers: this.#telemetry.observers,
+    }
   }
 
-  /** Looking after the database, also one whose schema this version can not work with; null where the queue is in none. */
+  /** Looking after the database, also one whose schema this version cannot work with; null where the queue is in none. */
   upkeep(): Promise<Upkeep | null> {
     return this.#opening.upkeep()
   }
 
   /** Works, and follows the schedules, until SIGTERM, SIGINT, `options.signal` or `stop()`. */
   work(options: WorkOptions = {}): Promise<RunReport> {
-    return this.#workings.keep((working) => working.work(options), options?.signal)
+    return this.#everywhere(options, (each) => each.#workings.keep((working) => working.work(options), options?.signal))
   }
 
   /** The same on a fixed beat: looks at the schedules once each tick, on the minute, and says at the end how well it kept time. */
   daemon(options: DaemonOptions = {}): Promise<DaemonReport> {
-    return this.#workings.keep((working) => working.daemon(options), options?.signal)
+    return this.#everywhere(options, (each) => each.#workings.keep((working) => working.daemon(options), options?.signal))
   }
 
   /** One pass: stores the occurrences that are due, then runs everything that is due until nothing is left. */
   run(options: RunOptions = {}): Promise<RunReport> {
-    return insideIsolate()?.begin() ?? this.#workings.pass(options)
+    return insideIsolate()?.begin() ?? this.#everywhere(options, (each) => each.#workings.pass(options))
+  }
+
+  /** A fetch handler that makes one bounded pass for each request: for serverless platforms and cron endpoints. */
+  handler(options: PassHandlerOptions): (request: Request) => Promise<Response> {
+    return passHandler((pass) => this.run(pass), options)
   }
 
   /** Ends `work()` and `run()` in stages: no new jobs, wait for the running ones, abort them, give back what is left. */
   async stop(options: StopOptions = {}): Promise<void> {
-    await this.#workings.stop(options)
+    await Promise.all(this.#made.map((each) => each.#workings.stop(options)))
+  }
+
+  /** One of several backends by its name, as an instance of its own: it shares the definitions and the events with all others. */
+  async backend(name: string): Promise<Treadle> {
+    return (await this.#others.named(name)) ?? this
+  }
+
+  /** The names of the backends, the default one first. */
+  async backendNames(): Promise<readonly string[]> {
+    return [this, ...(await this.#others.all())].map((each) => each.#name)
   }
 
   /** How the worker of this instance is doing; null while there is none. */
@@ -157,17 +269,76 @@ export class Treadle extends Dispatching implements AsyncDisposable {
     return newSupervisor(options, { ...opened, events: this.#events, registry: this.registry })
   }
 
-  /** What keeps a job from running. Limits are those of the jobs and queues that this program knows. */
+  /** What keeps a job, or a workflow, from running or from ending. Limits are those of the jobs and queues that this program knows. */
   async why(id: string): Promise<Why> {
     const { settings } = await this.#opening.use()
-    const rules = { jobs: new ClaimableJobs(null).of(this.registry.definitions()), queueLimits: settings.queueLimits }
-    return whyOf(id, await this.store(), rules, settings.clock.now())
+    const program = { registry: this.registry, settings }
+    const store = await this.store()
+    return (await whyWorkflow(id, store, program)) ?? whyOf(id, store, program)
   }
 
-  /** Removes ended jobs that were kept long enough, now. */
-  async prune(): Promise<number> {
+  /** What a job has logged, and what its program printed: all attempts, oldest first, as far as it is kept. */
+  async logs(id: string, options: LogsOptions = {}): Promise<JobLog> {
+    refuseUnknownOptions(options, ['after'], 'logs')
+    const { keys } = await this.#opening.use()
+    const { logs } = await this.store()
+    await this.#workings.flushLogs()
+    return readJobLog(logs, id, options, keys)
+  }
+
+  /** Workers take no more jobs of this queue, or with this key, until `resume`; what runs goes on. */
+  async pause(target: Pausable): Promise<void> {
+    await pauseIn(await this.store(), target)
+  }
+
+  async resume(target: Pausable): Promise<void> {
+    await resumeIn(await this.store(), target)
+  }
+
+  /** Removes ended jobs that were kept long enough, or that ended longer ago than `olderThan`, now. */
+  async prune({ olderThan }: PruneOptions = {}): Promise<number> {
     const { backend, settings } = await this.dispatcher.opened()
-    return prune(backend, retentionOf(this.registry, settings.keep), queueClock(backend, settings.clock))
+    const retention = olderThan === undefined ? retentionOf(this.registry, settings.keep) : keptFor(olderThan)
+    return prune(backend, retention, queueClock(backend, settings.clock))
+  }
+
+  /**
+   * Wraps handlers, and dispatches where it says so: those of all jobs, or of the jobs whose keys fit a pattern such as `mail-*`. What
+   * is used first is outermost. Give `Added` to add to the context: the jobs that are defined on what this returns see it there.
+   */
+  use<More extends object = object>(middleware: RunMiddleware<More> | Middleware<More>): Treadle<Added & More>
+  use<More extends object = object>(pattern: string, middleware: RunMiddleware<More> | Middleware<More>): Treadle<Added & More>
+  use(...given: readonly [unknown] | readonly [pattern: string, middleware: unknown]): this {
+    if (given.length === 1) this.#policies.wrap(undefined, given[0])
+    else this.#policies.wrap(given[0], given[1])
+    return this
+  }
+
+  /** A hook of all jobs, after those of the job itself; so with the other three. */
+  before(hook: (payload: unknown, context: JobContext) => unknown): this {
+    this.#policies.add('before', hook)
+    return this
+  }
+
+  onSuccess(hook: (result: unknown, payload: unknown, context: JobContext) => unknown): this {
+    this.#policies.add('onSuccess', hook)
+    return this
+  }
+
+  onError(hook: (error: unknown, payload: unknown, context: JobContext) => unknown): this {
+    this.#policies.add('onError', hook)
+    return this
+  }
+
+  finally(hook: (payload: unknown, context: JobContext) => unknown): this {
+    this.#policies.add('finally', hook)
+    return this
+  }
+
+  /** Results that are failures of any job, such as `(result) => result === false`. */
+  failWhen(isFailure: (result: unknown) => boolean): this {
+    this.#policies.add('failWhen', isFailure)
+    return this
   }
 
   /** Gives the function that stops listening. */
@@ -178,19 +349,77 @@ export class Treadle extends Dispatching implements AsyncDisposable {
 
   /** Stops, and lets go of the database. */
   async close(): Promise<void> {
-    this.#opening.refuse()
+    for (const each of this.#made) each.#opening.refuse()
     await this.stop()
-    await this.#opening.close()
+    for (const each of this.#made) await each.#opening.close()
+    if (this.#name === defaultBackend) this.#export.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
 
+  protected noteRedefined(job: string, file: string): void {
+    this.#opening.logger.warn(`the job "${job}" was defined again by ${file}, which was loaded again: its new definition counts`)
+  }
+
+  /** This one, and with the root all that were made. */
+  get #made(): readonly Treadle[] {
+    return this.#name === defaultBackend ? [this, ...this.#others.made] : [this]
+  }
+
+  async #searched(): Promise<readonly SearchedBackend[]> {
+    const all = [this, ...(await this.#others.all())]
+    return all.map((each) => ({ handles: each.#handles, store: async () => (await each.#opening.use()).backend.store }))
+  }
+
+  /** In all backends, each by a worker and a scheduler of its own, or in the one that the options name. When one fails, all are stopped. */
+  async #everywhere<Report extends RunReport>(
+    options: Pick<WorkOptions, 'backend'>,
+    act: (each: Treadle) => Promise<Report>,
+  ): Promise<Report> {
+    if (this.#name !== defaultBackend) return act(this)
+    const { backend: only } = Object(options) as Pick<WorkOptions, 'backend'>
+    const own = only === undefined || only === defaultBackend ? [act(this)] : []
+    const working = [...own]
+    try {
+      for (const each of own) each.catch(() => {})
+      const isAlone = own.length > 0 && (await this.#isAlone())
+      if (!isAlone) working.push(...(await this.#others.all(only)).map(act))
+      return combined(await Promise.all(working))
+    } catch (thrown) {
+      const isRunning = thrown instanceof TreadleError && thrown.code === 'WORKER_RUNNING'
+      if (working.length > 1 && !isRunning) await this.stop()
+      await Promise.allSettled(working)
+      throw thrown
+    }
+  }
+
+  /** A place that cannot be found is told by whoever opens it. */
+  async #isAlone(): Promise<boolean> {
+    const place = await this.#opening.place().catch(() => undefined)
+    return place?.options.backends === undefined
+  }
+
+  #newMetrics(): Metrics {
+    const backends = () =>
+      this.#made.flatMap((each) => {
+        const { opened } = each.#opening
+        if (opened === undefined) return []
+        const workerState = () => each.#workings.state()
+        return [{ name: each.#name, backend: opened.backend, clock: opened.settings.clock, workerState }]
+      })
+    return new Metrics({ observers: this.#telemetry.observers, events: this.#events, backends })
+  }
+
   #handleDeps(): RunHandleDeps {
     const waiters = new RunWaiters(this.#events)
     return {
       clock: async () => (await this.#opening.use()).settings.clock,
+      queueClock: async () => {
+        const { backend, settings } = await this.#opening.use()
+        return queueClock(backend, settings.clock)
+      },
       keys: async () => (await this.#opening.use()).keys,
       store: () => this.store(),
       cancel: async (id) => {
@@ -217,9 +446,21 @@ export class Treadle extends Dispatching implements AsyncDisposable {
       settings,
       events: this.#events,
       registry: this.registry,
+      isHome: (definition) => homeOf(definition) === this.#name,
       pace: this.#pace,
-      envelope: (definition, at, runAt) => sending.occurrence(definition, at, runAt),
+      envelope: (definition, at, runAt, stored) => sending.occurrence(definition, at, runAt, stored),
       dispatchChild: (request) => this.dispatcher.dispatchChild(request),
+      givenFunctions: this.#functions.handlers,
+      telemetry: this.#telemetry,
     })
   }
+}
+
+/** What workers of several backends did together. */
+function combined<Report extends RunReport>(reports: readonly Report[]): Report {
+  const [first, ...rest] = reports as readonly [Report, ...Report[]]
+  if (rest.length === 0) return first
+  const tally = emptyTally()
+  for (const report of reports) addReport(tally, report)
+  return { ...first, ...tally }
 }

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs'
+import { hasTransactions } from '../app/config/open-backend.ts'
 import { jobs as defaultJobs } from '../app/default-instance.ts'
-import { hasTransactions } from '../app/open-backend.ts'
+import { undeliverable } from '../app/dispatching/undeliverable.ts'
 import type { Treadle } from '../app/treadle.ts'
-import { undeliverable } from '../app/undeliverable.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import { unknownJobsProblem } from './known-jobs.ts'
+import { unknownJobsProblem } from './jobs/known-jobs.ts'
 import { iso } from './output/jobs.ts'
 import { plural } from './output/text.ts'
 import { openProject, type Project, type ProjectOptions } from './project.ts'
+import { limitsOf, type RunLimits, type RunRules, rulesOf } from './schedules/run-rules.ts'
 
 export interface CheckReport {
   readonly config: string | null
@@ -31,6 +32,9 @@ export interface CheckedJob {
   /** Null without a schedule, and of a repeat: its first run comes at once, and the others are counted from the run before. */
   readonly nextAt: string | null
   readonly isRepeat: boolean
+  readonly limits: RunLimits
+  /** Null without a schedule. */
+  readonly rules: RunRules | null
 }
 
 /** Everything that is wrong with the config, the job files and the jobs, at once. Opens no database. */
@@ -77,7 +81,7 @@ function missingJobs({ jobs, configPath, worker }: Project, files: number): read
 
 function undefinedProblem(jobs: Treadle, configPath: string | null, files: number): string {
   const found = `No job is defined here, although ${plural(files, 'job file was', 'job files were')} loaded`
-  const unseen = 'jobs that a file defines on an instance of its own (treadle(…)) belong to that one alone'
+  const unseen = 'jobs defined on another instance (treadle(…)) belong only to that instance'
   if (jobs !== defaultJobs) return `${found}: ${unseen}. Define them on the instance that ${configPath} exports.`
   return `${found}: ${unseen}. Define them on the common one: import { jobs } from 'treadle'; or export yours as the default of ${configPath}.`
 }
@@ -94,6 +98,8 @@ function checkedJob(definition: JobDefinition, now: number): CheckedJob {
     environments,
     nextAt: schedule?.kind === 'calendar' ? iso(schedule.next(now)) : null,
     isRepeat: schedule?.kind === 'repeat',
+    limits: limitsOf(definition),
+    rules: schedule === null ? null : rulesOf(definition),
   }
 }
 

@@ -3,7 +3,7 @@ export const exitCodes = {
   /** The command failed, or found a problem. */
   failed: 1,
   usage: 2,
-  /** Only with `--fail-on-dead`. */
+  /** Of `run`: see `--fail-on`. */
   deadJobs: 3,
   notFound: 4,
   /** Only with `--single`. */
@@ -15,8 +15,8 @@ export const exitCodesHelp = `
 Exit codes:
   0    it worked
   1    it failed, a problem was found, or a question was answered with no
-  2    wrong usage: an unknown command or option, or a value or expression that can not be read
-  3    jobs died in this pass, with --fail-on-dead
+  2    wrong usage: an unknown command or option, or a value or expression that cannot be read
+  3    jobs died in this pass of "run" (see --fail-on)
   4    there is no such job, schedule, key or database
   5    another scheduler has the lock, with --single
   130  interrupted by Ctrl-C`

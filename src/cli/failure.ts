@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { type ErrorCode, messageOf, TreadleError } from '../core/errors.ts'
-import { masked } from '../core/masking.ts'
-import { visibleJson } from '../core/visible.ts'
+import { masked } from '../core/text/masking.ts'
+import { visibleJson } from '../core/text/visible.ts'
 import { exitCodes } from './exit-codes.ts'
 import { visible } from './output/text.ts'
 

@@ -1,23 +1,39 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander'
-import { systemClock } from '../core/clock.ts'
+import { systemClock } from '../core/time/clock.ts'
+import { version } from '../core/version.ts'
 import { exitCodes } from './exit-codes.ts'
 import { failureOf, failureText } from './failure.ts'
-import { treadleProgram } from './program.ts'
-import { exitOnInterrupt, tolerateClosedPipes } from './signals.ts'
+import { exitOnInterrupt, tolerateClosedPipes } from './working/signals.ts'
 
 const lingerMs = 500
 
+process.on('exit', refuseEarlyExit)
 const exitCode = await main(process.argv.slice(2))
+process.off('exit', refuseEarlyExit)
 process.exitCode = exitCode
 // A process that ends by itself closes its files best. But jobs may have opened connections and timers of their own, which must
 // not keep a command that is done from ending.
 systemClock.timer(lingerMs, () => process.exit(exitCode), { unref: true })
 
+/** A handler may call `process.exit(0)`, and cron and supervisors take that for success. */
+function refuseEarlyExit(code: number): void {
+  if (code !== exitCodes.ok) return
+  const what = 'something in this process called process.exit() before the command was done'
+  process.stderr.write(`treadle: ${what}. A job that was running is run again when its lease ends.\n`)
+  process.exitCode = exitCodes.failed
+}
+
 async function main(args: readonly string[]): Promise<number> {
   tolerateClosedPipes()
   exitOnInterrupt()
+  // Scripts ask for it, and need none of what the commands need.
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
+    process.stdout.write(`${version}\n`)
+    return exitCodes.ok
+  }
   try {
+    const { treadleProgram } = await import('./program.ts')
     await treadleProgram().parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? exitCodes.ok)
   } catch (thrown) {

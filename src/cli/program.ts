@@ -1,31 +1,45 @@
 import { Command } from 'commander'
 import { version } from '../core/version.ts'
-import { addCancel } from './commands/cancel.ts'
 import { addCheck } from './commands/check.ts'
-import { addDaemon } from './commands/daemon.ts'
-import { addDead } from './commands/dead.ts'
+import { addCompletion } from './commands/completion.ts'
 import { addDoctor } from './commands/doctor.ts'
-import { addForget } from './commands/forget.ts'
+import { addHealth } from './commands/health.ts'
 import { addHelp } from './commands/help.ts'
 import { addInit } from './commands/init.ts'
+import { addCancel } from './commands/jobs/cancel.ts'
+import { addDead } from './commands/jobs/dead.ts'
+import { addDelete } from './commands/jobs/delete.ts'
+import { addHistory } from './commands/jobs/history.ts'
+import { addList } from './commands/jobs/list.ts'
+import { addLogs } from './commands/jobs/logs.ts'
+import { addPromote } from './commands/jobs/promote.ts'
+import { addReschedule } from './commands/jobs/reschedule.ts'
+import { addRetry } from './commands/jobs/retry.ts'
+import { addSend } from './commands/jobs/send.ts'
+import { addShow } from './commands/jobs/show.ts'
+import { addTree } from './commands/jobs/tree.ts'
+import { addWhy } from './commands/jobs/why.ts'
 import { addKeys } from './commands/keys.ts'
-import { addList } from './commands/list.ts'
-import { addManage } from './commands/manage.ts'
 import { addMigrate } from './commands/migrate.ts'
-import { addNext } from './commands/next.ts'
+import { addExport } from './commands/moving/export.ts'
+import { addImport } from './commands/moving/import.ts'
+import { addMove } from './commands/moving/move.ts'
 import { addPause, addResume } from './commands/pause.ts'
 import { addPrune } from './commands/prune.ts'
-import { addRetry } from './commands/retry.ts'
-import { addRun } from './commands/run.ts'
-import { addSend } from './commands/send.ts'
-import { addServe } from './commands/serve.ts'
-import { addShow } from './commands/show.ts'
+import { addForget } from './commands/schedules/forget.ts'
+import { addNext } from './commands/schedules/next.ts'
+import { addSchedules } from './commands/schedules/schedules.ts'
+import { addTrigger } from './commands/schedules/trigger.ts'
 import { addStatus } from './commands/status.ts'
-import { addTree } from './commands/tree.ts'
-import { addTrigger } from './commands/trigger.ts'
-import { addWhy } from './commands/why.ts'
-import { addWork } from './commands/work.ts'
-import { addWorkers } from './commands/workers.ts'
+import { addTop } from './commands/top.ts'
+import { addDaemon } from './commands/workers/daemon.ts'
+import { addManage } from './commands/workers/manage.ts'
+import { addReap } from './commands/workers/reap.ts'
+import { addRun } from './commands/workers/run.ts'
+import { addServe } from './commands/workers/serve.ts'
+import { addUnlock } from './commands/workers/unlock.ts'
+import { addWork } from './commands/workers/work.ts'
+import { addWorkers } from './commands/workers/workers.ts'
 import { examples } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
 
@@ -35,11 +49,11 @@ export function treadleProgram(): Command {
     .description('Background jobs and cron on the database you already have.')
     .usage('<command> [options]')
     .version(version, '-V, --version', 'print the version')
-    .option('--config <file>', 'the config file (default: treadle.config.ts here or in a folder above)')
-    .option('--url <url>', 'the database, such as sqlite:treadle.db, in place of the one in the config file')
+    .option('--config <file>', 'the config file (default: treadle.config.ts in this folder or above)')
+    .option('--url <url>', 'the database, such as sqlite:treadle.db, instead of the one in the config file')
     .option('--json', 'print data as JSON, and errors as {"error":{"code","message"}}')
-    .option('--no-color', 'print without colours (NO_COLOR is respected too)')
-    .option('--verbose', 'print the stack of an error')
+    .option('--no-color', 'disable colours (NO_COLOR works too)')
+    .option('--verbose', 'print the stack trace of an error')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ outputError: () => {} })
     .exitOverride()
@@ -59,30 +73,44 @@ const commands = [
   addManage,
   addSend,
   addStatus,
+  addTop,
+  addHealth,
   addWorkers,
   addList,
   addShow,
+  addHistory,
+  addLogs,
   addWhy,
   addTree,
   addNext,
+  addSchedules,
   addTrigger,
   addRetry,
   addCancel,
+  addPromote,
+  addReschedule,
+  addDelete,
   addDead,
   addPause,
   addResume,
   addForget,
   addPrune,
+  addReap,
+  addUnlock,
   addMigrate,
+  addMove,
+  addExport,
+  addImport,
   addKeys,
   addDoctor,
+  addCompletion,
   addHelp,
 ]
 
 const overview = examples(
-  ['init', 'make a config file and a first job'],
+  ['init', 'create a project that runs'],
   [`send hello '{"name":"Ada"}'`, 'put a job into the queue'],
   ['work', 'run jobs and follow schedules until Ctrl-C'],
-  ['status', 'what waits, runs and failed'],
-  ['list --state dead --json | jq', 'for programs'],
+  ['status', 'waiting, running and failed jobs'],
+  ['list --state dead --json | jq', 'failed jobs, as JSON'],
 )

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { TreadleConfig } from '../app/config.ts'
-import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile, type OnRefused } from '../app/config-file.ts'
+import type { TreadleConfig } from '../app/config/config.ts'
+import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile, type OnRefused } from '../app/config/config-file.ts'
+import { databaseFile, keyFileOf, openUpkeep } from '../app/config/open-backend.ts'
+import { defaultUrl } from '../app/config/opening.ts'
 import { configure, jobs } from '../app/default-instance.ts'
-import { type LoadedJobFiles, tryJobFiles } from '../app/job-files.ts'
-import { databaseFile, keyFileOf, openUpkeep } from '../app/open-backend.ts'
-import { defaultUrl } from '../app/opening.ts'
-import { setProjectModules } from '../app/program-modules.ts'
+import { type LoadedJobFiles, tryJobFiles } from '../app/loading/job-files.ts'
+import { setProjectModules } from '../app/loading/program-modules.ts'
 import type { Treadle, TreadleOptions } from '../app/treadle.ts'
-import type { QueueBackend } from '../backends/contract.ts'
-import { refuseUnfit } from '../backends/migrations.ts'
-import { environmentVariable } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
-import { maskedUrl } from '../core/masking.ts'
+import { environmentVariable } from '../core/process/environment.ts'
+import { maskedUrl } from '../core/text/masking.ts'
+import type { QueueBackend } from '../queue/contract/contract.ts'
+import { refuseUnfit } from '../queue/contract/migration.ts'
 import type { WorkOptions } from '../worker/options.ts'
 import { UsageError } from './failure.ts'
 
@@ -42,7 +42,7 @@ export interface Project {
 export interface OpenOptions {
   /** These go before what the config says. */
   readonly changes?: TreadleOptions
-  /** What a command works on that must not make a file where there is none. A program that is set up already can not be given it. */
+  /** What a command works on that must not make a file where there is none. A program that is set up already cannot be given it. */
   readonly standIn?: () => QueueBackend
   /** The command is of use without a config, too: then the database is the default one. */
   readonly needsNoConfig?: true
@@ -59,7 +59,7 @@ export async function openProject(options: ProjectOptions, folder: string, open:
   const said = configWith(loaded?.config ?? {}, outerUrl)
   const config = { ...said, ...open.changes }
   const from = outerUrl === undefined ? (loaded?.folder ?? folder) : folder
-  const url = config.backend?.kind ?? config.url ?? defaultUrl
+  const url = config.backend?.kind ?? config.url ?? config.backends?.default ?? defaultUrl
   const missing = missingFile(url, from)
   const paths = loaded === null ? [] : jobPaths(loaded)
   setProjectModules({ config: loaded?.path ?? null, url: outerUrl ?? null, folder: from, jobs: paths })
@@ -84,7 +84,7 @@ export function refuseMissing(file: string | null): void {
   if (file === null) return
   throw new TreadleError(
     'DATABASE_NOT_FOUND',
-    `There is no database at ${file}. The first job that is sent, or the first worker, makes it; is the path right?`,
+    `There is no database at ${file}. The first dispatch or the first worker creates it. Is the path right?`,
   )
 }
 
@@ -94,7 +94,7 @@ async function findConfig(options: ProjectOptions, folder: string, open: OpenOpt
   if (open.needsNoConfig || options.url !== undefined || environmentVariable('TREADLE_URL') !== undefined) return null
   throw new TreadleError(
     'CONFIG_NOT_FOUND',
-    `No treadle.config.ts was found in ${folder} or above it. Run "treadle init" to make one, or give --config FILE or --url URL.`,
+    `No treadle.config.ts was found in ${folder} or above it. Run "treadle init" to create one, or use --config FILE or --url URL.`,
   )
 }
 
@@ -111,7 +111,7 @@ async function loadFrom(path: string, onRefused: OnRefused | undefined): Promise
 
 function configWith(config: TreadleConfig, url: string | undefined): TreadleConfig {
   if (url === undefined) return config
-  const { backend: _, ...rest } = config
+  const { backend: _, backends: _others, ...rest } = config
   return { ...rest, url }
 }
 
@@ -159,7 +159,7 @@ async function instanceProject(
 type LoadedInstance = LoadedConfig & { readonly instance: Treadle }
 
 function unusedUrl(what: string, { path, instance }: LoadedInstance): string {
-  return `${what} can not be used here: ${path} exports a program that has its own, ${instance.url}`
+  return `${what} cannot be used here: ${path} exports an instance that has its own, ${instance.url}`
 }
 
 /** The program may have read it itself, and whole environments are given to commands that want little of them. */
@@ -168,7 +168,7 @@ function unusedUrlNotes(loaded: LoadedInstance): readonly string[] {
   return url === undefined || maskedUrl(url) === loaded.instance.url ? [] : [unusedUrl('TREADLE_URL', loaded)]
 }
 
-/** A program that is set up already can not be told any more to leave the schema as it is. */
+/** A program that is set up already cannot be told any more to leave the schema as it is. */
 async function refuseOldSchema(instance: Treadle): Promise<void> {
   const { schema } = (await instance.upkeep()) ?? {}
   if (schema === undefined) return

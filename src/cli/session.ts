@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Treadle } from '../app/treadle.ts'
-import { openMemory } from '../backends/memory/index.ts'
-import type { JobStore } from '../backends/store.ts'
-import { systemClock } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
+import { systemClock } from '../core/time/clock.ts'
+import { openMemory } from '../engines/memory/index.ts'
+import type { JobStore } from '../queue/contract/store.ts'
 import { Output } from './output/output.ts'
 import { visible } from './output/text.ts'
 import { type OpenOptions, openProject, type Project, type ProjectOptions, refuseMissing } from './project.ts'
@@ -70,7 +70,7 @@ export function lookIntoStore(command: Command, run: (session: StoreSession) => 
   return withStore(command, run, lookOnly)
 }
 
-/** Runs a command that needs all jobs of the project: one file that can not be loaded stops it. */
+/** Runs a command that needs all jobs of the project: one file that cannot be loaded stops it. */
 export async function withJobs(
   command: Command,
   run: (session: ProjectSession) => Answer,
@@ -89,7 +89,7 @@ export async function withJobs(
   )
 }
 
-/** Loads what can be loaded, and says what can not. False when not all jobs are known: some are broken, or there is no config. */
+/** Loads what can be loaded, and says what cannot. False when not all jobs are known: some are broken, or there is no config. */
 export async function loadSoundJobs({ project, jobs, out }: ProjectSession): Promise<boolean> {
   const loaded = await project.loadJobs()
   const problems = [...loaded.problems.map(({ message }) => message), ...jobs.problems()]

@@ -1,9 +1,12 @@
-import { type JobState, jobStates } from '../backends/job-state.ts'
-import type { WorkerRecord } from '../backends/presence.ts'
-import type { JobCount, JobStore } from '../backends/store.ts'
+import { messageOf } from '../core/errors.ts'
+import type { JobState } from '../queue/contract/job-state.ts'
+import { totalsByQueue, totalsOf } from '../queue/contract/queue-counts.ts'
+import type { JobStore } from '../queue/contract/store.ts'
+import type { WorkerRecord } from '../queue/contract/worker-store.ts'
 import { iso } from './output/jobs.ts'
 import type { Project } from './project.ts'
-import { readSchedules, type ScheduleStatus } from './schedules.ts'
+import { readSchedules, type ScheduleStatus } from './schedules/schedules.ts'
+import type { ProjectSession } from './session.ts'
 
 type Counts = Readonly<Record<JobState, number>>
 
@@ -22,8 +25,6 @@ export interface QueueStatus {
   readonly counts: Counts
   /** Since when its oldest ready job waits. */
   readonly oldestReadyAt: string | null
-  /** False where there are so many that only the newest were looked at: the oldest waits even longer. */
-  readonly oldestIsExact: boolean
 }
 
 export interface JobStatus {
@@ -31,41 +32,60 @@ export interface JobStatus {
   readonly queue: string
   /** False where this program has no handler for it; null where that is not known. */
   readonly handled: boolean | null
+  /** Nothing with this key is taken from any queue. */
+  readonly paused: boolean
   readonly counts: Counts
 }
 
+/** One of several backends beside the default one. */
+export interface OtherStatus {
+  readonly name: string
+  /** Or why there is none. */
+  readonly status: Status | string
+}
+
+/** A backend that cannot be looked into does not keep the others from being shown. */
+export async function otherStatuses({ jobs, now }: ProjectSession, complete: boolean): Promise<readonly OtherStatus[]> {
+  const [, ...names] = await jobs.backendNames()
+  return Promise.all(
+    names.map(async (name) => {
+      try {
+        const other = await jobs.backend(name)
+        const store = await other.store()
+        return { name, status: await readStatus({ jobs: other, url: other.url }, store, now, complete) }
+      } catch (thrown) {
+        return { name, status: messageOf(thrown) }
+      }
+    }),
+  )
+}
+
 /** What the store knows, from kept counters. `complete` is false when something is wrong with the jobs of this program. */
-export async function readStatus(project: Project, store: JobStore, now: number, complete: boolean): Promise<Status> {
+export async function readStatus(
+  project: Pick<Project, 'jobs' | 'url'>,
+  store: JobStore,
+  now: number,
+  complete: boolean,
+): Promise<Status> {
   const { jobs } = project
-  const counts = (await store.counts()).toSorted((a, b) => compare(a.queue, b.queue) || compare(a.job, b.job))
+  const counts = (await store.counts({ oldest: true })).toSorted((a, b) => compare(a.queue, b.queue) || compare(a.job, b.job))
   const paused = await store.pausedQueues()
-  const queues = [...new Set([...counts.map(({ queue }) => queue), ...paused])].toSorted(compare)
+  const pausedJobs = new Set(await store.pausedJobs())
+  const byQueue = totalsByQueue(counts)
+  const isPaused = new Set(paused)
+  const queues = [...new Set([...byQueue.keys(), ...paused])].toSorted(compare)
   return {
     url: project.url,
-    queues: await Promise.all(queues.map((queue) => queueStatus(store, queue, counts, paused))),
-    jobs: counts.map(({ job, queue, counts }) => ({ job, queue, handled: jobs.has(job) || (complete ? false : null), counts })),
+    queues: queues.map((queue) => {
+      const { counts, oldestReadyAt } = byQueue.get(queue) ?? totalsOf([])
+      return { queue, paused: isPaused.has(queue), counts, oldestReadyAt: iso(oldestReadyAt) }
+    }),
+    jobs: counts.map(({ job, queue, counts }) => {
+      return { job, queue, handled: jobs.has(job) || (complete ? false : null), paused: pausedJobs.has(job), counts }
+    }),
     schedules: await readSchedules(jobs, now, complete),
     workers: await store.workers.list(),
   }
-}
-
-async function queueStatus(
-  store: JobStore,
-  queue: string,
-  all: readonly JobCount[],
-  paused: readonly string[],
-): Promise<QueueStatus> {
-  const counts = sumOf(all.filter((count) => count.queue === queue).map((count) => count.counts))
-  const ready = counts.ready === 0 ? [] : await store.list({ state: 'ready', queue, limit: lookedAt })
-  const oldest = ready.length === 0 ? null : Math.min(...ready.map(({ runAt }) => runAt))
-  return { queue, paused: paused.includes(queue), counts, oldestReadyAt: iso(oldest), oldestIsExact: ready.length < lookedAt }
-}
-
-const lookedAt = 500
-
-function sumOf(counts: readonly Counts[]): Counts {
-  const sums = jobStates.map((state) => [state, counts.reduce((sum, each) => sum + each[state], 0)])
-  return Object.fromEntries(sums) as Counts
 }
 
 function compare(a: string, b: string): number {

@@ -1,9 +1,10 @@
 import { InvalidArgumentError } from 'commander'
-import { type JobState, jobStates } from '../backends/job-state.ts'
-import { parseDuration } from '../core/duration.ts'
-import { parseInstant } from '../core/instant.ts'
+import { parseDuration } from '../core/time/duration.ts'
+import { parseInstant } from '../core/time/instant.ts'
 import { keyProblem, queueProblem } from '../definition/names.ts'
-import { type Priority, priorityLevels, priorityProblem } from '../definition/priority.ts'
+import { type Priority, priorityLevels, priorityProblem } from '../definition/policies/priority.ts'
+import { tagProblem } from '../definition/tags.ts'
+import { type JobState, jobStates } from '../queue/contract/job-state.ts'
 import { parseZone } from '../scheduling/calendar/zone.ts'
 
 // The values of options, read strictly: what is not accepted is refused with the accepted forms, and never becomes NaN.
@@ -21,7 +22,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
 export function share(text: string): number {
   const number = /^(0?\.\d{1,6}|1(\.0*)?)$/.test(text) ? Number(text) : Number.NaN
   if (number > 0) return number
-  throw new InvalidArgumentError('It must be a share of the whole, above 0 and up to 1, such as 0.8.')
+  throw new InvalidArgumentError('It must be a fraction above 0 and up to 1, such as 0.8.')
 }
 
 /** The text itself, once it is known to be a duration. A bare number would leave the unit to guessing. */
@@ -52,7 +53,7 @@ export function instant(text: string): Date {
   }
 }
 
-/** Of a time that can not be read: on the first of its month it could. */
+/** Of a time that cannot be read: on the first of its month it could. */
 function isMissingDay(text: string): boolean {
   try {
     parseInstant(text.replace(/^(\d{4}-\d{2})-\d{2}/, '$1-01'), 'it')
@@ -100,6 +101,16 @@ export function key(text: string): string {
   const problem = keyProblem(text, 'it')
   if (problem !== undefined) throw new InvalidArgumentError(sentence(problem))
   return text
+}
+
+export function tag(text: string): string {
+  const problem = tagProblem(text)
+  if (problem !== undefined) throw new InvalidArgumentError(sentence(problem))
+  return text
+}
+
+export function tags(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, tag(text)]
 }
 
 export function queue(text: string): string {

@@ -1,9 +1,9 @@
 import type { ConnectionOptions } from 'node:tls'
-import { type Clock, pause, systemClock } from '../core/clock.ts'
-import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
-import { type Json, toJson } from '../core/json.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import { type Json, toJson } from '../core/text/json.ts'
+import { type Clock, pause, systemClock } from '../core/time/clock.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
 import { BedrockConnection } from './bedrock-connection.ts'
 import type {
   BedrockJob,
@@ -17,6 +17,7 @@ import type {
 import { BedrockRefusal } from './bedrock-refusal.ts'
 import { type BedrockHeaders, type BedrockResponse, requestText } from './bedrock-wire.ts'
 
+/** Where the job server is, and how to sign in. */
 export interface BedrockClientOptions {
   readonly host?: string
   readonly port?: number
@@ -28,10 +29,12 @@ export interface BedrockClientOptions {
   readonly clock?: Clock
 }
 
+/** Options of a call to the server. */
 export interface BedrockCallOptions {
   readonly signal?: AbortSignal
 }
 
+/** Options for taking jobs: how many, and how long to wait. */
 export interface BedrockGetOptions extends BedrockCallOptions {
   /** How long to wait for a job where there is none; `true` waits for as long as it takes. */
   readonly wait?: Duration | true

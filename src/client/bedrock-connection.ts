@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
-import type { Clock, Timer } from '../core/clock.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
+import type { Clock, Timer } from '../core/time/clock.ts'
 import { type BedrockResponse, ResponseReader } from './bedrock-wire.ts'
 
 export interface BedrockAddress {
@@ -75,7 +75,7 @@ export class BedrockConnection {
     this.#socket.write(call.text)
   }
 
-  /** Of a request that is being answered, the reply can not be told from the next one's any more: the connection goes with it. */
+  /** Of a request that is being answered, the reply cannot be told from the next one's any more: the connection goes with it. */
   #abandon(call: Call, reason: unknown): void {
     const at = this.#waiting.indexOf(call)
     if (at >= 0) this.#waiting.splice(at, 1)
@@ -100,7 +100,7 @@ export class BedrockConnection {
     socket?.destroy()
   }
 
-  /** A server can not tell a client that says no more from one that is gone, unless that one says so. */
+  /** A server cannot tell a client that says no more from one that is gone, unless that one says so. */
   #cutOff(): void {
     if (this.#address.tls === undefined && this.#socket?.connecting === false) this.#socket.resetAndDestroy()
     this.#drop()
@@ -141,5 +141,5 @@ export class BedrockConnection {
 }
 
 function unreachable(host: string, port: number, why: string): TreadleError {
-  return new TreadleError('SERVER_UNREACHABLE', `The job server at ${host}:${port} can not be reached: ${why}`)
+  return new TreadleError('SERVER_UNREACHABLE', `The job server at ${host}:${port} cannot be reached: ${why}`)
 }

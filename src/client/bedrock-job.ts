@@ -1,8 +1,9 @@
-import type { Json } from '../core/json.ts'
+import type { Json } from '../core/text/json.ts'
 
 /** The priorities of the protocol; a higher one is handed out first. */
 export type BedrockPriority = 0 | 250 | 500 | 750 | 850 | 1000
 
+/** A job to be created over TCP. */
 export interface NewBedrockJob {
   readonly name: string
   readonly data?: { readonly [key: string]: Json }
@@ -37,17 +38,21 @@ export interface BedrockJob {
   readonly cancelledChildJobs?: readonly BedrockChild[]
 }
 
+/** A child that has ended, as its parent gets it. */
 export interface BedrockChild {
   readonly jobID: number
   readonly data: Json
 }
 
+/** The states that the protocol names. */
 export type BedrockState = 'QUEUED' | 'RUNNING' | 'RUNQUEUED' | 'PAUSED' | 'FINISHED' | 'FAILED' | 'CANCELLED'
 
+/** A job as `queryJob` returns it. */
 export interface BedrockJobState extends BedrockJob {
   readonly state: BedrockState
 }
 
+/** What `updateJob` can change. */
 export interface BedrockJobChanges {
   readonly data?: Json
   readonly repeat?: string
@@ -55,6 +60,7 @@ export interface BedrockJobChanges {
   readonly nextRun?: string
 }
 
+/** Options of `retryJob`. */
 export interface BedrockRetry {
   readonly data?: Json
   /** Whole seconds. */
@@ -65,6 +71,7 @@ export interface BedrockRetry {
   readonly ignoreRepeat?: boolean
 }
 
+/** Options of `requeueJobs`. */
 export interface BedrockRequeue {
   /** A new name for all of them. */
   readonly name?: string

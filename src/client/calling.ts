@@ -1,13 +1,14 @@
-import { type Clock, systemClock } from '../core/clock.ts'
-import { type Duration, parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
-import { maskedUrl } from '../core/masking.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import { maskedUrl } from '../core/text/masking.ts'
+import { type Clock, systemClock } from '../core/time/clock.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
 import { type BodyOf, type Operation, type ParametersOf, prefix, type QueryOf, type ResultOf } from './api/operation.ts'
 import { type OperationName, type Operations, operations } from './api/operations.ts'
 import type { Problem } from './api/problem.ts'
 import { ServerProblem } from './server-problem.ts'
 
+/** Options of `TreadleClient`: its token, timeout and fetch. */
 export interface ClientOptions {
   /** Where the server is, such as `http://127.0.0.1:8889`. */
   readonly url: string
@@ -94,7 +95,7 @@ export class Calls {
       if (thrown instanceof TreadleError) throw thrown
       signal?.throwIfAborted()
       const why = isLate ? `no answer in ${timeoutMs} ms` : messageOf((thrown as Error).cause ?? thrown)
-      throw new TreadleError('SERVER_UNREACHABLE', `The job server at ${this.#base} can not be reached: ${why}`, {
+      throw new TreadleError('SERVER_UNREACHABLE', `The job server at ${this.#base} cannot be reached: ${why}`, {
         cause: thrown,
       })
     } finally {

@@ -11,6 +11,7 @@ export function treadleClient(options: ClientOptions): TreadleClient {
   return new TreadleClient(options)
 }
 
+/** A typed client of the HTTP API. */
 export class TreadleClient {
   readonly jobs: JobCalls
   readonly leases: LeaseCalls
@@ -28,7 +29,7 @@ export class TreadleClient {
     this.dead = new DeadCalls(this.#calls)
   }
 
-  /** Does jobs of these names, until it is told to stop. */
+  /** Does jobs of these names, until it is stopped. */
   work<Payloads extends Readonly<Record<string, unknown>>>(
     handlers: RemoteHandlers<Payloads>,
     options: RemoteWorkOptions = {},
@@ -46,7 +47,7 @@ export class TreadleClient {
     return (await this.#calls.call('listWorkers', options)).workers
   }
 
-  /** Throws where the server does not live, or can not reach its database. */
+  /** Throws where the server does not live, or cannot reach its database. */
   async ready(options?: CallOptions): Promise<void> {
     await this.#calls.call('ready', options)
   }

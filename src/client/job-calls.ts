@@ -1,6 +1,7 @@
-import type { Created, Job, JobChange, JobFilter, JobPage, JobSummary, NewJob, Why } from './api/job-shapes.ts'
+import type { Created, Job, JobChange, JobFilter, JobLog, JobPage, JobSummary, NewJob, Why } from './api/job-shapes.ts'
 import type { CallOptions, Calls } from './calling.ts'
 
+/** Options for creating a job over HTTP. */
 export interface CreateOptions extends CallOptions {
   /** For a day, a repeat with the same key makes nothing and gives the same jobs. */
   readonly idempotencyKey?: string
@@ -37,10 +38,24 @@ export class JobCalls {
   async *all(filter: JobFilter = {}, options?: CallOptions): AsyncGenerator<JobSummary, void, undefined> {
     for (let page = await this.list(filter, options); ; ) {
       yield* page.jobs
-      const before = page.jobs.at(-1)?.id
-      if (page.next === null || before === undefined) return
+      const before = page.next === null ? null : new URLSearchParams(page.next.slice(page.next.indexOf('?'))).get('before')
+      if (before === null) return
       page = await this.list({ ...filter, before }, options)
     }
+  }
+
+  /** A part of what it has logged: lines after this one, oldest first. */
+  logs(id: string, { after = 0 }: { readonly after?: number } = {}, options?: CallOptions): Promise<JobLog> {
+    return this.#calls.call('getJobLog', { ...options, params: { id }, query: { after } })
+  }
+
+  /** Hands out no more jobs with this key, from any queue. */
+  async pause(job: string, options?: CallOptions): Promise<void> {
+    await this.#calls.call('pauseJobs', { ...options, params: { job } })
+  }
+
+  async resume(job: string, options?: CallOptions): Promise<void> {
+    await this.#calls.call('resumeJobs', { ...options, params: { job } })
   }
 
   /** Only while it waits. */

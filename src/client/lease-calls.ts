@@ -1,5 +1,5 @@
-import { parseDuration } from '../core/duration.ts'
-import type { Json } from '../core/json.ts'
+import type { Json } from '../core/text/json.ts'
+import { parseDuration } from '../core/time/duration.ts'
 import type {
   Extended,
   Extension,

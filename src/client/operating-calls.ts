@@ -1,7 +1,7 @@
 import type { DeadFilter, Purged, PurgeRequest, Replayed, ReplayRequest } from './api/dead-shapes.ts'
 import type { Created, Job, JobPage } from './api/job-shapes.ts'
 import type { Queues } from './api/queue-shapes.ts'
-import type { NextRuns, Schedule } from './api/schedule-shapes.ts'
+import type { NewSchedule, NextRuns, Schedule } from './api/schedule-shapes.ts'
 import type { CallOptions, Calls } from './calling.ts'
 
 export class QueueCalls {
@@ -24,6 +24,13 @@ export class QueueCalls {
   }
 }
 
+export interface ScheduleListFilter {
+  /** Only those whose names or keys begin with this. */
+  readonly prefix?: string
+  /** Only those that were made at run time, or only those of the code. */
+  readonly stored?: boolean
+}
+
 export class ScheduleCalls {
   readonly #calls: Calls
 
@@ -31,8 +38,27 @@ export class ScheduleCalls {
     this.#calls = calls
   }
 
-  async list(options?: CallOptions): Promise<readonly Schedule[]> {
-    return (await this.#calls.call('listSchedules', options)).schedules
+  /** Those of the code and those that were made at run time, or some of them. */
+  async list({ prefix, stored, ...options }: ScheduleListFilter & CallOptions = {}): Promise<readonly Schedule[]> {
+    const query = {
+      ...(prefix !== undefined && { prefix }),
+      ...(stored !== undefined && ({ stored: stored ? 'true' : 'false' } as const)),
+    }
+    return (await this.#calls.call('listSchedules', { ...options, query })).schedules
+  }
+
+  get(name: string, options?: CallOptions): Promise<Schedule> {
+    return this.#calls.call('getSchedule', { ...options, params: { name } })
+  }
+
+  /** Makes a stored schedule with this key, or changes the one that is there. */
+  upsert(key: string, schedule: NewSchedule, options?: CallOptions): Promise<Schedule> {
+    return this.#calls.call('putSchedule', { ...options, params: { name: key }, body: schedule })
+  }
+
+  /** Deletes a stored schedule. */
+  async delete(key: string, options?: CallOptions): Promise<void> {
+    await this.#calls.call('deleteSchedule', { ...options, params: { name: key } })
   }
 
   async pause(name: string, options?: CallOptions): Promise<void> {
@@ -44,6 +70,11 @@ export class ScheduleCalls {
   }
 
   /** Runs its job now. */
+  runNow(name: string, options?: CallOptions): Promise<Created> {
+    return this.trigger(name, options)
+  }
+
+  /** Another word for `runNow`. */
   trigger(name: string, options?: CallOptions): Promise<Created> {
     return this.#calls.call('triggerSchedule', { ...options, params: { name } })
   }

@@ -1,11 +1,12 @@
-import { type Duration, parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { RemoteHandler } from './remote-run.ts'
 
 /** A handler for each name. */
 export type RemoteHandlers<Payloads> = { readonly [Job in keyof Payloads]: RemoteHandler<Payloads[Job]> }
 
+/** Options of a worker that claims over HTTP. */
 export interface RemoteWorkOptions {
   /** Jobs that run at once; 10 by default. */
   readonly concurrency?: number

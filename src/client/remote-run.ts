@@ -1,18 +1,19 @@
-import type { Clock } from '../core/clock.ts'
 import { PermanentError, TreadleError } from '../core/errors.ts'
-import { type Json, toJson } from '../core/json.ts'
-import { writtenReason } from '../core/reason.ts'
+import { type Json, toJson } from '../core/text/json.ts'
+import { writtenReason } from '../core/text/reason.ts'
+import type { Clock } from '../core/time/clock.ts'
 import type { Lease, Settlements } from './api/lease-shapes.ts'
 import type { LeaseCalls } from './lease-calls.ts'
 
 /** What a remote handler knows of its job. */
 export interface RemoteContext extends Pick<Lease, 'id' | 'job' | 'name' | 'queue' | 'meta' | 'attempt' | 'maxRetries'> {
-  /** Aborted when the job was cancelled, its time is over, its lease is lost, or the worker can not wait for it any longer. */
+  /** Aborted when the job was cancelled, its time is over, its lease is lost, or the worker cannot wait for it any longer. */
   readonly signal: AbortSignal
   /** Shown to people who look at the job. */
   progress(value: Json): Promise<void>
 }
 
+/** Runs a job that was claimed over HTTP. */
 export type RemoteHandler<Payload> = (payload: Payload, context: RemoteContext) => unknown
 
 /** How a run ended, for the server. */

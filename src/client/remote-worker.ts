@@ -1,7 +1,7 @@
 import { Batcher } from '../core/batcher.ts'
-import { type Clock, pause, type Timer } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
-import { randomToken } from '../core/id.ts'
+import { type Clock, pause, type Timer } from '../core/time/clock.ts'
+import { webToken } from '../core/web-token.ts'
 import type { Lease, SettledMany } from './api/lease-shapes.ts'
 import type { LeaseCalls } from './lease-calls.ts'
 import { type RemoteWorkConfig, type RemoteWorkOptions, remoteWorkConfig } from './remote-options.ts'
@@ -27,7 +27,7 @@ export class RemoteWorker implements AsyncDisposable {
   readonly #runs = new Map<RemoteRun, Promise<void>>()
   readonly #settles: Batcher<Ending, SettledMany['receipts'][number]>
   readonly #stopping = new AbortController()
-  readonly #name = `remote-${randomToken()}`
+  readonly #name = `remote-${webToken()}`
   #freed: () => void = () => {}
   #beat: Timer | undefined
   #hasEnded = false
@@ -167,7 +167,7 @@ export class RemoteWorker implements AsyncDisposable {
     }
   }
 
-  /** Tries again where the server is not there, or can not answer for a while; undefined when the signal aborted. */
+  /** Tries again where the server is not there, or cannot answer for a while; undefined when the signal aborted. */
   async #persistently<Answer>(
     ask: () => Promise<Answer>,
     { signal, mostTries = Infinity }: Persistence,

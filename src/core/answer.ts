@@ -2,7 +2,7 @@
 export type Answer<Value> = Value | Promise<Value>
 
 /**
- * Work that may have to wait for answers, written once for those who can wait and those who can not:
+ * Work that may have to wait for answers, written once for those who can wait and those who cannot:
  * `const value = yield* wait(answer)`.
  */
 export type Steps<Value> = Generator<Answer<unknown>, Value, unknown>

@@ -1,5 +1,5 @@
-import { maskError, masked } from './masking.ts'
-import { shown } from './shown.ts'
+import { maskError, masked } from './text/masking.ts'
+import { shown } from './text/shown.ts'
 
 /** Every reason for which Treadle throws. `docs/errors.md` explains each; a code never changes its meaning. */
 export const errorCodes = [
@@ -27,6 +27,7 @@ export const errorCodes = [
   'FILE_UNTRUSTED',
   'HANDLER_DENIED',
   'HANDLER_INVALID',
+  'IMPORT_INVALID',
   'INSTANT_INVALID',
   'ISOLATE_CRASHED',
   'JOB_DUPLICATE',
@@ -36,11 +37,14 @@ export const errorCodes = [
   'KEY_UNKNOWN',
   'LEASE_LOST',
   'LISTEN_FAILED',
+  'MOVE_REFUSED',
+  'PACKAGE_BUNDLED',
   'PAYLOAD_INVALID',
   'PAYLOAD_NOT_JSON',
   'PAYLOAD_TOO_LARGE',
   'PROGRAM_FAILED',
   'REQUEST_FAILED',
+  'RESULT_FAILED',
   'RESULT_FORGED',
   'RESULT_INVALID',
   'RUN_ENDED',
@@ -65,6 +69,7 @@ export const errorCodes = [
   'WORKFLOW_CIRCULAR',
 ] as const
 
+/** The stable code of a `TreadleError`; docs/errors.md explains each. */
 export type ErrorCode = (typeof errorCodes)[number]
 
 /**
@@ -82,7 +87,7 @@ export class TreadleError extends Error {
   }
 }
 
-/** Thrown by a handler for a failure that another attempt can not mend: the job goes to `dead` at once. */
+/** Thrown by a handler for a failure that retrying cannot fix: the job goes to `dead` at once. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError'
 }

@@ -26,7 +26,7 @@ export function idMaker(now: () => number): () => string {
   }
 }
 
-/** A random text of 22 characters (128 bits) that can not be guessed. */
+/** A random text of 22 characters (128 bits) that cannot be guessed. */
 export function randomToken(): string {
   const at = take(16)
   return pool.toString('base64url', at, at + 16)

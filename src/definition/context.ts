@@ -1,10 +1,10 @@
-import type { Duration } from '../core/duration.ts'
-import type { Json } from '../core/json.ts'
-import type { Logger } from '../core/logger.ts'
-import type { Run } from './run.ts'
-import type { WorkTransaction } from './sql-transaction.ts'
+import type { Json } from '../core/text/json.ts'
+import type { Duration } from '../core/time/duration.ts'
+import type { Run } from './dispatching/run.ts'
+import type { ChildArguments, ChildOptions, ChildOutcome, LinkOutcome, Steppable } from './dispatching/workflow.ts'
+import type { JobLogger, LogMethod } from './job-logger.ts'
 import type { CallerTransaction, SqliteConnection } from './transactions/caller-transaction.ts'
-import type { ChildArguments, ChildOptions, ChildOutcome, LinkOutcome, Steppable } from './workflow.ts'
+import type { WorkTransaction } from './transactions/sql-transaction.ts'
 
 /** What a handler sees of the run that it is part of. */
 export interface JobContext<Payload = unknown> {
@@ -21,10 +21,13 @@ export interface JobContext<Payload = unknown> {
   /** The instant that a scheduled run stands for, however late it runs; null for a job that was dispatched. */
   readonly occurrence: Date | null
   readonly meta: Readonly<Record<string, Json>>
+  readonly tags: readonly string[]
   /** Aborted when the run is over its timeout, cancelled, lost to another worker, or cut off by a shutdown. */
   readonly signal: AbortSignal
-  /** Prefixes every line with the job's name and id. */
-  readonly logger: Logger
+  /** The program's own logger, with the job's name and id in every line. Its lines are stored with the job. */
+  readonly logger: JobLogger
+  /** Short for `logger.info`: `ctx.log('charged', { amount })`. */
+  readonly log: LogMethod
   /** Records how far the run is: a share between 0 and 1, or any JSON value. */
   progress(value: Json): Promise<void>
   /** Renews the lease now. False when the job was lost to another worker; the signal is aborted then. */

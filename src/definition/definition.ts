@@ -1,34 +1,82 @@
-import { shown } from '../core/shown.ts'
+import { shown } from '../core/text/shown.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
+import type { Instant } from '../core/time/instant.ts'
+import { calendarSchedule } from '../scheduling/calendar/calendar-schedule.ts'
 import { defaultMisfire, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
+import { describedSchedule, type ScheduleExpression } from '../scheduling/saying/expression.ts'
 import type { Schedule } from '../scheduling/schedule.ts'
-import { type DeliveryMode, deliveryProblems } from './delivery.ts'
-import { type Dependency, dependencyProblem } from './dependency.ts'
 import type { DefinitionFields, Keep } from './fields.ts'
-import { givenValues } from './given-values.ts'
-import { type Grouping, groupingProblems } from './grouping.ts'
-import { type Isolation, isolationProblems } from './isolation.ts'
+import { type Changes, givenValues, saidAlso } from './given-values.ts'
+import { type Handler, handlerClassOf, handlerFunction, restricted } from './handler.ts'
 import { type Meta, metaProblem, travellingMeta } from './meta.ts'
-import { jobNameProblem, keyProblem, queueProblem, refuse } from './names.ts'
-import { concurrencyOf, type Overlap, overlapOf, overlapProblems } from './overlap.ts'
-import { priorityProblem } from './priority.ts'
-import { type RateLimit, rateProblem } from './rate.ts'
-import type { RetryPolicy } from './retry.ts'
-import { type KeyOf, type Uniqueness, unique, uniquenessProblems } from './uniqueness.ts'
+import { backendNameProblem, jobNameProblem, keyProblem, queueProblem, refuse } from './names.ts'
+import { type DeliveryMode, deliveryProblems } from './policies/delivery.ts'
+import { type Dependency, dependencyProblem } from './policies/dependency.ts'
+import { type Grouping, groupingProblems } from './policies/grouping.ts'
+import { type Isolation, isolationProblems } from './policies/isolation.ts'
+import { concurrencyOf, type Overlap, overlapOf, overlapProblems } from './policies/overlap.ts'
+import { type Priority, priorityNumber, priorityProblem } from './policies/priority.ts'
+import { type RateLimit, rateProblem } from './policies/rate.ts'
+import type { Backoff, BackoffFunction, RetryPolicy } from './policies/retry.ts'
+import { type KeyOf, type Uniqueness, unique, uniquenessProblems } from './policies/uniqueness.ts'
+import { completeFields, noRules, type ProgramRules, type SaidFields } from './program-rules.ts'
+import { storedKey, storedPrefix } from './recurrence.ts'
+import { distinctTags, type Tags, tagsProblem } from './tags.ts'
+import { descriptionWords } from './words/description-words.ts'
+import { limitWords } from './words/limit-words.ts'
+import { retryWords } from './words/retry-words.ts'
 
 export { type DefinitionFields, definitionDefaults, type Filter, type FilterContext, type Keep } from './fields.ts'
 
-/** What a job is: complete, checked and frozen. Each `withX` gives a changed copy and leaves this one as it is. */
-export class JobDefinition {
-  readonly fields: DefinitionFields
+/** What a definition is made of: the key, the handler, and whatever is not as usual. */
+export type GivenFields = Pick<DefinitionFields, 'job'> &
+  Partial<Omit<DefinitionFields, 'handler'>> & {
+    /** A function or a class with `handle`; null where another program does the work. */
+    readonly handler: Handler<never, unknown> | null
+  }
 
-  constructor(fields: DefinitionFields) {
+/**
+ * What a job is: complete, checked and frozen. Each `withX` gives a changed copy and leaves this one as it is. A definition can be
+ * dispatched and registered like a builder; `Input` and `Result` are there for that.
+ */
+export class JobDefinition<Input = unknown, Result = unknown> {
+  readonly fields: DefinitionFields
+  readonly #said: SaidFields
+  /** Only for the types. A method, so that a definition of any input fits where one of none is asked for, as a builder does. */
+  declare readonly inputType?: { of(input: Input): void }['of']
+  declare readonly resultType?: Result
+
+  /** By the rules of its program, where it has one. */
+  constructor(given: GivenFields, rules: ProgramRules = noRules) {
+    this.#said = saidFields(given)
+    const fields = completeFields(this.#said, rules)
     refuse(`Job ${JSON.stringify(fields.job)}`, problemsOf(fields))
-    this.fields = Object.freeze({ ...givenValues(fields), meta: travellingMeta(fields.meta) })
+    this.fields = Object.freeze({ ...givenValues(fields), meta: travellingMeta(fields.meta), tags: distinctTags(fields.tags) })
     Object.freeze(this)
+  }
+
+  /** Whether it was said of this very job, and is not a default. */
+  says(field: keyof DefinitionFields): boolean {
+    return Object.hasOwn(this.#said, field)
+  }
+
+  /** The same definition in a program with these rules. */
+  completedBy(rules: ProgramRules): JobDefinition<Input, Result> {
+    return new JobDefinition(this.#said, rules)
   }
 
   get job(): string {
     return this.fields.job
+  }
+
+  /** The class that its handler was made of; null where it is a function. */
+  get handlerClass(): unknown {
+    return this.fields.handlerClass
+  }
+
+  /** A definition is its own, so that it can stand where a builder can. */
+  toDefinition(): this {
+    return this
   }
 
   get maxRetries(): number {
@@ -66,123 +114,185 @@ export class JobDefinition {
     return schedule !== null && enabled && here
   }
 
-  with(changes: Partial<DefinitionFields>): JobDefinition {
-    return new JobDefinition({ ...this.fields, ...changes })
+  /** A field of undefined is as if nothing had been said of it. */
+  with(changes: Changes): JobDefinition<Input, Result> {
+    return new JobDefinition(saidAlso(this.#said, changes))
   }
 
-  withName(name: string): JobDefinition {
+  /** The same under another key: one handler may do the work of many jobs. */
+  withJob(job: string): JobDefinition<Input, Result> {
+    return this.with({ job, name: this.says('name') ? this.fields.name : undefined })
+  }
+
+  withName(name: string): JobDefinition<Input, Result> {
     return this.with({ name })
   }
 
-  withQueue(queue: string): JobDefinition {
-    return this.with({ queue })
+  /** Null is as the program says. */
+  withQueue(queue: string | null): JobDefinition<Input, Result> {
+    return this.with({ queue: queue ?? undefined })
   }
 
-  withPriority(priority: number): JobDefinition {
-    return this.with({ priority })
+  /** The name of the backend that its jobs are kept in; null is the default one. */
+  withBackend(backend: string | null): JobDefinition<Input, Result> {
+    return this.with({ backend })
   }
 
-  withMaxRetries(maxRetries: number): JobDefinition {
-    return this.with({ maxAttempts: maxRetries + 1 })
+  withPriority(priority: Priority): JobDefinition<Input, Result> {
+    refuse(`Job ${JSON.stringify(this.job)}`, [priorityProblem(priority)])
+    return this.with({ priority: priorityNumber(priority) })
   }
 
-  withMaxAttempts(maxAttempts: number): JobDefinition {
-    return this.with({ maxAttempts })
+  /** Null is as the program says. */
+  withRetries(retries: number | null, backoff?: Backoff): JobDefinition<Input, Result> {
+    return this.with(retryWords.retries(this.#said, retries, backoff))
   }
 
-  withRetry(retry: RetryPolicy): JobDefinition {
+  /** Another word for `withRetries`. */
+  withMaxRetries(retries: number | null): JobDefinition<Input, Result> {
+    return this.withRetries(retries)
+  }
+
+  withMaxAttempts(attempts: number | null): JobDefinition<Input, Result> {
+    return this.with(retryWords.maxAttempts(this.#said, attempts))
+  }
+
+  withRetry(retry: RetryPolicy | BackoffFunction): JobDefinition<Input, Result> {
     return this.with({ retry })
   }
 
-  withTimeout(timeoutMs: number | null): JobDefinition {
-    return this.with({ timeoutMs })
+  withTimeout(timeout: Duration | null): JobDefinition<Input, Result> {
+    return this.with(limitWords.timeout(this.#said, timeout))
   }
 
-  withMaxRunningTime(maxRunningTimeMs: number | null): JobDefinition {
-    return this.with({ maxRunningTimeMs })
+  withMaxRunningTime(time: Duration | null): JobDefinition<Input, Result> {
+    return this.with({ maxRunningTimeMs: time === null ? null : parseDuration(time, 'maxRunningTime') })
   }
 
-  withIsolation(isolation: Isolation | null): JobDefinition {
+  withIsolation(isolation: Isolation | null): JobDefinition<Input, Result> {
     return this.with({ isolation })
   }
 
-  withConcurrency(concurrency: number | null): JobDefinition {
+  withConcurrency(concurrency: number | null): JobDefinition<Input, Result> {
     return this.with({ concurrency })
   }
 
-  withRate(rate: RateLimit | null): JobDefinition {
+  withRate(rate: RateLimit | null): JobDefinition<Input, Result> {
     return this.with({ rate })
   }
 
-  withGroup(group: Grouping | null): JobDefinition {
+  withGroup(group: Grouping | null): JobDefinition<Input, Result> {
     return this.with({ group })
   }
 
-  withSingleInstance(singleInstance = true): JobDefinition {
+  withSingleInstance(singleInstance = true): JobDefinition<Input, Result> {
     return this.with({ concurrency: singleInstance ? 1 : null })
   }
 
   /** A function alone makes keys that are held until the job has ended. */
-  withUnique(given: KeyOf | Uniqueness | null): JobDefinition {
+  withUnique(given: KeyOf | Uniqueness | null): JobDefinition<Input, Result> {
     return this.with({ unique: typeof given === 'function' ? unique(given) : given })
   }
 
-  withIdempotencyKey(key: string | KeyOf | null): JobDefinition {
+  withIdempotencyKey(key: string | KeyOf | null): JobDefinition<Input, Result> {
     return this.with({ idempotencyKey: typeof key === 'string' ? () => key : key })
   }
 
-  withDelivery(delivery: DeliveryMode): JobDefinition {
+  withDelivery(delivery: DeliveryMode): JobDefinition<Input, Result> {
     return this.with({ delivery })
   }
 
-  withSchedule(schedule: Schedule | null): JobDefinition {
-    return this.with({ schedule })
+  /** A schedule, a text (cron, a symbol or a repeat), an object, or a function that says it: `(runs) => runs.dailyAt('02:30')`. */
+  withSchedule(schedule: Schedule | ScheduleExpression | null): JobDefinition<Input, Result> {
+    if (schedule === null) return this.with({ schedule, timezone: undefined })
+    if (isSchedule(schedule)) return this.with({ schedule, timezone: schedule.timezone })
+    const said = describedSchedule(schedule)
+    return this.with({ schedule: said.toSchedule(), timezone: said.zone ?? null })
   }
 
-  withOverlap(overlap: Overlap | null): JobDefinition {
+  withCronExpression(expression: string): JobDefinition<Input, Result> {
+    return this.withSchedule((runs) => runs.cron(expression))
+  }
+
+  /** The zone of its schedule; null is the program's. */
+  withTimezone(zone: string | null): JobDefinition<Input, Result> {
+    const { schedule } = this.fields
+    if (schedule?.kind !== 'calendar') return this.with({ timezone: zone })
+    return this.with({ schedule: calendarSchedule(schedule.fields, zone ?? schedule.timezone), timezone: zone })
+  }
+
+  /** Its dispatches do not run before this instant, unless they say another; null is at once. */
+  withScheduledAt(at: Instant | null): JobDefinition<Input, Result> {
+    return this.with(descriptionWords.scheduledAt(this.#said, at))
+  }
+
+  withOverlap(overlap: Overlap | null): JobDefinition<Input, Result> {
     return this.with({ overlap })
   }
 
-  withMisfire(misfire: MisfirePolicy | null): JobDefinition {
+  withMisfire(misfire: MisfirePolicy | null): JobDefinition<Input, Result> {
     return this.with({ misfire })
   }
 
-  withAfter(...after: readonly string[]): JobDefinition {
+  withAfter(...after: readonly string[]): JobDefinition<Input, Result> {
     return this.with({ after })
   }
 
-  withDependsOn(...dependsOn: readonly (string | Dependency)[]): JobDefinition {
+  withDependsOn(...dependsOn: readonly (string | Dependency)[]): JobDefinition<Input, Result> {
     return this.with({ dependsOn: dependsOn.map((each) => (typeof each === 'string' ? { job: each, onFailure: 'skip' } : each)) })
   }
 
-  withEnvironments(...environments: readonly string[]): JobDefinition {
-    return this.with({ environments })
+  withEnvironments(...environments: readonly (string | readonly string[])[]): JobDefinition<Input, Result> {
+    return this.with({ environments: environments.flat() })
   }
 
-  withEnabled(enabled: boolean): JobDefinition {
+  withEnabled(enabled = true): JobDefinition<Input, Result> {
     return this.with({ enabled })
   }
 
-  withMeta(meta: Meta): JobDefinition {
+  withMeta(meta: Meta): JobDefinition<Input, Result> {
     return this.with({ meta })
   }
 
-  withArgs(args: unknown): JobDefinition {
+  withTags(...tags: readonly (string | Tags)[]): JobDefinition<Input, Result> {
+    return this.with({ tags: tags.flat() })
+  }
+
+  withArgs(args: Input): JobDefinition<Input, Result> {
     return this.with({ args })
   }
 
-  withKeep(keep: Partial<Keep>): JobDefinition {
+  withKeep(keep: Partial<Keep>): JobDefinition<Input, Result> {
     return this.with({ keep })
   }
+}
+
+function saidFields({ handler, ...given }: GivenFields): SaidFields {
+  const { job, handlerClass, restricted: isRestricted } = given
+  if (handler === null) return givenValues({ ...given, handler })
+  return givenValues({
+    ...given,
+    handler: handlerFunction<never, unknown>(job, handler),
+    handlerClass: handlerClass ?? handlerClassOf(handler),
+    ...(isRestricted === undefined && restricted in handler && { restricted: true }),
+  })
+}
+
+function isSchedule(value: Schedule | ScheduleExpression): value is Schedule {
+  return typeof value === 'object' && 'kind' in value && 'expression' in value
 }
 
 function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
   const { maxAttempts, concurrency, timeoutMs, maxRunningTimeMs } = fields
   return [
     jobNameProblem(fields.job),
+    fields.schedule !== null && storedKey(fields.job) !== null
+      ? `a job with a schedule must not be called ${storedPrefix}…: that is what schedules are called that were made at run time`
+      : undefined,
     // Without a name of its own the job is called by its key, of which enough is said.
     fields.name === fields.job ? undefined : jobNameProblem(fields.name, 'name'),
     queueProblem(fields.queue),
+    fields.backend === null ? undefined : backendNameProblem(fields.backend),
     priorityProblem(fields.priority),
     isPositive(maxAttempts) ? undefined : `maxAttempts must be a whole number of at least 1, got ${shown(maxAttempts)}`,
     concurrency === null || isPositive(concurrency)
@@ -204,6 +314,7 @@ function problemsOf(fields: DefinitionFields): readonly (string | undefined)[] {
     ...fields.after.map((job) => jobNameProblem(job, 'a job that it comes after')),
     ...fields.dependsOn.map(dependencyProblem),
     metaProblem(fields.meta),
+    tagsProblem(fields.tags),
     ...Object.entries(fields.keep).map(([outcome, keptMs]) => keepProblem(outcome, keptMs)),
     ...fields.environments.map((environment) => keyProblem(environment, 'an environment')),
   ]

@@ -1,15 +1,21 @@
 import { TreadleError } from '../core/errors.ts'
 import type { JobContext } from './context.ts'
 
-/** The work itself. What it returns is stored as the result and must be JSON. */
-export type HandlerFunction<Payload, Result> = (payload: Payload, context: JobContext<Payload>) => Result | Promise<Result>
+/** The work itself. What it returns is stored as the result and must be JSON. `Added` is what middleware adds to its context. */
+export type HandlerFunction<Payload, Result, Added = unknown> = (
+  payload: Payload,
+  context: JobContext<Payload> & Added,
+) => Result | Promise<Result>
 
 /** A class with a static `handle`, or with one on its instances; an instance is made for each run, without arguments. */
-export type HandlerClass<Payload, Result> =
-  | { readonly name: string; handle: HandlerFunction<Payload, Result> }
-  | (new () => { handle: HandlerFunction<Payload, Result> })
+export type HandlerClass<Payload, Result, Added = unknown> =
+  | { readonly name: string; handle: HandlerFunction<Payload, Result, Added> }
+  | (new () => { handle: HandlerFunction<Payload, Result, Added> })
 
-export type Handler<Payload, Result> = HandlerFunction<Payload, Result> | HandlerClass<Payload, Result>
+/** What does the work of a job: a function, or a class with a method `handle`. */
+export type Handler<Payload, Result, Added = unknown> =
+  | HandlerFunction<Payload, Result, Added>
+  | HandlerClass<Payload, Result, Added>
 
 /**
  * Handlers that reach out of the program carry this mark. They run only on queues whose allowlist names the job.
@@ -36,6 +42,22 @@ export function handlerFunction<Payload, Result>(
   if (isClass(handler)) throw invalid(job, handler)
   refuseGenerator(job, handler)
   return handler as HandlerFunction<Payload, Result>
+}
+
+/** The class that a handler is; null where it is a function. */
+export function handlerClassOf(handler: unknown): HandlerClass<never, unknown> | null {
+  if (typeof handler !== 'function') return null
+  const { prototype } = handler
+  const isWorker = 'handle' in handler || (typeof prototype === 'object' && prototype !== null && 'handle' in prototype)
+  return isWorker ? (handler as HandlerClass<never, unknown>) : null
+}
+
+/** The key of a job that is known by its class: its static `jobName`, or its own name. Empty where it has neither. */
+export function classKey(handler: HandlerClass<never, unknown>): string {
+  const { jobName, name } = handler as { readonly jobName?: unknown; readonly name: string }
+  if (jobName === undefined) return name
+  if (typeof jobName === 'string') return jobName
+  throw new TreadleError('HANDLER_INVALID', `The static jobName of class ${name} must be a text, got ${String(jobName)}`)
 }
 
 /** To call one runs nothing of it. */

@@ -1,16 +1,16 @@
 import { TreadleError } from '../core/errors.ts'
-import { shown } from '../core/shown.ts'
+import { shown } from '../core/text/shown.ts'
 
 const maxJobLength = 191
 const maxQueueLength = 64
 const maxKeyLength = 512
 
-/** Why a text can not be the key of a job, or undefined when it can. */
+/** Why a text cannot be the key of a job, or undefined when it can. */
 export function jobNameProblem(value: unknown, what = 'a job name'): string | undefined {
   if (typeof value !== 'string' || value === '') return `${what} must be a text that is not empty, got ${JSON.stringify(value)}`
   if (value.length > maxJobLength) return `${what} must have at most ${maxJobLength} characters, got ${value.length}`
-  if (/[\p{Cc}\p{Cs}]/u.test(value) || value !== value.trim()) {
-    return `${what} must not hold control characters or halves of characters, or begin or end with a space, got ${JSON.stringify(value)}`
+  if (/[\p{Cc}\p{Cs}]/u.test(value.replaceAll('\t', ' ')) || value !== value.trim()) {
+    return `${what} must not hold control characters other than tabs, or halves of characters, or begin or end with a space, got ${JSON.stringify(value)}`
   }
   return undefined
 }
@@ -21,9 +21,15 @@ export function queueProblem(value: unknown): string | undefined {
 }
 
 export function keyProblem(value: unknown, what: string): string | undefined {
-  if (typeof value === 'string' && value !== '' && value.length <= maxKeyLength) return undefined
+  if (typeof value === 'string' && value !== '' && value.length <= maxKeyLength) return storableProblem(value, what)
   const got = typeof value === 'string' ? `one of ${value.length} characters` : typeof value
   return `${what} must be a text of 1 to ${maxKeyLength} characters, got ${got}`
+}
+
+/** Databases write them in different ways or not at all, and two keys would become one. */
+function storableProblem(text: string, what: string): string | undefined {
+  if (!text.includes('\0') && !/\p{Surrogate}/u.test(text)) return undefined
+  return `${what} must be text that every database can store: without the character U+0000 and halves of surrogate pairs`
 }
 
 export function countProblem(value: unknown, what: string): string | undefined {
@@ -39,4 +45,10 @@ export function functionProblem(value: unknown, what: string): string | undefine
 export function refuse(subject: string, problems: readonly (string | undefined)[]): void {
   const found = problems.filter((problem) => problem !== undefined)
   if (found.length > 0) throw new TreadleError('DEFINITION_INVALID', `${subject}: ${found.join('; ')}`)
+}
+
+/** Of one of several backends, as programs and command lines call it. */
+export function backendNameProblem(value: unknown): string | undefined {
+  if (typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(value)) return undefined
+  return `the name of a backend must be 1 to 64 letters, digits, - or _, and begin with a letter, got ${JSON.stringify(value)}`
 }

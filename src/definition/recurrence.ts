@@ -1,64 +1,187 @@
-import { type MisfireKind, type MisfireOptions, type MisfirePolicy, misfirePolicy } from '../scheduling/misfire.ts'
-import { Frequency } from '../scheduling/saying/frequency.ts'
-import { type Dependency, type DependencyOptions, dependenciesOf, type JobReference, referencedJobs } from './dependency.ts'
-import { refuse } from './names.ts'
-import { type Overlap, overlapProblem } from './overlap.ts'
+import { messageOf, TreadleError } from '../core/errors.ts'
+import { type Duration, formatDuration, parseDuration } from '../core/time/duration.ts'
+import { formatInstant, type Instant, parseInstant } from '../core/time/instant.ts'
+import { parseCron } from '../scheduling/calendar/cron.ts'
+import { parseZone } from '../scheduling/calendar/zone.ts'
+import {
+  defaultMisfire,
+  type MisfireKind,
+  type MisfireOptions,
+  type MisfirePolicy,
+  misfirePolicy,
+} from '../scheduling/misfire.ts'
+import { parseRepeat } from '../scheduling/repeating/repeat.ts'
+import { describedSchedule } from '../scheduling/saying/expression.ts'
+import type { Schedule } from '../scheduling/schedule.ts'
+import { endingAt } from '../scheduling/until.ts'
+import { jobNameProblem } from './names.ts'
+import { type Overlap, overlapOf, overlapProblem } from './policies/overlap.ts'
 
-/** What is said of scheduled runs beside when they are due. */
-export interface RecurrenceFields {
-  readonly overlap: Overlap | null
-  readonly misfire: MisfirePolicy | null
-  readonly after: readonly string[]
-  readonly dependsOn: readonly Dependency[]
+/** When a schedule that was made at run time is due, and what becomes of its runs that are late or in each other's way. */
+export interface Recurrence {
+  readonly key: string
+  readonly kind: RecurrenceKind
+  /** The cron expression, interval or repeat, as it was given. */
+  readonly said: string
+  readonly timezone: string
+  /** No run is due after this instant. */
+  readonly until: number | null
+  readonly misfire: MisfirePolicy
+  readonly overlap: Overlap
 }
 
-/** The words for scheduled runs: when they are due, and what becomes of one that is in another's way, late, or not the first. */
-export abstract class Recurrence extends Frequency {
-  #overlap: Overlap | null = null
-  #misfire: MisfirePolicy | null = null
-  readonly #after = new Set<string>()
-  readonly #dependsOn = new Map<string, Dependency>()
+export type RecurrenceKind = 'cron' | 'every' | 'repeat'
 
-  abstract readonly job: string
+/** When a schedule runs: `cron`, `every` or `repeat`, and the rest as it differs from what is usual. */
+export interface RecurrenceOptions {
+  /** Five fields, six with seconds first, or a macro such as `@daily`. */
+  readonly cron?: string
+  /** A fixed interval of whole seconds, counted from when the last run was due; the first run comes at once. */
+  readonly every?: Duration
+  /** Counted from the run before: `FINISHED, +1 HOUR`. */
+  readonly repeat?: string
+  /** The IANA zone of a `cron`; the program's where none is given. */
+  readonly timezone?: string | null
+  /** No run is due after this instant. */
+  readonly until?: Instant | null
+  /** The default is `latest`, and `all` for a `repeat`. */
+  readonly misfire?: MisfireKind | ({ readonly kind: MisfireKind } & MisfireOptions) | null
+  /** The default is `skip`, and `queue` for a `cron` whose missed runs are all made up for. */
+  readonly overlap?: Overlap | null
+}
 
-  /** What a scheduled run does while an earlier one has not ended; the default is `skip`, and `queue` with `misfire('all')`. */
-  overlap(overlap: Overlap): this {
-    this.beforeChange()
-    refuse(`Job "${this.job}"`, [overlapProblem(overlap)])
-    this.#overlap = overlap
-    return this
+const kinds: readonly RecurrenceKind[] = ['cron', 'every', 'repeat']
+
+/** Schedules of the code are called like their jobs: no name of theirs begins with this. */
+export const storedPrefix = 'stored:'
+
+/** The name of a schedule that was made at run time, among those of the code. */
+export function storedName(key: string): string {
+  return storedPrefix + key
+}
+
+/** The key of a schedule that was made at run time; null where the name is that of one of the code. */
+export function storedKey(name: string): string | null {
+  return name.startsWith(storedPrefix) ? name.slice(storedPrefix.length) : null
+}
+
+/** Throws where it is not sound. */
+export function parseRecurrence(key: string, options: RecurrenceOptions, timezone: string): Recurrence {
+  const problem = jobNameProblem(key, "a schedule's key")
+  if (problem !== undefined) throw new TreadleError('SCHEDULE_INVALID', problem)
+  try {
+    return soundRecurrence(key, options, timezone)
+  } catch (thrown) {
+    throw new TreadleError('SCHEDULE_INVALID', `Schedule ${JSON.stringify(key)}: ${messageOf(thrown)}`, { cause: thrown })
   }
+}
 
-  /** What becomes of runs that were due while nobody was there; the default is `latest`. */
-  misfire(kind: MisfireKind, options?: MisfireOptions): this {
-    this.beforeChange()
-    this.#misfire = misfirePolicy(kind, options)
-    return this
-  }
+function soundRecurrence(key: string, options: RecurrenceOptions, timezone: string): Recurrence {
+  const given = kinds.filter((kind) => options[kind] != null)
+  const [kind, ...others] = given
+  if (kind === undefined || others.length > 0)
+    throw invalid(`give one of cron, every and repeat, got ${given.join(' and ') || 'none'}`)
+  if (kind !== 'cron' && options.timezone != null) throw invalid(`${kind} counts from the run before: give no timezone`)
+  const until = options.until == null ? null : parseInstant(options.until, 'until')
+  const said = saidOf(kind, options)
+  const when = { key, kind, said, timezone: kind === 'cron' ? (options.timezone ?? timezone) : 'UTC', until }
+  parseZone(when.timezone)
+  const schedule = scheduleOf(when)
+  const misfire = misfireOf(options.misfire, kind, schedule)
+  const overlap = options.overlap ?? null
+  const problem = overlapProblem(overlap) ?? contradiction(overlap, misfire, schedule)
+  if (problem !== undefined) throw invalid(problem)
+  return { ...when, misfire, overlap: overlapOf({ schedule, overlap, misfire }) }
+}
 
-  /** Of runs that are due together, this one is enqueued after those of these jobs. It does not wait for their end. */
-  after(...jobs: readonly (JobReference | readonly JobReference[])[]): this {
-    this.beforeChange()
-    for (const job of referencedJobs(this.job, 'after()', jobs.flat())) this.#after.add(job)
-    return this
-  }
+function saidOf(kind: RecurrenceKind, { cron, every, repeat }: RecurrenceOptions): string {
+  if (kind === 'every') return saidInterval(every as Duration)
+  const text: unknown = kind === 'cron' ? cron : repeat
+  if (typeof text !== 'string') throw invalid(`${kind} must be a text`)
+  if (text.length > longestSaid) throw invalid(`${kind} must have at most ${longestSaid} characters, got ${text.length}`)
+  // A repeat that stands still or goes back is refused as it is in the code.
+  if (kind === 'repeat') describedSchedule((words) => words.repeat(text)).toSchedule()
+  return text
+}
 
-  /** A scheduled run begins when the last runs of these jobs that were due have succeeded. */
-  dependsOn(...jobs: readonly JobReference[]): this
-  dependsOn(...jobsAndOptions: readonly [...jobs: JobReference[], options: DependencyOptions]): this
-  dependsOn(jobs: readonly JobReference[], options?: DependencyOptions): this
-  dependsOn(...args: readonly unknown[]): this {
-    this.beforeChange()
-    for (const dependency of dependenciesOf(this.job, args)) this.#dependsOn.set(dependency.job, dependency)
-    return this
-  }
+const longestSaid = 1_000
+const longestIntervalMs = 99_999_999_000
 
-  protected recurrence(): RecurrenceFields {
-    return {
-      overlap: this.#overlap,
-      misfire: this.#misfire,
-      after: [...this.#after],
-      dependsOn: [...this.#dependsOn.values()],
-    }
+function saidInterval(every: Duration): string {
+  const ms = parseDuration(every, 'every')
+  if (ms < 1_000 || ms % 1_000 !== 0 || ms > longestIntervalMs)
+    throw invalid(`every must be a whole number of seconds, from 1s to 1157d, got ${String(every)}`)
+  return formatDuration(ms)
+}
+
+/** An interval that was missed is worth making up for once; a repeat catches up, as it does in the code. */
+function misfireOf(given: RecurrenceOptions['misfire'], kind: RecurrenceKind, schedule: Schedule): MisfirePolicy {
+  if (given == null) return kind === 'every' ? misfirePolicy('latest') : defaultMisfire(schedule)
+  if (typeof given === 'string') return misfirePolicy(given)
+  const { kind: policy, ...options } = given
+  return misfirePolicy(policy, options)
+}
+
+function contradiction(overlap: Overlap | null, misfire: MisfirePolicy, { kind }: Schedule): string | undefined {
+  if (overlap !== 'skip' || misfire.kind !== 'all' || kind !== 'calendar') return undefined
+  return 'overlap skip and misfire all contradict each other, since missed runs that are made up for would skip one another: use queue'
+}
+
+/** The schedule that it says. */
+export function scheduleOf({ kind, said, timezone, until }: Omit<Recurrence, 'misfire' | 'overlap'>): Schedule {
+  if (kind === 'every') return parseRepeat(`SCHEDULED, +${parseDuration(said, 'every') / 1_000} SECONDS`)
+  if (kind === 'repeat') return parseRepeat(said)
+  const schedule = parseCron(said, timezone)
+  return until === null ? schedule : endingAt(schedule, until)
+}
+
+/** In a fixed order, as they are signed. */
+export function recurrenceFields({ key, kind, said, timezone, until, misfire, overlap }: Recurrence): readonly unknown[] {
+  const cap = misfire.kind === 'all' ? misfire.cap : null
+  return [key, kind, said, timezone, until, misfire.kind, misfire.withinMs, cap, overlap]
+}
+
+/** What `recurrenceFields` has written, or undefined. */
+export function recurrenceOf(fields: unknown): Recurrence | undefined {
+  if (!Array.isArray(fields) || fields.length !== 9) return undefined
+  const [key, kind, said, timezone, until, misfireKind, withinMs, cap, overlap] = fields as readonly unknown[]
+  const isSound =
+    typeof key === 'string' &&
+    kinds.includes(kind as RecurrenceKind) &&
+    typeof said === 'string' &&
+    typeof timezone === 'string' &&
+    (until === null || Number.isSafeInteger(until)) &&
+    (withinMs === null || Number.isSafeInteger(withinMs)) &&
+    overlap !== null &&
+    overlapProblem(overlap) === undefined
+  const misfire = misfireFrom(misfireKind, withinMs as number | null, cap)
+  if (!isSound || misfire === undefined) return undefined
+  return { key, kind, said, timezone, until, misfire, overlap } as Recurrence
+}
+
+function misfireFrom(kind: unknown, withinMs: number | null, cap: unknown): MisfirePolicy | undefined {
+  if (kind === 'latest' && cap === null) return { kind, withinMs }
+  if (kind === 'skip' && cap === null && withinMs !== null) return { kind, withinMs }
+  if (kind === 'all' && withinMs !== null && Number.isSafeInteger(cap)) return { kind, withinMs, cap: cap as number }
+  return undefined
+}
+
+/** The options that say the same, as JSON. */
+export function recurrenceOptions(recurrence: Recurrence): RecurrenceOptions {
+  const { kind, said, timezone, until, misfire, overlap } = recurrence
+  return {
+    [kind]: said,
+    ...(kind === 'cron' && { timezone }),
+    ...(until !== null && { until: formatInstant(until) }),
+    misfire: {
+      kind: misfire.kind,
+      ...(misfire.withinMs !== null && { within: formatDuration(misfire.withinMs) }),
+      ...(misfire.kind === 'all' && { cap: misfire.cap }),
+    },
+    overlap,
   }
+}
+
+function invalid(why: string): TreadleError {
+  return new TreadleError('SCHEDULE_INVALID', why)
 }

@@ -1,23 +1,61 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from './definition.ts'
-import { dependencyProblems } from './dependencies.ts'
+import { type DefinitionPlace, isReload } from './definition-place.ts'
+import { dependencyProblems } from './policies/dependencies.ts'
+import { noRules, type ProgramRules } from './program-rules.ts'
 
-/** Anything that can give its definition: a builder, until then open to change. */
-interface Described {
+/** Anything that can give its definition: a builder, until then open to change, or a definition itself. */
+export interface Described {
   readonly job: string
+  /** The class that it was made of; null where its handler is a function. */
+  readonly handlerClass?: unknown
   toDefinition(): JobDefinition
 }
 
-/** The jobs that this program knows, by key. */
+/** The jobs that this program knows, by key. The definitions that it gives are complete: by the rules of the program. */
 export class Registry {
   readonly #described = new Map<string, Described>()
+  readonly #places = new Map<string, DefinitionPlace | null>()
+  readonly #byClass = new Map<unknown, readonly string[]>()
+  #rules: ProgramRules = noRules
+  #completed = new WeakMap<JobDefinition, JobDefinition>()
+  #found = new Map<string, JobDefinition>()
   #definitions: readonly JobDefinition[] | undefined
 
-  add(described: Described): void {
-    if (this.#described.has(described.job)) {
-      throw new TreadleError('JOB_DUPLICATE', `Job "${described.job}" is defined twice. Give one of them another name.`)
+  /** True where it takes the place of an earlier one, because the module that defines it was loaded again. */
+  add(described: Described, place: DefinitionPlace | null = null): boolean {
+    const { job, handlerClass } = described
+    const isAgain = this.#described.has(job)
+    if (isAgain && !isReload(this.#places.get(job) ?? null, place)) {
+      throw new TreadleError('JOB_DUPLICATE', `Job "${job}" is defined twice. Give one of them another name.`)
     }
-    this.#described.set(described.job, described)
+    if (isAgain) this.remove(job)
+    this.#described.set(job, described)
+    this.#places.set(job, place)
+    if (handlerClass != null) this.#byClass.set(handlerClass, [...this.jobsOf(handlerClass), job])
+    this.#definitions = undefined
+    return isAgain
+  }
+
+  /** A job that was known for a while only. */
+  remove(job: string): void {
+    const handlerClass = this.#described.get(job)?.handlerClass ?? null
+    if (handlerClass !== null)
+      this.#byClass.set(
+        handlerClass,
+        this.jobsOf(handlerClass).filter((each) => each !== job),
+      )
+    this.#described.delete(job)
+    this.#places.delete(job)
+    this.#found.delete(job)
+    this.#definitions = undefined
+  }
+
+  /** What counts from here on. */
+  follow(rules: ProgramRules): void {
+    this.#rules = rules
+    this.#completed = new WeakMap()
+    this.#found = new Map()
     this.#definitions = undefined
   }
 
@@ -25,15 +63,38 @@ export class Registry {
     return this.#described.has(job)
   }
 
+  /** The keys of the jobs that a class handles. */
+  jobsOf(handlerClass: unknown): readonly string[] {
+    return this.#byClass.get(handlerClass) ?? []
+  }
+
   get(job: string): JobDefinition {
-    const described = this.#described.get(job)
-    if (described !== undefined) return described.toDefinition()
+    const found = this.find(job)
+    if (found !== undefined) return found
     const known = [...this.#described.keys()].join(', ') || 'none'
     throw new TreadleError('JOB_UNKNOWN', `No job is defined as "${job}". Defined here: ${known}`)
   }
 
   find(job: string): JobDefinition | undefined {
-    return this.#described.get(job)?.toDefinition()
+    const found = this.#found.get(job)
+    if (found !== undefined) return found
+    const described = this.#described.get(job)
+    if (described === undefined) return undefined
+    const definition = this.complete(described.toDefinition())
+    this.#found.set(job, definition)
+    return definition
+  }
+
+  /** A definition by the rules of this program, whether it is known here or not. */
+  complete(definition: JobDefinition): JobDefinition {
+    if (this.#rules === noRules) return definition
+    let completed = this.#completed.get(definition)
+    if (completed === undefined) {
+      completed = definition.completedBy(this.#rules)
+      this.#completed.set(definition, completed)
+      this.#completed.set(completed, completed)
+    }
+    return completed
   }
 
   /** All definitions; asking freezes them. Throws when they do not fit together. */
@@ -48,7 +109,7 @@ export class Registry {
     const problems: string[] = []
     for (const described of this.#described.values()) {
       try {
-        sound.push(described.toDefinition())
+        sound.push(this.complete(described.toDefinition()))
       } catch (thrown) {
         problems.push(messageOf(thrown))
       }
@@ -57,7 +118,7 @@ export class Registry {
   }
 
   #fitting(): readonly JobDefinition[] {
-    const definitions = [...this.#described.values()].map((described) => described.toDefinition())
+    const definitions = [...this.#described.keys()].map((job) => this.get(job))
     const problems = dependencyProblems(definitions, (job) => this.has(job))
     if (problems.length > 0) throw new TreadleError('DEFINITION_INVALID', problems.join('; '))
     return definitions

@@ -1,4 +1,4 @@
-import type { Json } from '../core/json.ts'
+import type { Json } from '../core/text/json.ts'
 import type { Meta } from '../definition/meta.ts'
 
 /** What the protocol knows of a job and the queue does not. It travels with the job, signed. */

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
 /** A text that only holders of the key can read, as it is stored: JSON, so that it can stand where any payload stands. */
 export interface Encrypted {
@@ -10,7 +10,12 @@ export interface Encrypted {
 }
 
 const algorithm = 'aes-256-gcm'
-const [nonceBytes, tagBytes] = [12, 16] as const
+const [nonceBytes, tagBytes, keyBytes] = [12, 16, 32] as const
+
+/** For what only this process is to read again. */
+export function passingKey(): KeyObject {
+  return createSecretKey(randomBytes(keyBytes))
+}
 
 /** Bound to `context`, which is not secret: in another place than its own the text cannot be decrypted. */
 export function encryptText(text: string, context: string, kid: string, key: KeyObject): string {

@@ -4,11 +4,20 @@ import { type Identity, identityOf, identityStart, identityTail, isInstant } fro
 import type { KeyRing } from './key-ring.ts'
 import type { ScopedJob } from './key-scope.ts'
 
-export { envelopeVersion, type Identity, identityOf, identityStart, parseIdentity } from './identity.ts'
+export {
+  envelopeVersion,
+  hasTags,
+  type Identity,
+  identityOf,
+  identityStart,
+  parseIdentity,
+  saidRetries,
+  tagsOf,
+} from './identity.ts'
 
 /**
  * A job as it travels. `identity` and `payload` are JSON texts that are made once, stored verbatim and signed as those bytes;
- * the other fields repeat what a backend needs for routing, and are not trusted by whoever runs the job.
+ * the other fields repeat what a backend needs for routing, and workers do not trust them.
  */
 export interface Envelope {
   readonly id: string
@@ -56,7 +65,7 @@ export interface Links {
 export interface ParentLink {
   readonly id: string
   /**
-   * Of the parent's lease: a job whose lease is lost can not have children any more. Null where somebody else makes the child,
+   * Of the parent's lease: a job whose lease is lost cannot have children any more. Null where somebody else makes the child,
    * who may do so while the parent runs or waits for its children.
    */
   readonly token: string | null
@@ -137,16 +146,17 @@ export function stamp(
 ): Envelope {
   const identity = identityStart(id) + text
   const payload = encrypted && !isEncrypted ? encryptedPayload(plain, id, { job, queue }, keys) : plain
+  const { number = null } = delivery
   return {
     id,
-    number: delivery.number ?? null,
+    number,
     job,
     queue,
     priority,
     singleInstance,
     identity,
     payload,
-    signature: keys === null ? null : keys.sign(identity, payload),
+    signature: keys === null ? null : keys.sign(identity, payload, number),
     createdAt: delivery.createdAt,
     runAt: delivery.runAt,
     uniqueKey: delivery.uniqueKey,
@@ -167,7 +177,7 @@ function payloadContext(id: string): string {
 }
 
 /** The parts of an envelope that opening it looks at. */
-export type Sealed = Pick<Envelope, (typeof repeated)[number] | 'identity' | 'payload' | 'signature'> &
+export type Sealed = Pick<Envelope, (typeof repeated)[number] | 'number' | 'identity' | 'payload' | 'signature'> &
   Partial<Pick<Envelope, 'createdAt' | 'runAt'>>
 
 /** Fields of the identity that stand outside of it too, for the backend. */
@@ -184,6 +194,8 @@ export function isSameSeal(a: Seal, b: Seal): boolean {
   return a.payload === b.payload && a.identity === b.identity && a.signature === b.signature
 }
 
+const unread = Symbol('unread')
+
 /**
  * An envelope that was verified. Nothing else can be sealed again, so that nobody can have something signed by writing it into the
  * database. The class is not exported: `openEnvelope` alone makes one, and a copy of one is none.
@@ -192,23 +204,26 @@ class OpenedEnvelope {
   readonly identity: Identity
   /** The payload as it was signed, and as it is stored: an encrypted one is not readable. */
   readonly text: string
+  /** Nobody has given it its number, or taken it away, since it was signed. */
+  readonly isNumberSigned: boolean
   readonly #isSigned: boolean
-  readonly #read: () => unknown
-  #payload: { readonly value: unknown } | undefined
+  readonly #keys: KeyRing | null
+  #payload: unknown
 
-  constructor(identity: Identity, text: string, isSigned: boolean, read: () => unknown) {
+  constructor(identity: Identity, text: string, isSigned: boolean, isNumberSigned: boolean, keys: KeyRing | null) {
     this.identity = identity
+    this.isNumberSigned = isNumberSigned
     this.text = text
     this.#isSigned = isSigned
-    this.#read = read
+    this.#keys = keys
     // What is not JSON is refused at once; what is encrypted is decrypted only where somebody wants to know what it says.
-    if (!identity.encrypted) this.#payload = { value: read() }
+    this.#payload = identity.encrypted ? unread : parsedPayload(identity.id, text)
   }
 
   /** What `text` says. A handler may change what is inside of it. */
   get payload(): unknown {
-    this.#payload ??= { value: this.#read() }
-    return this.#payload.value
+    if (this.#payload === unread) this.#payload = decryptedPayload(this.identity.id, this.text, this.#keys)
+    return this.#payload
   }
 
   /** What may sign this job again: nothing, where its own signature was not looked at or was not there. */
@@ -221,7 +236,7 @@ export type Opened = OpenedEnvelope
 
 /** Verifies and parses an envelope; throws `SIGNATURE_MISSING`, `SIGNATURE_INVALID` or `ENVELOPE_MALFORMED`. */
 export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
-  keys?.verify(sealed.identity, sealed.payload, sealed.signature)
+  const isNumberSigned = keys?.verify(sealed.identity, sealed.payload, sealed.signature, sealed.number) ?? false
   const identity = identityOf(sealed.id, sealed.identity)
   if (identity === undefined) throw malformed(sealed.id, 'its identity is not one that this version of Treadle writes')
   for (const field of repeated) {
@@ -229,12 +244,10 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
   }
   const { createdAt = 0, runAt = 0 } = sealed
   if (!isInstant(createdAt) || !isInstant(runAt)) throw malformed(sealed.id, 'its times are none')
-  const isSigned = keys !== null && sealed.signature !== null
-  const read = identity.encrypted ? () => decryptedPayload(sealed, keys) : () => parsedPayload(sealed)
-  return new OpenedEnvelope(identity, sealed.payload, isSigned, read)
+  return new OpenedEnvelope(identity, sealed.payload, keys !== null && sealed.signature !== null, isNumberSigned, keys)
 }
 
-function parsedPayload({ id, payload }: Pick<Sealed, 'id' | 'payload'>): unknown {
+function parsedPayload(id: string, payload: string): unknown {
   try {
     return JSON.parse(payload)
   } catch (cause) {
@@ -242,7 +255,7 @@ function parsedPayload({ id, payload }: Pick<Sealed, 'id' | 'payload'>): unknown
   }
 }
 
-function decryptedPayload({ id, payload }: Sealed, keys: KeyRing | null): unknown {
+function decryptedPayload(id: string, payload: string, keys: KeyRing | null): unknown {
   const encrypted = parseEncrypted(payload)
   if (encrypted === undefined) throw malformed(id, 'its payload should be encrypted, and is not')
   if (keys === null) throw malformed(id, 'its payload is encrypted, and this program has no key')
@@ -252,7 +265,7 @@ function decryptedPayload({ id, payload }: Sealed, keys: KeyRing | null): unknow
   } catch (cause) {
     throw malformed(id, `its payload cannot be decrypted: ${messageOf(cause)}`, cause)
   }
-  return parsedPayload({ id, payload: plain })
+  return parsedPayload(id, plain)
 }
 
 function malformed(id: string, why: string, cause?: unknown): TreadleError {

@@ -1,18 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import { lstatSync, realpathSync } from 'node:fs'
-import { createDurably, replaceDurably } from '../core/durable-file.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
+import { createDurably, replaceDurably } from '../core/files/durable-file.ts'
+import { type PrivateFile, readDurablePrivateFile, refuseOpenFolder } from '../core/files/private-file.ts'
 import { randomToken } from '../core/id.ts'
-import { type PrivateFile, readDurablePrivateFile, refuseOpenFolder } from '../core/private-file.ts'
 import { KeyRing, type KeyRingOptions, type SigningKey } from './key-ring.ts'
 import { isLimited, type KeyScope } from './key-scope.ts'
 
+export interface KeyFileOptions extends KeyRingOptions {
+  /** The id of a key that waiting jobs are signed with, where the file was not there when the queue was opened. */
+  readonly neededKey?: string | null
+}
+
 /**
  * The key ring of a file that only its owner can read: a line for each key, the one that signs first. The file is made with a new
- * key where there is none, when something is first signed or verified.
+ * key where there is none, when something is first signed or verified; but a new key would refuse all jobs that wait.
  */
-export function keyRingFromFile(path: string, options: KeyRingOptions = {}): KeyRing {
-  return new KeyRing(() => readKeyFile(path) ?? createKeyFile(path), options)
+export function keyRingFromFile(path: string, { neededKey = null, ...options }: KeyFileOptions = {}): KeyRing {
+  return new KeyRing(() => readKeyFile(path) ?? (neededKey === null ? createKeyFile(path) : refuseLost(path, neededKey)), options)
+}
+
+function refuseLost(path: string, key: string): never {
+  const message = `The key file ${path} is missing, and jobs that wait are signed with its key ${JSON.stringify(key)}. Restore it from a backup. To begin with a new key, which refuses these jobs, run: treadle keys create --file ${path}`
+  throw new TreadleError('KEY_UNKNOWN', message)
 }
 
 /** Undefined where there is no such file. The keys are on disk when this returns. */

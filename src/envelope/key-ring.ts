@@ -9,6 +9,8 @@ export type { SigningKey } from './ring-key.ts'
 export interface KeyRingOptions {
   /** Lets jobs without a signature pass, for the time in which signing is introduced. A wrong signature is refused all the same. */
   readonly acceptsUnsigned?: boolean
+  /** Signs also a success that leaves nothing and that nobody waits for, and takes none for genuine without that. */
+  readonly signsEveryEnd?: boolean
 }
 
 /**
@@ -17,14 +19,16 @@ export interface KeyRingOptions {
  */
 export class KeyRing {
   readonly acceptsUnsigned: boolean
+  readonly signsEveryEnd: boolean
   readonly #load: () => readonly SigningKey[]
   #loaded: ReadonlyMap<string, RingKey> | undefined
   #first: RingKey | undefined
   #onUnsigned: (identity: string) => void = () => {}
 
   /** Keys that are given as a function are asked for when something is first signed or verified: whoever only looks needs none. */
-  constructor(keys: readonly SigningKey[] | (() => readonly SigningKey[]), { acceptsUnsigned = false }: KeyRingOptions = {}) {
-    this.acceptsUnsigned = acceptsUnsigned
+  constructor(keys: readonly SigningKey[] | (() => readonly SigningKey[]), options: KeyRingOptions = {}) {
+    this.acceptsUnsigned = options.acceptsUnsigned ?? false
+    this.signsEveryEnd = options.signsEveryEnd ?? false
     this.#load = typeof keys === 'function' ? keys : () => keys
     if (typeof keys !== 'function') this.ready()
   }
@@ -39,30 +43,37 @@ export class KeyRing {
     this.#onUnsigned = tell
   }
 
-  /** `kid.signature`, over the identity and the payload as they travel. */
-  sign(identity: string, payload: string): string {
+  /** `kid.signature`, over the identity and the payload as they travel, and over the small number of a job that has one. */
+  sign(identity: string, payload: string, number: number | null = null): string {
     this.#keys()
     // Most rings have one key, for all jobs.
     const isForAll = this.#first !== undefined && !isLimited(this.#first.scope)
     const key = isForAll ? (this.#first as RingKey) : this.#signerOf(parseIdentity(identity))
-    return `${key.id}.${key.digest(signedText(identity, payload))}`
+    return `${key.id}.${key.digest(signedText(identity, payload, number))}`
   }
 
-  verify(identity: string, payload: string, signature: string | null): void {
+  /**
+   * A job that was signed before it had a number, or by a version that did not sign numbers, passes with any: gives whether the
+   * signature is about this one, too.
+   */
+  verify(identity: string, payload: string, signature: string | null, number: number | null = null): boolean {
     if (signature === null) {
       if (!this.acceptsUnsigned) throw new TreadleError('SIGNATURE_MISSING', 'The envelope is not signed')
       this.#onUnsigned(identity)
-      return
+      return false
     }
     const dot = signature.indexOf('.')
     const key = this.#keyOf(signature)
     if (key === undefined) {
       throw new TreadleError('SIGNATURE_INVALID', 'The envelope is signed with a key that is not in the key ring')
     }
-    if (!key.matches(signedText(identity, payload), signature.slice(dot + 1))) {
+    const matches = (signed: number | null) => key.matches(signedText(identity, payload, signed), signature.slice(dot + 1))
+    const isNumberSigned = matches(number)
+    if (!isNumberSigned && (number === null || !matches(null))) {
       throw new TreadleError('SIGNATURE_INVALID', 'The envelope was changed after it was signed')
     }
     if (isLimited(key.scope)) refuseUncovered(key, parseIdentity(identity))
+    return isNumberSigned
   }
 
   /** With the key that signs this job; see `decrypt`. */
@@ -140,7 +151,7 @@ function refuseUncovered({ id, scope }: RingKey, job: ScopedJob | undefined): vo
   throw new TreadleError('SIGNATURE_INVALID', message)
 }
 
-// Both parts are JSON texts, so neither can hold a raw line feed: the separator makes the pair unambiguous.
-function signedText(identity: string, payload: string): string {
-  return `${identity}\n${payload}`
+// The identity is a JSON array without a raw line feed, and a number has none: the separators make the parts unambiguous.
+function signedText(identity: string, payload: string, number: number | null): string {
+  return number === null ? `${identity}\n${payload}` : `${number}\n${identity}\n${payload}`
 }

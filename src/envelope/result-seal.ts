@@ -28,6 +28,8 @@ export interface StoredResult {
 /** A job whose result is sealed. */
 export interface SealingJob extends ScopedJob {
   readonly encrypted?: boolean
+  /** Of a child: see `parentMarkOf`. */
+  readonly parentMark?: string
 }
 
 /**
@@ -43,14 +45,17 @@ export function sealResult(end: PlainEnd, job: SealingJob, keys: KeyRing | null)
 
 /**
  * The result as everybody may read it who has the keys. Throws `RESULT_FORGED` unless somebody who holds a key for this job has said
- * that it ended like this. `job` is what is known of the job: a key for all jobs vouches for any of them.
+ * that it ended like this. `job` is what is known of the job: a key for all jobs vouches for any of them. The child of one job is
+ * none of another: `parentMark` is that of who goes on with the result.
  */
-export function openResult(end: SealedEnd, job: Partial<ScopedJob>, keys: KeyRing | null): string | null {
+export function openResult(end: SealedEnd, job: Partial<ScopedJob>, keys: KeyRing | null, parentMark?: string): string | null {
   const what = `The result of job ${end.id}`
   if (isUnsealed(end, keys, what)) return end.result
   const signature = end.seal?.slice(0, end.seal.lastIndexOf('.')) ?? ''
   const sealing = decodedJob(end.seal?.slice(signature.length + 1) ?? '')
   if (sealing === undefined) throw changed(what)
+  const isAnothers = parentMark !== undefined && sealing.parentMark !== undefined && sealing.parentMark !== parentMark
+  if (isAnothers) throw changed(what)
   const expected = { ...sealing, ...job }
   const isVouchedFor = (isEncrypted: boolean) =>
     keys.verifyText(resultText(end, sealing, isEncrypted), signature, sealing) &&
@@ -145,14 +150,15 @@ function changed(what: string): TreadleError {
   return new TreadleError('RESULT_FORGED', message)
 }
 
-function encodedJob({ job, queue }: ScopedJob): string {
-  return Buffer.from(JSON.stringify([job, queue])).toString('base64url')
+function encodedJob({ job, queue, parentMark }: SealingJob): string {
+  return Buffer.from(JSON.stringify(parentMark === undefined ? [job, queue] : [job, queue, parentMark])).toString('base64url')
 }
 
-function decodedJob(text: string): ScopedJob | undefined {
+function decodedJob(text: string): SealingJob | undefined {
   try {
-    const [job, queue] = JSON.parse(Buffer.from(text, 'base64url').toString()) as readonly unknown[]
-    return typeof job === 'string' && typeof queue === 'string' ? { job, queue } : undefined
+    const [job, queue, parentMark] = JSON.parse(Buffer.from(text, 'base64url').toString()) as readonly unknown[]
+    if (typeof job !== 'string' || typeof queue !== 'string') return undefined
+    return typeof parentMark === 'string' ? { job, queue, parentMark } : { job, queue }
   } catch {
     return undefined
   }
@@ -167,8 +173,9 @@ function onceContext(key: string): string {
 }
 
 // The first line is JSON and names what is signed, so that no text can be taken for one of another kind, nor for an envelope.
-function resultText({ id, outcome, result }: PlainEnd, { job, queue }: ScopedJob, isEncrypted: boolean): string {
-  return `${JSON.stringify(['result', id, job, queue, outcome, kindOf(result, isEncrypted)])}\n${result ?? ''}`
+function resultText({ id, outcome, result }: PlainEnd, { job, queue, parentMark }: SealingJob, isEncrypted: boolean): string {
+  const parts = ['result', id, job, queue, outcome, kindOf(result, isEncrypted)]
+  return `${JSON.stringify(parentMark === undefined ? parts : [...parts, parentMark])}\n${result ?? ''}`
 }
 
 function onceText({ key, result }: Omit<SealedOnce, 'seal'>, isEncrypted: boolean): string {

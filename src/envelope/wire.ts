@@ -1,6 +1,6 @@
 import { TreadleError } from '../core/errors.ts'
-import { parseInstant } from '../core/instant.ts'
-import type { Json } from '../core/json.ts'
+import type { Json } from '../core/text/json.ts'
+import { parseInstant } from '../core/time/instant.ts'
 import { type Envelope, envelopeVersion, type Identity, parseIdentity, sealEnvelope } from './envelope.ts'
 
 /** The envelope as one JSON object, the same on every broker that stores a job as one text. */
@@ -10,7 +10,8 @@ export interface WireEnvelope {
   readonly payload: Json
   readonly queue: string
   readonly priority: number
-  readonly maxRetries: number
+  /** Null where it was not set: the worker decides. The same holds for `timeout`, of which 0 is no limit. */
+  readonly maxRetries: number | null
   /** Completed runs before the one to come. Not signed: it grows with every delivery. */
   readonly attempts: number
   readonly name: string
@@ -27,9 +28,14 @@ export interface WireEnvelope {
   readonly repeat?: string
   /** The payload is encrypted; absent where it is not. */
   readonly encrypted?: true
+  /** Words that people find it by; absent where it has none. */
+  readonly tags?: readonly string[]
+  /** What clients of a job server call it; absent where it has no number. */
+  readonly number?: number
   readonly _sig: string | null
 }
 
+/** An envelope as one JSON text, for queues that keep messages and no rows. */
 export function toWire(envelope: Envelope, attempts: number): string {
   const identity = parseIdentity(envelope.identity)
   if (identity === undefined) throw new TreadleError('ENVELOPE_MALFORMED', `The envelope of job ${envelope.id} has no identity`)
@@ -51,6 +57,8 @@ export function toWire(envelope: Envelope, attempts: number): string {
     ...(identity.occurrence !== null && { occurrence: new Date(identity.occurrence).toISOString() }),
     ...(identity.repeat !== null && { repeat: identity.repeat }),
     ...(identity.encrypted && { encrypted: true }),
+    ...(identity.tags && { tags: identity.tags }),
+    ...(envelope.number !== null && { number: envelope.number }),
     _sig: envelope.signature,
   }
   return JSON.stringify(wire)
@@ -63,7 +71,20 @@ export interface ReadWire {
 
 /** Reads what `toWire` wrote. Whether it may run is decided by `openEnvelope`, which checks the signature. */
 export function fromWire(text: string, receivedAt: number): ReadWire {
-  const wire = parseWire(text)
+  return fromMembers(wireMembers(text), receivedAt)
+}
+
+/** All members of a message, also those that are not of the envelope. */
+export function wireMembers(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>
+  } catch (cause) {
+    throw new TreadleError('ENVELOPE_MALFORMED', 'The message is not JSON', { cause })
+  }
+}
+
+export function fromMembers(members: Readonly<Record<string, unknown>>, receivedAt: number): ReadWire {
+  const wire = checkedWire(members)
   const identity: Identity = {
     id: wire.identifier,
     job: wire.job,
@@ -78,9 +99,10 @@ export function fromWire(text: string, receivedAt: number): ReadWire {
     occurrence: wire.occurrence === undefined ? null : (instantMs(wire.occurrence) ?? null),
     repeat: wire.repeat ?? null,
     ...(wire.encrypted && { encrypted: true }),
+    ...(wire.tags && { tags: wire.tags }),
   }
   const runAt = wire.schedule === null ? receivedAt : (instantMs(wire.schedule) ?? receivedAt)
-  const delivery = { createdAt: receivedAt, runAt, uniqueKey: null }
+  const delivery = { createdAt: receivedAt, runAt, uniqueKey: null, number: wire.number ?? null }
   const unsigned = sealEnvelope(identity, JSON.stringify(wire.payload), delivery, null, true)
   return { envelope: { ...unsigned, signature: wire._sig }, attempts: wire.attempts }
 }
@@ -91,7 +113,7 @@ const wireShape: { readonly [Field in keyof WireEnvelope]-?: (value: unknown) =>
   payload: (value) => value !== undefined,
   queue: isText,
   priority: Number.isSafeInteger,
-  maxRetries: isCount,
+  maxRetries: (value) => value === null || isCount(value),
   attempts: isCount,
   name: isText,
   identifier: isText,
@@ -103,17 +125,15 @@ const wireShape: { readonly [Field in keyof WireEnvelope]-?: (value: unknown) =>
   occurrence: (value) => value === undefined || (typeof value === 'string' && instantMs(value) !== undefined),
   repeat: (value) => value === undefined || isText(value),
   encrypted: (value) => value === undefined || value === true,
+  tags: (value) => value === undefined || (Array.isArray(value) && value.length > 0 && value.every(isText)),
+  number: (value) => value === undefined || isCount(value),
   _sig: (value) => value === null || isText(value),
 }
 
-function parseWire(text: string): WireEnvelope {
-  let wire: Partial<WireEnvelope>
-  try {
-    wire = Object(JSON.parse(text)) as Partial<WireEnvelope>
-  } catch (cause) {
-    throw new TreadleError('ENVELOPE_MALFORMED', 'The message is not JSON', { cause })
-  }
-  const wrong = Object.entries(wireShape).filter(([field, sound]) => !sound(wire[field as keyof WireEnvelope]))
+const wireChecks = Object.entries(wireShape)
+
+function checkedWire(wire: Partial<WireEnvelope>): WireEnvelope {
+  const wrong = wireChecks.filter(([field, sound]) => !sound(wire[field as keyof WireEnvelope]))
   if (wrong.length > 0) {
     const fields = wrong.map(([field]) => field).join(', ')
     throw new TreadleError('ENVELOPE_MALFORMED', `The message is not an envelope: missing or of the wrong type: ${fields}`)

@@ -1,9 +1,9 @@
-import type { DeadReason } from '../backends/contract.ts'
-import type { BreakerState } from '../backends/presence.ts'
 import { TreadleError } from '../core/errors.ts'
-import type { MachineUse } from '../core/machine.ts'
 import { suggestion } from '../core/options.ts'
-import { shown } from '../core/shown.ts'
+import type { MachineUse } from '../core/process/machine.ts'
+import { shown } from '../core/text/shown.ts'
+import type { DeadReason } from '../queue/contract/contract.ts'
+import type { BreakerState } from '../queue/contract/worker-store.ts'
 
 /** Which run an event is about. */
 export interface RunEvent {
@@ -47,7 +47,13 @@ export interface TreadleEvents {
   /** Something that the worker asked of its queue failed. It goes on by itself. */
   'worker:error': { readonly error: unknown }
   /** The event loop stood still while jobs ran. Of the suspects, which may have ended by now, one alone is to blame. */
-  'worker:stalled': { readonly stalledMs: number; readonly running: readonly RunEvent[]; readonly suspects: readonly RunEvent[] }
+  'worker:stalled': {
+    readonly stalledMs: number
+    /** How much of that this process computed, where it is known: hardly anything where it was stopped. */
+    readonly computedMs?: number
+    readonly running: readonly RunEvent[]
+    readonly suspects: readonly RunEvent[]
+  }
   /** The queue failed so often in a row that no job is claimed for a while (`open`), it is tried whether it still does, or it answers again. */
   'worker:breaker': { readonly state: BreakerState; readonly failures: number; readonly error?: unknown }
   /** A worker allows itself notably fewer jobs at once, or more again, because of how busy everything is. */

@@ -1,7 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { type Clock, nextTurn, pause } from '../core/clock.ts'
-import { signalProcessGroup } from '../core/environment.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
+import { signalProcessGroup } from '../core/process/environment.ts'
+import { LineSplitter } from '../core/text/lines.ts'
+import { type Clock, nextTurn, pause } from '../core/time/clock.ts'
+import type { OutputSink } from '../definition/job-logger.ts'
 import { guard } from './guardian.ts'
 import { OutputTail } from './output-tail.ts'
 import { permanent } from './permanent.ts'
@@ -31,6 +33,7 @@ export async function runChild(
   input: string,
   settings: ChildSettings,
   signal: AbortSignal,
+  output?: OutputSink,
 ): Promise<ChildExit> {
   signal.throwIfAborted()
   const child = start(argv, settings)
@@ -39,6 +42,7 @@ export async function runChild(
   const stderr = new OutputTail(settings.maxOutput)
   child.stdout.on('data', (chunk: Buffer) => stdout.append(chunk))
   child.stderr.on('data', (chunk: Buffer) => stderr.append(chunk))
+  const told = output === undefined ? undefined : tellLines(child, output)
   feed(child, input)
   try {
     const ended = await exited(child, argv, settings, signal)
@@ -46,7 +50,8 @@ export async function runChild(
     return { ...ended, stdout: stdout.text(), stderr: stderr.text() }
   } finally {
     unguard()
-    // What the program left in the background may hold the other ends for ever.
+    told?.()
+    // What the program left in the background may hold the other ends forever.
     child.stdin.destroy()
     child.stdout.destroy()
     child.stderr.destroy()
@@ -59,6 +64,18 @@ function start(argv: readonly string[], { cwd, env }: ChildSettings): ChildProce
     return spawn(program, args, { cwd, env, detached: true, windowsHide: true })
   } catch (thrown) {
     throw notStarted(program, cwd, thrown)
+  }
+}
+
+/** Gives what tells the last lines, those without a line break. */
+function tellLines(child: ChildProcessWithoutNullStreams, output: OutputSink): () => void {
+  const splitters = (['stdout', 'stderr'] as const).map((stream) => {
+    const splitter = new LineSplitter((line) => output(stream, line))
+    child[stream].on('data', (chunk: Buffer) => splitter.write(chunk))
+    return splitter
+  })
+  return () => {
+    for (const splitter of splitters) splitter.end()
   }
 }
 

@@ -1,7 +1,7 @@
 import { open, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { nodeBinary } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
+import { nodeBinary } from '../core/process/environment.ts'
 import { permanent } from './permanent.ts'
 import { type Argv, type ProgramHandler, type ProgramOptions, programHandler } from './program.ts'
 

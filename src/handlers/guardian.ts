@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { hasProcessGroups } from '../core/environment.ts'
+import { hasProcessGroups } from '../core/process/environment.ts'
 
 /**
- * Ends the programs that this process has started when it is killed and can not do that itself: a shell that reads which process
+ * Ends the programs that this process has started when it is killed and cannot do that itself: a shell that reads which process
  * groups there are, and kills those that are left when its input ends. The system closes that, however this process ends.
  */
 const script = `trap '' TERM INT HUP QUIT

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
-import { type Clock, systemClock } from '../core/clock.ts'
-import { type Duration, parseDuration } from '../core/duration.ts'
-import { environmentVariable, workingFolder } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import { environmentVariable, workingFolder } from '../core/process/environment.ts'
+import { type Clock, systemClock } from '../core/time/clock.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
 import { type HandlerFunction, restricted } from '../definition/handler.ts'
+import { outputOf } from '../definition/job-logger.ts'
 import { type ChildExit, type ChildSettings, runChild } from './child.ts'
 import { permanent } from './permanent.ts'
 
@@ -64,7 +65,7 @@ export function programHandler<Payload>(
   const handler: HandlerFunction<Payload, ProgramResult> = async (payload, context) => {
     const given = argvOf(payload)
     const input = options.input === 'payload' ? JSON.stringify(payload ?? null) : ''
-    const exit = await runChild(await toRun(given, settings.cwd), input, settings, context.signal)
+    const exit = await runChild(await toRun(given, settings.cwd), input, settings, context.signal, outputOf(context.logger))
     if (exit.exitCode !== 0) throw new ProgramError(given[0] as string, exit)
     return { exitCode: exit.exitCode, stdout: exit.stdout, stderr: exit.stderr }
   }

@@ -8,7 +8,7 @@ import { type Argv, type ProgramHandler, type ProgramOptions, programHandler } f
  * When the run is aborted, the program and all that it started are ended. Otherwise the run ends when the program exits; what it
  * left behind in the background lives on, but is not heard any more.
  *
- * Any exit code but 0 fails the attempt; a program that can not be started is not tried again. The job runs only on queues whose
+ * Any exit code but 0 fails the attempt; a program that cannot be started is not tried again. The job runs only on queues whose
  * allowlist names it.
  */
 export function shell<Payload = unknown>(argv: Argv<Payload>, options: ProgramOptions = {}): ProgramHandler<Payload> {

@@ -1,11 +1,11 @@
-import type { Isolation } from '../definition/isolation.ts'
+import type { Isolation } from '../definition/policies/isolation.ts'
 import type { Death } from './death.ts'
 import type { ToIsolate } from './messages.ts'
 import type { Sealed } from './sealed.ts'
 
 /** The way to one thread or process. */
 export interface Channel {
-  /** Throws for what can not be copied. */
+  /** Throws for what cannot be copied. */
   post(message: Sealed<ToIsolate>): void
   /** Whether it keeps the program alive. */
   hold(isHeld: boolean): void
@@ -15,6 +15,8 @@ export interface Channel {
 export interface ChannelEvents {
   /** Whatever came: a handler can send anything through its thread or process. */
   onMessage(message: unknown): void
+  /** Something was printed. It is passed on to the worker's own output already. */
+  onOutput(stream: 'stdout' | 'stderr', chunk: Buffer): void
   /** Once, when nothing of it is left. */
   onEnded(death: Death): void
 }

@@ -1,9 +1,8 @@
 import { TreadleError } from '../core/errors.ts'
 import { frozenCopy } from '../core/frozen.ts'
-import type { Logger } from '../core/logger.ts'
 import type { JobContext } from '../definition/context.ts'
-import type { Run } from '../definition/run.ts'
-import { childJobName } from '../definition/workflow.ts'
+import type { Run } from '../definition/dispatching/run.ts'
+import { childJobName } from '../definition/dispatching/workflow.ts'
 
 /**
  * How each part of a context comes to a handler in an isolate: as a copy of its value, as a call of the worker's own method, or
@@ -20,6 +19,7 @@ const crossings = {
   maxAttempts: 'copied',
   occurrence: 'copied',
   meta: 'copied',
+  tags: 'copied',
   progress: 'called',
   heartbeat: 'called',
   dispatchChild: 'called',
@@ -27,6 +27,7 @@ const crossings = {
   dependencies: 'called',
   signal: 'made',
   logger: 'made',
+  log: 'made',
   snooze: 'made',
   transaction: 'made',
   completeIn: 'made',
@@ -96,8 +97,6 @@ export function isContextData(value: unknown): value is ContextData {
 function crossingRun({ id, job, created }: Run): CrossingRun {
   return { id, job, created }
 }
-
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[]
 
 function partsThatAre<How extends Crossings[keyof Crossings]>(how: How): readonly PartsThatAre<How>[] {
   const parts = Object.keys(crossings) as (keyof Crossings)[]

@@ -1,5 +1,5 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
-import type { Isolation } from '../definition/isolation.ts'
+import type { Isolation } from '../definition/policies/isolation.ts'
 
 /** How a thread or a process ended. */
 export interface Death {

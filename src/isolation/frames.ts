@@ -9,7 +9,7 @@ import { TreadleError } from '../core/errors.ts'
 export interface FrameEvents {
   /** Undefined for bytes that are no message. */
   onValue(value: unknown): void
-  /** It can not be read any further. */
+  /** It cannot be read any further. */
   onBroken(why: string): void
   onEnd(): void
 }
@@ -20,7 +20,7 @@ const headerBytes = 4
 /** Payloads and results are far below it. */
 export const mostFrameBytes = 64 * 1024 * 1024
 
-/** Throws for what can not be copied, and for what is too large to be sent. */
+/** Throws for what cannot be copied, and for what is too large to be sent. */
 export function writeFrame(pipe: Duplex, value: unknown): void {
   const bytes = serialize(value)
   if (bytes.length > mostFrameBytes) {

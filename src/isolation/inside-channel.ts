@@ -8,7 +8,7 @@ import { packThrown } from './thrown.ts'
 
 /** The other end of a channel: what an isolate speaks to its worker through. */
 export interface InsideChannel {
-  /** Throws for what can not be copied. */
+  /** Throws for what cannot be copied. */
   post(message: FromIsolate): void
   listen(onMessage: (message: ToIsolate) => void): void
   /** Sees to it that the isolate does not outlive the process that started it. */

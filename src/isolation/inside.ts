@@ -1,5 +1,5 @@
 import type { JobDefinition } from '../definition/definition.ts'
-import type { Run } from '../definition/run.ts'
+import type { Run } from '../definition/dispatching/run.ts'
 import type { CrossingRun } from './crossing-context.ts'
 
 /** A program that a module made in an isolate: there it is asked for its handlers, and does nothing by itself. */
@@ -16,7 +16,7 @@ export interface Inside {
   readonly programs: IsolatedProgram[]
   /** While the modules are loaded, a program must not do what it does when it is run: that is done already. */
   isLoading: boolean
-  /** A program wants to work or to dispatch: what it defines is defined. It waits for ever. */
+  /** A program wants to work or to dispatch: what it defines is defined. It waits forever. */
   begin(): Promise<never>
   /** Resolves when `begin` is first called. */
   readonly begun: Promise<void>

@@ -1,16 +1,19 @@
-import type { Clock } from '../core/clock.ts'
-import { processId } from '../core/environment.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { randomToken } from '../core/id.ts'
+import type { LogFields } from '../core/logger.ts'
+import { processId } from '../core/process/environment.ts'
+import type { Clock } from '../core/time/clock.ts'
 import type { JobContext } from '../definition/context.ts'
-import type { Isolation } from '../definition/isolation.ts'
-import { SnoozeSignal } from '../execution/control.ts'
+import { outputOf } from '../definition/job-logger.ts'
+import type { Isolation } from '../definition/policies/isolation.ts'
+import { SnoozeSignal } from '../execution/attempt/control.ts'
 import type { Channel } from './channel.ts'
 import { callContext, contextData } from './crossing-context.ts'
 import { crashError, type Death } from './death.ts'
 import type { FromIsolate, IsolateModules, ToIsolate } from './messages.ts'
 import { portable } from './portable.ts'
 import { openProcess } from './process-channel.ts'
+import { RunOutput } from './run-output.ts'
 import { openFromIsolate } from './sealed.ts'
 import { openThread } from './thread-channel.ts'
 import { packThrown, unpackThrown } from './thrown.ts'
@@ -20,7 +23,8 @@ export interface IsolateSpec extends Pick<Isolation, 'kind' | 'memoryBytes'> {
 }
 
 export interface IsolateDeps {
-  readonly entry: URL
+  /** The file that an isolate runs. */
+  readonly entry: () => URL
   /** The URL of the program whose handlers run, for modules that make several. */
   readonly program: string
   readonly clock: Clock
@@ -47,6 +51,7 @@ export class Isolate {
   readonly #deps: IsolateDeps
   readonly #channel: Channel
   readonly #token = randomToken()
+  readonly #output = new RunOutput()
   #foreign = 0
   #current: Current | undefined
   #isEnding = false
@@ -62,9 +67,10 @@ export class Isolate {
     })
     const open = spec.kind === 'thread' ? openThread : openProcess
     this.#channel = open(
-      { entry: deps.entry, memoryBytes: spec.memoryBytes },
+      { entry: deps.entry(), memoryBytes: spec.memoryBytes },
       {
         onMessage: (value) => this.#receive(value),
+        onOutput: (stream, chunk) => this.#output.write(stream, chunk),
         onEnded: (death) => {
           this.#die(death)
           tellEnded()
@@ -84,6 +90,7 @@ export class Isolate {
       const abort = () => this.#post({ kind: 'abort', reason: packThrown(context.signal.reason) })
       this.#current = { context, begin, resolve, reject, abort }
       this.#foreign = 0
+      this.#output.begin(outputOf(context.logger))
       context.signal.addEventListener('abort', abort)
       this.#channel.hold(true)
       this.#send(context)
@@ -109,7 +116,7 @@ export class Isolate {
     try {
       this.#post({ kind: 'run', program: this.#deps.program, context: { ...data, payload: portable(data.payload) } })
     } catch (thrown) {
-      const message = `The payload of "${context.job}" can not be copied into its ${this.spec.kind}: ${messageOf(thrown)}`
+      const message = `The payload of "${context.job}" cannot be copied into its ${this.spec.kind}: ${messageOf(thrown)}`
       this.#settle(({ reject }) => reject(new TreadleError('PAYLOAD_INVALID', message, { cause: thrown })))
     }
   }
@@ -122,6 +129,12 @@ export class Isolate {
     const message = openFromIsolate(value, this.#token)
     if (message === undefined) this.#ignore()
     else this.#hear(message)
+  }
+
+  #log({ level, message, fields }: FromIsolate & { readonly kind: 'log' }): void {
+    const logger = this.#current?.context.logger
+    if (fields === undefined) logger?.[level](message)
+    else logger?.[level](message, fieldsIn(fields))
   }
 
   #ignore(): void {
@@ -145,7 +158,7 @@ export class Isolate {
         void this.#answer(message.call, () => this.#called(message))
         return
       case 'log':
-        this.#current?.context.logger[message.level](message.message)
+        this.#log(message)
         return
       case 'returned':
         this.#settle(({ context, resolve }) => {
@@ -190,6 +203,7 @@ export class Isolate {
 
   #die(death: Death): void {
     this.#isEnding = true
+    this.#output.flush()
     this.#settle(({ context, reject }) => reject(crashError(context.job, this.spec, { ...death, ...this.#uncaught })))
   }
 
@@ -199,6 +213,16 @@ export class Isolate {
     this.#current = undefined
     current.context.signal.removeEventListener('abort', current.abort)
     this.#channel.hold(false)
+    void this.#output.end()
     tell(current)
+  }
+}
+
+/** A handler can send anything for a text. */
+function fieldsIn(text: string): LogFields {
+  try {
+    return Object(JSON.parse(text)) as LogFields
+  } catch {
+    return { fields: text }
   }
 }

@@ -1,4 +1,4 @@
-import type { Logger } from '../core/logger.ts'
+import type { LogLevel } from '../core/logger.ts'
 import type { ContextData, ContextMethod } from './crossing-context.ts'
 import type { PackedThrown } from './thrown.ts'
 
@@ -31,7 +31,8 @@ export type FromIsolate =
   /** Everything is ready: may the handler be called? */
   | { readonly kind: 'ready' }
   | { readonly kind: 'call'; readonly call: number; readonly method: ContextMethod; readonly args: readonly unknown[] }
-  | { readonly kind: 'log'; readonly level: keyof Logger; readonly message: string }
+  /** The fields are a JSON text. */
+  | { readonly kind: 'log'; readonly level: LogLevel; readonly message: string; readonly fields?: string }
   /** `problem` is why the result could not come along. */
   | { readonly kind: 'returned'; readonly value: unknown; readonly problem?: string }
   | { readonly kind: 'threw'; readonly thrown: PackedThrown }

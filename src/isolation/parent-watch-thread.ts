@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { systemClock } from '../core/clock.ts'
-import { endOwnProcess, isParent, ownMemoryBytes } from '../core/environment.ts'
+import { endOwnProcess, isParent, ownMemoryBytes } from '../core/process/environment.ts'
+import { systemClock } from '../core/time/clock.ts'
 import { type ParentWatchOptions, parentGone } from './parent-watch.ts'
 
 /** How often it looks: soon enough that nothing is left behind for long, and too seldom to be felt. */

@@ -1,5 +1,6 @@
-import { longestDurationMs } from '../core/duration.ts'
-import { type ContextData, contextMethods, isContextData, logLevels } from './crossing-context.ts'
+import { logLevels } from '../core/logger.ts'
+import { longestDurationMs } from '../core/time/duration.ts'
+import { type ContextData, contextMethods, isContextData } from './crossing-context.ts'
 import type { FromIsolate, IsolateModules, ToIsolate } from './messages.ts'
 import { parseThrown } from './thrown.ts'
 
@@ -31,11 +32,11 @@ const fromIsolate: Parsers<FromIsolate> = {
     if (known === undefined || !isNumber(call) || !Array.isArray(args) || args.length > mostArguments) return undefined
     return { kind: 'call', call, method: known, args }
   },
-  log({ level, message }) {
+  log({ level, message, fields }) {
     const known = logLevels.find((name) => name === level)
-    return known === undefined || !isText(message)
-      ? undefined
-      : { kind: 'log', level: known, message: message.slice(0, longestLine) }
+    if (known === undefined || !isText(message) || !(fields === undefined || isText(fields))) return undefined
+    const said = { kind: 'log', level: known, message: message.slice(0, longestLine) } as const
+    return fields === undefined ? said : { ...said, fields: fields.slice(0, longestLine) }
   },
   returned({ value, problem }) {
     if (problem === undefined) return { kind: 'returned', value }

@@ -1,9 +1,9 @@
-import type { Timer } from '../core/clock.ts'
 import { TreadleError } from '../core/errors.ts'
+import type { Timer } from '../core/time/clock.ts'
 import type { JobContext } from '../definition/context.ts'
-import type { Isolation } from '../definition/isolation.ts'
-import { abortGraceMs } from '../execution/active-run.ts'
-import type { IsolatedRun, Isolates } from '../execution/isolates.ts'
+import type { Isolation } from '../definition/policies/isolation.ts'
+import { abortGraceMs } from '../execution/attempt/active-run.ts'
+import type { IsolatedRun, Isolates } from '../execution/attempt/isolates.ts'
 import { Isolate, type IsolateDeps, type IsolateSpec } from './isolate.ts'
 import type { IsolateModules } from './messages.ts'
 
@@ -53,7 +53,7 @@ export class IsolatePool implements Isolates {
     for (const isolate of this.#all) if (!isolate.isUsable) isolate.kill()
     for (const { isolate } of this.#idle) this.#dismiss(isolate)
     await new Promise<void>((resolve) => {
-      // A thread that hangs in the system can not be ended, and must not keep the worker from it.
+      // A thread that hangs in the system cannot be ended, and must not keep the worker from it.
       const patience = this.#deps.clock.timer(abortGraceMs, resolve)
       void Promise.all(ended).finally(() => {
         patience.cancel()

@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Duplex, PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { systemClock } from '../core/clock.ts'
-import { signalProcessGroup } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
+import { signalProcessGroup } from '../core/process/environment.ts'
+import { systemClock } from '../core/time/clock.ts'
 import { OutputTail } from '../handlers/output-tail.ts'
 import type { Channel, ChannelEvents, ChannelOptions } from './channel.ts'
 import { type Death, megabytes } from './death.ts'
 import { isolatePipe, readFrames, writeFrame } from './frames.ts'
 
 const maxTail = 8 * 1024
-/** What a process left in the background may hold its output open for ever: so long its last words are waited for. */
+/** What a process left in the background may hold its output open forever: so long its last words are waited for. */
 const lastWordsMs = 500
 
 export function openProcess({ entry, memoryBytes }: ChannelOptions, events: ChannelEvents): Channel {
@@ -18,13 +18,18 @@ export function openProcess({ entry, memoryBytes }: ChannelOptions, events: Chan
   const child = spawn(process.execPath, [...nodeArgs, fileURLToPath(entry), ...process.argv.slice(2)], {
     // The leader of its own group: what it starts is killed with it, and Ctrl-C in a terminal reaches only the worker.
     detached: true,
-    stdio: ['ignore', 'inherit', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     windowsHide: true,
   })
   const lastWords = new OutputTail(maxTail)
+  child.stdout?.on('data', (chunk: Buffer) => {
+    process.stdout.write(chunk)
+    events.onOutput('stdout', chunk)
+  })
   child.stderr?.on('data', (chunk: Buffer) => {
     lastWords.append(chunk)
     process.stderr.write(chunk)
+    events.onOutput('stderr', chunk)
   })
   const kill = () => {
     if (child.pid !== undefined) signalProcessGroup(child.pid, 'SIGKILL')
@@ -78,9 +83,9 @@ function onceEnded(child: ChildProcess, onEnded: (ended: Ended) => void): void {
 }
 
 function hold(child: ChildProcess, isHeld: boolean): void {
-  const output = child.stderr as { ref?(): void; unref?(): void } | null
-  const pipe = pipeOf(child) as Duplex & { ref?(): void; unref?(): void }
-  for (const each of [child, pipe, output]) isHeld ? each?.ref?.() : each?.unref?.()
+  type Held = { ref?(): void; unref?(): void } | null
+  for (const each of [child, pipeOf(child) as Held, child.stdout as Held, child.stderr as Held])
+    isHeld ? each?.ref?.() : each?.unref?.()
 }
 
 /** What belongs to the program's own command line alone: its code, its debugger, its memory. */

@@ -1,13 +1,15 @@
-import { longestSince, nextTurn, systemClock } from '../core/clock.ts'
-import { parseDuration } from '../core/duration.ts'
 import { isThrown, messageOf, TreadleError } from '../core/errors.ts'
-import { toJson } from '../core/json.ts'
-import type { Logger } from '../core/logger.ts'
+import type { LogFields, LogLevel } from '../core/logger.ts'
+import { toJson } from '../core/text/json.ts'
+import { loggableJson } from '../core/text/loggable.ts'
+import { longestSince, nextTurn, systemClock } from '../core/time/clock.ts'
+import { parseDuration } from '../core/time/duration.ts'
 import type { JobContext } from '../definition/context.ts'
+import type { Run } from '../definition/dispatching/run.ts'
 import type { HandlerFunction } from '../definition/handler.ts'
-import type { Run } from '../definition/run.ts'
-import { SnoozeSignal, thrownBehind } from '../execution/control.ts'
-import { type ContextData, type ContextMethod, isolatedContext, lateAnswer, logLevels } from './crossing-context.ts'
+import { jobLogger } from '../definition/job-logger.ts'
+import { SnoozeSignal, thrownBehind } from '../execution/attempt/control.ts'
+import { type ContextData, type ContextMethod, isolatedContext, lateAnswer } from './crossing-context.ts'
 import type { Inside } from './inside.ts'
 import type { InsideChannel } from './inside-channel.ts'
 import { type IsolateModules, modulesText, type ToIsolate } from './messages.ts'
@@ -130,18 +132,16 @@ class IsolateServer {
 
   #contextOf(data: ContextData, program: string, controller: AbortController, snooze: JobContext['snooze']): JobContext<never> {
     const isOver = () => this.#controller !== controller
-    const log = (level: keyof Logger, message: unknown) => {
-      if (!isOver()) this.#log(level, String(message))
-    }
-    const logs = logLevels.map((level) => [level, (message: unknown) => log(level, message)])
+    const logger = jobLogger((level, message, fields) => {
+      if (!isOver()) this.#log(level, message, fields)
+    })
     const outOfReach = (word: string) => () => {
       const message = `ctx.${word}() is for handlers in the thread of the worker: this one is isolated`
       throw new TreadleError('DELIVERY_INVALID', message)
     }
     const transaction = async () => outOfReach('transaction')()
     const completeIn = outOfReach('completeIn') as JobContext['completeIn']
-    const logger = Object.fromEntries(logs) as unknown as Logger
-    const made = { signal: controller.signal, snooze, transaction, completeIn, logger }
+    const made = { signal: controller.signal, snooze, transaction, completeIn, logger, log: logger.info }
     const call = async (method: ContextMethod, args: readonly unknown[]) => {
       return isOver() ? lateAnswer(method, data) : this.#call(method, args, data)
     }
@@ -153,14 +153,15 @@ class IsolateServer {
     )
   }
 
-  #log(level: keyof Logger, message: string): void {
+  #log(level: LogLevel, message: string, fields: LogFields | undefined): void {
     if (this.#logsInTurn === 0) {
       void nextTurn().then(() => {
         this.#logsInTurn = 0
       })
     }
     this.#logsInTurn++
-    if (this.#logsInTurn < mostLogsInTurn) this.#channel.post({ kind: 'log', level, message })
+    const said = fields === undefined ? { level, message } : { level, message, fields: loggableJson(fields) }
+    if (this.#logsInTurn < mostLogsInTurn) this.#channel.post({ kind: 'log', ...said })
     if (this.#logsInTurn !== mostLogsInTurn) return
     const dropped = `it has logged ${mostLogsInTurn} lines without a pause: what follows is left out until it makes one`
     this.#channel.post({ kind: 'log', level: 'warn', message: dropped })
@@ -189,7 +190,7 @@ class IsolateServer {
     return asked
   }
 
-  /** What can not be copied may still be JSON, as an object behind a proxy is; what is neither is left out, and said. */
+  /** What cannot be copied may still be JSON, as an object behind a proxy is; what is neither is left out, and said. */
   #return(result: unknown, job: string): void {
     try {
       this.#channel.post({ kind: 'returned', value: portable(result) })

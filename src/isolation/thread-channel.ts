@@ -6,8 +6,16 @@ export function openThread({ entry, memoryBytes }: ChannelOptions, events: Chann
   const thread = new Worker(entry, {
     name: 'treadle-isolate',
     argv: process.argv.slice(2),
+    stdout: true,
+    stderr: true,
     ...(memoryBytes !== null && { resourceLimits: { maxOldGenerationSizeMb: megabytes(memoryBytes) } }),
   })
+  for (const stream of ['stdout', 'stderr'] as const) {
+    thread[stream].on('data', (chunk: Buffer) => {
+      process[stream].write(chunk)
+      events.onOutput(stream, chunk)
+    })
+  }
   let thrown: unknown
   thread.on('message', events.onMessage)
   thread.on('messageerror', () => events.onMessage(undefined))

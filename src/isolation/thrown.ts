@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes, messageOf, PermanentError, TreadleError } from '../core/errors.ts'
-import { WaitSignal, waitSignalName } from '../execution/control.ts'
+import { WaitSignal, waitSignalName } from '../execution/attempt/control.ts'
 
 /** Anything that was thrown, in a form that can be sent. */
 export type PackedThrown =

@@ -1,7 +1,7 @@
 import { type BedrockClient, bedrockClient } from '../client/bedrock-client.ts'
 import type { BedrockJob } from '../client/bedrock-job.ts'
-import { pause, stopwatch } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
+import { pause, stopwatch } from '../core/time/clock.ts'
 import type { ManagerReport } from './events.ts'
 import { type ManagerConfig, type ManagerOptions, managerConfig } from './options.ts'
 import { mayAskAgain } from './outage.ts'
@@ -11,7 +11,7 @@ import { runWorker, type WorkerEnd } from './run-worker.ts'
 import { VersionFile } from './version-file.ts'
 
 /**
- * Waits for resources, waits for jobs, starts a worker for each, and begins again, until it is told to stop. A manager that dies
+ * Waits for resources, waits for jobs, starts a worker for each, and begins again, until it is stopped. A manager that dies
  * leaves its jobs to the server, which hands them out again when their leases have run out.
  */
 export async function manage(options: ManagerOptions): Promise<ManagerReport> {

@@ -2,10 +2,10 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { defaultExport, loadModule } from '../app/module-loader.ts'
 import type { BedrockJob } from '../client/bedrock-job.ts'
-import { systemClock } from '../core/clock.ts'
-import { endOwnProcess, isParent } from '../core/environment.ts'
 import { TreadleError } from '../core/errors.ts'
-import { toJson } from '../core/json.ts'
+import { endOwnProcess, isParent } from '../core/process/environment.ts'
+import { toJson } from '../core/text/json.ts'
+import { systemClock } from '../core/time/clock.ts'
 import { retryExitCode } from './exit-codes.ts'
 
 /** What a process runs that was started for one job: `module-entry.js FILE MANAGER JOBID NAME`, with the job as JSON on its input. */

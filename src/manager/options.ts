@@ -1,10 +1,10 @@
 import type { ConnectionOptions } from 'node:tls'
-import { type Clock, systemClock } from '../core/clock.ts'
-import { type Duration, parseDuration } from '../core/duration.ts'
-import { environmentVariable } from '../core/environment.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
-import { coreCount, loadAverage } from '../core/machine.ts'
 import { unknownOptions } from '../core/options.ts'
+import { environmentVariable } from '../core/process/environment.ts'
+import { coreCount, loadAverage } from '../core/process/machine.ts'
+import { type Clock, systemClock } from '../core/time/clock.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { ManagerEvent } from './events.ts'
 
 export interface ManagerOptions {
@@ -19,7 +19,7 @@ export interface ManagerOptions {
   readonly token?: string
   /** While the machine's load average is not below this, no job is begun. The number of cores by default. */
   readonly maxLoad?: number
-  /** At most so many jobs at once, however small the load is; 100 by default. */
+  /** At most this many jobs at once, however small the load is; 100 by default. */
   readonly maxJobs?: number
   /** How long a job may take; 10 minutes by default. */
   readonly timeLimit?: Duration

@@ -1,7 +1,7 @@
 import { BedrockRefusal } from '../client/bedrock-refusal.ts'
 import { TreadleError } from '../core/errors.ts'
 
-/** Whether the same may be told again later: the server can not be reached, or could not look at what it was told. */
+/** Whether the same may be told again later: the server cannot be reached, or could not look at what it was told. */
 export function isOutage(thrown: unknown): boolean {
   if (!(thrown instanceof BedrockRefusal)) return thrown instanceof TreadleError && thrown.code === 'SERVER_UNREACHABLE'
   const { status, reason } = thrown

@@ -1,7 +1,7 @@
 import type { BedrockClient } from '../client/bedrock-client.ts'
 import type { BedrockJob, BedrockRetry } from '../client/bedrock-job.ts'
-import { type Clock, pause } from '../core/clock.ts'
 import { messageOf } from '../core/errors.ts'
+import { type Clock, pause } from '../core/time/clock.ts'
 import { isOutage } from './outage.ts'
 import type { JsonObject, WorkerEnd } from './run-worker.ts'
 
@@ -17,7 +17,7 @@ export interface ReportingContext {
 }
 
 /**
- * Tells the server how a job has ended, again and again while the server can not be reached: the work is done and must not be
+ * Tells the server how a job has ended, again and again while the server cannot be reached: the work is done and must not be
  * done twice. False where the server does not want to hear it, as when somebody else has ended the job.
  */
 export async function report(job: BedrockJob, end: WorkerEnd, context: ReportingContext): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { nextAllowed } from '../worker/load.ts'
+import { nextAllowed } from '../worker/health/load.ts'
 
 /** So many jobs may run before it is known how they load the machine. */
 const safeJobs = 10

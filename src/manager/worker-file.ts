@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
 import { access, readdir, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { trustProblem } from '../app/file-trust.ts'
-import { glob } from '../core/glob.ts'
+import { trustProblem } from '../core/files/file-trust.ts'
+import { glob } from '../core/text/glob.ts'
 
 /** What does the jobs of one name. */
 export type WorkerFile =
@@ -20,7 +20,7 @@ const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
 export async function findWorker(folder: string, name: string, pattern: string): Promise<WorkerFile> {
   const [called = ''] = name.split('?')
   const parts = called.split('/')
-  if (!parts.every(isFit)) return none(`the name ${JSON.stringify(name)} can not be the name of a file`)
+  if (!parts.every(isFit)) return none(`the name ${JSON.stringify(name)} cannot be the name of a file`)
   const root = await realpath(folder).catch(() => undefined)
   if (root === undefined) return none(`there is no folder ${folder}`)
   const places = (parts.length === 1 ? [called] : [called, parts.at(-1) as string]).filter((place) => isAdmitted(place, pattern))

@@ -1,6 +1,6 @@
-import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
 import { catchUp } from './repeating/catch-up.ts'
 import type { CalendarSchedule, RepeatSchedule, Schedule } from './schedule.ts'
 
@@ -10,7 +10,7 @@ export type MisfirePolicy =
   | { readonly kind: 'skip'; readonly withinMs: number }
   /** The latest one is made up for, however late unless this is said; the others are left out. */
   | { readonly kind: 'latest'; readonly withinMs: number | null }
-  /** Each is made up for, as far back as this and at most so many. */
+  /** Each is made up for, as far back as this and at most this many. */
   | { readonly kind: 'all'; readonly withinMs: number; readonly cap: number }
 
 export type MisfireKind = MisfirePolicy['kind']
@@ -18,7 +18,7 @@ export type MisfireKind = MisfirePolicy['kind']
 export interface MisfireOptions {
   /** How late a run may be and still be made up for. */
   readonly within?: Duration
-  /** With `all`: at most so many, the latest ones. */
+  /** With `all`: at most this many, the latest ones. */
   readonly cap?: number
 }
 

@@ -26,8 +26,10 @@ export interface RepeatSchedule extends Explainable {
   next(afterMs: number): number
 }
 
+/** The time that a repeat is counted from. */
 export type RepeatBase = 'SCHEDULED' | 'STARTED' | 'FINISHED'
 
+/** The times of a finished run, from which a repeat is counted. UTC milliseconds. */
 export interface EndedRun {
   readonly scheduledAt: number
   readonly startedAt: number
@@ -42,6 +44,7 @@ interface Explainable {
   explain(options?: ExplainOptions): Explanation
 }
 
+/** Options for explaining a schedule. */
 export interface ExplainOptions {
   /** Occurrences after this instant are listed. */
   readonly from: number
@@ -50,6 +53,7 @@ export interface ExplainOptions {
   readonly zone?: string
 }
 
+/** A schedule in words, with its next occurrences and warnings. */
 export interface Explanation {
   /** A sentence: "At 02:30 from Monday to Friday, Europe/Paris time". */
   readonly text: string
@@ -58,6 +62,7 @@ export interface Explanation {
   readonly warnings: readonly string[]
 }
 
+/** One occurrence of an explained schedule, in UTC and on the clock of its zone. */
 export interface ExplainedOccurrence {
   readonly at: number
   /** On the wall clock of the zone, with the offset: "2027-03-28 03:00:00 +02:00". */

@@ -7,7 +7,7 @@ export interface ListeningPlace {
   readonly port: number
 }
 
-/** Resolves when the server listens; throws `LISTEN_FAILED` where it can not. */
+/** Resolves when the server listens; throws `LISTEN_FAILED` where it cannot. */
 export function listening(server: Server, { host, port }: ListeningPlace): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

@@ -1,11 +1,13 @@
 import type { TlsOptions } from 'node:tls'
-import { type Duration, parseDuration } from '../core/duration.ts'
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { CatchUpLimits } from '../scheduling/repeating/catch-up.ts'
 import { type ServerToken, secretProblems, tokenProblems } from './access/server-token.ts'
+import type { AppearanceOptions } from './dashboard/options.ts'
 import { isLoopbackName } from './loopback.ts'
 
+/** Options of `serve`: ports, tokens, TLS and the dashboard. */
 export interface ServeOptions {
   /** Where it listens; 127.0.0.1 by default. Any other address needs a token. */
   readonly host?: string
@@ -13,7 +15,7 @@ export interface ServeOptions {
   readonly port?: number | null
   /** Of the HTTP API, 8080 by default; 0 is any free one, null is none. */
   readonly httpPort?: number | null
-  /** What clients must show: whoever has it may do everything. */
+  /** The token that clients must send: it allows everything. */
   readonly token?: string
   /** What clients may show that only look. */
   readonly readToken?: string
@@ -24,8 +26,10 @@ export interface ServeOptions {
   readonly lease?: Duration
   /** Which missed times of a `SCHEDULED` repeat are made up for; 100 of the last day by default. */
   readonly catchUp?: { readonly within?: Duration; readonly cap?: number }
-  /** After so many lost leases a job is dead; 10 by default. */
+  /** After this many lost leases a job is dead; 10 by default. */
   readonly maxRescues?: number
+  /** The dashboard beside the HTTP API: false leaves it out, an object says how it looks and what it hides. */
+  readonly dashboard?: boolean | AppearanceOptions
 }
 
 export interface ServeConfig {
@@ -38,6 +42,8 @@ export interface ServeConfig {
   readonly leaseMs: number
   readonly catchUp: CatchUpLimits
   readonly maxRescues: number
+  /** Null where there is none. */
+  readonly dashboard: AppearanceOptions | null
 }
 
 // Written as a record, so that the compiler asks for an entry when an option is added.
@@ -52,6 +58,7 @@ const optionNames: Readonly<Record<keyof ServeOptions, true>> = {
   lease: true,
   catchUp: true,
   maxRescues: true,
+  dashboard: true,
 }
 
 const dayMs = 86_400_000
@@ -62,7 +69,8 @@ export function serveConfig(options: ServeOptions): ServeConfig {
     throw new TreadleError('CONFIG_INVALID', `The server's options must be an object, got ${String(options)}`)
   const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
   const { host = '127.0.0.1', port = 8888, httpPort = 8080, token, readToken, tls, maxRescues = 10, catchUp = {} } = options
-  const { tokens: given = [] } = options
+  const { tokens: given = [], dashboard: shown = true } = options
+  const dashboard = shown === true ? {} : shown === false ? null : shown
   const duration = (value: Duration, what: string): number => {
     try {
       return parseDuration(value, what)
@@ -74,6 +82,8 @@ export function serveConfig(options: ServeOptions): ServeConfig {
   const leaseMs = duration(options.lease ?? '1h', 'lease')
   const withinMs = duration(catchUp.within ?? dayMs, 'catchUp.within')
   const { cap = 100 } = catchUp
+  if (typeof shown !== 'boolean' && (typeof shown !== 'object' || shown === null))
+    problems.push('dashboard must be true, false or an object')
   if (typeof host !== 'string' || host === '') problems.push(`host must be an address or a name, got ${JSON.stringify(host)}`)
   if (!isPort(port)) problems.push(`port must be a whole number from 0 to 65535, or null, got ${String(port)}`)
   if (!isPort(httpPort)) problems.push(`httpPort must be a whole number from 0 to 65535, or null, got ${String(httpPort)}`)
@@ -91,7 +101,7 @@ export function serveConfig(options: ServeOptions): ServeConfig {
   if (tokens.length === 0 && !isLoopbackName(host))
     problems.push(`a server on ${host} can be reached by others, so it needs a token`)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The server's options are invalid: ${problems.join('; ')}`)
-  return Object.freeze({ host, port, httpPort, tokens, tls, leaseMs, catchUp: { withinMs, cap }, maxRescues })
+  return Object.freeze({ host, port, httpPort, tokens, tls, leaseMs, catchUp: { withinMs, cap }, maxRescues, dashboard })
 }
 
 function allTokens(

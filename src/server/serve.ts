@@ -1,26 +1,35 @@
+import { newAlerts } from '../app/alerts/alerts.ts'
 import type { Treadle } from '../app/treadle.ts'
-import { hostName, processId } from '../core/environment.ts'
 import { randomToken } from '../core/id.ts'
+import { hostName, processId } from '../core/process/environment.ts'
 import { Access } from './access/access.ts'
 import { answerOn } from './bedrock/commands/answer.ts'
+import { serverOwner, WireQueue } from './bedrock/jobs/wire-queue.ts'
 import { type BedrockListener, listenBedrock } from './bedrock/listener.ts'
-import { serverOwner, WireQueue } from './bedrock/rules/wire-queue.ts'
+import { type ServedDashboard, servedDashboard } from './dashboard/served.ts'
 import { httpApi } from './http/api.ts'
 import { type HttpListener, listenHttp } from './http/listener.ts'
+import { JobService } from './jobs/job-service.ts'
+import { QueueWatch } from './jobs/queue-watch.ts'
 import { type ServeConfig, type ServeOptions, serveConfig } from './serve-options.ts'
-import { JobService } from './service/job-service.ts'
-import { QueueWatch } from './service/queue-watch.ts'
 
+/** Where a server listens. */
 export interface Address {
   readonly host: string
   readonly port: number
 }
 
+/** A job server that is running. */
 export interface JobServer extends AsyncDisposable {
   /** Where the TCP protocol is spoken; null where it is not. */
   readonly address: Address | null
   /** Where the HTTP API is; null where it is not. */
   readonly httpAddress: Address | null
+  /**
+   * Where the dashboard is; null where it is not. Where a token is needed, the address signs in the first person who opens it, within ten
+   * minutes: each call gives another one.
+   */
+  dashboardUrl(): string | null
   /** Resolves with the reason where the queue is lost for good, such as a database file that was replaced: only a new start helps. */
   readonly lost: Promise<Error>
   /**
@@ -39,7 +48,7 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
   const config = serveConfig(options)
   // Where every token only looks, nothing is signed or verified that changes anything.
   const looksOnly = config.tokens.length > 0 && config.tokens.every(({ role }) => role === 'read')
-  const service = new JobService(await jobs.served({ looksOnly }), config.maxRescues)
+  const service = new JobService(await jobs.served({ looksOnly }), config.maxRescues, config.catchUp)
   const { clock, logger } = service.queue.settings
   const access = new Access(config.tokens, clock)
   if (access.isOpen) logger.warn(openWarning)
@@ -47,24 +56,26 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
     ...service,
     owner: `${serverOwner}${hostName()}:${processId()}:${randomToken().slice(0, 6)}`,
     leaseMs: config.leaseMs,
-    catchUp: config.catchUp,
   })
-  const listeners: Listeners = { bedrock: null, http: null }
+  const listeners: Listeners = { bedrock: null, http: null, dashboard: null }
   const watch = new QueueWatch(service.queue.backend)
+  const { backend, registry, settings } = service.queue
+  const alerts = newAlerts(settings.alerts, { ...settings, backend, registry, url: jobs.url })
   const stop = async (graceMs: number) => {
     watch.stop()
+    await alerts?.stop()
     const closing = [listeners.bedrock, listeners.http].map((listener) => listener?.stop({ graceMs }))
+    const closed = listeners.dashboard?.close()
     // Those who wait for jobs are answered now: nothing else would end their wait.
     await service.stopClaiming()
-    await Promise.all(closing)
-    await wire.heldChildren.stop()
-    await wire.idle()
+    await Promise.all([...closing, closed])
     await service.stop()
   }
   try {
-    wire.heldChildren.start()
+    service.heldChildren.start()
+    alerts?.start()
     if (config.port !== null) listeners.bedrock = await speakBedrock(config.port, config, access, wire)
-    if (config.httpPort !== null) listeners.http = await speakHttp(config.httpPort, config, access, jobs, service)
+    if (config.httpPort !== null) await speakHttp(config.httpPort, config, access, jobs, service, listeners)
   } catch (thrown) {
     await stop(0)
     throw thrown
@@ -78,6 +89,7 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
   return {
     address: listeners.bedrock?.address ?? null,
     httpAddress: listeners.http?.address ?? null,
+    dashboardUrl: () => dashboardUrl(listeners, config),
     lost: watch.lost,
     stop: stopOnce,
     [Symbol.asyncDispose]: () => stopOnce(),
@@ -87,6 +99,7 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
 interface Listeners {
   bedrock: BedrockListener | null
   http: HttpListener | null
+  dashboard: ServedDashboard | null
 }
 
 function speakBedrock(port: number, { host, tls }: ServeConfig, access: Access, wire: WireQueue): Promise<BedrockListener> {
@@ -98,14 +111,26 @@ function speakBedrock(port: number, { host, tls }: ServeConfig, access: Access, 
   return listenBedrock({ host, port, answer, needsToken, onRequest, access, clock, logger, ...(tls && { tls }) })
 }
 
-function speakHttp(
+async function speakHttp(
   port: number,
-  { host, tls }: ServeConfig,
+  { host, tls, tokens, dashboard: appearance }: ServeConfig,
   access: Access,
   jobs: Treadle,
   service: JobService,
-): Promise<HttpListener> {
+  listeners: Listeners,
+): Promise<void> {
   const { clock, logger } = service.queue.settings
   const api = httpApi({ jobs, service, access, logger })
-  return listenHttp({ host, port, api, clock, logger, ...(tls && { tls }) })
+  const dashboard = appearance === null ? null : servedDashboard({ jobs, service, access, tokens, api, appearance })
+  listeners.dashboard = dashboard
+  const listener = dashboard === null ? {} : { listener: dashboard.listener }
+  listeners.http = await listenHttp({ host, port, api, clock, logger, ...listener, ...(tls && { tls }) })
+}
+
+function dashboardUrl({ http, dashboard }: Listeners, { tls }: ServeConfig): string | null {
+  if (http === null || dashboard === null) return null
+  const { host, port } = http.address
+  // Nobody can open 0.0.0.0 in a browser.
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `${tls === undefined ? 'http' : 'https'}://${name}:${port}/${dashboard.newEntrance()}`
 }

@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert'
 import type { Treadle } from '../app/treadle.ts'
-import type { JobRecord } from '../backends/store.ts'
+import type { JobRecord } from '../queue/contract/store.ts'
 import { everyRecord } from './records.ts'
 
 /** A job that was dispatched, its JSON texts opened. */
@@ -13,6 +13,7 @@ export interface DispatchedJob<Payload = unknown> extends Omit<JobRecord, 'paylo
 /** A job, by its key or by its builder; the part of a builder that is named here tells the type of the payload. */
 export type DispatchableJob<Payload> = string | { readonly job: string; args(payload: Payload): unknown }
 
+/** Which of the dispatched jobs are meant. */
 export type DispatchPredicate<Payload> = (payload: Payload, job: DispatchedJob<Payload>) => boolean
 
 /**

@@ -1,13 +1,14 @@
 import type { Treadle } from '../app/treadle.ts'
-import type { JobRecord } from '../backends/store.ts'
-import { type Duration, parseDuration } from '../core/duration.ts'
 import { TreadleError } from '../core/errors.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
+import type { JobRecord } from '../queue/contract/store.ts'
 import type { RunOptions } from '../worker/options.ts'
-import { addReport, emptyTally, type RunReport } from '../worker/report.ts'
+import { addReport, emptyTally, type RunReport } from '../worker/runs/report.ts'
 import type { ManualClock } from './manual-clock.ts'
 import { everyRecord } from './records.ts'
 
+/** Options of `drain`. */
 export interface DrainOptions extends Pick<RunOptions, 'concurrency' | 'queues' | 'jobs' | 'maxRescues' | 'signal'> {
   /** The clock that the program was made with: it is moved forward over delays, retries, snoozes, repeats and rates. */
   readonly clock?: ManualClock
@@ -43,7 +44,7 @@ export async function drain(jobs: Treadle, options: DrainOptions = {}): Promise<
       report = await jobs.run({ ...runOptions, scheduler: endAt !== null })
       addReport(total, report)
       if (clock === undefined || options.signal?.aborted === true) return total
-    } while (endAt !== null && mayGoOn(jobs, report))
+    } while (endAt !== null && (await mayGoOn(jobs, report)))
     const dueAt = await nextDueAt(jobs, options)
     if (dueAt === null || (endAt !== null && dueAt > endAt)) {
       if (endAt !== null) await clock.advance(endAt - clock.now())
@@ -58,9 +59,10 @@ export async function drain(jobs: Treadle, options: DrainOptions = {}): Promise<
 const mostEndlessMoves = 10_000
 
 /** The next run of a repeat is stored when the one before it has ended, by a pass that comes after that. */
-function mayGoOn(jobs: Treadle, { succeeded, dead, cancelled, skipped }: RunReport): boolean {
+async function mayGoOn(jobs: Treadle, { succeeded, dead, cancelled, skipped }: RunReport): Promise<boolean> {
   if (succeeded + dead + cancelled + skipped === 0) return false
-  return jobs.definitions().some(({ fields }) => fields.schedule?.kind === 'repeat')
+  if (jobs.definitions().some(({ fields }) => fields.schedule?.kind === 'repeat')) return true
+  return (await jobs.schedules.list({ stored: true })).some(({ stored }) => stored !== null && stored.kind !== 'cron')
 }
 
 function endOf(clock: ManualClock | undefined, duration: Duration | undefined): number | null {
@@ -72,10 +74,14 @@ function endOf(clock: ManualClock | undefined, duration: Duration | undefined): 
 /** When the next job that this drain would run falls due, or may start by its rates. */
 async function nextDueAt(jobs: Treadle, { queues, jobs: only }: DrainOptions): Promise<number | null> {
   const store = await jobs.store()
-  const paused = await store.pausedQueues()
+  const [paused, pausedJobs] = [await store.pausedQueues(), await store.pausedJobs()]
   const handled = new Set(jobs.definitions().flatMap(({ job, fields }) => (fields.handler === null ? [] : [job])))
   const isWanted = ({ job, queue }: JobRecord) =>
-    handled.has(job) && !paused.includes(queue) && only?.includes(job) !== false && queues?.includes(queue) !== false
+    handled.has(job) &&
+    !paused.includes(queue) &&
+    !pausedJobs.includes(job) &&
+    only?.includes(job) !== false &&
+    queues?.includes(queue) !== false
   let earliest: number | null = null
   const consider = (at: number) => {
     if (earliest === null || at < earliest) earliest = at

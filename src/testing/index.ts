@@ -1,5 +1,16 @@
 export { backendConformance, type ConformanceOptions, conformanceTitles, type TestRunner } from './conformance/index.ts'
 export {
+  type ComparedEngine,
+  type Difference,
+  difference,
+  differenceText,
+  type FoundDifference,
+  findDifference,
+  type OpenedEngine,
+  type Program,
+  type RandomDifferencesOptions,
+} from './differential/index.ts'
+export {
   assertDispatched,
   assertNotDispatched,
   type DispatchableJob,

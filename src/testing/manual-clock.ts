@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../core/clock.ts'
+import type { Clock, Timer } from '../core/time/clock.ts'
 
 /** 2026-01-01T00:00:00Z: far enough from zero that a mistaken "0 is never" shows. */
 export const defaultStartMs = Date.UTC(2026, 0, 1)
@@ -28,7 +28,7 @@ export class ManualClock implements Clock {
     return { cancel: () => void this.#timers.delete(pending) }
   }
 
-  /** Where chance comes from; 0.5 for ever until this is called. */
+  /** Where chance comes from; 0.5 forever until this is called. */
   setRandom(source: () => number): void {
     this.#random = source
   }

@@ -1,4 +1,4 @@
-import type { JobFilter, JobRecord, JobStore } from '../backends/store.ts'
+import type { JobFilter, JobRecord, JobStore } from '../queue/contract/store.ts'
 
 const pageSize = 500
 

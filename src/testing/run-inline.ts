@@ -1,21 +1,22 @@
-import { planDispatch, sealJob, writePayload } from '../app/sealing.ts'
-import { type Clock, systemClock } from '../core/clock.ts'
-import { formatDuration } from '../core/duration.ts'
+import { planDispatch, sealJob, writePayload } from '../app/dispatching/sealing.ts'
 import { TreadleError } from '../core/errors.ts'
 import { idMaker, randomToken } from '../core/id.ts'
-import type { Json } from '../core/json.ts'
-import { consoleLogger, type Logger } from '../core/logger.ts'
+import { consoleLogger, type Logger, soundLogger } from '../core/logger.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
+import type { Json } from '../core/text/json.ts'
+import { type Clock, systemClock } from '../core/time/clock.ts'
+import { formatDuration } from '../core/time/duration.ts'
 import type { JobBuilder } from '../definition/builder.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import type { DispatchOptions } from '../definition/dispatch.ts'
-import { noPayload } from '../definition/draft.ts'
+import type { DispatchOptions } from '../definition/dispatching/dispatch.ts'
+import { noPayload } from '../definition/dispatching/draft.ts'
 import type { Envelope } from '../envelope/envelope.ts'
-import { ActiveRun, stopError } from '../execution/active-run.ts'
-import { execute } from '../execution/execute.ts'
-import type { Outcome } from '../execution/outcome.ts'
+import { ActiveRun, stopError } from '../execution/attempt/active-run.ts'
+import { execute } from '../execution/attempt/execute.ts'
+import type { Outcome } from '../execution/end/outcome.ts'
 
-export interface InlineOptions extends Pick<DispatchOptions, 'queue' | 'meta' | 'maxRetries' | 'timeout'> {
+/** Options of `runInline`. */
+export interface InlineOptions extends Pick<DispatchOptions, 'queue' | 'meta' | 'retries' | 'maxRetries' | 'timeout'> {
   /** Which attempt the handler is told that this is; 1 by default. */
   readonly attempt?: number
   /** Cancels the run. */
@@ -30,6 +31,7 @@ export interface InlineOptions extends Pick<DispatchOptions, 'queue' | 'meta' | 
 const optionNames: Readonly<Record<keyof InlineOptions, true>> = {
   queue: true,
   meta: true,
+  retries: true,
   maxRetries: true,
   timeout: true,
   attempt: true,
@@ -99,7 +101,7 @@ async function attempt(definition: JobDefinition, envelope: Envelope, options: I
       maxResultBytes: maxBytes,
       isolates: null,
       services: {
-        logger,
+        logger: soundLogger(logger),
         started: () => {},
         overran: () => {},
         report: async (_, progress) => onProgress?.(JSON.parse(progress) as Json),

@@ -1,12 +1,12 @@
 import { TreadleError } from '../core/errors.ts'
 import { unknownOptions } from '../core/options.ts'
-import type { BreakerConfig } from './breaker.ts'
-import { breakerConfig } from './breaker-config.ts'
-import type { LoadLimits } from './load.ts'
-import { loadLimits } from './load-config.ts'
+import type { BreakerConfig } from './health/breaker.ts'
+import { breakerConfig } from './health/breaker-config.ts'
+import type { LoadLimits } from './health/load.ts'
+import { loadLimits } from './health/load-config.ts'
 import { durationOr, isSwitch, isWithin, listProblems } from './option-values.ts'
 import { type AnyWorkOptions, type WorkKind, workOptionNames } from './options.ts'
-import { schedulerProblems } from './scheduler-config.ts'
+import { schedulerProblems } from './scheduler/scheduler-config.ts'
 
 export interface WorkerConfig {
   readonly concurrency: number

@@ -1,9 +1,9 @@
-import { type Duration, parseDuration } from '../core/duration.ts'
 import { messageOf } from '../core/errors.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
 
 // How the values of options are read, so that all that is wrong with them is told at once.
 
-/** What can not be read is one of the problems, and must not hide the others. */
+/** What cannot be read is one of the problems, and must not hide the others. */
 export function readOr(otherwise: number, read: () => number, problems: string[]): number {
   try {
     return read()

@@ -1,14 +1,15 @@
-import type { Duration } from '../core/duration.ts'
-import type { Instant } from '../core/instant.ts'
-import type { BreakerOptions } from './breaker-config.ts'
-import type { LoadOptions } from './load-config.ts'
+import type { Duration } from '../core/time/duration.ts'
+import type { Instant } from '../core/time/instant.ts'
+import type { BreakerOptions } from './health/breaker-config.ts'
+import type { LoadOptions } from './health/load-config.ts'
 
+/** Options of `jobs.work`. */
 export interface WorkOptions {
   /** Jobs that run at once in this process; 10 by default. */
   readonly concurrency?: number
   /** Only these queues; all by default. */
   readonly queues?: readonly string[]
-  /** Only these jobs; all that are defined by default. */
+  /** Only these jobs, of which some may be patterns such as `mail-*`; all that are defined by default. */
   readonly jobs?: readonly string[]
   /** How long a job stays with a worker that gives no sign of life; it is renewed while the job runs. 30 s by default. */
   readonly lease?: Duration
@@ -28,13 +29,16 @@ export interface WorkOptions {
   readonly maxStall?: Duration
   /** So much waiting counts as one level of priority, so that no priority starves; null, the default, is strict priority. */
   readonly ageing?: Duration | null
-  /** No job is claimed for a while after the queue has failed so many times in a row; false claims all the same. */
+  /** No job is claimed for a while after the queue has failed this many times in a row; false keeps claiming. */
   readonly breaker?: BreakerOptions | false
   /** Fewer jobs run at once while the machine or this process is busier than this; a number is the share of the machine's cores. */
   readonly maxLoad?: number | LoadOptions
   readonly signal?: AbortSignal
+  /** Of several backends, only the one of this name; all by default. */
+  readonly backend?: string
 }
 
+/** Options of `jobs.run`, which runs everything that is due, once. */
 export interface RunOptions
   extends Pick<
     WorkOptions,
@@ -50,8 +54,9 @@ export interface RunOptions
     | 'breaker'
     | 'maxLoad'
     | 'signal'
+    | 'backend'
   > {
-  /** Start at most so many jobs. */
+  /** Start at most this many jobs. */
   readonly limit?: number
   /** Stop on SIGTERM and SIGINT; false by default. */
   readonly signals?: boolean
@@ -59,10 +64,11 @@ export interface RunOptions
   readonly at?: Instant
 }
 
+/** Options of `jobs.daemon`. */
 export interface DaemonOptions extends WorkOptions {
   /** How often to look at the schedules; each minute by default, on the minute. */
   readonly tick?: Duration
-  /** End after so many ticks in a row that took longer than their interval; 5 by default, 0 is never. */
+  /** End after this many ticks in a row that took longer than their interval; 5 by default, 0 is never. */
   readonly maxOverruns?: number
 }
 
@@ -84,6 +90,7 @@ const commonNames = [
   'breaker',
   'maxLoad',
   'signal',
+  'backend',
 ]
 const workNames = [...commonNames, 'poll', 'signals', 'grace']
 

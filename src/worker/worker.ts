@@ -1,24 +1,23 @@
-import type { LeaseBatch, LeaseRequest, QueueLimits, Watch } from '../backends/contract.ts'
 import type { JobDefinition } from '../definition/definition.ts'
-import { abortGraceMs } from '../execution/active-run.ts'
-import { ClaimableJobs } from './claimable-jobs.ts'
-import { type ClaimAnswer, Claims } from './claims.ts'
+import { abortGraceMs } from '../execution/attempt/active-run.ts'
+import type { LeaseBatch, LeaseRequest, QueueLimits, Watch } from '../queue/contract/contract.ts'
 import type { WorkerConfig } from './config.ts'
-import { Hands } from './hands.ts'
-import { Idleness } from './idleness.ts'
-import { LeaseTerms } from './lease-terms.ts'
-import { Looks } from './looks.ts'
-import { emptyTally, type RunReport } from './report.ts'
-import type { RunsDeps } from './runs.ts'
-import { Settler } from './settler.ts'
-import { Sleeper } from './sleeper.ts'
-import { startGate } from './start-gate.ts'
-import type { StartPace } from './start-rates.ts'
-import { Telling } from './telling.ts'
-import { Vitals, type VitalsDeps } from './vitals.ts'
-import type { WorkerState } from './worker-state.ts'
+import { WorkerHealth, type WorkerHealthDeps } from './health/worker-health.ts'
+import { WorkerLog } from './health/worker-log.ts'
+import type { WorkerState } from './health/worker-state.ts'
+import { ClaimableJobs } from './loop/claimable-jobs.ts'
+import { type ClaimAnswer, Claims } from './loop/claims.ts'
+import { IdleWaiters } from './loop/idle-waiters.ts'
+import { PollInterval } from './loop/poll-interval.ts'
+import { Sleeper } from './loop/sleeper.ts'
+import { ClaimedJobs } from './runs/claimed-jobs.ts'
+import { emptyTally, type RunReport } from './runs/report.ts'
+import type { RunsDeps } from './runs/runs.ts'
+import { Settler } from './runs/settler.ts'
+import { startGate } from './runs/start-gate.ts'
+import type { StartPace } from './runs/start-rates.ts'
 
-export interface WorkerDeps extends RunsDeps, Pick<VitalsDeps, 'meter'> {
+export interface WorkerDeps extends RunsDeps, Pick<WorkerHealthDeps, 'meter'> {
   readonly definitions: () => readonly JobDefinition[]
   readonly queueLimits: readonly QueueLimits[]
   /** Shared by all workers of the program, one after the other or at once. */
@@ -39,15 +38,14 @@ export const lastWaitMs = 2 * abortGraceMs
 export class Worker {
   readonly config: WorkerConfig
   readonly #deps: WorkerDeps
-  readonly #hands: Hands
-  readonly #terms: LeaseTerms
+  readonly #hands: ClaimedJobs
   readonly #settler: Settler
-  readonly #vitals: Vitals
+  readonly #vitals: WorkerHealth
   readonly #claims: Claims
-  readonly #idleness: Idleness
+  readonly #idleness: IdleWaiters
   readonly #sleeper: Sleeper
   readonly #claimable: ClaimableJobs
-  readonly #looks: Looks
+  readonly #looks: PollInterval
   readonly #tally = emptyTally()
   readonly #stopping = new AbortController()
   #watch: Watch | undefined
@@ -56,27 +54,26 @@ export class Worker {
 
   constructor(config: WorkerConfig, deps: WorkerDeps) {
     const { clock } = deps
-    const telling = new Telling(deps.logger, deps.events)
+    const telling = new WorkerLog(deps.logger, deps.events)
     const onError = (error: unknown) => telling.error(error)
     this.config = config
     this.#deps = deps
-    this.#terms = new LeaseTerms(config.leaseMs)
     this.#sleeper = new Sleeper(clock)
     this.#claimable = new ClaimableJobs(config.jobs)
-    this.#looks = new Looks(config.pollMs, () => this.#watch?.isPush ?? true)
-    this.#vitals = new Vitals(config, deps, {
+    this.#looks = new PollInterval(config.pollMs, () => this.#watch?.isPush ?? true)
+    this.#vitals = new WorkerHealth(config, deps, {
       telling,
       held: () => this.#hands.tokens,
       isHolding: () => this.#hands.outstanding > 0,
       running: () => this.#hands.running,
       onLost: (token) => this.#hands.lose(token),
-      onRenewed: (token, sinceAsked) => this.#terms.renewed(token, sinceAsked),
+      onRenewed: (tokens, sinceAsked) => this.#hands.renewed(tokens, sinceAsked),
       onRise: () => this.#hands.fill(),
       onRecovered: () => this.#claims.wake(),
     })
     const { queue, breaker, heartbeat } = this.#vitals
     this.#settler = new Settler(queue, clock, onError)
-    this.#idleness = new Idleness(clock, () => this.#hands.outstanding === 0)
+    this.#idleness = new IdleWaiters(clock, () => this.#hands.outstanding === 0)
     this.#hands = this.#newHands(telling)
     this.#claims = new Claims({
       queue,
@@ -141,17 +138,16 @@ export class Worker {
     return this.#hands.cancel(({ envelope }) => envelope.id === id)
   }
 
-  #newHands(telling: Telling): Hands {
+  #newHands(telling: WorkerLog): ClaimedJobs {
     const { concurrency, leaseMs, maxRescues } = this.config
     const { stallWatch, heartbeat } = this.#vitals
     const { pace } = this.#deps
-    return new Hands(this.#deps, {
+    return new ClaimedJobs(this.#deps, {
       concurrency,
       maxRescues,
       leaseMs,
-      terms: this.#terms,
       rates: pace.runs,
-      gate: startGate({ leaseMs, terms: this.#terms, renewal: () => heartbeat.renewal(), rates: pace.handlers }),
+      gate: startGate({ leaseMs, renewal: () => heartbeat.renewal(), rates: pace.handlers }),
       settler: this.#settler,
       tally: this.#tally,
       allowed: () => this.#vitals.allowed,
@@ -220,6 +216,7 @@ export class Worker {
     await this.#idleness.wait(lastWaitMs)
     patience.cancel()
     await this.#deps.isolates?.close()
+    await this.#deps.logs?.flushed()
     this.#vitals.stop()
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkConfig, configProblems, defineConfig } from '../../src/app/config.ts'
+import { checkConfig, configProblems, defineConfig } from '../../src/app/config/config.ts'
 
 describe('a config', () => {
   it('is given back as it is', () => {

@@ -43,7 +43,7 @@ describe('the default instance', () => {
     expect(existsSync(join(folder, 'treadle.db'))).toBe(false)
   })
 
-  it('can not be configured once it is in use', async () => {
+  it('cannot be configured once it is in use', async () => {
     const late = `
       import { configure, jobs } from 'treadle'
       await jobs.define('mail', async () => {}).dispatch()

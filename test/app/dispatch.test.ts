@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { IncompleteDispatchError } from '../../src/app/incomplete-dispatch.ts'
-import type { JobRecord } from '../../src/backends/store.ts'
-import { nextTurn } from '../../src/core/clock.ts'
+import type { IncompleteDispatchError } from '../../src/app/dispatching/incomplete-dispatch.ts'
+import { nextTurn } from '../../src/core/time/clock.ts'
 import { parseIdentity } from '../../src/envelope/envelope.ts'
+import type { JobRecord } from '../../src/queue/contract/store.ts'
 import { world } from '../world.ts'
 
 describe('a dispatch', () => {
@@ -157,7 +157,7 @@ describe('a dispatch', () => {
     expect(await delayed.state()).toBe('scheduled')
   })
 
-  it('of a function under a name that can not be refuses it, and leaves nothing broken behind', async () => {
+  it('of a function under a name that cannot be refuses it, and leaves nothing broken behind', async () => {
     const { jobs } = world()
     await expect(jobs.dispatch('', async () => {})).rejects.toThrow(expect.objectContaining({ code: 'DEFINITION_INVALID' }))
     expect(jobs.definitions()).toEqual([])
@@ -214,7 +214,7 @@ describe('a dispatch', () => {
       expect.objectContaining({
         code: 'CONFIG_INVALID',
         message: expect.stringMatching(
-          /did you mean "priority".*a queue must be.*priority must be.*maxRetries.*timeout must be more.*meta must be an object.*unique must be.*give either delay or at/,
+          /did you mean "priority".*a queue must be.*priority must be.*retries must be.*timeout must be more.*meta must be an object.*unique must be.*give either delay or at/,
         ),
       }),
     )
@@ -266,7 +266,7 @@ describe('a unique key', () => {
     expect(await record(run)).toMatchObject({ uniqueKey: '2026-06-10T09:00:00.000Z' })
   })
 
-  it('that is none, or that can not be made, is said', async () => {
+  it('that is none, or that cannot be made, is said', async () => {
     const { jobs, record } = world()
     const job = jobs
       .define('mail', async (_: string | number) => {})

@@ -87,3 +87,47 @@ describe('payloads that are encrypted', () => {
     await expect(jobs.declare('job').encrypt().dispatch('x')).rejects.toMatchObject({ code: 'KEY_INVALID' })
   })
 })
+
+describe('errors of encrypted jobs', () => {
+  const secret = 'the pin is 1234'
+
+  it('are stored encrypted, shown as such, and told to those who have the key', async () => {
+    const { jobs, record, happened, backend } = world({ signingKey })
+    const failing = jobs
+      .define('failing', async () => {
+        throw Object.assign(new Error(secret, { cause: new Error(secret) }), { code: secret })
+      })
+      .encrypt()
+      .retries(1)
+      .backoff({ strategy: 'none' })
+    const after: unknown[] = []
+    const next = jobs.define('next', async (_: object, ctx) => void after.push(...(await ctx.dependencies())))
+    const run = await failing.dispatch()
+    await next.dispatch({}, { dependsOn: [run], onDependencyFailure: 'ignore' })
+    await jobs.run()
+    const failed = await record(run)
+    expect(failed.errors).toHaveLength(2)
+    expect(JSON.stringify(await backend.store.list({ limit: 10 }))).not.toContain('1234')
+    expect(JSON.stringify(await backend.store.links(run.id))).not.toContain('1234')
+    expect(jobJson(failed)).toMatchObject({ errors: [{ attempt: 1, message: 'encrypted (k1)' }, { message: 'encrypted (k1)' }] })
+    await expect(run.result()).rejects.toThrow(secret)
+    expect(happened.find(({ name }) => name === 'job:dead')?.event).toMatchObject({ error: { message: secret } })
+    expect(after).toMatchObject([{ state: 'dead', error: expect.stringContaining(secret) }])
+  })
+
+  it('keep the codes of Treadle itself, and say that they are encrypted to a program without the key', async () => {
+    const { jobs, record, other } = world({ signingKey })
+    const slow = jobs
+      .define('slow', async () => {
+        throw Object.assign(new Error(secret), { code: 'TIMEOUT' })
+      })
+      .encrypt()
+      .retries(0)
+    const run = await slow.dispatch()
+    await jobs.run()
+    expect((await record(run)).errors[0]).toMatchObject({ code: 'TIMEOUT' })
+    expect(JSON.stringify(await record(run))).not.toContain('1234')
+    const stranger = other({ signingKey: { id: 'k2', secret: 'another secret of 16 bytes' } })
+    await expect(stranger.jobs.handle(run.id).result()).rejects.toThrow('encrypted (k1)')
+  })
+})

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { configProblems } from '../../src/app/config.ts'
+import { configProblems } from '../../src/app/config/config.ts'
 import { treadle } from '../../src/app/treadle.ts'
-import type { QueueBackend } from '../../src/backends/contract.ts'
-import type { JobRecord } from '../../src/backends/store.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { openEnvelope } from '../../src/envelope/envelope.ts'
 import { KeyRing } from '../../src/envelope/key-ring.ts'
-import { JobService } from '../../src/server/service/job-service.ts'
-import { openRecord } from '../../src/server/service/verifying.ts'
+import { openRecord } from '../../src/execution/admit/verifying.ts'
+import type { QueueBackend } from '../../src/queue/contract/contract.ts'
+import type { JobRecord } from '../../src/queue/contract/store.ts'
+import { JobService } from '../../src/server/jobs/job-service.ts'
 import { world } from '../world.ts'
 import { runScript } from './child.ts'
 
@@ -45,7 +45,7 @@ describe('the options of a program', () => {
     const request = { jobs: null, queues: null, limit: 1, waitMs: 0, signals: [] }
     await expect(service.claims.take(request as never)).rejects.toMatchObject({ code: 'KEY_INVALID' })
     const record = (await backend.store.get(run.id)) as JobRecord
-    const opening = openRecord(record, service.queue, (why) => new Error(why))
+    const opening = openRecord(record, service.execution, (why) => new Error(why))
     await expect(opening).rejects.toMatchObject({ code: 'KEY_INVALID' })
     expect((await backend.store.get(run.id))?.state).toBe('ready')
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { WholeBackend } from '../../src/backends/contract.ts'
-import { openMemory } from '../../src/backends/memory/index.ts'
-import type { ScheduleStore } from '../../src/backends/schedule-store.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
+import type { WholeBackend } from '../../src/queue/contract/contract.ts'
+import type { ScheduleStore } from '../../src/queue/contract/schedule-store.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { aborted, gate, until, world, worldOn } from '../world.ts'
 

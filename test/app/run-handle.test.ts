@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { openMemory } from '../../src/backends/memory/index.ts'
 import { TreadleError } from '../../src/core/errors.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { gate, until, world, worldOn } from '../world.ts'
 

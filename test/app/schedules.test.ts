@@ -87,7 +87,7 @@ describe('schedules at run time', () => {
     })
   })
 
-  test('a job without a schedule can not be triggered', async () => {
+  test('a job without a schedule cannot be triggered', async () => {
     const { jobs } = world()
     jobs.define('mail', () => null)
     await expect(jobs.schedules.trigger('mail')).rejects.toMatchObject({ code: 'SCHEDULE_UNKNOWN', message: /no schedule/ })
@@ -131,10 +131,16 @@ describe('a dry run', () => {
     await jobs.schedules.pause('held')
     const next = clock.now() + 40 * minute
     expect(await jobs.schedules.dryRun()).toEqual([
-      { schedule: 'hourly', leftOut: null, occurrences: [{ at: next, why: 'next', stored: false }] },
-      { schedule: 'held', leftOut: 'paused', occurrences: [] },
-      { schedule: 'off', leftOut: 'disabled', occurrences: [] },
-      { schedule: 'elsewhere', leftOut: 'environment', occurrences: [] },
+      {
+        schedule: 'hourly',
+        job: 'hourly',
+        timezone: 'UTC',
+        leftOut: null,
+        occurrences: [{ at: next, why: 'next', stored: false }],
+      },
+      { schedule: 'held', job: 'held', timezone: 'UTC', leftOut: 'paused', occurrences: [] },
+      { schedule: 'off', job: 'off', timezone: 'UTC', leftOut: 'disabled', occurrences: [] },
+      { schedule: 'elsewhere', job: 'elsewhere', timezone: 'UTC', leftOut: 'environment', occurrences: [] },
     ])
     expect(await backend.store.list({ limit: 10 })).toEqual([])
     expect((await jobs.schedules.list()).map(({ name }) => name)).toEqual(['held'])

@@ -1,7 +1,7 @@
 import { type JobContext, type SqlTransaction, type Treadle, treadle } from 'treadle'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { nextTurn } from '../../src/core/clock.ts'
+import { nextTurn } from '../../src/core/time/clock.ts'
 import { query, scratchFolder } from '../processes/database.ts'
 
 const folder = scratchFolder()

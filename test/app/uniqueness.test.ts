@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Treadle } from '../../src/app/treadle.ts'
-import type { QueueBackend } from '../../src/backends/contract.ts'
-import type { JobStore } from '../../src/backends/store.ts'
+import type { QueueBackend } from '../../src/queue/contract/contract.ts'
+import type { JobStore } from '../../src/queue/contract/store.ts'
 import { type World, world, worldOn } from '../world.ts'
 
 describe('how long a unique key is held', () => {

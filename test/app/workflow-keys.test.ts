@@ -34,12 +34,12 @@ describe('unique keys in workflows', () => {
     const merged = jobs.define('merged', () => {}).unique('k', { onConflict: 'merge' })
     const parent = jobs.define('parent', (_: unknown, ctx) => ctx.dispatchChild(last, 'child'))
     await expect(jobs.chain([last.step('step')])).rejects.toThrow(
-      'a step can not change the job that holds its unique key. Give it no key: { unique: null }',
+      'a step cannot change the job that holds its unique key. Give it no key: { unique: null }',
     )
-    await expect(jobs.batch([merged.step()])).rejects.toThrow('a step can not change')
+    await expect(jobs.batch([merged.step()])).rejects.toThrow('a step cannot change')
     const run = await parent.dispatch()
     await jobs.run()
-    await expect(run.result()).rejects.toThrow('a child can not change the job that holds its unique key')
+    await expect(run.result()).rejects.toThrow('a child cannot change the job that holds its unique key')
   })
 
   it('are refused of a dispatch that waits for others and would change the job which holds it', async () => {

@@ -62,7 +62,7 @@ describe('a dispatch that depends on others (X6, D8)', () => {
     expect(await two.state()).toBe('dead')
   })
 
-  it('refuses what it can not understand', async () => {
+  it('refuses what it cannot understand', async () => {
     const { jobs } = world()
     const next = jobs.define('next', () => {})
     await expect(next.dispatch(null, { dependsOn: [7 as never] })).rejects.toThrow('dependsOn takes the handle or the id')
@@ -197,7 +197,7 @@ describe('a job with children', () => {
     expect(await backend.store.list({ job: 'child', limit: 10 })).toHaveLength(1)
   })
 
-  it('can have children only while it holds its lease, and refuses what it can not understand', async () => {
+  it('can have children only while it holds its lease, and refuses what it cannot understand', async () => {
     const { jobs, clock, names, backend } = world()
     const child = jobs.define('child', () => 1)
     const { open, opened } = gate()
@@ -474,7 +474,7 @@ describe('what waits', () => {
   })
 })
 
-describe('what a workflow can not do', () => {
+describe('what a workflow cannot do', () => {
   it('is said, and nothing is stored: a transaction of a single step, options that nobody reads', async () => {
     const { jobs, backend } = world()
     const job = jobs.define('work', async () => {})

@@ -13,7 +13,8 @@ export interface Home {
 export const homes: readonly Home[] = [
   {
     what: 'time and chance',
-    homes: ['core/clock.ts', 'testing/'],
+    // The page of the dashboard runs in a browser, which has its own.
+    homes: ['core/time/clock.ts', 'server/dashboard/page/', 'testing/'],
     globals: [
       'Date.now',
       'Date()',
@@ -29,7 +30,7 @@ export const homes: readonly Home[] = [
   },
   {
     what: 'secret randomness',
-    homes: ['core/id.ts', 'envelope/key*', 'envelope/encryption.ts'],
+    homes: ['core/id.ts', 'core/web-token.ts', 'envelope/key*', 'envelope/encryption.ts'],
     globals: ['crypto'],
     modules: ['node:crypto'],
     names: [
@@ -49,9 +50,10 @@ export const homes: readonly Home[] = [
   {
     what: 'the process',
     homes: [
-      'core/environment.ts',
-      'core/machine.ts',
-      'worker/signals.ts',
+      'core/process/environment.ts',
+      'core/process/machine.ts',
+      'core/process/process-time.ts',
+      'worker/loop/signals.ts',
       'isolation/',
       'manager/module-entry.ts',
       'server/bedrock/query/query-process.ts',
@@ -60,7 +62,7 @@ export const homes: readonly Home[] = [
     globals: ['process'],
     modules: ['node:process'],
   },
-  { what: 'the machine', homes: ['core/environment.ts', 'core/machine.ts'], modules: ['node:os'] },
+  { what: 'the machine', homes: ['core/process/environment.ts', 'core/process/machine.ts'], modules: ['node:os'] },
   {
     what: 'the console',
     homes: ['core/logger.ts', 'manager/module-entry.ts', 'cli/'],
@@ -69,16 +71,24 @@ export const homes: readonly Home[] = [
   },
   {
     what: 'a SQLite driver',
-    homes: ['backends/sqlite/'],
+    homes: ['engines/sqlite/'],
     modules: ['node:sqlite', '@photostructure/sqlite', 'better-sqlite3'],
   },
-  { what: 'worker threads', homes: ['backends/sqlite/', 'isolation/'], modules: ['node:worker_threads'] },
+  { what: 'a Redis driver', homes: ['engines/redis/'], modules: ['ioredis', 'redis'] },
+  { what: 'the Service Bus SDK', homes: ['engines/service-bus/'], modules: ['@azure/service-bus'] },
+  { what: 'OpenTelemetry', homes: ['telemetry/otel/'], modules: ['@opentelemetry/api'] },
+  { what: 'worker threads', homes: ['engines/sqlite/', 'isolation/'], modules: ['node:worker_threads'] },
   {
     what: 'child processes',
     homes: ['handlers/', 'isolation/', 'server/bedrock/query/', 'cli/'],
     modules: ['node:child_process'],
   },
-  { what: 'outgoing requests', homes: ['handlers/', 'client/'], globals: ['fetch'], modules: ['undici', 'ipaddr.js'] },
+  {
+    what: 'outgoing requests',
+    homes: ['handlers/', 'client/', 'app/alerts/webhook.ts', 'server/dashboard/page/'],
+    globals: ['fetch'],
+    modules: ['undici', 'ipaddr.js'],
+  },
   { what: 'another cron library', homes: ['the tests and the benchmark'], modules: ['croner', 'cron-parser'] },
   { what: 'the terminal', homes: ['cli/'], modules: ['commander', 'cli-table3', 'picocolors'] },
   { what: 'loading of TypeScript files', homes: ['cli/', 'app/'], modules: ['jiti'] },

@@ -11,11 +11,14 @@ export const layers = [
   'definition',
   'handlers',
   'envelope',
-  'backends',
+  'queue',
+  'engines',
   'execution',
+  'telemetry',
   'isolation',
   'worker',
   'app',
+  'moving',
   'server',
   'manager',
   'index.ts',
@@ -42,6 +45,34 @@ function mayImport(from: string, to: string): boolean {
   if (from === 'testing' && to === 'cli') return false
   if (from === 'manager' && to === 'server') return false
   return layers.includes(to) && layers.indexOf(to) < layers.indexOf(from)
+}
+
+/** What an engine may build on beside the queue's contract and rules: what it shares with its kind, and never another engine. */
+const grounds: Readonly<Record<string, readonly string[]>> = {
+  sql: ['servers'],
+  sqlite: ['sql', 'servers'],
+  postgres: ['sql', 'servers'],
+  mysql: ['sql', 'servers'],
+  redis: ['servers'],
+  beanstalkd: ['broker'],
+  'service-bus': ['broker'],
+  sync: ['memory'],
+}
+
+export function engineProblems(sources: readonly Source[]): readonly string[] {
+  return sources.flatMap(({ path, imports }) => {
+    const engine = engineOf(path)
+    if (engine === null) return []
+    return imports.flatMap((found) => {
+      const other = found.relative ? engineOf(found.target) : null
+      const isFine = other === null || other === engine || grounds[engine]?.includes(other)
+      return isFine ? [] : [`${path}:${found.line} imports ${found.target}: ${engine} does not build on ${other}`]
+    })
+  })
+}
+
+function engineOf(path: string): string | null {
+  return path.startsWith('engines/') ? (path.split('/')[1] ?? null) : null
 }
 
 /** Each circle of imports once, types included: two files that need each other are one idea, or three. */

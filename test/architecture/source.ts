@@ -6,7 +6,7 @@ import { importIn } from './imports.ts'
 
 /** One source file, read for what it imports and which globals it uses. */
 export interface Source {
-  /** Relative to src/, with forward slashes: `core/clock.ts`. */
+  /** Relative to src/, with forward slashes: `core/time/clock.ts`. */
   readonly path: string
   readonly nodes: readonly ts.Node[]
   readonly imports: readonly Import[]
@@ -14,7 +14,7 @@ export interface Source {
 }
 
 export interface Import {
-  /** The path in src/ for a relative import, the name of the package otherwise: `core/clock.ts`, `undici`, `node:crypto`. */
+  /** The path in src/ for a relative import, the name of the package otherwise: `core/time/clock.ts`, `undici`, `node:crypto`. */
   readonly target: string
   readonly relative: boolean
   /** What is imported by name; `*` for all at once, as by a default, a namespace or a dynamic import. */

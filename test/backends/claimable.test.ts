@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ClaimableMemo } from '../../src/backends/claimable.ts'
-import type { ClaimableJob } from '../../src/backends/contract.ts'
+import { ClaimableMemo } from '../../src/queue/claiming/claimable.ts'
+import type { ClaimableJob } from '../../src/queue/contract/contract.ts'
 
 function counting() {
   let made = 0

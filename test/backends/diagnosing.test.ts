@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { judgeConnections, runChecks, well } from '../../src/backends/diagnosing.ts'
-import { judgeTransactions } from '../../src/backends/sql/diagnosing.ts'
 import { TreadleError } from '../../src/core/errors.ts'
+import { judgeTransactions } from '../../src/engines/sql/managing/diagnosing.ts'
+import { judgeConnections, runChecks, well } from '../../src/queue/contract/diagnosis.ts'
 
 describe('a diagnosis', () => {
   test.each([

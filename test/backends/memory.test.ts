@@ -1,8 +1,9 @@
 import { describe, it } from 'vitest'
-import { openMemory } from '../../src/backends/memory/index.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
 import { backendConformance } from '../../src/testing/conformance/index.ts'
+import { memoryGaps } from './memory-gaps.ts'
 
 backendConformance({ describe, it }, 'memory', {
   open: async (clock) => openMemory({ clock }),
-  gaps: { 'ending a job in a transaction': 'it is no SQL database' },
+  gaps: memoryGaps,
 })

@@ -1,10 +1,20 @@
+import { crowdedFrom } from '../../src/engines/sql/lanes/lane-numbers.ts'
+
 /** Runs a statement past Treadle. Tables are written as `{jobs}`. */
 export type Query = <Row>(sql: string) => Promise<Row[]>
 
 /** What is wrong with a queue: counts that are not those of the rows, rows without all that a job needs, rows of jobs that are gone. */
-export async function faultsIn(query: Query): Promise<readonly string[]> {
-  return [...(await countFaults(query)), ...(await groupFaults(query)), ...(await linkFaults(query)), ...(await rowFaults(query))]
+export async function faultsIn(query: Query, kept: KeptIn = 'totals'): Promise<readonly string[]> {
+  return [
+    ...(await countFaults(query, kept)),
+    ...(await groupFaults(query)),
+    ...(await linkFaults(query)),
+    ...(await rowFaults(query)),
+  ]
 }
+
+/** Where sums are kept: as totals beside entries, or as the entries themselves. Those of all lanes together are those of lane 0. */
+type KeptIn = 'totals' | 'counts'
 
 interface CountRow {
   readonly lane: number
@@ -12,9 +22,14 @@ interface CountRow {
   readonly jobs: number | string
 }
 
-async function countFaults(query: Query): Promise<readonly string[]> {
-  const kept = await query<CountRow>('SELECT lane, state, SUM(jobs) AS jobs FROM {counts} GROUP BY lane, state')
-  const real = await query<CountRow>('SELECT lane, state, COUNT(*) AS jobs FROM {jobs} GROUP BY lane, state')
+async function countFaults(query: Query, keptIn: KeptIn): Promise<readonly string[]> {
+  const entries = await query<CountRow>('SELECT lane, state, SUM(jobs) AS jobs FROM {counts} WHERE lane > 0 GROUP BY lane, state')
+  const totals = await query<CountRow>(`SELECT lane, state, jobs FROM {${keptIn}}`)
+  const ofLanes = keptIn === 'counts' ? entries : [...entries, ...totals.filter(({ lane }) => lane > 0)]
+  const ofAll = [...totals.filter(({ lane }) => Number(lane) === 0), ...(keptIn === 'counts' ? [] : entries)]
+  const kept = [...ofLanes, ...ofAll.map((row) => ({ ...row, lane: 0 }))]
+  const placed = await query<CountRow>('SELECT lane, state, COUNT(*) AS jobs FROM {jobs} GROUP BY lane, state')
+  const real = [...placed, ...placed.map((row) => ({ ...row, lane: 0 }))]
   const differences = new Map<string, number>()
   const add = ({ lane, state }: CountRow, jobs: number) => {
     const key = `lane ${lane}, state ${state}`
@@ -62,5 +77,12 @@ async function rowFaults(query: Query): Promise<readonly string[]> {
     `SELECT id FROM {jobs} WHERE (state = 3) <> (lease_until IS NOT NULL) OR (state >= 4) <> (finished_at IS NOT NULL)
        OR (state = 3 AND token IS NULL) OR (state >= 4 AND held_key IS NOT NULL)`,
   )
-  return half.map(({ id }) => `job ${id} is not complete`)
+  const unordered = await query<{ id: string }>(
+    `SELECT jobs.id FROM {jobs} AS jobs JOIN {lanes} AS lanes ON lanes.lane = jobs.lane
+       WHERE (lanes.lane >= ${crowdedFrom}) <> (jobs.crowd IS NOT NULL) OR jobs.crowd <> -lanes.priority`,
+  )
+  return [
+    ...half.map(({ id }) => `job ${id} is not complete`),
+    ...unordered.map(({ id }) => `job ${id} has another order than its lane`),
+  ]
 }

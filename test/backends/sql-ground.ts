@@ -1,10 +1,10 @@
 import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
-import type { QueueBackend } from '../../src/backends/contract.ts'
-import { openMysql } from '../../src/backends/mysql/index.ts'
-import { openPostgres } from '../../src/backends/postgres/index.ts'
-import { tables } from '../../src/backends/sql/tables.ts'
-import type { Clock } from '../../src/core/clock.ts'
+import type { Clock } from '../../src/core/time/clock.ts'
+import { openMysql } from '../../src/engines/mysql/index.ts'
+import { openPostgres } from '../../src/engines/postgres/index.ts'
+import { tables } from '../../src/engines/sql/rows/tables.ts'
+import type { QueueBackend } from '../../src/queue/contract/contract.ts'
 import { type FreshDatabase, freshDatabase, type SqlEngine } from '../services.ts'
 import { faultsIn, type Query } from './sql-faults.ts'
 
@@ -41,6 +41,13 @@ export class SqlGround {
       await this.query('UPDATE {numbers} SET next = 1')
     }
     return this.openAgain(clock)
+  }
+
+  /** Takes everything out of a queue that stays open. Lanes stay: programs remember them. */
+  async empty(): Promise<void> {
+    for (const table of emptied) if (table !== 'lanes') await this.query(`DELETE FROM {${table}}`)
+    await this.query('UPDATE {lanes} SET turn = 0')
+    await this.query('UPDATE {numbers} SET next = 1')
   }
 
   /** The queue as it is. */

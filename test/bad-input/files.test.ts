@@ -47,7 +47,7 @@ describe('a file that is no sound database is one clear error, and stays as it i
   test('a folder', async () => {
     mkdirSync(path)
     writeFileSync(`${path}/note.txt`, 'kept')
-    await expectRefusal(() => opened(`sqlite:${path}`), 'DATABASE_UNWRITABLE', /can not be opened.*folder exists/)
+    await expectRefusal(() => opened(`sqlite:${path}`), 'DATABASE_UNWRITABLE', /cannot be opened.*folder exists/)
     expect(readdirSync(path)).toEqual(['note.txt'])
   })
 
@@ -71,7 +71,7 @@ describe('a file that is no sound database is one clear error, and stays as it i
   }
 })
 
-describe('a place that can not be written to is one clear error', () => {
+describe('a place that cannot be written to is one clear error', () => {
   test.each([
     { what: 'a folder that does not exist', below: 'missing/jobs.db' },
     { what: 'a path below a file', below: 'note.txt/jobs.db' },
@@ -132,7 +132,7 @@ describe('a config file that is none is one clear error, and nothing is opened',
       code: 'CONFIG_LOAD_FAILED',
       says: /treadle\.config\.mjs:1: no such host/,
     },
-    { what: 'can not be parsed', text: 'export default {', code: 'CONFIG_LOAD_FAILED', says: /treadle\.config\.mjs/ },
+    { what: 'cannot be parsed', text: 'export default {', code: 'CONFIG_LOAD_FAILED', says: /treadle\.config\.mjs/ },
     { what: 'imports what is not there', text: "import 'not-installed'", code: 'CONFIG_LOAD_FAILED', says: /not-installed/ },
     {
       what: 'has no default export',

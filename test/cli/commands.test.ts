@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { sqliteMigrations } from '../../src/backends/sqlite/schema.ts'
+import { sqliteMigrations } from '../../src/engines/sqlite/schema/schema.ts'
 import { execute } from '../processes/database.ts'
 import { HostedProject } from './hosted-project.ts'
 import { jobFiles } from './project.ts'
@@ -11,37 +11,12 @@ interface Sent {
   readonly id: string
 }
 
-describe('treadle init', () => {
-  it('writes a config and a first job that work as they are (J40)', async () => {
-    const project = new HostedProject()
-    const made = await project.call(['init'])
-    expect(made).toMatchObject({ code: 0, err: '' })
-    expect(made.out).toContain('created treadle.config.ts\ncreated jobs/hello.ts\n')
-    expect(made.out).toContain('npx treadle work')
-    const checked = await project.call(['check'])
-    expect(checked.out).toContain('✓ 2 jobs, 1 queue, 1 schedule')
-    await project.call(['send', 'hello', '{"name":"Ada"}'])
-    expect((await project.call(['run'])).out).toBe('Hello, Ada!\n1 put into the queue by schedules, 1 succeeded\n')
-  })
-
-  it('lists what exists and writes nothing, unless it is forced', async () => {
-    const project = new HostedProject({ 'backend/treadle.config.mjs': '// mine', 'backend/jobs/hello.ts': '// mine too' })
-    const refused = await project.call(['init', 'backend'])
-    expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.err).toContain(project.path('backend/treadle.config.mjs'))
-    expect(refused.err).toContain(project.path('backend/jobs/hello.ts'))
-    expect(existsSync(project.path('backend/treadle.config.ts'))).toBe(false)
-    expect(await project.call(['init', 'backend', '--force'])).toMatchObject({ code: 0 })
-    expect(readFileSync(project.path('backend/jobs/hello.ts'), 'utf8')).toContain("jobs\n  .define('hello'")
-  })
-})
-
 describe('treadle send, run, list, show', () => {
   it('a job goes from the queue to its end, and everything about it can be seen', async () => {
     const project = new HostedProject(jobFiles)
     const sent = (await project.json(['send', 'add', '{"a":1,"b":2}', '--priority', 'high', '--key', 'k1'])) as Sent
     expect(sent).toEqual({ id: expect.any(String), job: 'add', created: true })
-    expect((await project.call(['list'])).out).toContain(`${sent.id}  add  ready  default    0/1`)
+    expect((await project.call(['list'])).out).toContain(`${sent.id}  add  ready  default      0`)
     expect(await project.call(['run', '--no-scheduler'])).toMatchObject({ code: 0, out: '1 succeeded\n' })
     expect(await project.json(['show', sent.id])).toMatchObject({
       state: 'succeeded',
@@ -109,7 +84,7 @@ describe('treadle send, run, list, show', () => {
     expect(await send('{"a":2,"b":2}', '--on-conflict', 'replace')).toMatchObject({ id: first.id, created: false })
     expect(await project.json(['show', first.id])).toMatchObject({ payload: { a: 2, b: 2 } })
     const told = await project.call(['send', 'add', '{"a":3,"b":3}', '--unique', 'u', '--on-conflict', 'merge'])
-    expect(told.out).toBe(`no new job: add ${first.id} holds the unique key, and was changed unless a worker has it\n`)
+    expect(told.out).toBe(`no new job: add ${first.id} holds the unique key, and was updated unless a worker has claimed it\n`)
     for (const wrong of [
       ['--unique-until', 'soon'],
       ['--on-conflict', 'raise'],
@@ -129,7 +104,7 @@ describe('treadle send, run, list, show', () => {
     expect(await project.call(['send', 'elsewhere', '--force'])).toMatchObject({ code: 0 })
     const status = (await project.call(['status'])).out
     expect(status).toMatch(/elsewhere .* no handler here/)
-    expect(status).toContain('Jobs wait that this program can not run: elsewhere')
+    expect(status).toContain('Waiting jobs that this program cannot run: elsewhere')
   })
 
   it('pages go from the newest to the oldest', async () => {
@@ -146,7 +121,12 @@ describe('treadle send, run, list, show', () => {
     for (const job of ['fails', 'add', 'flaky']) await project.call(['send', job, '{"a":1,"b":1}'])
     expect(await project.json(['run', '--job', 'add,flaky', '--limit', '1'])).toMatchObject({ succeeded: 1, dead: 0 })
     expect(await project.json(['run', '--queue', 'default'])).toMatchObject({ succeeded: 1, retried: 1, dead: 0 })
-    expect(await project.call(['run', '--fail-on-dead'])).toMatchObject({ code: 3, out: '1 dead\n' })
+    expect(await project.call(['run'])).toMatchObject({ code: 3, out: '1 dead\n' })
+    await project.call(['send', 'flaky', '{}'])
+    expect(await project.call(['run', '--fail-on', 'failed', '--limit', '1', '--job', 'flaky'])).toMatchObject({ code: 3 })
+    await project.call(['send', 'fails', '{}'])
+    expect(await project.call(['run', '--fail-on', 'never', '--job', 'fails'])).toMatchObject({ code: 0, out: '1 dead\n' })
+    expect(await project.call(['run', '--fail-on', 'always'])).toMatchObject({ code: 2 })
   })
 
   it('one pass tells on the error output which jobs died and of what, the first of them', async () => {
@@ -158,12 +138,12 @@ jobs.define('batch', () => card.dispatchMany(Array.from({ length: 22 }, (_, n) =
     })
     const { id } = (await project.json(['send', 'card', '{"n":5}'])) as Sent
     expect(await project.call(['run', '--no-scheduler'])).toEqual({
-      code: 0,
+      code: 3,
       out: '1 dead\n',
       err: `✗ card ${id} dead (exhausted) at attempt 1: declined 5\n`,
     })
     const other = (await project.json(['send', 'card', '{"n":6}'])) as Sent
-    expect(await project.json(['run', '--no-scheduler'])).toMatchObject({
+    expect(JSON.parse((await project.call(['run', '--no-scheduler', '--json'])).out)).toMatchObject({
       dead: 1,
       died: [{ job: 'card', id: other.id, reason: 'exhausted', error: { message: 'declined 6' } }],
     })
@@ -172,7 +152,7 @@ jobs.define('batch', () => card.dispatchMany(Array.from({ length: 22 }, (_, n) =
     expect(out).toBe('1 succeeded, 22 dead\n')
     const lines = err.trimEnd().split('\n')
     expect(lines.filter((line) => line.startsWith('✗ card'))).toHaveLength(20)
-    expect(lines.at(-1)).toBe('note: more jobs died than these: "treadle dead list" has them all')
+    expect(lines.at(-1)).toBe('note: more jobs failed: "treadle dead list" shows them all')
   })
 })
 
@@ -230,8 +210,8 @@ describe('treadle dead, retry, cancel, prune', () => {
     expect(await project.call(['dead', 'replay', id])).toMatchObject({ code: 0, out: `${id}  back in the queue\n` })
     expect(await project.call(['dead', 'replay', id])).toMatchObject({ code: 1, out: `${id}  left alone: it is not dead\n` })
     await project.call(['run'])
-    expect(await project.json(['dead', 'replay', '--all', '--job', 'other'])).toEqual({ replayed: 0, conflicts: 0 })
-    expect(await project.json(['dead', 'replay', '--all', '--queue', 'mail'])).toEqual({ replayed: 1, conflicts: 0 })
+    expect(await project.json(['dead', 'replay', '--all', '--job', 'other'])).toEqual({ replayed: 0, left: {} })
+    expect(await project.json(['dead', 'replay', '--all', '--queue', 'mail'])).toEqual({ replayed: 1, left: {} })
     await project.call(['run'])
     expect(await project.json(['dead', 'purge', '--older-than', '1d', '--yes'])).toEqual({ deleted: 0 })
     expect(await project.call(['dead', 'purge'])).toMatchObject({ code: 2, err: expect.stringContaining('add --yes') })
@@ -241,14 +221,17 @@ describe('treadle dead, retry, cancel, prune', () => {
   it('jobs are retried and cancelled by their ids, each with its own answer', async () => {
     const project = new HostedProject(jobFiles)
     const { id } = (await project.json(['send', 'add', '{"a":1,"b":1}'])) as Sent
-    expect(await project.call(['retry', id])).toMatchObject({ code: 1, out: `${id}  left alone: it has not ended yet\n` })
+    expect(await project.call(['retry', id])).toMatchObject({ code: 1, out: `${id}  left alone: it has not finished\n` })
     expect(await project.call(['cancel', id])).toMatchObject({ code: 0, out: `${id}  cancelled\n` })
     expect(await project.call(['cancel', id, 'nope'])).toMatchObject({
       code: 4,
-      out: `${id}  left alone: it has ended already\nnope  there is no such job\n`,
+      out: `${id}  left alone: it has already finished\nnope  no such job\n`,
     })
     expect(await project.call(['retry', id])).toMatchObject({ code: 0, out: `${id}  back in the queue\n` })
     expect(await project.call(['retry', 'nope'])).toMatchObject({ code: 4 })
+    const missing = { code: 4, out: 'no␛[2J  no such job\n' }
+    for (const command of [['retry'], ['cancel'], ['cancel', '--tree']])
+      expect(await project.call([...command, 'no\x1b[2J'])).toMatchObject(missing)
   })
 
   it('prune deletes what ended long ago and never work that waits (J36, X27)', async () => {
@@ -297,11 +280,11 @@ describe('treadle dead, retry, cancel, prune', () => {
       code: 2,
       err: expect.stringContaining(`0 (none) to ${latest}`),
     })
-    expect(await project.call(['migrate', '--down', String(latest), '--yes'])).toMatchObject({
-      code: 0,
-      out: 'sqlite:jobs.db has schema version 0\n',
+    expect(await project.call(['migrate', '--to', '4', '--yes'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Schema version 5 cannot be undone without loss'),
     })
-    expect(await project.call(['list'])).toMatchObject({ code: 1, err: expect.stringContaining('[SCHEMA_OUTDATED]') })
+    expect(await project.json(['migrate', '--down', '1', '--yes'])).toMatchObject({ version: latest - 1 })
     expect(await project.json(['migrate'])).toEqual({ url: 'sqlite:jobs.db', kind: 'sqlite', version: latest })
   })
 

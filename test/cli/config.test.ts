@@ -39,12 +39,12 @@ describe('the config file', () => {
     expect(await project.json(['run'])).toMatchObject({ succeeded: 1 })
     expect(await project.call(['list', '--url', 'sqlite:x.db'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--url can not be used here'),
+      err: expect.stringContaining('--url cannot be used here'),
     })
     const listed = await project.call(['list'], { env: { TREADLE_URL: 'sqlite:x.db' } })
     expect(listed).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/^note: TREADLE_URL can not be used here: .* its own, sqlite:own\.db\n/),
+      err: expect.stringMatching(/^note: TREADLE_URL cannot be used here: .* its own, sqlite:own\.db\n/),
     })
     expect(await project.call(['list'], { env: { TREADLE_URL: 'sqlite:own.db' } })).toMatchObject({ code: 0, err: '' })
     expect(await project.call(['check', '--strict'], { env: { TREADLE_URL: 'sqlite:x.db' } })).toMatchObject({ code: 1 })
@@ -74,7 +74,7 @@ describe('the config file', () => {
     ['exports a number', 'export default 7', ': the config must be an object with options, got a number [CONFIG_INVALID]'],
     ['exports nothing', 'export const url = 1', ': there is no default export. Write: export default defineConfig('],
     ['has unknown options', `export default { ulr: 'x' }`, ': unknown option "ulr", did you mean "url"? [CONFIG_INVALID]'],
-    ['has values that can not be read', `export default { keep: { dead: 'x' } }`, ': keep.dead must be a number of milliseconds'],
+    ['has values that cannot be read', `export default { keep: { dead: 'x' } }`, ': keep.dead must be a number of milliseconds'],
   ])('that %s is one line with its path', async (_, text, message) => {
     const project = new Project({ 'treadle.config.ts': text })
     const { code, out, err } = await project.call(['list'])
@@ -92,14 +92,14 @@ describe('the config file', () => {
     expect(await project.call(['check'])).toMatchObject({ code: 0, err: '' })
   })
 
-  it('a tsconfig.json that can not be read does no harm', async () => {
+  it('a tsconfig.json that cannot be read does no harm', async () => {
     const project = new Project({ 'treadle.config.ts': configText, 'tsconfig.json': '{ "extends": "@nowhere/tsconfig" }' })
     expect(await project.call(['check'])).toMatchObject({ code: 0 })
   })
 })
 
 describe('job files', () => {
-  it('a default export is the job of its file name, and tests and types are left alone', async () => {
+  it('a default export is a job: a function by the name of its file, a class by its own; tests and types are left alone', async () => {
     const project = new Project({
       'treadle.config.ts': configText,
       'jobs/greet.ts': 'export default (person: { name: string }) => person.name',
@@ -109,11 +109,11 @@ describe('job files', () => {
       'jobs/notes.md': 'nothing',
     })
     const { jobs, files } = (await project.json(['check'])) as { jobs: { job: string }[]; files: string[] }
-    expect(jobs.map((each) => each.job)).toEqual(['greet', 'report'])
+    expect(jobs.map((each) => each.job)).toEqual(['greet', 'Report'])
     expect(files).toEqual(['jobs/greet.ts', 'jobs/nested/report.mjs'].map((path) => project.path(path)))
   })
 
-  it('treadle check names jobs that the queue can not deliver as they say', async () => {
+  it('treadle check names jobs that the queue cannot deliver as they say', async () => {
     const files = {
       'jobs/charge.ts': `import { jobs } from 'treadle'\njobs.define('charge', () => 1).delivery('effectively-once')`,
     }
@@ -184,7 +184,7 @@ describe('job files', () => {
     const { code, out } = await project.call(['check'])
     expect(code).toBe(1)
     expect(out).toMatch(
-      /✗ No job is defined here, although 1 job file was loaded: .* instance of its own .*import \{ jobs \} from/,
+      /✗ No job is defined here, although 1 job file was loaded: .* defined on another instance .*import \{ jobs \} from/,
     )
     project.write('treadle.config.ts', `export { jobs as default } from './jobs/a.ts'`)
     expect(await project.call(['check'])).toMatchObject({ code: 0 })

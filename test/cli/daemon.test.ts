@@ -34,7 +34,7 @@ describe('treadle daemon', () => {
     expect(out).toMatch(/^working on sqlite:jobs\.db\n[\s\S]* {2}schedules {4}1\n {2}tick {9}1s\n/)
     expect(out).toMatch(/^· tick \S+ \S+ {2}1 run stored, next \d{4}-\d\d-\d\d \d\d:00:00$/m)
     expect(out).toMatch(/✓ add \S+ \d+ms\n/)
-    expect(out).toMatch(/\nstopped: 1 put into the queue by schedules, 1 succeeded\n {2}ticks +\d+\n {2}overruns +\d+/)
+    expect(out).toMatch(/\nstopped: 1 queued by schedules, 1 succeeded\n {2}ticks +\d+\n {2}overruns +\d+/)
     expect(out).toMatch(/\n {2}longest tick {2}\S+\n {2}latest start {2}\S+ after its time\n$/)
   })
 
@@ -62,7 +62,7 @@ describe('treadle daemon', () => {
     })
   })
 
-  it('gives up when it can not keep up, and says why (Y17)', async () => {
+  it('gives up when it cannot keep up, and says why (Y17)', async () => {
     const project = clockedProject()
     const { code, out, err } = await project.call(['daemon', '--tick', '1s', '--max-overruns', '1'], { env: { SLOW: '1' } })
     expect(code).toBe(1)
@@ -95,7 +95,7 @@ describe('what a schedule missed', () => {
     const project = clockedProject()
     await project.call(['run'], halfPast)
     const worker = project.start(['work', '--quiet'], { env: { AT: '2026-06-10T14:30:00Z' } })
-    await worker.says('! hourly was due while nobody was there: ')
+    await worker.says('! hourly was due while no scheduler was running: ')
     worker.child.kill('SIGTERM')
     expect(await worker.ended).toMatchObject({ code: 0 })
   })
@@ -105,7 +105,9 @@ describe('what a schedule missed', () => {
     await project.call(['run'], halfPast)
     const later = { env: { AT: '2026-06-10T14:30:00Z' } }
     const { err } = await project.call(['run'], later)
-    expect(err).toBe('note: hourly was due while nobody was there: 1 run made up for (due 2026-06-10T14:00:00Z), 4 left out\n')
+    expect(err).toBe(
+      'note: hourly was due while no scheduler was running: 1 run caught up (due 2026-06-10T14:00:00Z), 4 left out\n',
+    )
     const evening = { env: { AT: '2026-06-10T18:30:00Z' } }
     const { out, err: silent } = await project.call(['run', '--json'], evening)
     expect(JSON.parse(out)).toMatchObject({
@@ -130,7 +132,7 @@ jobs.define('off', () => {}).hourly().disable()`,
     expect(await worker.ended).toMatchObject({ code: 0 })
   })
 
-  it('tells a run that is skipped once', async () => {
+  it('tells a run that is skipped because an earlier one has not ended, and warns of it', async () => {
     const project = clockedProject()
     project.write(
       'jobs/all.ts',
@@ -143,6 +145,6 @@ jobs.define('skips', (_: unknown, ctx) => new Promise((resolve) => ctx.signal.ad
     worker.child.kill('SIGTERM')
     const { out, err } = await worker.ended
     expect(out).toMatch(/^- skips \S+ skipped: the run of /m)
-    expect(err).not.toContain('skipped')
+    expect(err).toMatch(/^treadle: \[skips \S+\] is skipped: the run of \S+ has not ended/m)
   })
 })

@@ -17,7 +17,7 @@ describe('treadle doctor', () => {
     const { code, out } = await project.call(['doctor'])
     expect(code).toBe(0)
     expect(out).toMatch(/✓ {2}journal +write-ahead log\n✓ {2}integrity +sound\n/)
-    expect(out).toContain('✓ nothing is wrong\n')
+    expect(out).toContain('✓ no problems found\n')
     const { kind, findings } = (await project.json(['doctor', '--strict'])) as Diagnosis
     expect(kind).toBe('sqlite')
     expect(findings.map(({ check }) => check)).toEqual([
@@ -59,7 +59,7 @@ describe('treadle doctor', () => {
 
   it('has nothing to look at where there is no database', async () => {
     const project = new Project({ 'treadle.config.ts': `export default { url: 'memory:' }` })
-    expect(await project.call(['doctor'])).toMatchObject({ code: 0, out: 'memory: has no database to look at\n' })
+    expect(await project.call(['doctor'])).toMatchObject({ code: 0, out: 'memory: has no database to check\n' })
     expect(await project.json(['doctor'])).toEqual({ url: 'memory:', kind: 'memory', findings: [] })
   })
 })

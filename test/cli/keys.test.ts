@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { Project } from './project.ts'
 
@@ -30,6 +30,21 @@ describe('treadle keys', () => {
     expect((await project.call(['keys', 'export'])).out).toContain(secret)
   })
 
+  it('is not made anew while jobs wait that the lost one has signed', async () => {
+    const project = new Project({ ...config, 'jobs/mail.mjs': `import { jobs } from 'treadle'\njobs.define('mail', () => {})` })
+    await project.call(['send', 'mail', '{}'])
+    const [key] = idsOf(await listed(project)) as [string]
+    rmSync(project.path('jobs.db.key'))
+    for (const args of [['run'], ['send', 'mail', '{}']]) {
+      const refused = await project.call(args)
+      expect(refused.code).not.toBe(0)
+      expect(refused.err).toContain(`signed with its key "${key}"`)
+    }
+    expect(await project.json(['status'])).toMatchObject({ queues: [{ counts: { ready: 1 } }] })
+    await project.call(['keys', 'create'])
+    expect(await project.call(['run'])).toMatchObject({ code: 3 })
+  })
+
   it('rotates: a key is added, signs, and the old one is retired when no living job needs it', async () => {
     const project = new Project(config)
     await project.call(['send', 'mail', '{}', '--force'])
@@ -46,11 +61,14 @@ describe('treadle keys', () => {
     expect((await listed(project)).keys.map(({ livingJobs }) => livingJobs)).toEqual([1, 1])
     const before = text(project)
     const refused = await project.call(['keys', 'retire', old])
-    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`1 living job signed with ${old} would be refused`) })
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`1 unfinished job signed with ${old} would be rejected`),
+    })
     expect(text(project)).toBe(before)
     expect(await project.call(['keys', 'retire', old, '--force'])).toMatchObject({ code: 0 })
     expect(idsOf(await listed(project))).toEqual([fresh])
-    expect((await project.call(['keys'])).out).toContain(`1 living job signed with the unknown key ${old}`)
+    expect((await project.call(['keys'])).out).toContain(`1 unfinished job signed with the unknown key ${old}`)
     expect(statSync(project.path('jobs.db.key')).mode & 0o777).toBe(0o600)
   })
 

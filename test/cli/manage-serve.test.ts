@@ -88,11 +88,11 @@ export default async () => {
     )
     const jobID = await client.createJob({ name: 'Job' })
     const wary = manage({}, '--host', 'localhost', '--tls')
-    await wary.says('can not be reached: self-signed certificate')
+    await wary.says('cannot be reached: self-signed certificate')
     const trusting = manage({}, '--host', 'localhost', '--tls-ca', project.path('cert'))
     await trusting.says(`✓ Job ${jobID}`)
     const { code, err } = await project.call(['manage', '--name', '*', '--workers', 'workers', '--tls-ca', 'nowhere'])
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--tls-ca: nowhere can not be read: ENOENT') })
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--tls-ca: nowhere cannot be read: ENOENT') })
   })
 
   it('that stops as it is handed one either does it or leaves it to others', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { JobRecord } from '../../src/backends/store.ts'
 import { jobTable } from '../../src/cli/output/jobs.ts'
 import { Output } from '../../src/cli/output/output.ts'
 import { type Column, tableText } from '../../src/cli/output/table.ts'
 import { displayWidth, visible, visibleLine, wrapped } from '../../src/cli/output/text.ts'
 import { localTime, relativeTime, roughly, zonedTime } from '../../src/cli/output/time.ts'
+import type { JobRecord } from '../../src/queue/contract/store.ts'
 
 interface Row {
   readonly id: string

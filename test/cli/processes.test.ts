@@ -23,7 +23,7 @@ describe('treadle work --processes', () => {
     expect(out).toMatch(/\n\[[12]\] ✓ add [0-9a-f-]{36} \d+ms\n/)
     expect(out).toMatch(/\n\[[12]\] ✗ fails [0-9a-f-]{36} dead \(permanent\) at attempt 1: broken ␛\[31m for good\n/)
     expect(out).toMatch(/stopped: 1 succeeded, 1 dead\n$/)
-    expect(err).toBe('stopping: waiting for running jobs; once more aborts them\n')
+    expect(err).toBe('stopping: waiting for running jobs; press Ctrl-C again to abort them\n')
   })
 
   it('ignores what a handler sends to the process that leads it', async () => {
@@ -71,11 +71,11 @@ describe('treadle work --processes', () => {
     const said = await worker.says(') ready')
     await project.call(['send', 'add', '{"a":1,"b":2}', '--wait', '50s'])
     process.kill(Number(/process 1 \(pid (\d+)\) ready/.exec(said)?.[1]), 'SIGKILL')
-    await worker.says('was ended by SIGKILL')
+    await worker.says('was killed by SIGKILL')
     worker.child.kill('SIGTERM')
     const { code, out } = await worker.ended
     expect(code).toBe(0)
-    const sum = 'stopped: nothing is counted; 1 process died; not counted is what 1 process did before it was killed\n'
+    const sum = 'stopped: nothing is counted; 1 process died; not counting what 1 process did before it was killed\n'
     expect(out.endsWith(sum), out).toBe(true)
   })
 
@@ -107,9 +107,9 @@ describe('treadle work --processes', () => {
     expect(err).toMatch(/\ntreadle: .*broken\.ts.*the mail server is not configured \[CONFIG_LOAD_FAILED\]\n$/)
   })
 
-  it.each(['memory:', 'sync:'])('refuses %s, which processes can not share', async (url) => {
+  it.each(['memory:', 'sync:'])('refuses %s, which processes cannot share', async (url) => {
     const { code, out, err } = await jobProject().call(['work', '--processes', '2', '--url', url])
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(/^treadle: Several processes can not share a (memory|sync) queue.*\[CONFIG_INVALID\]\n$/)
+    expect(err).toMatch(/^treadle: Several processes cannot share a (memory|sync) queue.*\[CONFIG_INVALID\]\n$/)
   })
 })

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, onTestFinished } from 'vitest'
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const terminal = fileURLToPath(new URL('./terminal.py', import.meta.url))
 
 export interface Ended {
   readonly code: number | null
@@ -69,6 +70,14 @@ export class Project {
     // A process that it has started may outlive it.
     this.#mayBeInUse = true
     return this.#spawn(args, options)
+  }
+
+  /** The same on a terminal of this size: what is written to its input is typed. */
+  startOnTerminal(args: readonly string[], columns: number, rows: number): Running {
+    this.#mayBeInUse = true
+    const env = { ...withoutTreadle(process.env), TERM: 'xterm-256color' }
+    const command = [terminal, String(columns), String(rows), process.execPath, main, ...args]
+    return new Running(spawn('python3', command, { cwd: this.folder, env }))
   }
 
   #spawn(args: readonly string[], options: CallOptions): Running {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { CheckedJob, CheckReport } from '../../src/cli/check.ts'
-import type { DryRunReport } from '../../src/cli/dry-run.ts'
-import { explained, mergedRuns } from '../../src/cli/next-runs.ts'
 import { checkText } from '../../src/cli/output/check.ts'
 import { dryRunText } from '../../src/cli/output/dry-run.ts'
 import { explainedText, laterNote, mergedText } from '../../src/cli/output/next-runs.ts'
@@ -11,8 +9,10 @@ import { isWorthALine, tickJson, tickLine } from '../../src/cli/output/ticks.ts'
 import { ToldWaits } from '../../src/cli/output/told-waits.ts'
 import { startText, stoppedText } from '../../src/cli/output/work-frame.ts'
 import { eventJson, eventLine, isTrouble } from '../../src/cli/output/work-log.ts'
-import { isExpression, parseExpression } from '../../src/cli/schedule-expression.ts'
-import type { LastRun, ScheduleStatus } from '../../src/cli/schedules.ts'
+import type { DryRunReport } from '../../src/cli/schedules/dry-run.ts'
+import { explained, mergedRuns } from '../../src/cli/schedules/next-runs.ts'
+import { isExpression, parseExpression } from '../../src/cli/schedules/schedule-expression.ts'
+import type { LastRun, ScheduleStatus } from '../../src/cli/schedules/schedules.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 
 function output(columns?: number): Output {
@@ -60,7 +60,7 @@ describe('the next runs', () => {
     const repeat = explained(parseExpression('FINISHED, +1 HOUR'), { from: now + 500, count: 3 }, { kind: 'never run' })
     const text = explainedText(repeat, out, { now: now + 500 })
     expect(text.match(/estimate/g)).toHaveLength(1)
-    expect(text).toContain('Its first run comes at once, when a scheduler first sees it')
+    expect(text).toContain('It first runs as soon as a scheduler sees it')
     expect(text).toContain('2026-06-10 09:00:00 +00:00  now\n2026-06-10 10:00:00 +00:00  in 59m59s\n')
     expect(repeat.runs.map(({ note }) => note === null)).toEqual([true, false, false])
   })
@@ -81,8 +81,8 @@ describe('the next runs', () => {
     const schedule = explained(noon, { from: from.getTime(), count: 1 }, { kind: 'unknown' })
     expect(explainedText(schedule, out, { from, now })).toMatch(/NEXT RUN\n2026-03-02 12:00:00 \+00:00$/)
     const later = { schedule: 'noon', nextAt: '2026-06-10T12:00:00Z' } as ScheduleStatus
-    expect(laterNote([later], { from, now })).toEqual(['note: later than these: noon; --count shows more'])
-    expect(laterNote([later], { now })).toEqual(['note: later than these: noon (in 3h); --count shows more'])
+    expect(laterNote([later], { from, now })).toEqual(['note: later: noon; --count shows more'])
+    expect(laterNote([later], { now })).toEqual(['note: later: noon (in 3h); --count shows more'])
   })
 
   it('stand below warnings that are as wide as the terminal', () => {
@@ -123,6 +123,10 @@ describe('a table of schedules', () => {
     state: 'active',
     expression: '0 30 2 * * 1-5',
     timezone: 'Europe/Paris',
+    job: 'digest',
+    key: null,
+    limits: { timeout: '30s', maxRunningTime: null, concurrency: 3 },
+    rules: { overlap: 'skip', misfire: 'latest' },
     text: 'At 02:30 from Monday to Friday, Europe/Paris time',
     last: lastRun('dead', -7 * hour),
     beginsAtOnce: false,
@@ -132,11 +136,23 @@ describe('a table of schedules', () => {
 
   it('tells state, last outcome, next run and the meaning', () => {
     const [head, first, second] = scheduleTable([digest, old], out, now).split('\n')
-    expect(head?.split(/ {2,}/)).toEqual(['SCHEDULE', 'EXPRESSION', 'ZONE', 'STATE', 'LAST', 'NEXT RUN', 'AT', 'MEANS'])
+    expect(head?.split(/ {2,}/)).toEqual([
+      'SCHEDULE',
+      'EXPRESSION',
+      'ZONE',
+      'STATE',
+      'LAST',
+      'NEXT RUN',
+      'AT',
+      'OVERLAP',
+      'MISFIRE',
+      'LIMITS',
+      'MEANS',
+    ])
     expect(first).toMatch(
-      /^digest .* active {7}7h ago, dead {2}in 1h {5}2026-06-10 12:00:00 \+02:00 {2}At 02:30 from Monday to Friday/,
+      /^digest .* active {7}7h ago, dead {2}in 1h {5}2026-06-10 12:00:00 \+02:00 {2}skip {5}latest {3}timeout 30s, concurrency 3 {2}At 02:30 from Monday to Friday/,
     )
-    expect(second).toMatch(/^old .* not in code {2}- +- +-$/)
+    expect(second).toMatch(/^old .* not in code {2}- +- +- +skip +latest +timeout 30s, concurrency 3$/)
     expect(shortScheduleTable([digest], out, now)).not.toContain('MEANS')
   })
 
@@ -156,8 +172,8 @@ describe('a table of schedules', () => {
   it('is followed by what a person should do', () => {
     const last = lastRun('waits', -hour, now - hour)
     expect(scheduleNotes([{ ...digest, last }, old], now)).toEqual([
-      'Scheduled runs that nobody has begun: digest. Does a worker run?',
-      'Not in the code any more: old. To remove one: treadle forget NAME',
+      'Overdue scheduled runs: digest. Is a worker running?',
+      'No longer in the code: old. To remove one: treadle forget NAME',
     ])
     for (const going of [lastRun('running', -hour), lastRun('retrying', -hour, now - hour), lastRun('waits', -hour, now)])
       expect(scheduleNotes([{ ...digest, last: going }], now)).toEqual([])
@@ -206,8 +222,8 @@ describe('a dry run', () => {
       out,
       now,
     ).split('\n')
-    expect(text[0]).toBe('a pass at 2026-06-10T08:59:59Z would do this; nothing is written')
-    expect(text[1]).toBe('there is no database yet: a pass would make /x/jobs.db')
+    expect(text[0]).toBe('dry run of a pass at 2026-06-10T08:59:59Z; nothing is written')
+    expect(text[1]).toBe('there is no database yet: a pass would create /x/jobs.db')
     expect(text.slice(4, 12).map((line) => line.replace(/^(\w).*(?:Z|-) {2,}/, '$1 '))).toEqual([
       'a missed: run now',
       'a due: run now',
@@ -219,7 +235,7 @@ describe('a dry run', () => {
       'd nothing to store',
     ])
     expect(text.slice(-2)).toEqual([
-      '5 runs would be stored, 2 of them to be run now',
+      '5 runs would be queued, 2 of them to run now',
       '1 job waits in the queue already and would be run too',
     ])
   })
@@ -232,16 +248,16 @@ describe('a dry run', () => {
 
   it('at a time that a pass would refuse says so', () => {
     const at = (ms: number) => dryRunText({ ...report, at: new Date(ms).toISOString() }, out, now).split('\n')[1]
-    expect(at(now - 8 * 24 * hour)).toBe('only a dry run may look at this time: a pass itself takes one of the last 7 days')
+    expect(at(now - 8 * 24 * hour)).toBe('only a dry run accepts this time: a real pass takes one within the last 7 days')
     expect(at(now + hour)).toContain('only a dry run')
     expect(at(now - 6 * 24 * hour)).toBe('')
   })
 
-  it('does not claim to know how many jobs are due where it can not', () => {
+  it('does not claim to know how many jobs are due where it cannot', () => {
     const text = dryRunText({ ...report, waiting: { count: 7, isExact: false } }, out, now)
-    expect(text).toContain('no run would be stored\nat least 7 jobs wait in the queue already and would be run too')
+    expect(text).toContain('no run would be queued\nat least 7 jobs wait in the queue already and would be run too')
     const none = dryRunText({ ...report, waiting: { count: 0, isExact: true } }, out, now)
-    expect(none).toMatch(/\nno job waits in the queue already$/)
+    expect(none).toMatch(/\nno job is waiting in the queue$/)
   })
 })
 
@@ -270,17 +286,17 @@ describe('a worker', () => {
   it('tells of missed runs and of runs that do not stop, also when it is quiet', () => {
     const missed = { schedule: 'digest', madeUp: [now, now + hour], leftOut: 1 }
     expect(eventLine('schedule:missed', missed, out.colours)).toMatch(
-      /^! digest was due while nobody was there: 2 runs made up for \(due 2026-06-10T09:00:00Z to 2026-06-10T10:00:00Z\), 1 left out$/,
+      /^! digest was due while no scheduler was running: 2 runs caught up \(due 2026-06-10T09:00:00Z to 2026-06-10T10:00:00Z\), 1 left out$/,
     )
     const line = (leftOut: number) => eventLine('schedule:missed', { ...missed, madeUp: [], leftOut }, out.colours)
-    expect(line(999)).toMatch(/nobody was there: 999 left out$/)
-    expect(line(1_000)).toMatch(/nobody was there: 1,000 or more left out$/)
+    expect(line(999)).toMatch(/no scheduler was running: 999 left out$/)
+    expect(line(1_000)).toMatch(/no scheduler was running: 1,000 or more left out$/)
     expect(JSON.parse(eventJson('schedule:missed', missed, now))).toMatchObject({
       schedule: 'digest',
       madeUp: ['2026-06-10T09:00:00.000Z', '2026-06-10T10:00:00.000Z'],
     })
     expect(eventLine('job:overrun', { ...run, overrunMs: 90_000 }, out.colours)).toBe(
-      '! report x was told to stop 1m30s ago and still runs',
+      '! report x was asked to stop 1m30s ago and is still running',
     )
     expect([isTrouble('schedule:missed'), isTrouble('job:overrun'), isTrouble('job:succeeded')]).toEqual([true, true, false])
   })
@@ -317,7 +333,7 @@ describe('a worker', () => {
       lost: 0,
       released: 0,
     }
-    expect(stoppedText(report)).toBe('stopped: 1 put into the queue by schedules')
+    expect(stoppedText(report)).toBe('stopped: 1 queued by schedules')
     const summary = { ticks: 9, overruns: 2, missedTicks: 1, clockJumps: 1, longestMs: 1_500, latestMs: 3 }
     expect(
       stoppedText({ ...report, ...summary })
@@ -345,14 +361,18 @@ describe('a check', () => {
     environments: ['production'],
     nextAt: new Date(now + hour).toISOString(),
     isRepeat: false,
+    limits: { timeout: null, maxRunningTime: '1h', concurrency: 1 },
+    rules: { overlap: 'queue', misfire: 'all within 1d, at most 100' },
   }
   const report: CheckReport = { config: null, url: 'memory:', files: [], jobs: [plain], problems: [], warnings: [] }
 
   it('tells the next run on the clock of the schedule, and that of a repeat comes at once', () => {
     const repeat = { ...plain, job: 'sync', schedule: 'FINISHED, +1 HOUR', timezone: 'UTC', nextAt: null, isRepeat: true }
     const lines = checkText({ ...report, jobs: [plain, repeat] }, out, now).split('\n')
-    expect(lines[4]).toMatch(/ 2026-06-10 12:00:00 \+02:00 {2}in 1h {5}0 30 2 \* \* \* {7}Europe\/Paris {2}only in production$/)
-    expect(lines[5]).toMatch(/ at once when first seen {5}- {9}FINISHED, \+1 HOUR {2}UTC /)
+    expect(lines[4]).toMatch(
+      / 2026-06-10 12:00:00 \+02:00 {2}in 1h {5}0 30 2 \* \* \* {7}Europe\/Paris {2}queue {4}all within 1d, at most 100 {2}runs at most 1h, concurrency 1 {2}only in production$/,
+    )
+    expect(lines[5]).toMatch(/ immediately +- +FINISHED, \+1 HOUR {2}UTC /)
   })
 
   it('keeps what schedules say where there is little room', () => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/core/clock.ts'
+import { systemClock } from '../../src/core/time/clock.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 import { HostedProject } from './hosted-project.ts'
 import { configText, type Project } from './project.ts'
@@ -44,7 +44,7 @@ describe('treadle list --schedules', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^digest .* Europe\/Paris {2}not in code .*$/m)
     expect(out).toMatch(/^summary .* new .* At 02:30, Europe\/Paris time$/m)
-    expect(err).toBe('Not in the code any more: digest. To remove one: treadle forget NAME\n')
+    expect(err).toBe('No longer in the code: digest. To remove one: treadle forget NAME\n')
   })
 
   it('works while a job file is broken, with what the database knows', async () => {
@@ -96,7 +96,7 @@ jobs.define('idle', () => {}).repeat('HOURLY')
   it('is what a repeat counts from; before it there is none, and the first comes at once', async () => {
     const project = new HostedProject({ 'treadle.config.ts': configText, 'jobs/all.ts': repeatsText })
     expect(await project.json(['next', 'idle'])).toMatchObject({ state: 'new', beginsAtOnce: true })
-    expect((await project.call(['check'])).out).toMatch(/^idle .* at once when first seen /m)
+    expect((await project.call(['check'])).out).toMatch(/^idle .* immediately /m)
     expect(await project.json(['run', '--dry-run', '--job', 'idle'])).toMatchObject({
       schedules: expect.arrayContaining([
         expect.objectContaining({
@@ -169,7 +169,7 @@ describe('treadle forget', () => {
     project.write('jobs/all.ts', schedulesText.replace("'digest'", "'summary'"))
     expect(await project.call(['forget', 'digest'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('this removes a schedule for ever: add --yes'),
+      err: expect.stringContaining('this permanently removes a schedule: add --yes'),
     })
     expect(await project.call(['forget', 'digest', '--yes'])).toMatchObject({ code: 0, out: 'forgot the schedule digest\n' })
     expect(await states(project)).not.toHaveProperty('digest')
@@ -213,7 +213,7 @@ describe('treadle next', () => {
     const { out, err } = await project.call(['next', '--count', '2'])
     expect(out.match(/^digest {4}\d/gm)).toHaveLength(2)
     expect(err).toMatch(
-      /^note: later than these: leap-day \(in .*\); --count shows more\nnote: not followed: live \(other environment\), off \(disabled\)\n$/,
+      /^note: later: leap-day \(in .*\); --count shows more\nnote: not followed: live \(other environment\), off \(disabled\)\n$/,
     )
     expect(await project.json(['next', '--count', '1'])).toEqual([expect.objectContaining({ schedule: 'digest', note: null })])
     expect(existsSync(project.path('jobs.db'))).toBe(false)
@@ -237,7 +237,7 @@ describe('treadle run --dry-run', () => {
     const project = scheduleProject()
     const fresh = await project.call(['run', '--dry-run'])
     expect(fresh).toMatchObject({ code: 0, err: '' })
-    expect(fresh.out).toContain(`there is no database yet: a pass would make ${project.path('jobs.db')}\n`)
+    expect(fresh.out).toContain(`there is no database yet: a pass would create ${project.path('jobs.db')}\n`)
     expect(fresh.out).toMatch(/^digest +\d{4}-\d\d-\d\d 02:30:00 \+0[12]:00 {2}\S+Z {2}next: stored ahead$/m)
     expect(fresh.out).toMatch(/^off .* left out: disabled$/m)
     expect(fresh.out).toMatch(/^live .* left out: for another environment$/m)
@@ -297,12 +297,12 @@ describe('treadle run --at', () => {
     expect(await project.call(['run', ...lastDigest()])).toMatchObject({
       code: 0,
       out: 'nothing was due\n',
-      err: `note: nothing was stored of what falls on ${at}: digest (stored before)\n`,
+      err: `note: nothing was queued for ${at}: digest (queued before)\n`,
     })
     await project.call(['pause', '--schedule', 'digest'])
     expect(await project.call(['run', ...lastDigest()])).toMatchObject({ err: expect.stringContaining(': digest (paused)\n') })
     expect(await project.call(['run', ...lastDigest(60_000)])).toMatchObject({
-      err: expect.stringMatching(/^note: nothing was stored: no schedule has a run at \S+Z\n$/),
+      err: expect.stringMatching(/^note: nothing was queued: no schedule has a run at \S+Z\n$/),
     })
   })
 

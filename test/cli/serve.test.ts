@@ -102,7 +102,7 @@ describe('treadle serve', () => {
     expect(await answer.json()).toMatchObject({ jobs: [{ job: 'over-the-wire', state: 'ready' }] })
   })
 
-  it('refuses what can not be', async () => {
+  it('refuses what cannot be', async () => {
     const project = new Project()
     for (const [args, words] of [
       [['--host', '0.0.0.0'], /needs a token/],

@@ -17,7 +17,7 @@ describe('values of options', () => {
   })
 
   it.each(['', '0', '0.0', '-0.5', '1.1', '80', '80%', 'NaN', '1e-3'])('a share is never made of %j', (text) => {
-    expect(() => share(text)).toThrow('It must be a share of the whole, above 0 and up to 1, such as 0.8.')
+    expect(() => share(text)).toThrow('It must be a fraction above 0 and up to 1, such as 0.8.')
   })
 
   it('a share is above nothing and up to all', () => {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { jobProject } from './project.ts'
+import { jobProject, Project } from './project.ts'
 
 interface Sent {
   readonly id: string
@@ -36,7 +36,7 @@ describe('treadle work', () => {
     worker.child.kill('SIGINT')
     await worker.says('stopping')
     worker.child.kill('SIGINT')
-    expect(await worker.ended).toMatchObject({ code: 130, out: expect.stringContaining(`- patient ${id} given back unfinished`) })
+    expect(await worker.ended).toMatchObject({ code: 130, out: expect.stringContaining(`- patient ${id} returned unfinished`) })
     expect(await project.json(['show', id])).toMatchObject({ state: 'ready', attempts: 0 })
   })
 
@@ -129,9 +129,21 @@ describe('treadle work', () => {
     const run = project.start(['run'])
     await run.says('patient began')
     run.child.kill('SIGINT')
-    await run.says('once more aborts them')
+    await run.says('press Ctrl-C again to abort them')
     run.child.kill('SIGINT')
     expect(await run.ended).toMatchObject({ code: 130 })
     expect(await project.json(['show', id])).toMatchObject({ state: 'ready', attempts: 0 })
+  })
+})
+
+describe('a handler that ends the process', () => {
+  it('does not make a pass succeed', async () => {
+    const project = new Project({
+      'treadle.config.mjs': `export default { url: 'sqlite:jobs.db' }`,
+      'jobs/exits.mjs': `import { jobs } from 'treadle'\njobs.define('exits', () => process.exit(0))`,
+    })
+    await project.call(['send', 'exits'])
+    const { code, err } = await project.start(['run']).ended
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('called process.exit() before the command was done') })
   })
 })

@@ -25,12 +25,12 @@ describe('the command line shows and stops workflows', () => {
     const drawn = (await project.call(['tree', id])).out
     expect(drawn).toMatch(
       new RegExp(
-        `^1\\. trunk blocked ${id}\\n└─ 2\\. leaf scheduled .*\\n0 of 2 jobs have ended \\(1 scheduled, 1 blocked\\)\\n$`,
+        `^1\\. trunk blocked ${id}\\n└─ 2\\. leaf scheduled .*\\n0 of 2 jobs have finished \\(1 scheduled, 1 blocked\\)\\n$`,
       ),
     )
     const shown = (await project.call(['show', id])).out
     expect(shown).toMatch(/waits for {4}scheduled child leaf#1 /)
-    expect(shown).toContain('workflow     0 of 2 jobs have ended')
+    expect(shown).toContain('workflow     0 of 2 jobs have finished')
     const [child] = (await project.json(['list', '--job', 'leaf'])) as Shown[]
     expect((await project.call(['show', child?.id as string])).out).toContain(`parent       ${id}`)
     expect(await project.json(['tree', child?.id as string])).toMatchObject({
@@ -49,7 +49,7 @@ describe('the command line shows and stops workflows', () => {
     await project.call(['run', '--no-scheduler'])
     const { result } = (await project.json(['show', id])) as Shown
     const drawn = (await project.call(['tree', result])).out
-    expect(drawn).toMatch(/1\. bad dead .*\n2\. leaf dead .* after 1\n2 of 2 jobs have ended \(2 dead\)/)
+    expect(drawn).toMatch(/1\. bad dead .*\n2\. leaf dead .* after 1\n2 of 2 jobs have finished \(2 dead\)/)
     expect((await project.call(['tree', 'nothing'])).code).toBe(4)
   })
 })

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type BedrockClientOptions, bedrockClient } from '../../src/client/bedrock-client.ts'
-import type { BedrockAnswer } from '../../src/server/bedrock/peer.ts'
-import type { BedrockRequest } from '../../src/server/bedrock/request.ts'
+import type { BedrockAnswer } from '../../src/server/bedrock/connections/peer.ts'
+import type { BedrockRequest } from '../../src/server/bedrock/wire/request.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { certificate } from '../server/bedrock/certificate.ts'
 import { listening } from '../server/bedrock/wire.ts'
@@ -241,7 +241,7 @@ describe('the connection', () => {
     const client = bedrockClient({ port })
     await expect(client.ping()).rejects.toMatchObject({
       code: 'SERVER_UNREACHABLE',
-      message: expect.stringContaining(`127.0.0.1:${port} can not be reached`),
+      message: expect.stringContaining(`127.0.0.1:${port} cannot be reached`),
     })
   })
 })

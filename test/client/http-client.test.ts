@@ -64,7 +64,7 @@ describe('a client', () => {
     server.closeAllConnections()
     await expect(client.stats()).rejects.toMatchObject({
       code: 'SERVER_UNREACHABLE',
-      message: expect.stringContaining(`${url}/api/v1 can not be reached`),
+      message: expect.stringContaining(`${url}/api/v1 cannot be reached`),
     })
   })
 

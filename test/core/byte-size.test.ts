@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseByteSize } from '../../src/core/byte-size.ts'
+import { parseByteSize } from '../../src/core/text/byte-size.ts'
 
 describe('a size in bytes', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { pause, systemClock } from '../../src/core/clock.ts'
+import { pause, systemClock } from '../../src/core/time/clock.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 
 const day = 86_400_000

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatDuration, longestDurationMs, parseDuration } from '../../src/core/duration.ts'
 import { TreadleError } from '../../src/core/errors.ts'
+import { formatDuration, longestDurationMs, parseDuration } from '../../src/core/time/duration.ts'
 
 const second = 1_000
 const minute = 60 * second

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseInstant } from '../../src/core/instant.ts'
+import { parseInstant } from '../../src/core/time/instant.ts'
 
 const nineOClock = Date.UTC(2026, 5, 10, 9)
 

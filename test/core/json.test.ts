@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toJson } from '../../src/core/json.ts'
+import { toJson } from '../../src/core/text/json.ts'
 
 const limits = { what: 'payload of "mail"', maxBytes: 1_000_000 }
 
@@ -88,6 +88,17 @@ describe('a JSON text', () => {
     )
     expect(() => toJson('a'.repeat(30), { what: 'payload', maxBytes: 31 })).toThrow('takes 32 bytes')
     expect(toJson('a'.repeat(29), { what: 'payload', maxBytes: 31 })).toHaveLength(31)
+  })
+
+  it('is refused without being written where a few values stand in it again and again', () => {
+    let nested: unknown[] = []
+    for (let level = 0; level < 60; level++) nested = [nested, nested]
+    const long = 'x'.repeat(100_000)
+    const named = { ['key'.repeat(10_000)]: 1 }
+    for (const value of [nested, Array.from({ length: 1_000_000 }, () => long), Array.from({ length: 1_000_000 }, () => named)])
+      expect(() => toJson(value, { what: 'result', maxBytes: 1_000 })).toThrow(
+        expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE', message: expect.stringContaining('more than 8000 bytes') }),
+      )
   })
 
   it('is refused with the code that the caller chose', () => {

@@ -3,8 +3,8 @@ import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { messageOf, TreadleError } from '../../src/core/errors.ts'
 import { soundLogger } from '../../src/core/logger.ts'
-import { masked, maskedUrl } from '../../src/core/masking.ts'
-import { writtenReason } from '../../src/core/reason.ts'
+import { masked, maskedUrl } from '../../src/core/text/masking.ts'
+import { writtenReason } from '../../src/core/text/reason.ts'
 import { loggerInto } from '../world.ts'
 
 describe('a URL', () => {
@@ -124,7 +124,7 @@ test('a logger is told no password', () => {
 
 test('a URL is put into a message only by those who mask it', () => {
   // Here it is one that was masked already, or none of a database.
-  const masking = ['core/masking.ts', 'cli/', 'isolation/serving.ts', 'server/http/api.ts', 'handlers/url-options.ts']
+  const masking = ['core/text/masking.ts', 'cli/', 'isolation/serving.ts', 'server/http/api.ts', 'handlers/url-options.ts']
   const printed = /\$\{(?!maskedUrl|nameOf|unsetHint)[^}]*\b(?:url|listenUrl|connectionString)\b(?!\.replace)[^}]*\}/
   const sourcePaths = readdirSync(new URL('../../src', import.meta.url), { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.ts'),

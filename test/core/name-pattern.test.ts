@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitsPattern } from '../../src/core/name-pattern.ts'
+import { fitsPattern } from '../../src/core/text/name-pattern.ts'
 
 describe('a pattern of names', () => {
   it.each([

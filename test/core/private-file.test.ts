@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readPrivateFile } from '../../src/core/private-file.ts'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { readPrivateFile } from '../../src/core/files/private-file.ts'
 
 const isPosix = process.platform !== 'win32'
 const isRoot = process.geteuid?.() === 0
@@ -65,15 +65,65 @@ describe('a file that holds a secret', () => {
   it.runIf(isRoot)('is refused where it belongs to somebody else', () => {
     writeFileSync(path, 'a secret', { mode: 0o600 })
     chownSync(path, somebodyElse, somebodyElse)
-    expect(refusal()).toContain(`it belongs to another user (${somebodyElse}). Run: chown 0 ${path}`)
+    expect(refusal()).toContain(`it belongs to another user (${somebodyElse}). Where it is yours, run: chown 0 ${path}`)
   })
 
   it.runIf(isPosix)('is refused in a folder in which everybody may replace it, unless only owners may', () => {
     writeFileSync(path, 'a secret', { mode: 0o600 })
     chmodSync(folder, 0o777)
-    expect(refusal()).toContain(`chmod o-w ${folder}`)
+    expect(refusal()).toContain(`chmod go-w ${folder}`)
     chmodSync(folder, 0o1777)
     expect(read()).toBe('a secret')
+  })
+
+  it.runIf(isPosix)('is refused in a folder below one in which everybody may replace folders', () => {
+    const inner = join(folder, 'outer', 'inner')
+    mkdirSync(inner, { recursive: true })
+    writeFileSync(join(inner, 'token'), 'a secret', { mode: 0o600 })
+    chmodSync(join(folder, 'outer'), 0o777)
+    expect(refusal(join(inner, 'token'))).toContain(`chmod go-w ${join(folder, 'outer')}`)
+    chmodSync(join(folder, 'outer'), 0o1777)
+    expect(read(join(inner, 'token'))).toBe('a secret')
+  })
+
+  it.runIf(isRoot)('is refused where a group with other members may write to its folder or one above', () => {
+    const inner = join(folder, 'inner')
+    mkdirSync(inner)
+    writeFileSync(join(inner, 'token'), 'a secret', { mode: 0o600 })
+    for (const each of [inner, folder]) {
+      chownSync(each, 0, somebodyElse)
+      chmodSync(each, 0o770)
+      expect(refusal(join(inner, 'token'))).toContain(`${each} may be written to by the group ${somebodyElse} (mode 770)`)
+      chmodSync(each, 0o1770)
+      expect(read(join(inner, 'token'))).toBe('a secret')
+      chmodSync(each, 0o750)
+      expect(read(join(inner, 'token'))).toBe('a secret')
+    }
+  })
+
+  it.runIf(isRoot)('is refused in a folder of somebody else, unless that user is trusted', () => {
+    onTestFinished(() => void vi.unstubAllEnvs())
+    writeFileSync(path, 'a secret', { mode: 0o600 })
+    chownSync(folder, somebodyElse, somebodyElse)
+    expect(refusal()).toContain(`${folder} belongs to another user (${somebodyElse})`)
+    vi.stubEnv('TREADLE_TRUSTED_OWNERS', String(somebodyElse))
+    expect(read()).toBe('a secret')
+    chownSync(path, somebodyElse, somebodyElse)
+    expect(read()).toBe('a secret')
+    vi.stubEnv('TREADLE_TRUSTED_OWNERS', '*')
+    chmodSync(path, 0o640)
+    expect(refusal()).toContain('its mode is 640')
+  })
+
+  it.runIf(isPosix)('is refused where a link on the way lies in a folder in which everybody may replace it', () => {
+    for (const each of ['real', 'open', 'own']) mkdirSync(join(folder, each))
+    writeFileSync(join(folder, 'real', 'token'), 'a secret', { mode: 0o600 })
+    symlinkSync('../real', join(folder, 'open', 'middle'))
+    symlinkSync('../open/middle', join(folder, 'own', 'first'))
+    const linked = join(folder, 'own', 'first', 'token')
+    expect(read(linked)).toBe('a secret')
+    chmodSync(join(folder, 'open'), 0o777)
+    expect(refusal(linked)).toContain(`chmod go-w ${join(folder, 'open')}`)
   })
 
   it.runIf(isPosix)('may be linked to, and what the link leads to counts', () => {
@@ -83,7 +133,7 @@ describe('a file that holds a secret', () => {
     symlinkSync(join(target, 'token'), path)
     expect(read()).toBe('a secret')
     chmodSync(target, 0o777)
-    expect(refusal()).toContain(`chmod o-w ${target}`)
+    expect(refusal()).toContain(`chmod go-w ${target}`)
     chmodSync(target, 0o700)
     chmodSync(join(target, 'token'), 0o640)
     expect(refusal()).toContain('its mode is 640')
@@ -94,7 +144,9 @@ describe('a file that holds a secret', () => {
     writeFileSync(target, 'a secret', { mode: 0o600 })
     symlinkSync(target, path)
     lchownSync(path, somebodyElse, somebodyElse)
-    expect(refusal()).toContain(`it is a link that belongs to another user (${somebodyElse})`)
+    expect(refusal()).toContain(
+      `${path} belongs to another user (${somebodyElse}), who could put another file in its place. Where it is yours, run: chown -h 0 ${path}`,
+    )
   })
 
   it.runIf(isPosix)('is no pipe, which would be waited for, no folder and no device', () => {

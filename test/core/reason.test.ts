@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { writtenReason } from '../../src/core/reason.ts'
+import { writtenReason } from '../../src/core/text/reason.ts'
 
 describe('the reason of a failure, as it is written down', () => {
   it('is the message of what was thrown, and then of what caused it', () => {
@@ -57,7 +57,7 @@ describe('the reason of a failure, as it is written down', () => {
     expect(writtenReason(long).stack).toContain('caused by: Error: the cause')
   })
 
-  it.each(['message', 'stack', 'code', 'cause', 'errors'])('is told where %s can not be read', (property) => {
+  it.each(['message', 'stack', 'code', 'cause', 'errors'])('is told where %s cannot be read', (property) => {
     const get = () => {
       throw new Error('read me not')
     }

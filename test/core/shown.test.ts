@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shown } from '../../src/core/shown.ts'
+import { shown } from '../../src/core/text/shown.ts'
 
 describe('a value in a few words', () => {
   it.each([

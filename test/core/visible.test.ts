@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { Output } from '../../src/cli/output/output.ts'
 import { consoleLogger } from '../../src/core/logger.ts'
-import { visible, visibleJson } from '../../src/core/visible.ts'
+import { visible, visibleJson } from '../../src/core/text/visible.ts'
 
 const unseen = [
   ...['\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069', '\u200e', '\u200f', '\u061c'],

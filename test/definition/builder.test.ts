@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { JobBuilder } from '../../src/definition/builder.ts'
+import { DescribedJob, type JobBuilder } from '../../src/definition/builder.ts'
 import type { DefinitionFields } from '../../src/definition/definition.ts'
-import type { DispatchOptions } from '../../src/definition/dispatch.ts'
-import { noPayload } from '../../src/definition/draft.ts'
+import type { DispatchOptions } from '../../src/definition/dispatching/dispatch.ts'
+import { noPayload } from '../../src/definition/dispatching/draft.ts'
 import type { Handler } from '../../src/definition/handler.ts'
 import type { Schemas } from '../../src/definition/schema.ts'
 
@@ -201,7 +201,7 @@ describe('a builder that is in use', () => {
   ])('is frozen by %s too', async (_, use) => {
     const job = build('mail')
     await use(job)
-    expect(() => job.queue('x')).toThrow('Job "mail" is in use and can not be changed any more')
+    expect(() => job.queue('x')).toThrow('Job "mail" is in use and cannot be changed any more')
   })
 
   it('gives the same definition each time', () => {
@@ -278,7 +278,7 @@ function recorded() {
 
 function build<Payload = unknown>(job: string, schemas: Schemas = {}, sent: Sent[] = []): JobBuilder<Payload> {
   const handler: Handler<Payload, unknown> = async () => {}
-  return new JobBuilder<Payload>(job, schemas, handler, {
+  return new DescribedJob<Payload>(job, schemas, handler, {
     dispatch: async (definition, payload, options) => {
       sent.push({ job: definition.job, payload, options })
       return {} as never

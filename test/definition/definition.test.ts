@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type DefinitionFields, definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
-import { retryPolicy } from '../../src/definition/retry.ts'
-import { unique as uniqueness } from '../../src/definition/uniqueness.ts'
+import { retryPolicy } from '../../src/definition/policies/retry.ts'
+import { unique as uniqueness } from '../../src/definition/policies/uniqueness.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 import { misfirePolicy } from '../../src/scheduling/misfire.ts'
 
@@ -36,7 +36,7 @@ describe('a definition', () => {
     ['withSingleInstance', (definition) => definition.withSingleInstance(), { concurrency: 1 }],
     ['withUnique', (definition) => definition.withUnique(unique), { unique: uniqueness(unique) }],
     ['withIdempotencyKey', (definition) => definition.withIdempotencyKey(idempotencyKey), { idempotencyKey }],
-    ['withSchedule', (definition) => definition.withSchedule(schedule), { schedule }],
+    ['withSchedule', (definition) => definition.withSchedule(schedule), { schedule, timezone: 'UTC' }],
     ['withOverlap', (definition) => definition.withOverlap('allow'), { overlap: 'allow' }],
     ['withMisfire', (definition) => definition.withMisfire(misfire), { misfire }],
     ['withAfter', (definition) => definition.withAfter('a', 'b'), { after: ['a', 'b'] }],
@@ -89,7 +89,7 @@ describe('a definition', () => {
     expect(() => base().withOverlap('skip').withSchedule(null)).toThrow('this job has no schedule')
   })
 
-  it('A2: can not be changed, in any of its parts', () => {
+  it('A2: cannot be changed, in any of its parts', () => {
     const { fields } = base()
     const attempts: (() => void)[] = [
       () => Object.assign(fields, { queue: 'x' }),

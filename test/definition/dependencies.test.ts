@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
-import { orderByDependency } from '../../src/definition/dependencies.ts'
+import { orderByDependency } from '../../src/definition/policies/dependencies.ts'
 import { Registry } from '../../src/definition/registry.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 

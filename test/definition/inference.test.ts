@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { treadle } from '../../src/app/treadle.ts'
 import type { JobContext } from '../../src/definition/context.ts'
-import type { Run } from '../../src/definition/run.ts'
+import type { Run } from '../../src/definition/dispatching/run.ts'
 
 // What is wrong here does not compile: `npm run check` reads this file, and an @ts-expect-error without an error is one itself.
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobBuilder } from '../../src/definition/builder.ts'
+import { DescribedJob, type JobBuilder } from '../../src/definition/builder.ts'
 import type { DefinitionFields } from '../../src/definition/definition.ts'
 
 const nothingSaid = { overlap: null, misfire: null, after: [], dependsOn: [], maxRunningTimeMs: null }
@@ -73,7 +73,7 @@ describe('what a job says of its scheduled runs', () => {
     expect(() => say(build('report'))).toThrow(message)
   })
 
-  it('can not be changed once the definition is in use', () => {
+  it('cannot be changed once the definition is in use', () => {
     const changes: readonly ((job: JobBuilder) => unknown)[] = [
       (job) => job.overlap('allow'),
       (job) => job.misfire('all'),
@@ -182,5 +182,5 @@ function skipping(job: string) {
 
 function build(job: string): JobBuilder {
   const dispatcher = { dispatch: async () => ({}) as never, dispatchMany: async () => [], dispatchAtOnce: () => [] }
-  return new JobBuilder(job, {}, async () => {}, dispatcher)
+  return new DescribedJob(job, {}, async () => {}, dispatcher)
 }

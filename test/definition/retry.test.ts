@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { longestDurationMs } from '../../src/core/duration.ts'
-import { defaultRetryPolicy, type RetryOptions, retryDelayMs, retryPolicy, retryPresets } from '../../src/definition/retry.ts'
+import { longestDurationMs } from '../../src/core/time/duration.ts'
+import {
+  defaultRetryPolicy,
+  type RetryOptions,
+  retryDelayMs,
+  retryPolicy,
+  retryPresets,
+} from '../../src/definition/policies/retry.ts'
 
 const half = () => 0.5
 const most = () => 1 - Number.EPSILON

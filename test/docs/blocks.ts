@@ -92,17 +92,19 @@ function withSetup(part: { readonly language: string; readonly text: string }, s
   return /\bfrom 'treadle(\/\w+)?'/.test(part.text) || setup.ts === '' ? part.text : `${setup.ts}\n${part.text}`
 }
 
-/** Whether the text holds the expected lines in their order. */
+/** Whether the text holds the expected lines in their order. Line by line: one pattern for all of them can take hours to fail. */
 export function matchesLoosely(text: string, expected: string): boolean {
-  const lines = expected.split('\n').filter((line) => line.trim() !== '')
-  const patterns = lines.map((line) =>
-    line
-      .trim()
-      .split(/\s+/)
-      .map((word) => word.split('…').map(escaped).join('.*?'))
-      .join('\\s+'),
-  )
-  return new RegExp(patterns.join('[^]*?\\n[^]*?')).test(`\n${text}`)
+  const patterns = expected
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map(patternOf)
+  for (const line of text.split('\n')) if (patterns[0]?.test(line)) patterns.shift()
+  return patterns.length === 0
+}
+
+function patternOf(line: string): RegExp {
+  const words = line.trim().split(/\s+/)
+  return new RegExp(words.map((word) => word.split('…').map(escaped).join('.*?')).join('\\s+'))
 }
 
 function escaped(text: string): string {

@@ -8,7 +8,7 @@ export interface Executed {
   readonly exit: number | string | null
 }
 
-const patienceMs = 30_000
+const patienceMs = 150_000
 
 /** Runs a program to its end, or until it has printed what it is to be stopped after. */
 export function execute(

@@ -11,7 +11,16 @@ import { PageDatabases } from './page-databases.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What examples may import, beside Treadle. */
-const installed = ['zod', '@types/node', 'pg', '@types/pg', 'mysql2', 'drizzle-orm']
+const installed = [
+  'zod',
+  '@types/node',
+  'pg',
+  '@types/pg',
+  'mysql2',
+  'drizzle-orm',
+  '@azure/service-bus',
+  '@photostructure/sqlite',
+]
 
 /** What was wrong with each example; an example that is sound has no entry. */
 export type Problems = ReadonlyMap<Block, string>

@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Envelope, type Identity, openEnvelope, parseIdentity, sealEnvelope } from '../../src/envelope/envelope.ts'
 import { KeyRing } from '../../src/envelope/key-ring.ts'
+import { reseal } from '../../src/envelope/reseal.ts'
+import { fromWire, toWire } from '../../src/envelope/wire.ts'
 import { delivery, firstKey, identity, payload, ring, secondKey } from './sample.ts'
 
 const keys = ring(firstKey)
@@ -73,10 +75,23 @@ describe('a sealed envelope', () => {
     }
   })
 
-  it('has a number only where one is given, which is not signed', () => {
+  it('has a number only where one is given, which is signed then', () => {
     const sealed = sealEnvelope(identity, payload, { ...delivery, number: 7 }, keys)
     expect([sealed.number, sealEnvelope(identity, payload, delivery, keys).number]).toEqual([7, null])
-    expect(openEnvelope({ ...sealed, number: 8 } as Envelope, keys).identity).toEqual(identity)
+    expect(openEnvelope(sealed, keys).identity).toEqual(identity)
+    for (const number of [8, null]) expect(codeOf({ ...sealed, number })).toBe('SIGNATURE_INVALID')
+  })
+
+  it('may be given a number later, which nothing vouches for until it is sealed again', () => {
+    const numbered = { ...sealEnvelope(identity, payload, delivery, keys), number: 7 }
+    const again = reseal(openEnvelope(numbered, keys), numbered, { runAt: 0 }, keys)
+    expect(openEnvelope(again, keys).identity).toEqual(identity)
+    expect(codeOf({ ...again, number: 8 })).toBe('SIGNATURE_INVALID')
+  })
+
+  it('takes its number across the wire', () => {
+    const sealed = sealEnvelope(identity, payload, { ...delivery, number: 7 }, keys)
+    expect(openEnvelope(fromWire(toWire(sealed, 0), 0).envelope, keys).identity).toEqual(identity)
   })
 
   it('has the instant of its own run, however alike the one before it was', () => {
@@ -107,7 +122,19 @@ describe('an envelope that was changed', () => {
     meta: { tenant: 'evil' },
     occurrence: delivery.runAt,
     repeat: 'FINISHED, +1 HOUR',
+    tags: ['urgent'],
     waitsFor: true,
+    keyMark: 'another',
+    parentMark: 'another',
+    recurrence: {
+      key: 'acme',
+      kind: 'cron',
+      said: '* * * * *',
+      timezone: 'UTC',
+      until: null,
+      misfire: { kind: 'latest', withinMs: null },
+      overlap: 'allow',
+    },
   }
 
   it.each(Object.entries(changes))('D16, X18: is refused when its %s is another one', (field, value) => {
@@ -183,11 +210,11 @@ describe('a key ring', () => {
   it.each([
     ['without a key', [], 'at least one signing key'],
     ['with a short secret', [{ id: 'a', secret: 'short' }], 'at least 16 bytes'],
-    ['with an id that a signature can not hold', [{ id: 'a.b', secret: firstKey.secret }], 'letters, digits'],
+    ['with an id that a signature cannot hold', [{ id: 'a.b', secret: firstKey.secret }], 'letters, digits'],
     ['with an empty id', [{ id: '', secret: firstKey.secret }], 'letters, digits'],
     ['with a limit that is no list', [{ ...firstKey, queues: 'mail' as never }], 'queues must be a list'],
     ['with a limit to nothing', [{ ...firstKey, jobs: [] }], 'jobs must be a list of at least one'],
-    ['with a limit that a key file can not hold', [{ ...firstKey, jobs: ['a b'] }], 'without spaces'],
+    ['with a limit that a key file cannot hold', [{ ...firstKey, jobs: ['a b'] }], 'without spaces'],
     ['with one id twice', [firstKey, { ...secondKey, id: firstKey.id }], 'the same id'],
   ])('%s is refused', (_, given, message) => {
     expect(() => ring(...given)).toThrow(

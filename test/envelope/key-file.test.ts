@@ -121,7 +121,7 @@ describe('a key file', () => {
   it.runIf(isPosix)('is not made where others could replace it', () => {
     chmodSync(folder, 0o777)
     expect(() => keyRingFromFile(path).ready()).toThrow(
-      expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(`chmod o-w ${folder}`) }),
+      expect.objectContaining({ code: 'KEY_INVALID', message: expect.stringContaining(`chmod go-w ${folder}`) }),
     )
     expect(readdirSync(folder)).toEqual([])
   })

@@ -13,33 +13,43 @@ interface Shown {
 const attacks = 'test/forging/forged-jobs.test.ts'
 const shownByAttack = (...titles: readonly string[]): Shown => ({ file: attacks, titles })
 
-/** Every place that makes a signature, or has one made. One that is new belongs here, with a test. (Backends have no keys.) */
+/** Every place that makes a signature, or has one made. One that is new belongs here, with a test. (Engines and their rules have no keys.) */
 const places: Readonly<Record<string, Readonly<Record<string, Shown>>>> = {
   reseal: {
-    'src/execution/repeating.ts': shownByAttack('a repeating job that is changed while it runs is done again as it was claimed'),
-    'src/server/http/ending.ts': shownByAttack('settling a repeating job that was changed while it ran ends it'),
+    'src/execution/end/repeating.ts': shownByAttack(
+      'a repeating job that is changed while it runs is done again as it was claimed',
+      'settling a repeating job that was changed while it ran ends it',
+      "['FinishJob', {}]",
+    ),
+    'src/server/jobs/held-children.ts': shownByAttack('neither released nor signed by the sweep'),
     'src/server/http/routes/changing-jobs.ts': shownByAttack('PATCH of a job that was changed ends it, and signs nothing'),
-    'src/server/bedrock/rules/wire-queue.ts': shownByAttack(
+    'src/server/bedrock/jobs/wire-queue.ts': shownByAttack(
       'of a waiting job that was changed ends it',
       'of a repeating job that was changed while it ran ends it',
     ),
   },
   /** Of `WireQueue`, which seals what it has verified. */
   'sealed|amend|change': {
-    'src/server/bedrock/rules/wire-queue.ts': shownByAttack('neither released nor signed by the sweep'),
-    'src/server/bedrock/rules/ending-jobs.ts': shownByAttack("['FinishJob', {}]", "['RetryJob', { delay: 0 }]"),
-    'src/server/bedrock/rules/creating-jobs.ts': shownByAttack('is not answered by a job that was changed'),
-    'src/server/bedrock/rules/handing-out.ts': shownByAttack('changed between its claim and its delivery'),
+    'src/server/bedrock/jobs/wire-queue.ts': shownByAttack("['UpdateJob', {"),
+    'src/server/bedrock/jobs/ending-jobs.ts': shownByAttack("['FinishJob', {}]", "['RetryJob', { delay: 0 }]"),
+    'src/server/bedrock/jobs/creating-jobs.ts': shownByAttack('is not answered by a job that was changed'),
+    'src/server/bedrock/jobs/handing-out.ts': shownByAttack('changed between its claim and its delivery'),
     'src/server/bedrock/commands/change-job.ts': shownByAttack("['UpdateJob', {", "['RequeueJobs', {"),
     'src/server/bedrock/commands/end-job.ts': shownByAttack("['FailJob', {"),
   },
   sealJob: {
-    'src/app/changing-holders.ts': shownByAttack('is not merged into a job that was changed', 'a debounced dispatch'),
+    'src/app/dispatching/changing-holders.ts': shownByAttack('is not merged into a job that was changed', 'a debounced dispatch'),
     // What the program itself was given to dispatch.
-    'src/app/workflow-sealing.ts': { file: 'test/execution/forged-results.test.ts', titles: ['a genuine one is handed on'] },
-    'src/app/joined-sending.ts': { file: 'test/transactions/charsets.test.ts', titles: ['hold exactly what is dispatched'] },
-    'src/app/sending.ts': { file: 'test/app/dispatch.test.ts', titles: ['signs what the worker will need'] },
-    'src/server/service/creating.ts': { file: 'test/server/http/making-jobs.test.ts', titles: ['stores it, whether or not'] },
+    'src/app/workflows/workflow-sealing.ts': {
+      file: 'test/execution/forged-results.test.ts',
+      titles: ['a genuine one is handed on'],
+    },
+    'src/app/dispatching/joined-sending.ts': {
+      file: 'test/transactions/charsets.test.ts',
+      titles: ['hold exactly what is dispatched'],
+    },
+    'src/app/dispatching/sending.ts': { file: 'test/app/dispatch.test.ts', titles: ['signs what the worker will need'] },
+    'src/server/jobs/creating.ts': { file: 'test/server/http/making-jobs.test.ts', titles: ['stores it, whether or not'] },
     'src/testing/run-inline.ts': { file: 'test/testing/run-inline.test.ts', titles: ['runInline'] },
   },
   sealEnvelope: {
@@ -49,11 +59,15 @@ const places: Readonly<Record<string, Readonly<Record<string, Shown>>>> = {
       file: 'test/envelope/wire.test.ts',
       titles: ['is refused when a signed field was changed on the way'],
     },
+    'src/testing/programs/envelopes.ts': {
+      file: 'test/differential/sqlite.test.ts',
+      titles: ['SQLite answers as the memory engine does'],
+    },
     'src/testing/conformance/bench.ts': { file: 'test/backends/memory.test.ts', titles: ['memory'] },
   },
   stamp: {
     'src/envelope/envelope.ts': { file: 'test/envelope/envelope.test.ts', titles: ['opens as what was sealed'] },
-    'src/app/sealing.ts': { file: 'test/app/dispatch.test.ts', titles: ['signs what the worker will need'] },
+    'src/app/dispatching/sealing.ts': { file: 'test/app/dispatch.test.ts', titles: ['signs what the worker will need'] },
   },
   sign: { 'src/envelope/envelope.ts': { file: 'test/envelope/envelope.test.ts', titles: ['opens as what was sealed'] } },
 }
@@ -71,7 +85,7 @@ describe.each(Object.keys(places))('who calls %s', (word) => {
   const shown = places[word] as Readonly<Record<string, Shown>>
 
   test('is known, and nobody else does', () => {
-    const found = callers(calls[word] as RegExp).filter((file) => !file.startsWith('src/backends/'))
+    const found = callers(calls[word] as RegExp).filter((file) => !/^src\/(engines|queue)\//.test(file))
     expect(found).toEqual(Object.keys(shown).sort())
   })
 

@@ -110,7 +110,7 @@ describe('a handler that reaches out of the program', () => {
     })
   })
 
-  it('X22: can not be reached by sending the job to a queue that admits more', async () => {
+  it('X22: cannot be reached by sending the job to a queue that admits more', async () => {
     const { jobs, record } = world({ allow: { ops: ['dump'] } })
     const dump = jobs.define('dump', dangerous()).queue('ops')
     const [there, elsewhere] = [await dump.dispatch(), await dump.dispatch({}, { queue: 'default' })]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { openMemory } from '../../src/backends/memory/index.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { gate, world, worldOn } from '../world.ts'
 

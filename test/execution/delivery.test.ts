@@ -50,7 +50,7 @@ describe('a job that is delivered at most once', () => {
     expect(await record(run)).toMatchObject({ state: 'dead', reason: 'permanent' })
   })
 
-  it('can not be snoozed', async () => {
+  it('cannot be snoozed', async () => {
     const { jobs, record } = worldWith((_, { snooze }) => snooze('1m'))
     const run = await jobs.dispatch('job')
     await jobs.run()
@@ -87,7 +87,7 @@ describe('a job that is delivered at most once', () => {
     expect(await record(run)).toMatchObject({ state: 'cancelled' })
   })
 
-  it('is not run while that it begins can not be written, and is tried again', async () => {
+  it('is not run while that it begins cannot be written, and is tried again', async () => {
     let runs = 0
     const { jobs, backend, clock, record, log } = worldWith(() => void runs++)
     const begin = backend.begin.bind(backend)

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { OnFailure } from '../../src/definition/dependency.ts'
+import type { OnFailure } from '../../src/definition/policies/dependency.ts'
 import { drain } from '../../src/testing/drain.ts'
 import { gate, until, type World, world } from '../world.ts'
 import { store } from './stored.ts'

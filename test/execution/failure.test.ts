@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PermanentError, TreadleError } from '../../src/core/errors.ts'
 import { definitionDefaults, JobDefinition } from '../../src/definition/definition.ts'
-import { outcomeOfFailure, settlementOf } from '../../src/execution/outcome.ts'
+import { outcomeOfFailure, settlementOf } from '../../src/execution/end/outcome.ts'
 import { world } from '../world.ts'
 
 describe('a job that fails', () => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Treadle, treadle } from 'treadle'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { loadDriver } from '../../src/backends/sqlite/driver.ts'
-import type { JobRecord } from '../../src/backends/store.ts'
+import { loadDriver } from '../../src/engines/sqlite/file/driver.ts'
+import type { JobRecord } from '../../src/queue/contract/store.ts'
 import { SqlGround } from '../backends/sql-ground.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
@@ -17,9 +17,6 @@ interface Ground {
   url(): Promise<string>
   /** Tables as `{jobs}`. */
   change(sql: string): Promise<unknown>
-  /** What the engine calls an edge's target, a waiting edge's job and the key of a once mark. */
-  readonly target: string
-  readonly waiter: (id: string) => string
   /** Has the row of a job say that nothing is linked to it. */
   unlink(id: string): Promise<unknown>
   /** All that stands in the tables where something is handed on. */
@@ -45,8 +42,6 @@ function sqliteGround(): Ground {
       return `sqlite:${path}`
     },
     change,
-    target: 'target_id',
-    waiter: (id) => `(SELECT seq FROM {jobs} WHERE id = '${id}')`,
     unlink: async (id) => change(`UPDATE {jobs} SET linked = 0 WHERE id = '${id}'`),
     everything: async () => {
       const database = new (await loadDriver())(path)
@@ -64,8 +59,6 @@ function sqlGround(engine: 'postgres' | 'mariadb'): Ground {
     stop: () => ground.stop(),
     url: async () => ground.url,
     change: (sql) => ground.query(sql),
-    target: 'target',
-    waiter: (id) => `'${id}'`,
     unlink: (id) => ground.query(`UPDATE {jobs} SET linked = 0 WHERE id = '${id}'`),
     everything: async () => {
       const rows: unknown[] = []
@@ -112,7 +105,7 @@ describe.each(Object.entries(grounds))('results that were written to %s by someb
   /** Both where the job itself has it, and where the one that waits remembers it. */
   async function forge(id: string, changes: string) {
     await ground.change(`UPDATE {jobs} SET ${changes} WHERE id = '${id}'`)
-    await ground.change(`UPDATE {edges} SET ${changes} WHERE ${ground.target} = '${id}'`)
+    await ground.change(`UPDATE {edges} SET ${changes} WHERE target = '${id}'`)
   }
 
   it('a genuine one is handed on', async () => {
@@ -204,7 +197,7 @@ describe.each(Object.entries(grounds))('results that were written to %s by someb
     const [one, two] = [await all.give.dispatch(null), await all.give.dispatch(null)]
     const told = await all.take.dispatch({}, { dependsOn: one })
     const ready = await all.take.dispatch({}, { dependsOn: two })
-    await ground.change(`UPDATE {edges} SET outcome = 4, waiting = 0 WHERE ${ground.target} = '${one.id}'`)
+    await ground.change(`UPDATE {edges} SET outcome = 4, waiting = 0 WHERE target = '${one.id}'`)
     // By the mending, which knows how each engine counts: one waits for something that is not there.
     for (const id of [told.id, ready.id]) await makeReady(all, id)
     await all.second()
@@ -213,7 +206,7 @@ describe.each(Object.entries(grounds))('results that were written to %s by someb
   })
 
   async function makeReady({ jobs, record }: Program, id: string) {
-    const waiting = await ground.change(`UPDATE {edges} SET waiting = 0 WHERE waiter = ${ground.waiter(id)}`)
+    const waiting = await ground.change(`UPDATE {edges} SET waiting = 0 WHERE waiter = '${id}'`)
     await (await jobs.store()).mend(1_000)
     expect((await record({ id })).state, String(waiting)).toBe('ready')
   }
@@ -235,6 +228,61 @@ describe.each(Object.entries(grounds))('results that were written to %s by someb
     await forge(child?.id as string, `result = '{"paid":1000}'`)
     await second()
     await expectRejected(all, run)
+  })
+
+  it.each(['parents', 'keys'])(
+    'children whose %s were exchanged end their parents before their handlers are called again',
+    async (what) => {
+      const all = await program()
+      const { jobs, mark, first, second, taken } = all
+      const parent = jobs
+        .define(`parent-${mark}`, async ({ paid }: { paid: number }, ctx) => {
+          await ctx.dispatchChild(`give-${mark}`, { paid }, { key: 'one' })
+          await ctx.dispatchChild(`give-${mark}`, { paid: paid * 2 }, { key: 'two' })
+          const children = await ctx.children()
+          taken.push(children.map(({ key, result }) => [key, result]))
+        })
+        .queue(`second-${mark}`)
+      const honest = await parent.dispatch({ paid: 5 })
+      const runs = [await parent.dispatch({ paid: 1 }), await parent.dispatch({ paid: 1_000 })]
+      await second()
+      await first()
+      const [one, other] = runs.map(({ id }) => `'${id}'`) as [string, string]
+      const exchange = async (column: string, a: string, b: string, between: string, where = '') => {
+        for (const [from, to] of [
+          [a, between],
+          [b, a],
+          [between, b],
+        ])
+          await ground.change(`UPDATE {edges} SET ${column} = ${to} WHERE ${column} = ${from}${where}`)
+      }
+      if (what === 'parents') await exchange('waiter', one, other, "'00000000-0000-7000-8000-000000000000'")
+      else await exchange('child_name', "'one'", "'two'", "'none'", ` AND waiter IN (${one}, ${other})`)
+      await second()
+      for (const run of runs)
+        expect(await all.record(run)).toMatchObject({ reason: 'rejected', errors: [{ code: 'RESULT_FORGED' }] })
+      expect((await all.record(honest)).state).toBe('succeeded')
+      expect(taken.flat()).toEqual([
+        ['one', { paid: 5 }],
+        ['two', { paid: 10 }],
+      ])
+    },
+  )
+
+  it('a child that another job stands for, because it holds its unique key, hands its result on to both', async () => {
+    const { jobs, mark, first, second, taken } = await program()
+    const parent = jobs
+      .define(`parent-${mark}`, async (_: object, ctx) => {
+        await ctx.dispatchChild(`give-${mark}`, { paid: 1 }, { key: 'one', unique: `once-${mark}` })
+        taken.push((await ctx.children()).map(({ result }) => result))
+      })
+      .queue(`second-${mark}`)
+    const runs = [await parent.dispatch({}), await parent.dispatch({})]
+    await second()
+    await first()
+    await second()
+    for (const run of runs) expect(await run.state()).toBe('succeeded')
+    expect(taken).toEqual([[{ paid: 1 }], [{ paid: 1 }]])
   })
 
   it('a result under an idempotency key is not taken over when it was forged, and neither is a key that nobody has finished', async () => {
@@ -291,7 +339,7 @@ describe.each(Object.entries(grounds))('results that were written to %s by someb
     const [after, bare] = [await all.take.dispatch({}, { dependsOn: one }), await all.take.dispatch({}, { dependsOn: two })]
     await all.first()
     await forge(one.id, `result = '{"paid":1000}'`)
-    await ground.change(`DELETE FROM {edges} WHERE waiter = ${ground.waiter(bare.id)}`)
+    await ground.change(`DELETE FROM {edges} WHERE waiter = '${bare.id}'`)
     for (const { id } of [after, bare]) await ground.unlink(id)
     await all.second()
     await expectRejected(all, after)
@@ -304,8 +352,8 @@ describe.each(Object.entries(grounds))('results that were written to %s by someb
     const after = await all.take.dispatch({}, { dependsOn: one })
     await all.first()
     const { result, seal } = await all.record(two)
-    const target = `${ground.target} = '${two.id}', result = '${result}', seal = '${seal}'`
-    await ground.change(`UPDATE {edges} SET ${target} WHERE waiter = ${ground.waiter(after.id)}`)
+    const target = `target = '${two.id}', result = '${result}', seal = '${seal}'`
+    await ground.change(`UPDATE {edges} SET ${target} WHERE waiter = '${after.id}'`)
     await all.second()
     await expectRejected(all, after)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Lease } from '../../src/backends/contract.ts'
-import { AbandonedError, ActiveRun, type StopReason } from '../../src/execution/active-run.ts'
+import { AbandonedError, ActiveRun, type StopReason } from '../../src/execution/attempt/active-run.ts'
+import type { Lease } from '../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 
 const lease = { token: 't', attempt: 1, expiresAt: 0, envelope: { id: '1', job: 'spins', queue: 'default' } } as Lease

@@ -170,7 +170,7 @@ describe('X5, Y10: a scheduled run that falls due while an earlier one has not e
     await beside.jobs.run(withoutScheduler)
     const why = 'the run of 2026-01-01T00:00:00Z has not ended, 7m after it was due'
     expect(await all.record(second)).toMatchObject({ state: 'skipped', attempts: 0, reason: why })
-    expect(beside.log).toEqual([`info [report ${second.id}] is skipped: ${why}`])
+    expect(beside.log).toEqual([`warn [report ${second.id}] is skipped: ${why}`])
     open()
     await working
     expect(await all.record(first)).toMatchObject({ state: 'succeeded' })
@@ -331,7 +331,7 @@ describe('X5, Y10: a scheduled run that falls due while an earlier one has not e
     expect([one, two]).toMatchObject([skipped, skipped])
     expect(three).toMatchObject({ state: 'scheduled' })
     expect(await all.record(first)).toMatchObject({ state: 'succeeded' })
-    expect(all.log).toEqual([`info [report ${first.id}] scheduled runs that fell due during this one are skipped: 2`])
+    expect(all.log).toEqual([`warn [report ${first.id}] scheduled runs that fell due during this one are skipped: 2`])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openMemory } from '../../src/backends/memory/index.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { gate, world, worldOn } from '../world.ts'
 
@@ -145,7 +145,7 @@ describe('an idempotency key', () => {
     expect(second.id).not.toBe(first.id)
   })
 
-  it('that can not be looked up puts the job off, and does not count as its failure', async () => {
+  it('that cannot be looked up puts the job off, and does not count as its failure', async () => {
     const clock = new ManualClock()
     const memory = openMemory({ clock })
     let failures = 1

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JobContext } from '../../src/definition/context.ts'
-import { settlementOf } from '../../src/execution/outcome.ts'
+import { settlementOf } from '../../src/execution/end/outcome.ts'
 import { world } from '../world.ts'
 
 type Writable = Record<string, unknown> & { meta: Record<string, unknown> }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { type Treadle, type TreadleOptions, treadle } from 'treadle'
 import { openMysqlUpkeep } from 'treadle/mysql'
 import { openPostgresUpkeep } from 'treadle/postgres'
-import { openSqliteUpkeep } from 'treadle/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { OpenUpkeep } from '../../src/backends/upkeep.ts'
+import type { OpenUpkeep } from '../../src/queue/contract/upkeep.ts'
+import { execute, query } from '../processes/database.ts'
 import { freshDatabase } from '../services.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
@@ -14,9 +14,26 @@ const signingKey = 'k1:a secret of the tests alone'
 
 interface Ground {
   readonly url: string
-  upkeep(): Promise<OpenUpkeep>
-  /** The last version of the schema that had no place for seals. */
-  readonly unsealed: number
+  /** Leaves the queue as a version without seals would have left it. */
+  unseal(): Promise<void>
+}
+
+/** The last version of the schema on servers that had no place for seals. */
+const unsealed = 2
+
+async function throughUnsealed(upkeep: OpenUpkeep): Promise<void> {
+  await upkeep.schema.migrate(unsealed)
+  await upkeep.schema.migrate()
+  await upkeep[Symbol.asyncDispose]()
+}
+
+/** There is no way back to a version of SQLite's schema without them. */
+function unsealFile(path: string): void {
+  const tables = query<{ name: string }>(
+    path,
+    "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'seal'",
+  )
+  for (const { name } of tables) execute(path, `UPDATE ${name} SET seal = NULL`)
 }
 
 const grounds: Readonly<Record<string, () => Promise<Ground>>> = {
@@ -24,17 +41,17 @@ const grounds: Readonly<Record<string, () => Promise<Ground>>> = {
     const folder = mkdtempSync(join(tmpdir(), 'treadle-before-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const path = join(folder, 'jobs.db')
-    return { url: `sqlite:${path}`, upkeep: async () => openSqliteUpkeep(path), unsealed: 3 }
+    return { url: `sqlite:${path}`, unseal: async () => unsealFile(path) }
   },
   postgres: async () => {
     const { url, dispose } = await freshDatabase('postgres')
     onTestFinished(dispose)
-    return { url, upkeep: async () => openPostgresUpkeep({ url }), unsealed: 2 }
+    return { url, unseal: async () => throughUnsealed(await openPostgresUpkeep({ url })) }
   },
   mariadb: async () => {
     const { url, dispose } = await freshDatabase('mariadb')
     onTestFinished(dispose)
-    return { url, upkeep: async () => openMysqlUpkeep({ url }), unsealed: 2 }
+    return { url, unseal: async () => throughUnsealed(await openMysqlUpkeep({ url })) }
   },
 }
 
@@ -60,16 +77,8 @@ describe.each(Object.entries(grounds))('results from before they were signed, on
     const after = await take.dispatch({}, { dependsOn: done })
     await jobs.run({ queues: ['first'] })
     await jobs.close()
-    const { schema, ...upkeep } = await opened(ground)
-    await schema.migrate(ground.unsealed)
-    await schema.migrate()
-    await upkeep.close()
+    await ground.unseal()
     return { url: ground.url, done: done.id, after: after.id }
-  }
-
-  async function opened(ground: Ground) {
-    const upkeep = await ground.upkeep()
-    return { schema: upkeep.schema, close: () => upkeep[Symbol.asyncDispose]() }
   }
 
   it('are refused', async () => {

@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import type { WholeBackend } from '../../src/backends/contract.ts'
-import { loadDriver } from '../../src/backends/sqlite/driver.ts'
-import { openSqlite } from '../../src/backends/sqlite/index.ts'
+import type { TreadleOptions } from '../../src/app/treadle.ts'
 import { silentLogger } from '../../src/core/logger.ts'
+import { loadDriver } from '../../src/engines/sqlite/file/driver.ts'
+import { openSqlite } from '../../src/engines/sqlite/index.ts'
 import { openEnvelope } from '../../src/envelope/envelope.ts'
 import { KeyRing } from '../../src/envelope/key-ring.ts'
+import type { WholeBackend } from '../../src/queue/contract/contract.ts'
+import type { ServeOptions } from '../../src/server/serve-options.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { SqlGround } from '../backends/sql-ground.ts'
 import { type Served, serving } from '../server/bedrock/served.ts'
@@ -18,7 +20,7 @@ export const engines = ['sqlite', 'postgres', 'mariadb'] as const
 export type Engine = (typeof engines)[number]
 
 const secret = 'a secret of 16 bytes or more'
-const signingKey = { id: 'k1', secret }
+export const signingKey = { id: 'k1', secret }
 const keys = new KeyRing([signingKey])
 
 /** A queue whose jobs are signed, and somebody who can write to its database and has not got the key. */
@@ -35,17 +37,17 @@ export interface AttackedQueue extends World {
   expectRejected(id: string): Promise<void>
   /** Whether the row as it is was signed by somebody who has the key. */
   isSigned(id: string): Promise<boolean>
-  bedrock(): Promise<Served>
+  bedrock(options?: ServeOptions): Promise<Served>
   http(): Promise<Serving>
 }
 
 /** Where the fields of an identity stand in its array. */
 export const field = { id: 1, job: 2, maxRetries: 6, idempotencyKey: 9, meta: 10 } as const
 
-export async function attackedQueue(engine: Engine): Promise<AttackedQueue> {
+export async function attackedQueue(engine: Engine, given: TreadleOptions = {}): Promise<AttackedQueue> {
   const clock = new ManualClock(Date.UTC(2026, 0, 1))
   const { backend, sql } = engine === 'sqlite' ? await attackedFile(clock) : await attackedServer(engine, clock)
-  const options = { signingKey }
+  const options = { signingKey, ...given }
   const world = worldOn(backend, clock, options)
   const record = async (id: string) => world.record({ id })
   const forge: AttackedQueue['forge'] = async (id, columns) => {
@@ -76,7 +78,7 @@ export async function attackedQueue(engine: Engine): Promise<AttackedQueue> {
       const { state, reason } = await record(id)
       expect({ state, reason, isSigned: await isSigned(id) }).toEqual({ state: 'dead', reason: 'rejected', isSigned: false })
     },
-    bedrock: () => serving(world, {}),
+    bedrock: (given = {}) => serving(world, given),
     http: () => servingHttp({ on: { backend, clock }, jobs: options }),
   }
 }

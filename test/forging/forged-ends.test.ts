@@ -2,14 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { type AttackedQueue, attackedQueue, engines } from './attacked-queue.ts'
 
 const forgedResult = '{"paid":1000}'
+const succeeded = 4
 
 describe.each(engines)('ends that were forged on %s', (engine) => {
-  const target = engine === 'sqlite' ? 'target_id' : 'target'
-
   /** Both where the job itself has it, and where the one that waits remembers it. */
   async function forgeEnd(queue: AttackedQueue, id: string, changes: string) {
     await queue.sql(`UPDATE {jobs} SET ${changes} WHERE id = '${id}'`)
-    await queue.sql(`UPDATE {edges} SET ${changes} WHERE ${target} = '${id}'`)
+    await queue.sql(`UPDATE {edges} SET ${changes} WHERE target = '${id}'`)
   }
 
   async function expectRefused(queue: AttackedQueue, id: string) {
@@ -45,6 +44,40 @@ describe.each(engines)('ends that were forged on %s', (engine) => {
     expect(taken).toMatchObject([{ id: genuine.id }])
     await expectRefused(queue, after.id)
     expect(await client.leases.settle(genuine.id, { token: taken[0]?.token ?? '', outcome: 'done' })).toBe('done')
+  })
+
+  test('a job that was set to succeeded before any worker had it has no result, and one that ran has', async () => {
+    const queue = await attackedQueue(engine)
+    const plain = queue.jobs.define('plain', async (_: string) => {})
+    const forged = await plain.dispatch('forged', { delay: '1h' })
+    const genuine = await plain.dispatch('genuine')
+    await queue.jobs.run()
+    await queue.forge(forged.id, { state: succeeded, finished_at: 1 })
+    expect(await genuine.result()).toBeUndefined()
+    await expect(forged.result()).rejects.toMatchObject({ code: 'RESULT_FORGED' })
+  })
+
+  test('where every end is signed, no success counts that nobody has signed, and no result can be taken away', async () => {
+    const queue = await attackedQueue(engine, { signEveryEnd: true })
+    const plain = queue.jobs.define('plain', async (give: boolean) => (give ? { paid: 1 } : undefined))
+    const after = queue.jobs.define('after', async (_: null) => {})
+    const [genuine, kept, taken] = [await plain.dispatch(false), await plain.dispatch(true), await plain.dispatch(true)]
+    const [forged, other] = [await plain.dispatch(false, { delay: '1h' }), await plain.dispatch(false, { delay: '1h' })]
+    await queue.jobs.run()
+    await queue.forge(taken.id, { result: null, seal: null })
+    const { seal } = await queue.record(genuine)
+    await queue.forge(forged.id, { state: succeeded, attempts: 1, started_at: 1, finished_at: 1 })
+    await queue.forge(other.id, { state: succeeded, attempts: 1, started_at: 1, finished_at: 1, seal })
+    expect(await genuine.result()).toBeUndefined()
+    expect(await kept.result()).toEqual({ paid: 1 })
+    for (const run of [taken, forged, other]) await expect(run.result()).rejects.toMatchObject({ code: 'RESULT_FORGED' })
+    const [late, genuinelyLate] = [
+      await after.dispatch(null, { dependsOn: forged }),
+      await after.dispatch(null, { dependsOn: genuine }),
+    ]
+    await queue.jobs.run()
+    await expectRefused(queue, late.id)
+    expect(await queue.record(genuinelyLate)).toMatchObject({ state: 'succeeded' })
   })
 
   test('nor where its row says that it is linked to nothing', async () => {

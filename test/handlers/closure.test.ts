@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest'
-import type { DispatchArguments } from '../../src/definition/dispatch.ts'
+import type { DispatchArguments } from '../../src/definition/dispatching/dispatch.ts'
 import { handlerFunction } from '../../src/definition/handler.ts'
 import { closure } from '../../src/handlers/index.ts'
 import { contextFor } from './context.ts'

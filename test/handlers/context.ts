@@ -1,6 +1,6 @@
 import { PermanentError, TreadleError } from '../../src/core/errors.ts'
-import type { Logger } from '../../src/core/logger.ts'
 import type { JobContext } from '../../src/definition/context.ts'
+import { jobLogger } from '../../src/definition/job-logger.ts'
 
 export interface TestContext<Payload> extends JobContext<Payload> {
   /** Ends the run as a timeout or a cancel would. */
@@ -12,7 +12,7 @@ export interface TestContext<Payload> extends JobContext<Payload> {
 export function contextFor<Payload>(payload: Payload): TestContext<Payload> {
   const controller = new AbortController()
   const warnings: string[] = []
-  const logger: Logger = { debug() {}, info() {}, warn: (message) => void warnings.push(message), error() {} }
+  const logger = jobLogger((level, message) => void (level === 'warn' && warnings.push(message)))
   return {
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
     job: 'tested',
@@ -24,8 +24,10 @@ export function contextFor<Payload>(payload: Payload): TestContext<Payload> {
     maxAttempts: 2,
     occurrence: null,
     meta: {},
+    tags: [],
     signal: controller.signal,
     logger,
+    log: logger.info,
     progress: () => Promise.resolve(),
     heartbeat: () => Promise.resolve(true),
     transaction: () => Promise.reject(new Error('no built-in handler ends in a transaction')),

@@ -18,7 +18,7 @@ describe.each(['thread', 'process'] as const)('a handler in a %s', (kind) => {
     expect(names).not.toContain('worker:error')
   })
 
-  test('can not answer for the run that comes after its own', async () => {
+  test('cannot answer for the run that comes after its own', async () => {
     const { jobs, record } = isolatingProgram()
     const { sendsLate, sound } = defineJobs(jobs, kind)
     const [late, next] = [await sendsLate!.dispatch(), await sound!.dispatch(21)]

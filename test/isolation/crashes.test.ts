@@ -40,7 +40,7 @@ describe('a module that', () => {
     return (await finish(run)).errors
   }
 
-  test.each(['thread', 'process'] as const)('can not be loaded fails each attempt with what is wrong, in a %s', async (kind) => {
+  test.each(['thread', 'process'] as const)('cannot be loaded fails each attempt with what is wrong, in a %s', async (kind) => {
     const error = { code: 'CONFIG_LOAD_FAILED', message: expect.stringMatching(/unloadable\.mjs: this module is broken$/) }
     expect(await load('unloadable.mjs', kind)).toMatchObject([error, error])
   })

@@ -129,7 +129,7 @@ describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
     expect(seen).toEqual([`when ${process.pid}`, `before ${process.pid}`, there, `finally ${process.pid}`])
   })
 
-  test('a payload that can not be copied fails the attempt', async () => {
+  test('a payload that cannot be copied fails the attempt', async () => {
     const { jobs, record } = isolatingProgram()
     const from = new URL('./modules/isolated-jobs.mjs', import.meta.url)
     const input = {
@@ -141,7 +141,7 @@ describe.each(['thread', 'process'] as const)('in a %s', (kind) => {
       .dispatch(1)
     await jobs.run()
     expect((await record(run)).errors).toMatchObject([
-      { code: 'PAYLOAD_INVALID', message: expect.stringContaining(`can not be copied into its ${kind}`) },
+      { code: 'PAYLOAD_INVALID', message: expect.stringContaining(`cannot be copied into its ${kind}`) },
     ])
   })
 })

@@ -89,7 +89,7 @@ describe.each(['thread', 'process'] as const)('a handler in a %s', (kind) => {
     expect(await store.get(run.id)).toMatchObject({ state: 'dead', reason: 'interrupted', attempts: 1 })
   })
 
-  test('that is delivered at most once can not be snoozed', async () => {
+  test('that is delivered at most once cannot be snoozed', async () => {
     const run = await defineJobs(jobs, kind).snoozes!.delivery('at-most-once').dispatch()
     await jobs.run()
     expect(await (await jobs.store()).get(run.id)).toMatchObject({ state: 'dead', errors: [{ code: 'DELIVERY_INVALID' }] })

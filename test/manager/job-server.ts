@@ -1,7 +1,7 @@
-import type { BedrockPeer } from '../../src/server/bedrock/peer.ts'
-import type { BedrockReply } from '../../src/server/bedrock/reply.ts'
-import type { BedrockRequest } from '../../src/server/bedrock/request.ts'
-import { glob } from '../../src/server/service/glob.ts'
+import type { BedrockPeer } from '../../src/server/bedrock/connections/peer.ts'
+import type { BedrockReply } from '../../src/server/bedrock/wire/reply.ts'
+import type { BedrockRequest } from '../../src/server/bedrock/wire/request.ts'
+import { glob } from '../../src/server/jobs/glob.ts'
 import { type Ground, listening } from '../server/bedrock/wire.ts'
 import { until } from '../world.ts'
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { environmentVariable } from '../../src/core/environment.ts'
+import { environmentVariable } from '../../src/core/process/environment.ts'
 import type { ManagerEvent } from '../../src/manager/events.ts'
 import { manage } from '../../src/manager/manager.ts'
 import type { ManagerOptions } from '../../src/manager/options.ts'
@@ -327,7 +327,7 @@ describe('the end of a manager', () => {
 })
 
 describe('trouble', () => {
-  test('a server that can not be reached is waited for, and told what was done meanwhile', async () => {
+  test('a server that cannot be reached is waited for, and told what was done meanwhile', async () => {
     const { server, ended, stop, events, happened } = await managing({ Job: 'exit 0' })
     // No reply of the protocol: as if another program listened there.
     server.refusals.push({ code: 1, text: 'OK' })
@@ -369,7 +369,7 @@ describe('trouble', () => {
     await until(() => happened('job:finished') === 1)
   })
 
-  test('a server that can not look for jobs is asked again', async () => {
+  test('a server that cannot look for jobs is asked again', async () => {
     const { server, happened } = await managing({ Job: 'exit 0' })
     server.turnsAway = { code: 502, text: 'Query failed' }
     // The request that waits already is not turned away.
@@ -400,7 +400,7 @@ describe('trouble', () => {
     await until(() => happened('manager:trouble') >= 1)
     stop()
     await ended
-    expect(events).toContainEqual({ event: 'manager:trouble', error: expect.stringContaining('127.0.0.1:1 can not be reached') })
+    expect(events).toContainEqual({ event: 'manager:trouble', error: expect.stringContaining('127.0.0.1:1 cannot be reached') })
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { finalStates } from '../../src/backends/job-state.ts'
+import { finalStates } from '../../src/queue/contract/job-state.ts'
 import { type Ground, pickOf } from './ground.ts'
 import { isEnded, type ModelEdge, type ModelJob } from './model-queue.ts'
 import type { JobSpec } from './operations.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LeaseRequest } from '../../src/backends/contract.ts'
+import type { LeaseRequest } from '../../src/queue/contract/contract.ts'
 import { type Ground, maxRescues } from './ground.ts'
 import type { ModelJob } from './model-queue.ts'
 import type { Operation } from './operations.ts'

@@ -1,4 +1,4 @@
-import type { ClaimableJob, LeaseRequest, QueueLimits, Rate } from '../../src/backends/contract.ts'
+import type { ClaimableJob, LeaseRequest, QueueLimits, Rate } from '../../src/queue/contract/contract.ts'
 import type { ModelJob, ModelQueue } from './model-queue.ts'
 import type { LimitSpec, ProgramSpec } from './operations.ts'
 

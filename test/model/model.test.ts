@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { openSqlite } from 'treadle/sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
-import { openMemory } from '../../src/backends/memory/index.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
+import { openFresh, redisUrl } from '../backends/redis-ground.ts'
 import { faultsOf } from '../processes/database.ts'
 import type { StoredBackend } from './ground.ts'
 import { Machine } from './machine.ts'
@@ -40,6 +41,9 @@ describe.each([
     open: (clock: ManualClock) => openSqlite({ path: files.sqlite, clock, logger }),
   },
   { kind: 'sqlite, by two programs in turns,', file: files.turns, numRuns: 500, open: openTwice },
+  ...(redisUrl() === null
+    ? []
+    : [{ kind: 'redis', file: null, numRuns: 50, open: (clock: ManualClock) => openFresh({ clock }) }]),
 ])('$kind does what the model does', ({ file, numRuns, open }) => {
   test(`in ${numRuns} random programs`, { timeout: 300_000 * times }, async () => {
     const clock = new ManualClock()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Settlement } from '../../src/backends/contract.ts'
 import type { Envelope } from '../../src/envelope/envelope.ts'
+import type { Settlement } from '../../src/queue/contract/contract.ts'
 import { type Ground, pickOf } from './ground.ts'
 import { isEnded, type ModelJob } from './model-queue.ts'
 import type { How, JobSpec, Operation } from './operations.ts'

@@ -39,7 +39,7 @@ describe('a producer that is killed', () => {
     expect(rows).toBeGreaterThan(0)
     expect(rows).toBeLessThan(count)
     expect(faultsOf(path)).toEqual([])
-    const numbers = query<{ number: number }>(path, "SELECT payload ->> 'number' AS number FROM treadle_jobs ORDER BY seq")
+    const numbers = query<{ number: number }>(path, "SELECT payload ->> 'number' AS number FROM treadle_jobs ORDER BY id")
     expect(numbers.map(({ number }) => number)).toEqual(Array.from({ length: rows }, (_, index) => index))
     expect((await runAll(path)).size).toBe(rows)
   })

@@ -99,7 +99,7 @@ describe('a worker process that is replaced', () => {
     expect(await supervisor.running.ended).toMatchObject({ code: 0 })
   })
 
-  test('because it had to leave a handler behind', async () => {
+  test('because it had to abandon a handler', async () => {
     const project = new SupervisedProject()
     const supervisor = project.supervise('--processes', '1')
     await project.sendDefined('leaves')

@@ -87,7 +87,7 @@ export class SupervisedProject extends Project {
   rows(): readonly JobRow[] {
     const rows = query<Omit<JobRow, 'state'> & { state: number }>(
       this.database,
-      `SELECT lanes.job, state, attempts, rescues, reason, errors FROM treadle_jobs JOIN treadle_lanes AS lanes USING (lane) ORDER BY seq`,
+      `SELECT lanes.job, state, attempts, rescues, reason, errors FROM treadle_jobs JOIN treadle_lanes AS lanes USING (lane) ORDER BY id`,
     )
     return rows.map((row) => ({ ...row, state: states[row.state] as string }))
   }

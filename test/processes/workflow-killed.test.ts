@@ -17,7 +17,7 @@ interface Place {
 function file(): Place {
   const folder = scratchFolder()
   const path = folder.file('jobs.db')
-  const isUntold = 'SELECT target_id FROM treadle_edges WHERE outcome IS NULL'
+  const isUntold = 'SELECT target FROM treadle_edges WHERE outcome IS NULL'
   return {
     url: `sqlite:${path}`,
     faults: () => [...faultsOf(path), ...query<{ target_id: string }>(path, isUntold).map(({ target_id }) => target_id)],

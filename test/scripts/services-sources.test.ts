@@ -85,7 +85,7 @@ describe('programs', () => {
     expect(found).toEqual({ postgres: join(newer, 'postgres'), initdb: join(newer, 'initdb') })
   })
 
-  test('that lack one of their set, or can not be run, are not found', () => {
+  test('that lack one of their set, or cannot be run, are not found', () => {
     const bin = programs('bin', 'mariadbd', 'redis-server', 'beanstalkd')
     chmodSync(join(bin, 'redis-server'), 0o644)
     mkdirSync(join(bin, 'initdb'))

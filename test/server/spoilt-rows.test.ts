@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqlite } from 'treadle/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { WholeBackend } from '../../src/backends/contract.ts'
-import { loadDriver } from '../../src/backends/sqlite/driver.ts'
 import { silentLogger } from '../../src/core/logger.ts'
+import { loadDriver } from '../../src/engines/sqlite/file/driver.ts'
+import type { WholeBackend } from '../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { SqlGround } from '../backends/sql-ground.ts'
 import { serving } from './http/serving.ts'
@@ -50,7 +50,7 @@ const spoilings = [
   ['finished_at = 9000000000000000000', 'its finished_at is no time'],
   ['lease_until = 9000000000000000000', 'its lease_until is no time'],
   ['state = 99', 'its state is not known'],
-  ['attempts = -1', 'its attempts is no number'],
+  ['attempts = -1', 'its attempts is no whole number'],
 ] as const
 
 describe.each(['sqlite', 'postgres', 'mariadb'] as const)('a row of %s that somebody has spoilt', (engine) => {

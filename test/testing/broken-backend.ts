@@ -1,7 +1,7 @@
-import type { Coordination, QueueBackend, WholeBackend } from '../../src/backends/contract.ts'
-import { openMemory } from '../../src/backends/memory/index.ts'
-import type { ScheduleStore } from '../../src/backends/schedule-store.ts'
-import type { Clock } from '../../src/core/clock.ts'
+import type { Clock } from '../../src/core/time/clock.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
+import type { Coordination, QueueBackend, WholeBackend } from '../../src/queue/contract/contract.ts'
+import type { ScheduleStore } from '../../src/queue/contract/schedule-store.ts'
 import { backendConformance, conformanceTitles } from '../../src/testing/conformance/index.ts'
 
 type Whole = WholeBackend

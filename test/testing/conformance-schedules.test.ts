@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import type { OccurrenceRecord } from '../../src/backends/schedule-store.ts'
+import type { OccurrenceRecord } from '../../src/queue/contract/schedule-store.ts'
 import { type Broken, failuresIn, withCoordination, withSchedules } from './broken-backend.ts'
 
 it.each<[string, string, Broken]>([
   ['a lock for everybody', 'locks', withCoordination(() => ({ lock: async () => ({ held: true }) }))],
   [
-    'locks that their owner can not take again',
+    'locks that their owner cannot take again',
     'locks',
     withCoordination((whole) => {
       let turn = 0
@@ -42,7 +42,7 @@ it.each<[string, string, Broken]>([
       },
     })),
   ],
-  ['schedules that can not be paused', 'pausing and removing schedules', withSchedules(() => ({ pause: async () => true }))],
+  ['schedules that cannot be paused', 'pausing and removing schedules', withSchedules(() => ({ pause: async () => true }))],
   [
     'pauses that end with a changed expression',
     'pausing and removing schedules',
@@ -63,7 +63,7 @@ it.each<[string, string, Broken]>([
     })),
   ],
   [
-    'schedules that can not be removed',
+    'schedules that cannot be removed',
     'pausing and removing schedules',
     withSchedules((whole) => ({ remove: async (name) => (await whole.standings([name])).length > 0 })),
   ],

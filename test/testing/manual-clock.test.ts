@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pause } from '../../src/core/clock.ts'
+import { pause } from '../../src/core/time/clock.ts'
 import { ManualClock, seededRandom } from '../../src/testing/manual-clock.ts'
 
 describe('the manual clock', () => {

@@ -29,7 +29,7 @@ describe('a handler that is run inline', () => {
 
   test('has no options but its own', async () => {
     const plain = jobs.define('plain', () => 1)
-    const known = 'queue, meta, maxRetries, timeout, attempt, signal, clock, logger, onProgress'
+    const known = 'queue, meta, retries, maxRetries, timeout, attempt, signal, clock, logger, onProgress'
     await expect(runInline(plain, undefined, { priority: 1 } as never)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: `runInline: unknown option "priority" (known: ${known})`,

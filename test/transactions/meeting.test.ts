@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nextTurn } from '../../src/core/clock.ts'
+import { nextTurn } from '../../src/core/time/clock.ts'
 import { ServerWorld, serverEngines } from './server-world.ts'
 
 /** Where it is not a serialization failure to see what is new. */

@@ -41,7 +41,7 @@ describe.each(engines)('a transaction of a client that prepares every statement 
   it.runIf(engine === 'mysql')('must be rolled back after a dispatch that fails, and is told so', async () => {
     const { tx, query } = await world.begun()
     const dispatch = world.mail.in(refusing(tx as PoolConnection, /INSERT INTO treadle_counts/)).dispatch(1)
-    const message = expect.stringMatching(/full \(1114\)\. It can not be undone alone, .*: roll the transaction back\.$/)
+    const message = expect.stringMatching(/full \(1114\)\. It cannot be undone alone, .*: roll the transaction back\.$/)
     await expect(dispatch).rejects.toMatchObject({ code: 'DATABASE_FAILED', message, cause: { errno: 1114 } })
     await query('ROLLBACK')
     expect(await world.states()).toEqual([])

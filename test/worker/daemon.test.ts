@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { tickPace } from '../../src/worker/pace.ts'
-import type { Tick } from '../../src/worker/scheduler.ts'
+import { tickPace } from '../../src/worker/scheduler/pace.ts'
+import type { Tick } from '../../src/worker/scheduler/scheduler.ts'
 import { at, day, hour, job, minute, schedulerWorld, startMs, steps } from './scheduler-world.ts'
 
 /** A scheduler on the beat of a minute, with what it says of its ticks. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Treadle, treadle } from '../../src/app/treadle.ts'
 import { TreadleError } from '../../src/core/errors.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { backoffMs, persistently } from '../../src/worker/persistent.ts'
+import { backoffMs, persistently } from '../../src/worker/loop/persistent.ts'
 import { aborted, gate, loggerInto, until, worldOn } from '../world.ts'
 import { faultyBackend } from './faults.ts'
 
@@ -64,7 +64,7 @@ describe('a backend that fails', () => {
     expect((await job.dispatch()).created).toBe(true)
   })
 
-  it('can not keep a worker from stopping', async () => {
+  it('cannot keep a worker from stopping', async () => {
     const { backend, clock, failing } = faultyBackend()
     const { jobs, names } = worldOn(backend, clock)
     const { open, opened } = gate()
@@ -81,7 +81,7 @@ describe('a backend that fails', () => {
     expect(clock.nextTimerAt).toBeNull()
   })
 
-  it('can not keep a worker from stopping that never got a job', async () => {
+  it('cannot keep a worker from stopping that never got a job', async () => {
     const { backend, clock, failing } = faultyBackend()
     const { jobs } = worldOn(backend, clock)
     jobs.define('mail', async () => {})
@@ -186,7 +186,7 @@ describe('what a worker says of a call that failed', () => {
     expect(log.at(-1)).toBe(`error how mail (${run.id}) ended could not be written, so it will be run again: settle failed`)
   })
 
-  it('is said once of a stand-in that can not be made, and the jobs run all the same', async () => {
+  it('is said once of a stand-in that cannot be made, and the jobs run all the same', async () => {
     const { backend, clock } = faultyBackend()
     backend.standIn = () => {
       throw new Error('no threads left')

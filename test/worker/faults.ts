@@ -1,5 +1,5 @@
-import type { WholeBackend } from '../../src/backends/contract.ts'
-import { openMemory } from '../../src/backends/memory/index.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
+import type { WholeBackend } from '../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 
 type Call = 'send' | 'lease' | 'settle' | 'extend'

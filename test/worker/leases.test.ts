@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LeaseRequest } from '../../src/backends/contract.ts'
+import type { LeaseRequest } from '../../src/queue/contract/contract.ts'
 import { gate, until, world, worldOn } from '../world.ts'
 import { faultyBackend } from './faults.ts'
 

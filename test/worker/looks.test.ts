@@ -9,7 +9,7 @@ describe('an idle worker', () => {
     expect(await looksDuring(10_000)).toBe(10)
   })
 
-  test('looks often after it has found work where they can not, and less and less often while it finds nothing', async () => {
+  test('looks often after it has found work where they cannot, and less and less often while it finds nothing', async () => {
     const { looksDuring, send } = await idleWorker(false)
     const first = await looksDuring(1_000)
     expect(first).toBeGreaterThanOrEqual(5)

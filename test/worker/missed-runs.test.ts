@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { misfirePolicy } from '../../src/scheduling/misfire.ts'
 import { parseRepeat } from '../../src/scheduling/repeating/repeat.ts'
-import type { MissedOccurrences } from '../../src/worker/schedule-pass.ts'
+import type { MissedOccurrences } from '../../src/worker/scheduler/schedule-pass.ts'
 import { at, day, hour, job, minute, schedulerWorld, startMs, steps } from './scheduler-world.ts'
 
 const all = misfirePolicy('all', { within: '1d', cap: 50 })

@@ -27,7 +27,8 @@ describe('a worker', () => {
         allowed: 3,
         running: 1,
         breaker: 'closed',
-        scheduler: null,
+        // It has no schedules, and follows those that are made at run time.
+        scheduler: { lastTickAt: startedAt },
         seenAt: startedAt + 10_000,
         expiresAt: startedAt + 40_000,
       },
@@ -105,7 +106,7 @@ describe('a worker', () => {
     expect(await backend.store.workers.list()).toEqual([])
   })
 
-  it('whose row can not be written works on, and says so once', async () => {
+  it('whose row cannot be written works on, and says so once', async () => {
     const { clock, backend } = world()
     const workers = overlaid(backend.store.workers, { announce: () => Promise.reject(new Error('no room')) })
     const { jobs, log } = worldOn(overlaid(backend, { store: overlaid(backend.store, { workers }) }), clock)

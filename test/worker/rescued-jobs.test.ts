@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { LeaseRequest } from '../../src/backends/contract.ts'
-import { mostTogether } from '../../src/worker/rescued-jobs.ts'
+import type { LeaseRequest } from '../../src/queue/contract/contract.ts'
+import { mostTogether } from '../../src/worker/runs/rescued-jobs.ts'
 import { gate, until, world } from '../world.ts'
 import { end } from './standing-world.ts'
 

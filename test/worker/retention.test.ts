@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FinalState } from '../../src/backends/job-state.ts'
+import type { FinalState } from '../../src/queue/contract/job-state.ts'
 import { world, worldOn } from '../world.ts'
 import { faultyBackend } from './faults.ts'
 

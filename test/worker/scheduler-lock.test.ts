@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { SchedulerLock } from '../../src/worker/scheduler-lock.ts'
+import { SchedulerLock } from '../../src/worker/scheduler/scheduler-lock.ts'
 import { gate, loggerInto } from '../world.ts'
 import { hour, job, minute, type NotedSchedules, notedSchedules, schedulerWorld, startMs } from './scheduler-world.ts'
 

@@ -1,12 +1,12 @@
-import { openMemory } from '../../src/backends/memory/index.ts'
-import type { ScheduleEntry, ScheduleStore } from '../../src/backends/schedule-store.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { JobDefinition } from '../../src/definition/definition.ts'
 import { type DefinitionFields, definitionDefaults } from '../../src/definition/fields.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
 import { type Envelope, sealEnvelope } from '../../src/envelope/envelope.ts'
+import type { ScheduleEntry, ScheduleStore } from '../../src/queue/contract/schedule-store.ts'
 import { parseCron } from '../../src/scheduling/calendar/cron.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { Scheduler, type SchedulerOptions } from '../../src/worker/scheduler.ts'
+import { Scheduler, type SchedulerOptions } from '../../src/worker/scheduler/scheduler.ts'
 
 export const startMs = Date.parse('2026-01-01T00:00:00Z')
 export const minute = 60_000
@@ -27,6 +27,7 @@ export function schedulerWorld({ definitions, nowMs = startMs, clock = new Manua
   const scheduler = new Scheduler({
     definitions: () => definitions,
     schedules: store.schedules,
+    keys: null,
     envelope: async (definition, instant, runAt) => envelopeOf(definition, instant, runAt),
     clock,
     environment: null,
@@ -90,6 +91,7 @@ export function notedSchedules(clock: ManualClock) {
       return inner.standings(names)
     },
     revision: () => inner.revision(),
+    changes: (since, limit) => inner.changes(since, limit),
     find: (keys) => inner.find(keys),
     neighbours: (key) => inner.neighbours(key),
     markSeen: (keys) => inner.markSeen(keys),
@@ -110,7 +112,7 @@ export function job(
 ): JobDefinition {
   const { timezone = 'UTC', ...fields } = more
   const schedule = cron === null ? null : parseCron(cron, timezone)
-  return new JobDefinition({ ...definitionDefaults, job: name, name, handler: () => null, schedule, ...fields })
+  return new JobDefinition({ ...definitionDefaults, job: name, name, handler: () => null, schedule, timezone, ...fields })
 }
 
 export function envelopeOf(definition: JobDefinition, instant: number, runAt = instant): Envelope {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StandIn, StandInRequest } from '../../src/backends/contract.ts'
+import type { StandIn, StandInRequest } from '../../src/queue/contract/contract.ts'
 import { aborted, gate, until } from '../world.ts'
 import { end, standingWorld } from './standing-world.ts'
 
@@ -36,6 +36,27 @@ describe('an event loop that stood still', () => {
     standStill(2_000)
     await manual.advance(250)
     expect(log[0]).toContain('stood still for 2000 ms while these jobs ran or ended: one, two. ')
+    await end(jobs, working, manual)
+  })
+
+  it.each([
+    ['was stopped', 3, 'and this process computed for only 3 ms of that: it was stopped (SIGSTOP'],
+    ['got some of its time', 700, `because of heavy (`],
+  ])('tells a process that %s from a handler that computes', async (_, duringMs, said) => {
+    let computedMs = 500
+    const { jobs, manual, standStill, stalls, happened, log } = standingWorld({}, () => computedMs)
+    await jobs.define('heavy', async (_payload, { signal }) => aborted(signal)).dispatch()
+    const working = jobs.work(quiet)
+    await until(() => happened.some(({ name }) => name === 'job:started'))
+    await manual.advance(3_000)
+    computedMs += duringMs
+    standStill(7_000)
+    await manual.advance(250)
+    const isBlamed = duringMs === 700
+    expect(stalls()).toMatchObject([{ stalledMs: 7_000, computedMs: duringMs, running: [{ job: 'heavy' }] }])
+    expect(stalls()).toMatchObject([{ suspects: isBlamed ? [{ job: 'heavy' }] : [] }])
+    expect(log[0]).toContain(said)
+    expect(log[0]?.includes(".isolate('thread')")).toBe(isBlamed)
     await end(jobs, working, manual)
   })
 

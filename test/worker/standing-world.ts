@@ -1,18 +1,19 @@
-import type { WholeBackend } from '../../src/backends/contract.ts'
-import { openMemory } from '../../src/backends/memory/index.ts'
-import type { Clock } from '../../src/core/clock.ts'
+import type { Clock } from '../../src/core/time/clock.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
+import type { WholeBackend } from '../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
 import { overlaid } from '../testing/broken-backend.ts'
 import { worldOn } from '../world.ts'
 
 /** A program whose event loop can be made to stand still: its clock goes on, and nothing happens meanwhile. */
-export function standingWorld(changes: Partial<WholeBackend> = {}) {
+export function standingWorld(changes: Partial<WholeBackend> = {}, computed?: () => number) {
   const manual = new ManualClock()
   let skewMs = 0
   const clock: Clock = {
     now: () => manual.now() + skewMs,
     random: () => manual.random(),
     timer: (delayMs, run) => manual.timer(delayMs, run),
+    ...(computed && { computed }),
   }
   const sound = openMemory({ clock })
   const made = worldOn(overlaid<WholeBackend>(sound, changes), manual, { clock })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { emptyTally } from '../../src/worker/report.ts'
+import { emptyTally } from '../../src/worker/runs/report.ts'
 import type { ChildMessage } from '../../src/worker/supervisor/messages.ts'
 import { parseChildMessage, parseChildOrder } from '../../src/worker/supervisor/parsing.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { WholeBackend } from '../../src/backends/contract.ts'
-import { openMemory } from '../../src/backends/memory/index.ts'
+import { openMemory } from '../../src/engines/memory/index.ts'
+import type { WholeBackend } from '../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { UnsettledLimit } from '../../src/worker/unsettled-limit.ts'
+import { UnsettledLimit } from '../../src/worker/runs/unsettled-limit.ts'
 import { overlaid } from '../testing/broken-backend.ts'
 import { gate, until, worldOn } from '../world.ts'
 
@@ -39,13 +39,32 @@ describe('jobs that have ended without its being written', () => {
 
   it('may be more where most jobs take next to no time', () => {
     const limit = new UnsettledLimit(10)
-    expect(limit.most).toBe(30)
-    for (let job = 0; job < 100; job++) limit.ended(0.1)
-    expect(limit.most).toBe(300)
-    for (let job = 0; job < 100; job++) limit.ended(5)
-    expect(limit.most).toBe(30)
-    const wide = new UnsettledLimit(200)
-    for (let job = 0; job < 100; job++) wide.ended(0.1)
-    expect(wide.most).toBe(600)
+    expect(roomOf(limit, 5)).toBe(30)
+    for (let job = 0; job < 100; job++) passed(limit, 0.01)
+    expect(roomOf(limit, 0.01)).toBe(300)
+    for (let job = 0; job < 100; job++) passed(limit, 5)
+    expect(roomOf(limit, 5)).toBe(30)
+    expect(roomOf(new UnsettledLimit(200), 5)).toBe(600)
+  })
+
+  it('make room when the first of too many is written', () => {
+    const limit = new UnsettledLimit(1)
+    for (let job = 0; job < 3; job++) limit.ended(5)
+    expect(limit.hasRoom).toBe(false)
+    expect(limit.settled()).toBe(true)
+    expect(limit.hasRoom).toBe(true)
+    expect(limit.settled()).toBe(false)
   })
 })
+
+function passed(limit: UnsettledLimit, durationMs: number): void {
+  limit.ended(durationMs)
+  limit.settled()
+}
+
+function roomOf(limit: UnsettledLimit, durationMs: number): number {
+  let ended = 0
+  for (; limit.hasRoom; ended++) limit.ended(durationMs)
+  for (let job = 0; job < ended; job++) limit.settled()
+  return ended
+}

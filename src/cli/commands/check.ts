@@ -8,18 +8,18 @@ import { type GlobalOptions, withOutput } from '../session.ts'
 export function addCheck(program: Command): void {
   program
     .command('check')
-    .summary('check the config and all jobs')
+    .summary('check the config and all job files')
     .description(
-      'Loads the config and all job files, and prints everything that is wrong with them, and what of their schedules is probably not meant. It does not touch the database.',
+      'Loads the config and all job files, and prints every problem in them, and every schedule that probably does not mean what its author intended. It does not touch the database.',
     )
-    .option('--strict', 'end with exit code 1 for warnings too')
+    .option('--strict', 'exit with code 1 for warnings too')
     .addHelpText(
       'after',
       examples(
         ['check', ''],
-        ['check --strict', 'for a build: warnings count as problems'],
+        ['check --strict', 'in CI: treat warnings as problems'],
         ['check --json', ''],
-        ['check && treadle work', 'start only what is sound'],
+        ['check && treadle work', 'start only if everything is valid'],
       ),
     )
     .action((options: { readonly strict?: boolean }, command: Command) =>

@@ -8,11 +8,11 @@ import { withProject } from '../session.ts'
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .summary('look for what is wrong with the database')
+    .summary('diagnose the database')
     .description(
-      'Looks at the database: its version, schema, indexes, rights, settings of durability, clock, connections, long transactions and what they leave behind. It changes nothing. Ends with exit code 1 when there is a problem.',
+      'Checks the version of the database, its schema, indexes, permissions, durability settings, clock, connections, long transactions and bloat. It changes nothing. Exits with code 1 if it finds a problem.',
     )
-    .option('--strict', 'end with exit code 1 for warnings too')
+    .option('--strict', 'exit with code 1 for warnings too')
     .addHelpText(
       'after',
       examples(['doctor', ''], ['doctor --url postgres://app@db/app', ''], ['doctor --strict --json', 'for a monitor']),

@@ -6,7 +6,7 @@ import { UsageError } from '../failure.ts'
 export function addHelp(program: Command): void {
   program
     .command('help')
-    .summary('print the help of a command')
+    .summary('print the help for a command')
     .argument('[command...]', 'the command')
     .addHelpText('after', examples(['help', 'all commands, and the exit codes'], ['help dead purge', '']))
     .action((names: readonly string[]) => {

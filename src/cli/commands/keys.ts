@@ -6,7 +6,7 @@ import type { SigningKey } from '../../envelope/key-ring.ts'
 import { type KeyScope, scopeProblem, scopeText } from '../../envelope/key-scope.ts'
 import { examples } from '../examples.ts'
 import { UsageError } from '../failure.ts'
-import { type KeyUsage, keyUsage } from '../key-usage.ts'
+import { type KeyUsage, keyUsage } from '../jobs/key-usage.ts'
 import { keysJson, keysText } from '../output/keys.ts'
 import { plural, visibleLine } from '../output/text.ts'
 import { type ProjectSession, withProject } from '../session.ts'
@@ -29,9 +29,9 @@ interface KeySession extends ProjectSession {
 export function addKeys(program: Command): void {
   const keys = program
     .command('keys')
-    .summary('list, make, change and retire the keys that sign jobs')
+    .summary('list, create, rotate and retire signing keys')
     .description(
-      'Without a command it lists the keys of the key file: which of them sign, what they are limited to, and how many living jobs they have signed. Secrets are never printed but by "keys export". Programs read the file when they start.',
+      'Without a subcommand it lists the keys in the key file: which of them signs, what they are limited to, and how many unfinished jobs they have signed. Secrets are only printed by "keys export". Programs read the file when they start.',
     )
     .usage('[command] [options]')
     .option('--file <path>', 'the key file (default: the one beside the SQLite file, such as jobs.db.key)')
@@ -39,9 +39,9 @@ export function addKeys(program: Command): void {
       'after',
       examples(
         ['keys', ''],
-        ['keys add', 'the first step of a rotation: all programs learn to verify a new key'],
-        ['keys sign k-3f9a1c2b', 'the second step: sign with it'],
-        ['keys retire k-90ab12cd', 'the last step, when no living job needs the old one'],
+        ['keys add', 'rotation, step 1: let all programs verify a new key'],
+        ['keys sign k-3f9a1c2b', 'step 2: sign with it'],
+        ['keys retire k-90ab12cd', 'step 3, when no unfinished job needs the old key'],
       ),
     )
     .action((_: FileOptions, command: Command) => list(command))
@@ -54,15 +54,15 @@ export function addKeys(program: Command): void {
 
 function addCreate(keys: Command): void {
   scopeOptions(keys.command('create'))
-    .summary('make a key file with a new key')
+    .summary('create a key file with a new key')
     .description(
-      'For a queue on a database server: give the file to all programs, as TREADLE_SIGNING_KEY_FILE. SQLite makes its own.',
+      'For a queue on a database server: give all programs this file as TREADLE_SIGNING_KEY_FILE. A SQLite queue creates its own.',
     )
     .addHelpText('after', examples(['keys create', ''], ['keys create --file /etc/app/treadle.key', '']))
     .action((options: ScopeOptions, command: Command) =>
       withKeys(command, async ({ file, out }) => {
         const scope = scopeOf(options)
-        if (readKeyFile(file) !== undefined) throw new TreadleError('KEY_INVALID', `There is a key file at ${file} already`)
+        if (readKeyFile(file) !== undefined) throw new TreadleError('KEY_INVALID', `${file} already exists`)
         const [key] = createKeyFile(file, scope) as readonly [SigningKey]
         out.answer({ file, id: key.id }, () => `created ${visibleLine(file)} with the key ${key.id}`)
       }),
@@ -73,9 +73,9 @@ function addAdd(keys: Command): void {
   scopeOptions(keys.command('add'))
     .summary('add a new key')
     .description(
-      'Adds a new key behind the others: it is verified, and signs nothing before "keys sign", so that all programs can learn of it first.',
+      'Adds a new key at the end of the list: it verifies jobs but does not sign any until "keys sign", which gives all programs time to load it.',
     )
-    .option('--sign', 'put it in front of the others: programs that start from now on sign with it')
+    .option('--sign', 'make it the signing key at once, for programs that start from now on')
     .addHelpText(
       'after',
       examples(['keys add', ''], ['keys add --queue mail,reports', ''], [`keys add --job 'mail-*' --sign`, 'limited, and signs']),
@@ -87,9 +87,7 @@ function addAdd(keys: Command): void {
         replaceKeys(file, before, options.sign ? [key, ...before] : [...before, key])
         const limits = scopeText(key)
         const what = `added the key ${key.id}${limits === '' ? '' : `, limited to ${limits}`}`
-        const next = options.sign
-          ? 'programs sign with it when they have started again'
-          : `"treadle keys sign ${key.id}" lets it sign`
+        const next = options.sign ? 'restart programs to sign with it' : `"treadle keys sign ${key.id}" makes it sign`
         out.answer({ file, id: key.id, signs: options.sign ?? false }, () => `${what}; ${next}`)
       }),
     )
@@ -100,7 +98,7 @@ function addSign(keys: Command): void {
     .command('sign')
     .summary('sign with this key from now on')
     .description(
-      'Puts a key in front of the others. All programs must have started since it was added: others would refuse its jobs.',
+      'Makes a key the signing key. Restart all programs after adding it and before this step: a program without the key rejects its jobs.',
     )
     .argument('<id>', 'the id of the key')
     .addHelpText('after', examples(['keys sign k-3f9a1c2b', '']))
@@ -109,7 +107,7 @@ function addSign(keys: Command): void {
         const before = existingKeys(file)
         const key = keyOf(id, before, file)
         replaceKeys(file, before, [key, ...before.filter((other) => other !== key)])
-        out.answer({ file, id, signs: true }, () => `${id} signs; programs use it when they have started again`)
+        out.answer({ file, id, signs: true }, () => `${id} signs from now on; restart programs to use it`)
       }),
     )
 }
@@ -117,12 +115,12 @@ function addSign(keys: Command): void {
 function addRetire(keys: Command): void {
   keys
     .command('retire')
-    .summary('take a key out of the key file')
+    .summary('remove a key from the key file')
     .description(
-      'Refuses while living jobs are signed with the key: they would be dead. Dead jobs that it signed cannot be replayed.',
+      'Refuses while unfinished jobs are signed with the key: they would fail. Dead jobs signed with it can no longer be replayed.',
     )
     .argument('<id>', 'the id of the key')
-    .option('--force', 'also while living jobs need it, or where that cannot be known')
+    .option('--force', 'even if unfinished jobs need it, or if that cannot be checked')
     .addHelpText('after', examples(['keys retire k-90ab12cd', '']))
     .action((id: string, { force = false }: { readonly force?: boolean }, command: Command) =>
       withKeys(command, async (session) => {
@@ -134,7 +132,7 @@ function addRetire(keys: Command): void {
           throw new TreadleError('KEY_INVALID', `${id} is the only key: run "treadle keys add --sign" first`)
         if (!force) refuseNeeded(id, await usageOf(session))
         replaceKeys(file, before, after)
-        out.answer({ file, id, retired: true }, () => `retired ${id}; programs forget it when they have started again`)
+        out.answer({ file, id, retired: true }, () => `retired ${id}; restart programs to drop it`)
       }),
     )
 }
@@ -142,8 +140,8 @@ function addRetire(keys: Command): void {
 function addExport(keys: Command): void {
   keys
     .command('export')
-    .summary('print keys with their secrets, as lines of a key file')
-    .argument('[id]', 'this key alone')
+    .summary('print keys and their secrets, in the format of a key file')
+    .argument('[id]', 'only this key')
     .addHelpText('after', examples(['keys export > treadle.key', 'for another machine; chmod 600 it']))
     .action((id: string | undefined, _: unknown, command: Command) =>
       withKeys(command, async ({ file, out }) => {
@@ -165,8 +163,8 @@ function list(command: Command): Promise<void> {
 
 function scopeOptions(command: Command): Command {
   return command
-    .option('--queue <queues>', 'limit it to these queues; names or patterns with *, separated by commas', collect)
-    .option('--job <jobs>', 'limit it to these jobs; names or patterns with *, separated by commas', collect)
+    .option('--queue <queues>', 'limit it to these queues: comma-separated names or patterns with *', collect)
+    .option('--job <jobs>', 'limit it to these jobs: comma-separated names or patterns with *', collect)
 }
 
 function scopeOf({ queue, job }: ScopeOptions): KeyScope {
@@ -195,7 +193,7 @@ async function usageOf({ project, jobs, file, out }: KeySession): Promise<KeyUsa
   try {
     return await keyUsage(await jobs.store())
   } catch (thrown) {
-    out.note(`note: the jobs cannot be looked at: ${visibleLine(messageOf(thrown))}`)
+    out.note(`note: the jobs cannot be read: ${visibleLine(messageOf(thrown))}`)
     return null
   }
 }
@@ -208,11 +206,11 @@ function keyOf(id: string, keys: readonly SigningKey[], file: string): SigningKe
 
 function refuseNeeded(id: string, usage: KeyUsage | null): void {
   if (usage === null || usage.isPartial) {
-    const message = `It is not known whether living jobs are signed with ${id}. Give --url of the queue, or --force.`
+    const message = `Cannot tell whether unfinished jobs are signed with ${id}. Give the --url of the queue, or use --force.`
     throw new TreadleError('KEY_INVALID', message)
   }
   const needed = usage.signed.get(id) ?? 0
   if (needed === 0) return
-  const message = `${plural(needed, 'living job')} signed with ${id} would be refused. Wait until they have ended, or give --force.`
+  const message = `${plural(needed, 'unfinished job')} signed with ${id} would be rejected. Wait until they have finished, or use --force.`
   throw new TreadleError('KEY_INVALID', message)
 }

@@ -16,21 +16,23 @@ interface MigrateOptions {
 export function addMigrate(program: Command): void {
   program
     .command('migrate')
-    .summary('bring the database up to date')
+    .summary('migrate the database schema')
     .description(
-      'Brings the schema of the database up to date. Programs do it themselves when they open it, unless their config says "migrate: false".',
+      'Migrates the database schema to the newest version. Programs do this themselves when they open the queue, unless their config says "migrate: false".',
     )
-    .option('--plan', 'print the SQL that would be run, and change nothing')
-    .addOption(new Option('--to <version>', 'to this version in place of the newest').argParser(wholeNumber(0)).conflicts('down'))
-    .addOption(new Option('--down <n>', 'so many versions back').argParser(wholeNumber(1)))
-    .option('--yes', 'with --to and --down: do not ask; needed where there is no terminal')
+    .option('--plan', 'print the SQL without running it')
+    .addOption(
+      new Option('--to <version>', 'migrate to this version instead of the newest').argParser(wholeNumber(0)).conflicts('down'),
+    )
+    .addOption(new Option('--down <n>', 'number of versions to go back').argParser(wholeNumber(1)))
+    .option('--yes', 'with --to and --down: skip the confirmation; required without a terminal')
     .addHelpText(
       'after',
       examples(
         ['migrate', ''],
         ['migrate --url sqlite:jobs.db', ''],
-        ['migrate --plan > schema.sql', 'for somebody who may change the database'],
-        ['migrate --down 1', 'asks first'],
+        ['migrate --plan > schema.sql', 'for your database administrator'],
+        ['migrate --down 1', 'asks for confirmation'],
       ),
     )
     .action((options: MigrateOptions, command: Command) => withProject(command, (session) => migrate(session, options)))
@@ -41,7 +43,7 @@ async function migrate(session: ProjectSession, options: MigrateOptions): Promis
   const upkeep = await jobs.upkeep()
   if (upkeep === null) {
     const { kind } = await jobs.open()
-    out.answer({ url: project.url, kind, version: null }, () => `${project.url} has no schema to bring up to date`)
+    out.answer({ url: project.url, kind, version: null }, () => `${project.url} has no schema to migrate`)
     return exitCodes.ok
   }
   const { kind, schema } = upkeep
@@ -75,7 +77,7 @@ function namedVersion(known: { version: number; latest: number }, { to, down }: 
 
 async function isMeant(version: number, to: number, { yes = false }: MigrateOptions): Promise<boolean> {
   if (yes) return true
-  if (!canAsk()) throw new UsageError('this deletes what newer versions have written: add --yes where nobody can be asked')
-  const loss = to === 0 ? 'all jobs and schedules' : `what versions ${to + 1} to ${version} have written`
-  return confirm(`Bring the schema from version ${version} back to ${to}? It deletes ${loss}.`)
+  if (!canAsk()) throw new UsageError('this deletes data of newer versions: add --yes to skip the confirmation')
+  const loss = to === 0 ? 'all jobs and schedules' : `the data added by versions ${to + 1} to ${version}`
+  return confirm(`Migrate the schema back from version ${version} to ${to}? This deletes ${loss}.`)
 }

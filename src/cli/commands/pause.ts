@@ -3,12 +3,13 @@ import { examples } from '../examples.ts'
 import { UsageError } from '../failure.ts'
 import { visibleLine } from '../output/text.ts'
 import { relativeTime, zonedTime } from '../output/time.ts'
-import { readSchedules, refuseUnknownSchedule, type ScheduleStatus } from '../schedules.ts'
+import { readSchedules, refuseUnknownSchedule, type ScheduleStatus } from '../schedules/schedules.ts'
 import { loadSoundJobs, withProject } from '../session.ts'
 import { collect, queues } from '../values.ts'
 
 interface PauseOptions {
   readonly schedule?: readonly string[]
+  readonly job?: readonly string[]
 }
 
 type Verb = 'pause' | 'resume'
@@ -16,18 +17,20 @@ type Verb = 'pause' | 'resume'
 export function addPause(program: Command): void {
   program
     .command('pause')
-    .summary('stop taking jobs from queues, or stop schedules')
+    .summary('pause queues, jobs or schedules')
     .description(
-      'Workers finish what they run and take nothing more from these queues; new jobs are still accepted. A schedule that is paused has no more runs until it is resumed, on all workers, also after a restart.',
+      'Workers finish their running jobs and take no more from these queues; new jobs are still accepted. With --job, they take no more jobs with this name from any queue. A paused schedule does not run on any worker until it is resumed, even after a restart.',
     )
     .argument('[queue...]', 'the queues', queues)
-    .option('--schedule <name>', 'this schedule in place of queues; may be repeated', collect)
+    .option('--job <job>', 'jobs with this name instead of queues; can be repeated', collect)
+    .option('--schedule <name>', 'a schedule instead of queues; can be repeated', collect)
     .addHelpText(
       'after',
       examples(
         ['pause mail', ''],
         ['pause mail reports', 'several'],
-        ['pause --schedule digest', 'no more runs of this schedule'],
+        ['pause --job send-email', 'jobs with this name, in every queue'],
+        ['pause --schedule digest', 'stop running this schedule'],
       ),
     )
     .action((names: readonly string[], options: PauseOptions, command: Command) => change(command, names, options, 'pause'))
@@ -36,24 +39,44 @@ export function addPause(program: Command): void {
 export function addResume(program: Command): void {
   program
     .command('resume')
-    .summary('take jobs from paused queues again, or follow paused schedules')
+    .summary('resume paused queues, jobs or schedules')
     .description(
-      'Takes jobs from paused queues again. A schedule goes on with its next run; those of the pause are not made up for.',
+      'Resumes paused queues, or jobs that are paused by name. A schedule continues with its next run; the runs missed during the pause are not caught up.',
     )
     .argument('[queue...]', 'the queues', queues)
-    .option('--schedule <name>', 'this schedule in place of queues; may be repeated', collect)
+    .option('--job <job>', 'jobs with this name instead of queues; can be repeated', collect)
+    .option('--schedule <name>', 'a schedule instead of queues; can be repeated', collect)
     .addHelpText('after', examples(['resume mail', ''], ['resume mail reports', 'several'], ['resume --schedule digest', '']))
     .action((names: readonly string[], options: PauseOptions, command: Command) => change(command, names, options, 'resume'))
 }
 
 const past = { pause: 'paused', resume: 'resumed' } as const
 
-async function change(command: Command, names: readonly string[], { schedule = [] }: PauseOptions, verb: Verb): Promise<void> {
-  if (names.length > 0 === schedule.length > 0) {
-    const found = names.length === 0 ? 'neither was given' : 'both were given'
-    throw new UsageError(`give either the names of queues or --schedule NAME: ${found}`)
+async function change(command: Command, names: readonly string[], options: PauseOptions, verb: Verb): Promise<void> {
+  const { schedule = [], job = [] } = options
+  const given = [names, job, schedule].filter(({ length }) => length > 0).length
+  if (given !== 1) {
+    const found = given === 0 ? 'none was given' : 'several were given'
+    throw new UsageError(`give either the names of queues, --job KEY or --schedule NAME: ${found}`)
   }
-  await (names.length > 0 ? changeQueues(command, names, verb) : changeSchedules(command, schedule, verb))
+  if (names.length > 0) await changeQueues(command, names, verb)
+  else if (job.length > 0) await changeJobs(command, job, verb)
+  else await changeSchedules(command, schedule, verb)
+}
+
+async function changeJobs(command: Command, names: readonly string[], verb: Verb): Promise<void> {
+  await withProject(command, async ({ jobs, out }) => {
+    for (const job of names) await jobs[verb]({ job })
+    const store = await jobs.store()
+    const pausedJobs = await store.pausedJobs()
+    const lines = names.map((name) => `${past[verb]} jobs with the key ${visibleLine(name)}`)
+    out.answer({ [past[verb]]: names, pausedJobs }, () => lines.join('\n'))
+    const known = new Set<string>()
+    for (const job of names) if ((await store.counts({ job })).length > 0) known.add(job)
+    const unknown = names.filter((name) => !known.has(name))
+    if (!out.json && unknown.length > 0)
+      out.note(`note: there is no job yet with the key ${unknown.map(visibleLine).join(', ')}; is it right?`)
+  })
 }
 
 async function changeQueues(command: Command, names: readonly string[], verb: Verb): Promise<void> {
@@ -62,21 +85,23 @@ async function changeQueues(command: Command, names: readonly string[], verb: Ve
     for (const name of names) await store[verb](name)
     const pausedQueues = await store.pausedQueues()
     out.answer({ [past[verb]]: names, pausedQueues }, () => names.map((name) => `${past[verb]} ${name}`).join('\n'))
-    const known = new Set((await store.counts()).map(({ queue }) => queue))
-    const unknown = names.filter((name) => !known.has(name))
-    if (!out.json && unknown.length > 0) out.note(`note: there is no job yet in ${unknown.join(', ')}; is the name right?`)
+    const unknown: string[] = []
+    for (const name of names) if ((await store.counts({ queue: name })).length === 0) unknown.push(name)
+    if (!out.json && unknown.length > 0) out.note(`note: there are no jobs yet in ${unknown.join(', ')}; is the name right?`)
   })
 }
 
 /** Works also while a job file is broken, which may be the very reason to pause its schedule. */
-async function changeSchedules(command: Command, names: readonly string[], verb: Verb): Promise<void> {
+export async function changeSchedules(command: Command, names: readonly string[], verb: Verb): Promise<void> {
   await withProject(command, async (session) => {
     const { jobs, out, now } = session
     const complete = await loadSoundJobs(session)
-    const known = (await readSchedules(jobs, now, complete)).map(({ schedule }) => schedule)
+    const known = await readSchedules(jobs, now, complete)
     for (const name of names) refuseUnknownSchedule(name, known)
     for (const name of names) await jobs.schedules[verb](name)
-    const changed = (await readSchedules(jobs, now, complete)).filter(({ schedule }) => names.includes(schedule))
+    const changed = (await readSchedules(jobs, now, complete)).filter(
+      ({ schedule, key }) => names.includes(schedule) || (key !== null && names.includes(key)),
+    )
     out.answer({ [past[verb]]: names, schedules: changed }, () =>
       changed.map((schedule) => changedText(verb, schedule, now)).join('\n'),
     )

@@ -2,18 +2,20 @@ import type { Command } from 'commander'
 import { examples } from '../examples.ts'
 import { plural } from '../output/text.ts'
 import { withStore } from '../session.ts'
+import { duration } from '../values.ts'
 
 export function addPrune(program: Command): void {
   program
     .command('prune')
-    .summary('delete ended jobs that were kept long enough')
+    .summary('delete finished jobs whose retention period has passed')
     .description(
-      'Does now what workers do now and then: deletes ended jobs that are older than "keep" in the config says. A job that waits or runs is never touched, however old it is.',
+      'Workers do this regularly; prune does it now. It deletes finished jobs that are older than the retention period ("keep" in the config), or than --older-than. Waiting and running jobs are never deleted, however old they are.',
     )
-    .addHelpText('after', examples(['prune', ''], ['prune --json', 'prints {"deleted":123}']))
-    .action((_: unknown, command: Command) =>
+    .option('--older-than <duration>', 'jobs that finished longer ago than this, instead of "keep"', duration)
+    .addHelpText('after', examples(['prune', ''], ['prune --older-than 7d', ''], ['prune --json', 'prints {"deleted":123}']))
+    .action(({ olderThan }: { readonly olderThan?: string }, command: Command) =>
       withStore(command, async ({ jobs, out }) => {
-        const deleted = await jobs.prune()
+        const deleted = await jobs.prune({ ...(olderThan && { olderThan }) })
         out.answer({ deleted }, () => `deleted ${plural(deleted, 'ended job')}`)
       }),
     )

@@ -1,21 +1,53 @@
 import type { Command } from 'commander'
+import { systemClock } from '../../core/time/clock.ts'
+import { parseDuration } from '../../core/time/duration.ts'
 import { examples } from '../examples.ts'
-import { statusJson, statusText } from '../output/status.ts'
-import { loadSoundJobs, lookIntoStore } from '../session.ts'
-import { readStatus } from '../status.ts'
+import { UsageError } from '../failure.ts'
+import { othersJson, otherText, statusJson, statusText } from '../output/status.ts'
+import { loadSoundJobs, lookIntoStore, type StoreSession } from '../session.ts'
+import { otherStatuses, readStatus } from '../status.ts'
+import { duration } from '../values.ts'
+import { watching } from '../watching.ts'
+
+interface StatusOptions {
+  readonly watch?: boolean
+  readonly interval: string
+}
+
+const shortestMs = 100
 
 export function addStatus(program: Command): void {
   program
     .command('status')
-    .summary('what waits, runs and failed, by queue')
-    .description('Counts by queue and state, jobs that nobody here can run, how schedules stand, and which workers live.')
-    .addHelpText('after', examples(['status', ''], ['status --json', 'for monitoring']))
-    .action((_: unknown, command: Command) =>
-      lookIntoStore(command, async (session) => {
-        const { project, store, out, now } = session
-        const complete = await loadSoundJobs(session)
-        const status = await readStatus(project, store, now, complete)
-        out.answer(statusJson(status), () => statusText(status, out, now))
-      }),
+    .summary('show counts by queue: waiting, running, failed')
+    .description('Shows counts by queue and state, jobs that no program here can run, the status of schedules, and live workers.')
+    .option('--watch', 'keep refreshing until Ctrl-C')
+    .option('--interval <duration>', 'how often, with --watch', duration, '2s')
+    .addHelpText(
+      'after',
+      examples(
+        ['status', ''],
+        ['status --watch', ''],
+        ['status --json', 'for monitoring'],
+        ['status --watch --json', 'one JSON object per line'],
+      ),
     )
+    .action(({ watch = false, interval }: StatusOptions, command: Command) => {
+      const intervalMs = parseDuration(interval, 'interval')
+      if (intervalMs < shortestMs) throw new UsageError(`--interval must be at least ${shortestMs}ms`)
+      return lookIntoStore(command, async (session) => {
+        const complete = await loadSoundJobs(session)
+        if (!watch) return printStatus(session, session.now, complete)
+        await watching(session.out, intervalMs, () => printStatus(session, systemClock.now(), complete))
+      })
+    })
+}
+
+async function printStatus(session: StoreSession, now: number, complete: boolean): Promise<void> {
+  const { project, store, out } = session
+  const status = await readStatus(project, store, now, complete)
+  const others = await otherStatuses({ ...session, now }, complete)
+  out.answer({ ...statusJson(status), ...(others.length > 0 && { backends: othersJson(others) }) }, () =>
+    [statusText(status, out, now), ...others.map((each) => otherText(each, out, now))].join('\n\n'),
+  )
 }

@@ -1,4 +1,5 @@
 import type { CheckedJob, CheckReport } from '../check.ts'
+import { limitsText } from '../schedules/run-rules.ts'
 import type { Output } from './output.ts'
 import { plural, visible, wrapped } from './text.ts'
 import { relativeTime, zonedTime } from './time.ts'
@@ -38,6 +39,9 @@ function jobsTable(jobs: readonly CheckedJob[], out: Output, now: number): strin
       { head: 'FROM NOW', cell: (job) => fromNow(job, now), whole: true, rank: 4 },
       { head: 'SCHEDULE', cell: ({ schedule }) => schedule ?? '-', least: 12, rank: 2 },
       { head: 'ZONE', cell: ({ timezone }) => timezone ?? '-', whole: true, rank: 3 },
+      { head: 'OVERLAP', cell: ({ rules }) => rules?.overlap ?? '-', whole: true, rank: 8 },
+      { head: 'MISFIRE', cell: ({ rules }) => rules?.misfire ?? '-', rank: 9 },
+      { head: 'LIMITS', cell: ({ limits }) => limitsText(limits), rank: 10 },
       { head: 'NOTE', cell: noteOf, style: (text) => out.colours.yellow(text), rank: 7 },
     ],
     jobs,
@@ -45,7 +49,7 @@ function jobsTable(jobs: readonly CheckedJob[], out: Output, now: number): strin
 }
 
 function nextText({ nextAt, timezone, isRepeat }: CheckedJob): string {
-  if (isRepeat) return 'at once when first seen'
+  if (isRepeat) return 'immediately'
   return nextAt === null ? '-' : zonedTime(Date.parse(nextAt), timezone ?? 'UTC')
 }
 

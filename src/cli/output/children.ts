@@ -54,13 +54,13 @@ export function supervisorStoppedText(report: SupervisorReport & { readonly unco
 
 function uncountedText(uncounted: number): string {
   if (uncounted === 0) return ''
-  return `; not counted is what ${plural(uncounted, 'process', 'processes')} did before ${uncounted === 1 ? 'it was' : 'they were'} killed`
+  return `; not counting what ${plural(uncounted, 'process', 'processes')} did before ${uncounted === 1 ? 'it was' : 'they were'} killed`
 }
 
 const replacementWording = {
-  jobs: 'it ran as many jobs as it may',
-  memory: 'it has as much memory as it may',
-  abandoned: 'it had to leave a handler behind',
+  jobs: 'it reached --max-jobs',
+  memory: 'it reached --max-memory',
+  abandoned: 'it had to abandon a handler',
   roll: 'rolling',
 } as const
 
@@ -69,8 +69,8 @@ const writers: Writers = {
   'child:ready': (event, colours) => `${processText(event, colours)} ready`,
   'child:replaced': (event, colours) => `${processText(event, colours)} is replaced: ${replacementWording[event.why]}`,
   'child:overdue': (event, colours) =>
-    `${processText(event, colours)} is killed: ${visibleLine(event.job)} ${colours.dim(event.id)} is over its timeout and does not stop`,
-  'child:overstayed': (event, colours) => `${processText(event, colours)} is killed: it was told to end and has not`,
+    `${processText(event, colours)} is killed: ${visibleLine(event.job)} ${colours.dim(event.id)} has exceeded its timeout and does not stop`,
+  'child:overstayed': (event, colours) => `${processText(event, colours)} is killed: it did not exit when asked to`,
   'child:ended': (event, colours) => {
     const parts = [
       `${processText(event, colours)} ${exitText(event)}`,
@@ -84,7 +84,7 @@ const writers: Writers = {
   'roll:ended': ({ replaced }) => `rolled: ${plural(replaced, 'process', 'processes')} replaced`,
   'roll:failed': ({ replaced, failure }) => {
     const why = failure === null ? 'a new process ended before it was ready' : visibleLine(failure.message)
-    return `the roll is given up after ${plural(replaced, 'process', 'processes')}, the others go on: ${why}`
+    return `the rolling restart was stopped after ${plural(replaced, 'process', 'processes')}, the others keep running: ${why}`
   },
   'supervisor:error': ({ error }) => visibleLine(messageOf(error)),
 }
@@ -94,7 +94,7 @@ function processText({ child, pid }: ChildEvent, colours: Colours): string {
 }
 
 function exitText({ code, signal }: Exit): string {
-  if (signal !== null) return `was ended by ${signal}`
+  if (signal !== null) return `was killed by ${signal}`
   return code === null ? 'could not be started' : `ended with code ${code}`
 }
 

@@ -1,4 +1,4 @@
-import type { Finding, Judgement, Verdict } from '../../backends/diagnosing.ts'
+import type { Finding, Judgement, Verdict } from '../../queue/contract/diagnosis.ts'
 import type { Output } from './output.ts'
 import { plural, visible, visibleLine, wrapped } from './text.ts'
 
@@ -6,11 +6,11 @@ const marks: Readonly<Record<Verdict, string>> = { ok: '✓', warning: '!', prob
 
 /** What was looked at, and below it what to do. */
 export function diagnosisText(url: string, findings: readonly Finding[], out: Output): string {
-  if (findings.length === 0) return `${url} has no database to look at`
+  if (findings.length === 0) return `${url} has no database to check`
   const told = toldOnce(findings)
   const counts = (['problem', 'warning'] as const).map((verdict) => count(told, verdict))
   const summary = counts.every((number) => number === 0)
-    ? `${out.colours.green(marks.ok)} nothing is wrong`
+    ? `${out.colours.green(marks.ok)} no problems found`
     : `${plural(counts[0] as number, 'problem')}, ${plural(counts[1] as number, 'warning')}`
   const advice = told.flatMap(({ checks, verdict, advice: text }) => (text === null ? [] : [{ checks, verdict, text }]))
   return [

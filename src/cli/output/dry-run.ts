@@ -1,5 +1,5 @@
 import { longestMisfireMs } from '../../scheduling/misfire.ts'
-import type { DryRunReport, PlannedRun, PlannedSchedule, WaitingJobs } from '../dry-run.ts'
+import type { DryRunReport, PlannedRun, PlannedSchedule, WaitingJobs } from '../schedules/dry-run.ts'
 import type { Output } from './output.ts'
 import { plural } from './text.ts'
 
@@ -8,9 +8,9 @@ export function dryRunText(report: DryRunReport, out: Output, now: number): stri
   const { missingDatabase, schedules } = report
   const rows = schedules.flatMap(rowsOf)
   return [
-    `a pass at ${seconds(report.at)} would do this; nothing is written`,
-    ...(isOfLast7Days(report, now) ? [] : ['only a dry run may look at this time: a pass itself takes one of the last 7 days']),
-    ...(missingDatabase === null ? [] : [`there is no database yet: a pass would make ${missingDatabase}`]),
+    `dry run of a pass at ${seconds(report.at)}; nothing is written`,
+    ...(isOfLast7Days(report, now) ? [] : ['only a dry run accepts this time: a real pass takes one within the last 7 days']),
+    ...(missingDatabase === null ? [] : [`there is no database yet: a pass would create ${missingDatabase}`]),
     '',
     rows.length === 0 ? 'no schedules' : planTable(rows, out),
     '',
@@ -53,12 +53,12 @@ function storedText(schedules: readonly PlannedSchedule[]): string {
     occurrences.filter((run) => !run.stored).map((run) => isRunHere && run.isDue),
   )
   const runNow = stored.filter((isRunNow) => isRunNow).length
-  if (stored.length === 0) return 'no run would be stored'
-  return `${plural(stored.length, 'run')} would be stored, ${runNow === 0 ? 'none' : runNow} of them to be run now`
+  if (stored.length === 0) return 'no run would be queued'
+  return `${plural(stored.length, 'run')} would be queued, ${runNow === 0 ? 'none' : runNow} of them to run now`
 }
 
 function waitingText({ count, isExact }: WaitingJobs): string {
-  if (count === 0 && isExact) return 'no job waits in the queue already'
+  if (count === 0 && isExact) return 'no job is waiting in the queue'
   return `${isExact ? '' : 'at least '}${plural(count, 'job')} ${count === 1 ? 'waits' : 'wait'} in the queue already and would be run too`
 }
 

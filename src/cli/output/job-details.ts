@@ -1,8 +1,11 @@
-import type { AttemptError } from '../../backends/contract.ts'
-import type { JobLink, JobRecord, TreeCounts } from '../../backends/store.ts'
-import { formatDuration } from '../../core/duration.ts'
+import type { JobLog } from '../../app/handles/job-log.ts'
+import { formatDuration } from '../../core/time/duration.ts'
 import { parseEncrypted, shownText } from '../../envelope/encryption.ts'
-import { opened, stateColour } from './jobs.ts'
+import { shownMessage } from '../../envelope/stored-error.ts'
+import type { AttemptError } from '../../queue/contract/contract.ts'
+import type { JobLink, JobRecord, TreeCounts } from '../../queue/contract/store.ts'
+import { attemptsText, opened, stateColour } from './jobs.ts'
+import { logTail } from './log-lines.ts'
 import type { Output } from './output.ts'
 import { plural, visible } from './text.ts'
 import { timeAndAge } from './time.ts'
@@ -13,10 +16,11 @@ export interface ShownJob {
   readonly links: readonly JobLink[]
   /** Of its workflow; null where it stands alone. */
   readonly tree: TreeCounts | null
+  readonly log: JobLog
 }
 
 /** Everything about one job, for a person. */
-export function jobDetails({ job, links, tree }: ShownJob, out: Output, now: number): string {
+export function jobDetails({ job, links, tree, log }: ShownJob, out: Output, now: number): string {
   const { colours } = out
   const time = (ms: number | null) => (ms === null ? undefined : timeAndAge(ms, now))
   const state = [job.state, job.reason && `(${visible(job.reason)})`, job.cancelRequested && '(asked to stop)'].filter(
@@ -28,9 +32,10 @@ export function jobDetails({ job, links, tree }: ShownJob, out: Output, now: num
     ['spoilt', job.spoilt === undefined ? undefined : visible(job.spoilt.join('; '))],
     ['queue', visible(job.queue)],
     ['priority', String(job.priority)],
+    ['tags', job.tags.length === 0 ? undefined : visible(job.tags.join(', '))],
     ['group', job.group === null ? undefined : visible(job.group)],
-    ['attempts', `${job.attempts} of ${job.maxRetries + 1}`],
-    ['rescues', job.rescues === 0 ? undefined : `${job.rescues}, from workers that died`],
+    ['attempts', attemptsText(job, ' of ')],
+    ['rescues', job.rescues === 0 ? undefined : `${job.rescues}, because its workers died`],
     ['created', time(job.createdAt)],
     ['due', job.runAt === job.createdAt ? undefined : time(job.runAt)],
     ['started', time(job.startedAt)],
@@ -54,6 +59,7 @@ export function jobDetails({ job, links, tree }: ShownJob, out: Output, now: num
     colours.bold(visible(job.id)),
     ...known.map(([label, value]) => `  ${colours.dim(label.padEnd(labelWidth))}${value}`),
     ...errorLines(job.errors, out, now),
+    ...logTail(job.id, log, out),
   ].join('\n')
 }
 
@@ -89,7 +95,9 @@ function errorLines(errors: readonly AttemptError[], { colours }: Output, now: n
       `  ${colours.red(`attempt ${error.attempt}`)} ${colours.dim(timeAndAge(error.at, now))}${error.code ? ` [${visible(error.code)}]` : ''}`,
       ...indented(
         visible(
-          error.stack?.includes(error.message) ? error.stack : [error.message, error.stack].filter((part) => part).join('\n'),
+          error.stack?.includes(error.message)
+            ? error.stack
+            : [shownMessage(error.message), error.stack].filter((part) => part).join('\n'),
         ),
       ),
     ]),

@@ -1,6 +1,8 @@
-import type { JobState } from '../../backends/job-state.ts'
-import type { JobRecord } from '../../backends/store.ts'
 import { shownText } from '../../envelope/encryption.ts'
+import { saidRetries } from '../../envelope/envelope.ts'
+import { shownMessage } from '../../envelope/stored-error.ts'
+import type { JobState } from '../../queue/contract/job-state.ts'
+import type { JobRecord } from '../../queue/contract/store.ts'
 import type { Colours, Output } from './output.ts'
 import { relativeTime } from './time.ts'
 
@@ -18,7 +20,7 @@ export function jobTable(jobs: readonly JobRecord[], out: Output, now: number): 
         rank: 1,
       },
       { head: 'QUEUE', cell: (job) => job.queue, rank: 5 },
-      { head: 'TRIES', cell: (job) => `${job.attempts}/${job.maxRetries + 1}`, align: 'right', whole: true, rank: 6 },
+      { head: 'TRIES', cell: (job) => attemptsText(job, '/'), align: 'right', whole: true, rank: 6 },
       { head: 'WHEN', cell: (job) => whenOf(job, now), whole: true, rank: 4 },
       { head: 'NOTE', cell: noteOf, least: 12, style: (text) => out.colours.dim(text), rank: 7 },
     ],
@@ -35,13 +37,19 @@ export function jobJson(record: JobRecord): object {
     payload: opened(shownText(job.payload)),
     result: opened(shownText(job.result)),
     progress: opened(shownText(job.progress)),
-    errors: job.errors.map((error) => ({ ...error, at: iso(error.at) })),
+    errors: job.errors.map((error) => ({ ...error, message: shownMessage(error.message), at: iso(error.at) })),
     createdAt: iso(job.createdAt),
     runAt: iso(job.runAt),
     startedAt: iso(job.startedAt),
     finishedAt: iso(job.finishedAt),
     leaseExpiresAt: iso(job.leaseExpiresAt),
   }
+}
+
+/** How many attempts were started, and of how many where that was said: otherwise the definition of the worker decides. */
+export function attemptsText({ attempts, identity }: JobRecord, between: string): string {
+  const retries = saidRetries(identity)
+  return retries === null ? String(attempts) : `${attempts}${between}${retries + 1}`
 }
 
 export function stateColour(colours: Colours, state: JobState): (text: string) => string {
@@ -93,7 +101,8 @@ function whenOf(job: JobRecord, now: number): string {
 
 function noteOf(job: JobRecord): string {
   if (job.cancelRequested && job.state === 'running') return 'asked to stop'
-  const last = job.errors.at(-1)?.message
+  const error = job.errors.at(-1)
+  const last = error && shownMessage(error.message)
   if (job.state === 'dead') return [job.reason, last].filter((part) => part).join(': ')
   if (job.state === 'skipped') return job.reason ?? ''
   return last !== undefined && job.state !== 'succeeded' ? `last error: ${last}` : ''

@@ -1,6 +1,6 @@
 import type { SigningKey } from '../../envelope/key-ring.ts'
 import { isLimited, scopeText } from '../../envelope/key-scope.ts'
-import type { KeyUsage } from '../key-usage.ts'
+import type { KeyUsage } from '../jobs/key-usage.ts'
 import type { Output } from './output.ts'
 import { plural } from './text.ts'
 
@@ -54,8 +54,8 @@ function jobsText(jobs: number | null, usage: KeyUsage | null): string {
 function strayLines(keys: readonly SigningKey[], usage: KeyUsage | null): readonly string[] {
   const unsigned = usage?.unsigned ?? 0
   return [
-    ...strayKeys(keys, usage).map(([id, count]) => `${plural(count, 'living job')} signed with the unknown key ${id}`),
-    ...(unsigned === 0 ? [] : [`${plural(unsigned, 'living job')} without a signature`]),
+    ...strayKeys(keys, usage).map(([id, count]) => `${plural(count, 'unfinished job')} signed with the unknown key ${id}`),
+    ...(unsigned === 0 ? [] : [`${plural(unsigned, 'unfinished job')} without a signature`]),
   ]
 }
 

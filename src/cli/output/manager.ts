@@ -26,7 +26,7 @@ export function managerEventLine(event: ManagerEvent, colours: Colours): string 
     case 'manager:trouble':
       return `${colours.yellow('!')} ${visibleLine(event.error)}`
     case 'manager:draining':
-      return `stopping, for ${visibleLine(event.why)}: ${plural(event.running, 'job')} to wait for`
+      return `stopping (${visibleLine(event.why)}): waiting for ${plural(event.running, 'job')}`
     case 'manager:stopped':
       return `stopped: ${event.finished} finished, ${event.retried} retried, ${event.failed} failed, ${event.returned} given back`
   }

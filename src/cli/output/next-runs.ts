@@ -1,5 +1,5 @@
-import type { ExplainedSchedule, NextRun, ScheduledRun } from '../next-runs.ts'
-import type { ScheduleStatus } from '../schedules.ts'
+import type { ExplainedSchedule, NextRun, ScheduledRun } from '../schedules/next-runs.ts'
+import type { ScheduleStatus } from '../schedules/schedules.ts'
 import { warningText } from './check.ts'
 import type { Output } from './output.ts'
 import type { Column } from './table.ts'
@@ -48,10 +48,10 @@ export function laterNote(schedules: readonly ScheduleStatus[], { from, now }: E
     const when = nextAt === null || from !== undefined ? '' : ` (${relativeTime(Date.parse(nextAt), now)})`
     return `${visibleLine(schedule)}${when}`
   })
-  return names.length === 0 ? [] : [`note: later than these: ${names.join(', ')}; --count shows more`]
+  return names.length === 0 ? [] : [`note: later: ${names.join(', ')}; --count shows more`]
 }
 
-const atOnce = 'Its first run comes at once, when a scheduler first sees it. As if that were the first of these times:'
+const atOnce = 'It first runs as soon as a scheduler sees it. Assuming that happens at the first of these times:'
 
 /** What holds for all runs is said once; of a repeat, that those after the first one are estimates. */
 function commonNote({ kind, runs }: ExplainedSchedule): string | null {

@@ -1,5 +1,5 @@
 import picocolors from 'picocolors'
-import { visibleJson, withVisibleMarks } from '../../core/visible.ts'
+import { visibleJson, withVisibleMarks } from '../../core/text/visible.ts'
 import { type Column, tableText } from './table.ts'
 
 export type Colours = ReturnType<typeof picocolors.createColors>
@@ -51,6 +51,11 @@ export class Output {
   /** As wide as the terminal; what goes into a file or a pipe is not cut. */
   get width(): number {
     return this.#stdout.isTTY === true ? (this.#stdout.columns ?? 80) : Number.POSITIVE_INFINITY
+  }
+
+  /** Whether somebody sees what is replaced. */
+  get showsProgress(): boolean {
+    return this.#stderr.isTTY === true
   }
 
   /** A remark that is not part of the data. */

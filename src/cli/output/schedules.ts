@@ -1,4 +1,5 @@
-import type { LastRun, ScheduleState, ScheduleStatus } from '../schedules.ts'
+import { limitsText } from '../schedules/run-rules.ts'
+import type { LastRun, ScheduleState, ScheduleStatus } from '../schedules/schedules.ts'
 import type { Colours, Output } from './output.ts'
 import type { Column } from './table.ts'
 import { visibleLine } from './text.ts'
@@ -6,7 +7,13 @@ import { relativeTime, zonedTime } from './time.ts'
 
 export function scheduleTable(schedules: readonly ScheduleStatus[], out: Output, now: number): string {
   return out.table(
-    [...scheduleColumns(out, now), { head: 'MEANS', cell: ({ text }) => text ?? '', least: 20, rank: 7 }],
+    [
+      ...scheduleColumns(out, now),
+      { head: 'OVERLAP', cell: ({ rules }) => rules?.overlap ?? '-', whole: true, rank: 8 },
+      { head: 'MISFIRE', cell: ({ rules }) => rules?.misfire ?? '-', rank: 9 },
+      { head: 'LIMITS', cell: ({ limits }) => (limits === null ? '-' : limitsText(limits)), rank: 10 },
+      { head: 'MEANS', cell: ({ text }) => text ?? '', least: 20, rank: 7 },
+    ],
     schedules,
   )
 }
@@ -19,10 +26,12 @@ export function shortScheduleTable(schedules: readonly ScheduleStatus[], out: Ou
 /** What a person should know of the schedules beside the table. */
 export function scheduleNotes(schedules: readonly ScheduleStatus[], now: number): readonly string[] {
   const forgotten = namesOf(schedules, ({ state }) => state === 'not in code')
+  const rejected = namesOf(schedules, ({ state }) => state === 'rejected')
   const overdue = namesOf(schedules, ({ state, last }) => state === 'active' && isOverdue(last, now))
   return [
-    ...(overdue === '' ? [] : [`Scheduled runs that nobody has begun: ${overdue}. Does a worker run?`]),
-    ...(forgotten === '' ? [] : [`Not in the code any more: ${forgotten}. To remove one: treadle forget NAME`]),
+    ...(overdue === '' ? [] : [`Overdue scheduled runs: ${overdue}. Is a worker running?`]),
+    ...(rejected === '' ? [] : [`Not followed, because no key of this program has signed them: ${rejected}`]),
+    ...(forgotten === '' ? [] : [`No longer in the code: ${forgotten}. To remove one: treadle forget NAME`]),
   ]
 }
 
@@ -80,8 +89,13 @@ function stateColour(colours: Colours, state: ScheduleState): (text: string) => 
     case 'paused':
     case 'not in code':
       return colours.yellow
+    case 'unknown job':
+      return colours.yellow
+    case 'rejected':
+      return colours.red
     case 'disabled':
     case 'other environment':
+    case 'ended':
       return colours.dim
   }
 }

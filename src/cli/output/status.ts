@@ -1,15 +1,27 @@
-import type { JobState } from '../../backends/job-state.ts'
-import type { JobStatus, QueueStatus, Status } from '../status.ts'
+import type { JobState } from '../../queue/contract/job-state.ts'
+import type { JobStatus, OtherStatus, QueueStatus, Status } from '../status.ts'
 import { stateColour } from './jobs.ts'
 import type { Output } from './output.ts'
 import { scheduleNotes, shortScheduleTable } from './schedules.ts'
 import type { Column } from './table.ts'
+import { visible } from './text.ts'
 import { relativeTime } from './time.ts'
 import { workerJson, workerTable } from './workers.ts'
 
 /** The status for programs: instants are ISO 8601. */
 export function statusJson(status: Status): object {
   return { ...status, workers: status.workers.map(workerJson) }
+}
+
+export function othersJson(others: readonly OtherStatus[]): object {
+  return Object.fromEntries(
+    others.map(({ name, status }) => [name, typeof status === 'string' ? { error: status } : statusJson(status)]),
+  )
+}
+
+export function otherText({ name, status }: OtherStatus, out: Output, now: number): string {
+  const text = typeof status === 'string' ? out.colours.yellow(visible(status)) : statusText(status, out, now)
+  return `${out.colours.bold(`backend ${name}`)}\n${text}`
 }
 
 /** The status for a person: queues, then jobs, then schedules, then workers. */
@@ -19,9 +31,11 @@ export function statusText(status: Status, out: Output, now: number): string {
     out.colours.dim(status.url),
     queues.length === 0 ? 'no jobs yet' : out.table(queueColumns(queues, out, now), queues),
     ...(jobs.length === 0 ? [] : [out.table(jobColumns(jobs, out), jobs)]),
-    ...(schedules.length === 0 ? [] : [shortScheduleTable(schedules, out, now)]),
+    ...(schedules.length === 0 ? [] : [shortScheduleTable(schedules.slice(0, mostSchedules), out, now)]),
     ...(workers.length === 0 ? [] : [workerTable(workers, out, now)]),
-    ...[...unhandledNotes(jobs), ...scheduleNotes(schedules, now)].map((note) => out.colours.yellow(note)),
+    ...[...unhandledNotes(jobs), ...moreNotes(schedules.length), ...scheduleNotes(schedules, now)].map((note) =>
+      out.colours.yellow(note),
+    ),
   ]
   return parts.join('\n\n')
 }
@@ -39,12 +53,13 @@ function jobColumns(jobs: readonly JobStatus[], out: Output): readonly Column<Jo
   return [
     { head: 'JOB', cell: ({ job }) => job },
     { head: 'QUEUE', cell: ({ queue }) => queue },
+    ...(jobs.some(({ paused }) => paused) ? [pausedColumn(out)] : []),
     ...countColumns(jobs, out),
     ...(jobs.some(({ handled }) => handled === false) ? [handlerColumn(out)] : []),
   ]
 }
 
-function pausedColumn(out: Output): Column<QueueStatus> {
+function pausedColumn(out: Output): Column<{ readonly paused: boolean }> {
   return { head: '', cell: ({ paused }) => (paused ? 'paused' : ''), style: (text) => out.colours.yellow(text), whole: true }
 }
 
@@ -83,15 +98,20 @@ function countColumns(rows: readonly Counted[], out: Output): readonly Column<Co
   }))
 }
 
-function oldestText({ oldestReadyAt, oldestIsExact }: QueueStatus, now: number): string {
-  if (oldestReadyAt === null) return '-'
-  const age = relativeTime(Date.parse(oldestReadyAt), now).replace(' ago', '')
-  return oldestIsExact ? age : `over ${age}`
+function oldestText({ oldestReadyAt }: QueueStatus, now: number): string {
+  return oldestReadyAt === null ? '-' : relativeTime(Date.parse(oldestReadyAt), now).replace(' ago', '')
 }
 
 function unhandledNotes(jobs: readonly JobStatus[]): readonly string[] {
   const waiting = jobs.filter(({ handled, counts }) => handled === false && counts.ready + counts.scheduled + counts.blocked > 0)
   if (waiting.length === 0) return []
   const names = [...new Set(waiting.map(({ job }) => job))].join(', ')
-  return [`Jobs wait that this program can not run: ${names}`]
+  return [`Waiting jobs that this program cannot run: ${names}`]
+}
+
+/** A queue may hold thousands of stored schedules. */
+const mostSchedules = 50
+
+function moreNotes(schedules: number): readonly string[] {
+  return schedules <= mostSchedules ? [] : [`${schedules - mostSchedules} more schedules: treadle schedules list`]
 }

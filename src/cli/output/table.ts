@@ -21,7 +21,7 @@ const gap = 2
 const leastWidth = 6
 
 /**
- * Rows as a table without lines, at most so many columns of the terminal wide: long cells end in an ellipsis, and where that is
+ * Rows as a table without lines, at most this many columns of the terminal wide: long cells end in an ellipsis, and where that is
  * not enough the least important columns are left out.
  */
 export function tableText<Row>(

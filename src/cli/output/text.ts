@@ -1,4 +1,4 @@
-import { visible } from '../../core/visible.ts'
+import { visible } from '../../core/text/visible.ts'
 
 export { visible }
 
@@ -18,7 +18,7 @@ export function displayWidth(text: string): number {
   return width
 }
 
-/** At most so many columns wide where its words allow it; the lines after the first are indented. */
+/** At most this many columns wide where its words allow it; the lines after the first are indented. */
 export function wrapped(text: string, width: number, indent = ''): string {
   const lines: string[] = []
   let line = ''

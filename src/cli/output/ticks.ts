@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/duration.ts'
+import { formatDuration } from '../../core/time/duration.ts'
 import type { TreadleEvents } from '../../execution/events.ts'
 import { iso } from './jobs.ts'
 import type { Colours } from './output.ts'

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../core/duration.ts'
+import { formatDuration } from '../../core/time/duration.ts'
 import { parseZone } from '../../scheduling/calendar/zone.ts'
 import { localText } from '../../scheduling/explaining/local-time.ts'
 

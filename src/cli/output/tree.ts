@@ -1,5 +1,5 @@
-import { finalStates, jobStates } from '../../backends/job-state.ts'
-import type { JobLink, JobRecord, TreeCounts } from '../../backends/store.ts'
+import { finalStates, jobStates } from '../../queue/contract/job-state.ts'
+import type { JobLink, JobRecord, TreeCounts } from '../../queue/contract/store.ts'
 import { stateColour } from './jobs.ts'
 import type { Output } from './output.ts'
 import { visible, visibleLine } from './text.ts'
@@ -14,7 +14,7 @@ export interface TreeJob {
 export function progressLine({ total, counts }: TreeCounts): string {
   const ended = finalStates.reduce((sum, state) => sum + counts[state], 0)
   const states = jobStates.filter((state) => counts[state] > 0).map((state) => `${counts[state]} ${state}`)
-  return `${ended} of ${total} jobs have ended (${states.join(', ') || 'none is left'})`
+  return `${ended} of ${total} jobs have finished (${states.join(', ') || 'none is left'})`
 }
 
 /** What a job waits for, a line for each. */

@@ -1,7 +1,7 @@
-import { formatDuration, parseDuration } from '../../core/duration.ts'
+import { formatDuration, parseDuration } from '../../core/time/duration.ts'
 import type { DaemonOptions } from '../../worker/options.ts'
-import type { RunReport } from '../../worker/report.ts'
-import type { TickSummary } from '../../worker/tick-statistics.ts'
+import type { RunReport } from '../../worker/runs/report.ts'
+import type { TickSummary } from '../../worker/scheduler/tick-statistics.ts'
 import { plural } from './text.ts'
 import { reportText } from './work-log.ts'
 

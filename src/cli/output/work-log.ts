@@ -1,11 +1,11 @@
-import { formatDuration } from '../../core/duration.ts'
 import { TreadleError } from '../../core/errors.ts'
-import { formatInstant } from '../../core/instant.ts'
-import { writtenReason } from '../../core/reason.ts'
+import { writtenReason } from '../../core/text/reason.ts'
+import { formatDuration } from '../../core/time/duration.ts'
+import { formatInstant } from '../../core/time/instant.ts'
 import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
-import { loadText } from '../../worker/load-words.ts'
-import { mostLeftOut } from '../../worker/occurrence-plan.ts'
-import type { RunReport } from '../../worker/report.ts'
+import { loadText } from '../../worker/health/load-text.ts'
+import type { RunReport } from '../../worker/runs/report.ts'
+import { mostLeftOut } from '../../worker/scheduler/occurrence-plan.ts'
 import { iso } from './jobs.ts'
 import type { Colours } from './output.ts'
 import { plural, visibleLine } from './text.ts'
@@ -75,11 +75,11 @@ export function reportText(report: RunReport): string {
   return parts.join(', ')
 }
 
-/** `digest was due while nobody was there: 1 run made up for (due 2026-06-10T09:00:00Z), 49 left out` */
+/** `digest was due while no scheduler was running: 1 run caught up (due 2026-06-10T09:00:00Z), 49 left out` */
 export function missedText({ schedule, madeUp, leftOut }: TreadleEvents['schedule:missed']): string {
-  const made = madeUp.length === 0 ? [] : [`${plural(madeUp.length, 'run')} made up for (due ${dueText(madeUp)})`]
+  const made = madeUp.length === 0 ? [] : [`${plural(madeUp.length, 'run')} caught up (due ${dueText(madeUp)})`]
   const parts = [...made, ...(leftOut === 0 ? [] : [leftOutText(leftOut)])]
-  return `${visibleLine(schedule)} was due while nobody was there: ${parts.join(', ')}`
+  return `${visibleLine(schedule)} was due while no scheduler was running: ${parts.join(', ')}`
 }
 
 const writers: Writers = {
@@ -95,20 +95,20 @@ const writers: Writers = {
   'job:skipped': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} skipped: ${visibleLine(event.why)}`,
   'job:snoozed': (event, colours) =>
     `${colours.dim('-')} ${runText(event, colours)} ${event.why === null ? `snoozed for ${roughly(event.delayMs)}` : visibleLine(event.why)}`,
-  'job:waiting': (event, colours) => `${colours.yellow('~')} ${runText(event, colours)} waits for its children`,
-  'job:released': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} given back unfinished`,
+  'job:waiting': (event, colours) => `${colours.yellow('~')} ${runText(event, colours)} is waiting for its children`,
+  'job:released': (event, colours) => `${colours.dim('-')} ${runText(event, colours)} returned unfinished`,
   'job:lost': (event, colours) => `${colours.yellow('!')} ${runText(event, colours)} lost to another worker: it may run twice`,
   'job:abandoned': (event, colours) =>
-    `${colours.yellow('!')} ${runText(event, colours)} did not stop when it was told to, and was left behind`,
+    `${colours.yellow('!')} ${runText(event, colours)} did not stop when asked to, and was abandoned`,
   'job:overrun': (event, colours) =>
-    `${colours.yellow('!')} ${runText(event, colours)} was told to stop ${roughly(event.overrunMs)} ago and still runs`,
+    `${colours.yellow('!')} ${runText(event, colours)} was asked to stop ${roughly(event.overrunMs)} ago and is still running`,
   'worker:load': (event, colours) => `${colours.dim('-')} ${loadText(event)}`,
   'schedule:missed': (event, colours) => `${colours.yellow('!')} ${missedText(event)}`,
 }
 
 const reportWording: Readonly<Record<keyof RunReport, string>> = {
-  enqueued: 'put into the queue by schedules',
-  failedSchedules: 'failed to be put into the queue by schedules',
+  enqueued: 'queued by schedules',
+  failedSchedules: 'failed to be queued by schedules',
   succeeded: 'succeeded',
   retried: 'to be retried',
   snoozed: 'snoozed',

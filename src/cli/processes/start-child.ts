@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/time/clock.ts'
 import type { ChildHandle, ChildListener, Exit } from '../../worker/supervisor/messages.ts'
 import { parseChildMessage } from '../../worker/supervisor/parsing.ts'
 import { type Supervision, supervisionText } from './supervised.ts'
@@ -39,7 +39,7 @@ function readLines(stream: Readable | null, onLine: (line: string) => void): voi
   if (stream !== null) createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', onLine)
 }
 
-/** Its last words may come after its end; something that it started may hold its outputs open for ever. */
+/** Its last words may come after its end; something that it started may hold its outputs open forever. */
 const lastWordsMs = 1_000
 
 function onEnd(child: ChildProcess, ended: (exit: Exit) => void): void {

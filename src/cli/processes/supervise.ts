@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty'
-import { systemClock } from '../../core/clock.ts'
 import { type ErrorCode, errorCodes, TreadleError } from '../../core/errors.ts'
+import { systemClock } from '../../core/time/clock.ts'
 import { workerConfig } from '../../worker/config.ts'
 import type { WorkOptions } from '../../worker/options.ts'
 import { type SupervisorOptions, supervisorConfig } from '../../worker/supervisor/config.ts'
@@ -19,8 +19,8 @@ import {
 } from '../output/children.ts'
 import type { Output } from '../output/output.ts'
 import type { ProjectSession } from '../session.ts'
-import { stopRequest } from '../signals.ts'
-import { log, refuseUnworkable, tell, tellStart } from '../working.ts'
+import { stopRequest } from '../working/signals.ts'
+import { log, refuseUnworkable, tell, tellStart } from '../working/working.ts'
 import { startChild } from './start-child.ts'
 
 export interface Supervising {
@@ -29,7 +29,7 @@ export interface Supervising {
   readonly processes: SupervisorOptions
 }
 
-/** Keeps processes that work, until it is told to stop. Gives the exit code. */
+/** Keeps processes that work, until it is stopped. Gives the exit code. */
 export async function superviseWorking(session: ProjectSession, supervising: Supervising): Promise<number> {
   const { project, jobs, out } = session
   const { quiet, processes } = supervising
@@ -113,7 +113,7 @@ function watchStages(out: Output, stages: Stages): { isAborted(): boolean } {
   let more = 0
   const terminals = [0, 1, 2].filter((stream) => isatty(stream))
   const stop = stopRequest(
-    () => out.note('stopping: waiting for running jobs; once more aborts them'),
+    () => out.note('stopping: waiting for running jobs; press Ctrl-C again to abort them'),
     () => {
       more++
       out.note(more === 1 ? 'aborting' : 'killing')

@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from 'commander'
 import type { Treadle } from '../../app/treadle.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/time/clock.ts'
 import { watchParent } from '../../isolation/parent-watch.ts'
-import type { RunReport } from '../../worker/report.ts'
+import type { RunReport } from '../../worker/runs/report.ts'
 import type { ChildMessage } from '../../worker/supervisor/messages.ts'
 import { parseChildOrder } from '../../worker/supervisor/parsing.ts'
 import { failureOf, UsageError } from '../failure.ts'
-import { leaveSignalsToParent } from '../signals.ts'
+import { leaveSignalsToParent } from '../working/signals.ts'
 
 /** What a worker process is told of its place when it is started. */
 export interface Supervision {
@@ -27,7 +27,7 @@ export function supervisionText({ parent, place, drainMs }: Supervision): string
 
 export function readSupervision(text: string): Supervision {
   const [, parent, place, drainMs] = /^(\d+):(\d+):(\d+)$/.exec(text) ?? []
-  if (parent === undefined) throw new InvalidArgumentError('It is said by "treadle work --processes" alone.')
+  if (parent === undefined) throw new InvalidArgumentError('It is only for "treadle work --processes" itself.')
   return { parent: Number(parent), place: Number(place), drainMs: Number(drainMs) }
 }
 
@@ -40,7 +40,7 @@ export class Supervised {
   #jobs = 0
 
   constructor({ parent, place, drainMs }: Supervision) {
-    if (process.send === undefined) throw new UsageError('--supervised is said by "treadle work --processes" alone')
+    if (process.send === undefined) throw new UsageError('--supervised is only for "treadle work --processes" itself')
     this.#place = place
     const drain = () => this.#stopping.abort()
     leaveSignalsToParent(drain)

@@ -2,7 +2,7 @@ import { workerConfig } from '../../worker/config.ts'
 import type { WorkOptions } from '../../worker/options.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { ProjectSession } from '../session.ts'
-import { log, refuseUnworkable } from '../working.ts'
+import { log, refuseUnworkable } from '../working/working.ts'
 import type { Supervised } from './supervised.ts'
 
 export interface SupervisedWorking {

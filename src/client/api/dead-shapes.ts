@@ -2,12 +2,14 @@ import { groupName, jobName, pageBefore, pageLimit, queueName } from './job-shap
 import { duration, flag, input, integer, object, type ValueOf } from './shape.ts'
 
 export const deadFilter = input({}, { queue: queueName, job: jobName, group: groupName, limit: pageLimit, before: pageBefore })
+/** Which dead (failed) jobs to list. */
 export type DeadFilter = ValueOf<typeof deadFilter>
 
 const all = flag({ description: 'Must be true where nothing else says which: all of them.' })
 const limit = integer({ description: 'At most so many in this call.', minimum: 1, maximum: 10_000, default: 1_000 })
 
 export const replayRequest = input({}, { queue: queueName, job: jobName, all, limit })
+/** Which dead jobs to put back into the queue. */
 export type ReplayRequest = ValueOf<typeof replayRequest>
 
 export const replayed = object({
@@ -15,6 +17,7 @@ export const replayed = object({
   conflicts: integer({ description: 'So many were left alone: another job has their unique key.' }),
   more: flag({ description: 'There may be more of them: call again.' }),
 })
+/** How many dead jobs were put back. */
 export type Replayed = ValueOf<typeof replayed>
 
 export const purgeRequest = input(
@@ -27,10 +30,12 @@ export const purgeRequest = input(
     limit,
   },
 )
+/** Which dead jobs to delete. */
 export type PurgeRequest = ValueOf<typeof purgeRequest>
 
 export const purged = object({
   deleted: integer(),
   more: flag({ description: 'There may be more of them: call again.' }),
 })
+/** How many dead jobs were deleted. */
 export type Purged = ValueOf<typeof purged>

@@ -6,7 +6,9 @@ import {
   jobChange,
   jobFilter,
   jobId,
+  jobLog,
   jobPage,
+  logQuery,
   newJob,
   newJobs,
   why,
@@ -73,6 +75,18 @@ export const jobOperations = {
     parameters,
     answers: { 200: { description: 'The job.', body: job } },
     problems: ['job-not-found'],
+  },
+  getJobLog: {
+    method: 'GET',
+    path: '/jobs/{id}/logs',
+    tag,
+    summary: 'Read what a job has logged',
+    description:
+      'What its handler logged, and what isolated handlers and programs printed: all attempts, as far as it is kept. Ask again with `after` to follow it. The lines of a job whose payload is encrypted are not shown.',
+    parameters,
+    query: logQuery,
+    answers: { 200: { description: 'A part of it, oldest first; none where there are no more lines.', body: jobLog } },
+    problems: ['invalid-request', 'job-not-found'],
   },
   changeJob: {
     method: 'PATCH',

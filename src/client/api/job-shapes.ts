@@ -25,6 +25,7 @@ export const groupName = text({ description: 'Whose job it is (a customer’s, s
 
 const states = ['ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
 export const jobState = words(states, { description: 'Where the job stands.' })
+/** The states of a job. */
 export type JobState = ValueOf<typeof jobState>
 
 export const counts = object(
@@ -33,6 +34,8 @@ export const counts = object(
 
 const priority = integer({ description: 'Higher is sooner; 5 where nothing is said.', minimum: -32_768, maximum: 32_767 })
 const payload = anything({ description: 'What the handler is given: any JSON value.' })
+export const tag = text({ description: 'A word that people find jobs by.', minLength: 1, maxLength: 100 })
+const tags = list(tag, { description: 'Words that people find it by.' })
 const meta = record(anything(), { description: 'What travels beside the payload, at most 16 KiB.' })
 
 const unique = input(
@@ -59,7 +62,7 @@ export const newJob = input(
     at: instant({ description: 'Not to be run before this instant; in place of `delay`.' }),
     unique,
     maxRetries: integer({
-      description: 'How often it is tried again; 0 where nothing is said.',
+      description: 'How often it is tried again; where nothing is said, the definition of its worker decides.',
       minimum: 0,
       maximum: mostRetries,
     }),
@@ -70,9 +73,11 @@ export const newJob = input(
       minLength: 1,
       maxLength: 500,
     }),
+    tags,
     meta,
   },
 )
+/** A job to be created over HTTP. */
 export type NewJob = ValueOf<typeof newJob>
 
 export const newJobs = input({ jobs: list(newJob, { minItems: 1, description: 'All of them are stored, or none.' }) })
@@ -84,6 +89,7 @@ export const created = object({
     description: 'False where the job was there already: its unique key, or the `Idempotency-Key`, had been used.',
   }),
 })
+/** A job that was created, or that holds the unique key already. */
 export type Created = ValueOf<typeof created>
 
 export const createdMany = object({ jobs: list(created, { description: 'In the order of the request.' }) })
@@ -98,8 +104,9 @@ const common = {
   state: jobState,
   priority,
   attempts: integer({ description: 'Attempts that were started and not given back.' }),
-  maxRetries: integer(),
+  maxRetries: nullable(integer({ description: 'Null where the definition of its worker decides.' })),
   group: nullable(text()),
+  tags,
   uniqueKey: nullable(text()),
   schedule: nullable(text({ description: 'The schedule that it is a run of.' })),
   parent: nullable(text({ description: 'The job that made it and waits for it.' })),
@@ -124,6 +131,7 @@ export const jobSummary = object(
   { ...common, lastError: nullable(text({ description: 'The message of its last failure.' })) },
   spoilt,
 )
+/** A job in a list. */
 export type JobSummary = ValueOf<typeof jobSummary>
 
 export const job = object(
@@ -142,21 +150,43 @@ export const job = object(
   },
   spoilt,
 )
+/** A job in full, as the HTTP API returns it. */
 export type Job = ValueOf<typeof job>
 
-export const jobPage = object({
-  jobs: list(jobSummary, { description: 'The newest first.' }),
-  next: nullable(text({ description: 'The address of the next page; null where this is the last.' })),
-})
+export const jobPage = object(
+  {
+    jobs: list(jobSummary, { description: 'The newest first.' }),
+    next: nullable(text({ description: 'The address of the next page; null where this is the last.' })),
+  },
+  {
+    searched: integer({
+      description: 'With `where`: how many jobs this page has looked at, the newest of those that the other parameters select.',
+      minimum: 0,
+    }),
+  },
+)
+/** A page of jobs, and where the next one begins. */
 export type JobPage = ValueOf<typeof jobPage>
 
 export const pageLimit = integer({ description: 'At most so many.', minimum: 1, maximum: 500, default: 50 })
-export const pageBefore = text({ description: 'Only jobs older than the one with this id.', minLength: 1, maxLength: 64 })
+export const pageBefore = text({
+  description: 'Only jobs older than the one with this id, or what `next` of the page before says.',
+  minLength: 1,
+  maxLength: 512,
+})
+
+export const where = text({
+  description:
+    'A filter in the words of the dashboard, such as `error:"refused" payload.order:777 since:24h`. A page looks at no more than 5,000 jobs, says how many it has looked at, and has the address of the next.',
+  minLength: 1,
+  maxLength: 2_000,
+})
 
 export const jobFilter = input(
   {},
-  { state: jobState, queue: queueName, job: jobName, group: groupName, limit: pageLimit, before: pageBefore },
+  { state: jobState, queue: queueName, job: jobName, group: groupName, tag, where, limit: pageLimit, before: pageBefore },
 )
+/** Which jobs to list, count or change. */
 export type JobFilter = ValueOf<typeof jobFilter>
 
 /** What may be changed of a job that waits. */
@@ -165,7 +195,34 @@ export const jobChange = input(
   { runAt: instant({ description: 'Not to be run before this instant.' }), priority, payload },
   { description: 'At least one of them.' },
 )
+/** What can be changed of a waiting job. */
 export type JobChange = ValueOf<typeof jobChange>
+
+export const logQuery = input(
+  {},
+  { after: integer({ description: 'Only lines after this one, by its number.', minimum: 0, default: 0 }) },
+)
+export type LogQuery = ValueOf<typeof logQuery>
+
+export const jobLog = object({
+  lines: list(
+    object(
+      {
+        line: integer({ description: 'Counted from 1 over all attempts; where numbers are missing, lines were dropped.' }),
+        attempt: integer(),
+        at: instant(),
+        level: words(['debug', 'info', 'warn', 'error', 'stdout', 'stderr']),
+        message: text(),
+      },
+      { fields: record(anything()) },
+    ),
+    { description: 'The oldest first.' },
+  ),
+  dropped: integer({ description: 'How many lines in between are not kept any more.' }),
+  last: integer({ description: 'The number of the last line, for `after` of the next request.' }),
+})
+/** The log lines of a job, as the HTTP API returns them. */
+export type JobLog = ValueOf<typeof jobLog>
 
 export const cancellation = object({
   id: jobId,
@@ -186,4 +243,5 @@ export const why = object({
     }),
   ),
 })
+/** Why a job is not running. */
 export type Why = ValueOf<typeof why>

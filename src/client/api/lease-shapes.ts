@@ -37,6 +37,7 @@ export const leaseRequest = input(
     owner: text({ description: 'What people read as the worker of these jobs.', minLength: 1, maxLength: 200 }),
   },
 )
+/** Which jobs to claim, how many, and how long to wait. */
 export type LeaseRequest = ValueOf<typeof leaseRequest>
 
 /** A worker's claim on one job. */
@@ -54,6 +55,7 @@ export const lease = object({
   createdAt: instant(),
   expiresAt: instant({ description: 'When the lease ends, unless it is extended.' }),
 })
+/** A claimed job, with the token that settles it. */
 export type Lease = ValueOf<typeof lease>
 
 export const leases = object({ leases: list(lease) })
@@ -96,6 +98,7 @@ export const settleShapes = {
 }
 const { SettleDone, SettleFail, SettleDead, SettleRelease, SettleCancelled } = settleShapes
 export const settlement = choice('outcome', [SettleDone, SettleFail, SettleDead, SettleRelease, SettleCancelled])
+/** How a claimed job ended. */
 export type Settlement = ValueOf<typeof settlement>
 
 /** The same of one job among many. */
@@ -113,6 +116,7 @@ export const settlements = input({
     maxItems: 1_000,
   }),
 })
+/** How many claimed jobs ended, in one request. */
 export type Settlements = ValueOf<typeof settlements>
 
 const receipts = ['done', 'blocked', 'failed', 'retried', 'dead', 'released', 'cancelled'] as const
@@ -120,6 +124,7 @@ const receiptText =
   '`blocked`: it is done, and waits for its children. `failed`: one of them has failed, and so has it. `cancelled`: it was asked to stop meanwhile, and has.'
 
 export const settled = object({ receipt: words(receipts, { description: receiptText }) })
+/** What became of one settlement. */
 export type Settled = ValueOf<typeof settled>
 
 export const settledMany = object({
@@ -127,12 +132,14 @@ export const settledMany = object({
     description: `In the order of the request. \`lost\`: the lease was no longer held, and nothing was changed. ${receiptText}`,
   }),
 })
+/** What became of many settlements, in their order. */
 export type SettledMany = ValueOf<typeof settledMany>
 
 export const extension = input(
   { leases: list(input(held), { minItems: 1, maxItems: 1_000 }) },
   { lease: duration({ description: 'For so long from now; 30 s by default, 1 s to 12 h.' }) },
 )
+/** The leases to extend. */
 export type Extension = ValueOf<typeof extension>
 
 export const extended = object({
@@ -141,6 +148,7 @@ export const extended = object({
       'In the order of the request. `lost`: another worker may have the job by now. `stop`: it is held, and was asked to stop: settle it as `cancelled`.',
   }),
 })
+/** What became of the leases that were extended. */
 export type Extended = ValueOf<typeof extended>
 
 export const progressReport = input({

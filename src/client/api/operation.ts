@@ -4,7 +4,7 @@ import type { JsonSchema, Shape, ValueOf } from './shape.ts'
 
 /** One thing that the API can do. The server's routes, the client's methods and the OpenAPI document are all made of these. */
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the prefix, with its parameters in braces. */
   readonly path: string
   readonly tag: string

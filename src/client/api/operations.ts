@@ -1,10 +1,19 @@
 import { deadFilter, purged, purgeRequest, replayed, replayRequest } from './dead-shapes.ts'
 import { jobOperations } from './job-operations.ts'
-import { created, job, jobId, jobPage, queueName } from './job-shapes.ts'
+import { created, job, jobId, jobName, jobPage, queueName } from './job-shapes.ts'
 import { leaseOperations } from './lease-operations.ts'
 import type { Operation } from './operation.ts'
-import { queueStatus, queues, stats, workers } from './queue-shapes.ts'
-import { nextRuns, nextRunsQuery, scheduleName, scheduleStatus, schedules } from './schedule-shapes.ts'
+import { jobStatus, queueStatus, queues, stats, workers } from './queue-shapes.ts'
+import {
+  newSchedule,
+  nextRuns,
+  nextRunsQuery,
+  schedule,
+  scheduleFilter,
+  scheduleName,
+  scheduleStatus,
+  schedules,
+} from './schedule-shapes.ts'
 import { anything, literal, object, record } from './shape.ts'
 
 const queueOperations = {
@@ -37,6 +46,27 @@ const queueOperations = {
     answers: { 200: { description: 'The queue is not paused.', body: queueStatus } },
     problems: ['invalid-request'],
   },
+  pauseJobs: {
+    method: 'POST',
+    path: '/job-names/{job}/pause',
+    role: 'operate',
+    tag: 'queues',
+    summary: 'Hand out no more jobs with a key, from any queue',
+    description: 'What runs goes on.',
+    parameters: { job: jobName },
+    answers: { 200: { description: 'Jobs with this key are paused.', body: jobStatus } },
+    problems: ['invalid-request'],
+  },
+  resumeJobs: {
+    method: 'POST',
+    path: '/job-names/{job}/resume',
+    role: 'operate',
+    tag: 'queues',
+    summary: 'Hand out the jobs with a key again',
+    parameters: { job: jobName },
+    answers: { 200: { description: 'Jobs with this key are not paused.', body: jobStatus } },
+    problems: ['invalid-request'],
+  },
   stats: {
     method: 'GET',
     path: '/stats',
@@ -64,8 +94,44 @@ const scheduleOperations = {
     path: '/schedules',
     tag: 'schedules',
     summary: 'List the schedules',
-    answers: { 200: { description: 'All that schedulers have registered.', body: schedules } },
-    problems: [],
+    query: scheduleFilter,
+    answers: {
+      200: { description: 'All that schedulers have registered, and those that were made at run time.', body: schedules },
+    },
+    problems: ['invalid-request'],
+  },
+  getSchedule: {
+    method: 'GET',
+    path: '/schedules/{name}',
+    tag: 'schedules',
+    summary: 'Look at a schedule',
+    parameters: named,
+    answers: { 200: { description: 'The schedule.', body: schedule } },
+    problems: ['schedule-not-found'],
+  },
+  putSchedule: {
+    method: 'PUT',
+    path: '/schedules/{name}',
+    role: 'operate',
+    tag: 'schedules',
+    summary: 'Make or change a stored schedule',
+    description:
+      'Give one of `cron`, `every` and `repeat`. What is not given is as usual, and not as it was. Every scheduler that knows the job follows it within a second. A name that a schedule of the code has is refused.',
+    parameters: named,
+    body: newSchedule,
+    answers: { 200: { description: 'The schedule as it is now.', body: schedule } },
+    problems: ['invalid-request'],
+  },
+  deleteSchedule: {
+    method: 'DELETE',
+    path: '/schedules/{name}',
+    role: 'operate',
+    tag: 'schedules',
+    summary: 'Delete a stored schedule',
+    description: 'What runs goes on. A schedule of the code cannot be deleted here.',
+    parameters: named,
+    answers: { 204: { description: 'It is gone.' } },
+    problems: ['schedule-not-found'],
   },
   pauseSchedule: {
     method: 'POST',

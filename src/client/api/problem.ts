@@ -19,6 +19,7 @@ export const problem = object(
     ),
   },
 )
+/** An error of the HTTP API, as problem details (RFC 9457). */
 export type Problem = ValueOf<typeof problem>
 
 interface Kind {
@@ -47,10 +48,11 @@ export const problemKinds = {
   'too-many-failures': { status: 429, title: 'Too many wrong tokens' },
   'too-many-waiting': { status: 429, title: 'Too many requests wait for work' },
   'internal-error': { status: 500, title: 'The server failed' },
-  'capability-missing': { status: 501, title: 'The backend can not do this' },
-  unavailable: { status: 503, title: 'The server can not answer now' },
+  'capability-missing': { status: 501, title: 'The backend cannot do this' },
+  unavailable: { status: 503, title: 'The server cannot answer now' },
 } as const satisfies Record<string, Kind>
 
+/** The kinds of errors that the HTTP API has. */
 export type ProblemKind = keyof typeof problemKinds
 
 export function problemType(kind: ProblemKind): string {

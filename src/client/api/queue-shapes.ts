@@ -1,9 +1,14 @@
 import { counts, jobName, queueName } from './job-shapes.ts'
 import { flag, instant, integer, list, nullable, object, text, type ValueOf, words } from './shape.ts'
 
+const oldestReadyAt = nullable(instant({ description: 'When the oldest ready job was due; null where none is ready.' }))
+
 export const queueStatus = object({ queue: queueName, paused: flag() })
 
-export const queues = object({ queues: list(object({ queue: queueName, paused: flag(), counts })) })
+export const jobStatus = object({ job: jobName, paused: flag() })
+
+export const queues = object({ queues: list(object({ queue: queueName, paused: flag(), counts, oldestReadyAt })) })
+/** All queues with their counts. */
 export type Queues = ValueOf<typeof queues>
 
 export const stats = object({
@@ -11,10 +16,13 @@ export const stats = object({
   version: text({ description: 'Of the server.' }),
   backend: text({ description: 'What the queue is kept in.' }),
   counts,
-  jobs: list(object({ job: jobName, queue: queueName, counts })),
+  oldestReadyAt,
+  jobs: list(object({ job: jobName, queue: queueName, counts, oldestReadyAt })),
   pausedQueues: list(queueName),
+  pausedJobs: list(jobName, { description: 'Keys of which nothing is handed out from any queue.' }),
   workers: integer({ description: 'Those that gave a sign of life.' }),
 })
+/** Counts by queue and job. */
 export type Stats = ValueOf<typeof stats>
 
 export const workers = object({
@@ -36,4 +44,5 @@ export const workers = object({
     }),
   ),
 })
+/** The live workers. */
 export type Workers = ValueOf<typeof workers>

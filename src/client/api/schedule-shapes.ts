@@ -1,7 +1,72 @@
 import { jobId } from './job-shapes.ts'
-import { flag, input, instant, integer, list, nullable, object, text, type ValueOf } from './shape.ts'
+import {
+  anything,
+  duration,
+  flag,
+  input,
+  instant,
+  integer,
+  list,
+  nullable,
+  object,
+  type Shape,
+  text,
+  type ValueOf,
+  words,
+} from './shape.ts'
 
-export const scheduleName = text({ description: 'The name of a schedule: the key of its job.', minLength: 1, maxLength: 191 })
+export const scheduleName = text({
+  description:
+    'The name of a schedule: the key of its job where the code has it; the key of a stored one, with or without `stored:` before it.',
+  minLength: 1,
+  maxLength: 198,
+})
+
+const misfireKinds = ['skip', 'latest', 'all'] as const
+const overlaps = ['allow', 'skip', 'queue'] as const
+
+/** A schedule that is made at run time. */
+export const newSchedule = input(
+  { job: text({ description: 'The key of the job.', minLength: 1, maxLength: 191 }) },
+  {
+    payload: anything({ description: 'Of each run.' }),
+    cron: text({ description: 'Five fields, six with seconds first, or a macro such as `@daily`.', maxLength: 1_000 }),
+    every: duration({ description: 'A fixed interval of whole seconds; the first run comes at once.' }),
+    repeat: text({ description: 'Counted from the run before: `FINISHED, +1 HOUR`.', maxLength: 1_000 }),
+    timezone: nullable(text({ description: 'The IANA zone of `cron`.', maxLength: 100 })),
+    until: nullable(instant({ description: 'No run is due after this.' })),
+    misfire: nullable(
+      misfireOptions({ description: 'What becomes of runs that were due while nobody was there: a word, or an object.' }),
+    ),
+    overlap: nullable(words(overlaps, { description: 'What a run does while an earlier one has not ended.' })),
+  },
+)
+/** A schedule to be stored over HTTP. */
+export type NewSchedule = ValueOf<typeof newSchedule>
+
+type MisfireOptions =
+  | (typeof misfireKinds)[number]
+  | { readonly kind: (typeof misfireKinds)[number]; readonly within?: number | string; readonly cap?: number }
+
+function misfireOptions({ description }: { readonly description: string }): Shape<MisfireOptions> {
+  const cap = integer({ minimum: 1, maximum: 10_000 })
+  return { anyOf: [words(misfireKinds), input({ kind: words(misfireKinds) }, { within: duration(), cap })], description }
+}
+
+/** A schedule that was made at run time. */
+export const storedSchedule = object({
+  key: text(),
+  job: text(),
+  payload: anything({ description: 'Null where it is encrypted, too.' }),
+  kind: words(['cron', 'every', 'repeat']),
+  said: text({ description: 'The cron expression, interval or repeat, as it was given.' }),
+  text: text({ description: 'The schedule in words.' }),
+  until: nullable(instant()),
+  misfire: object({ kind: words(misfireKinds), withinMs: nullable(integer()), cap: nullable(integer()) }),
+  overlap: words(overlaps),
+  state: words(['active', 'paused', 'ended', 'unknown job', 'rejected']),
+  problem: nullable(text({ description: 'Why this server does not follow it.' })),
+})
 
 export const schedule = object({
   name: scheduleName,
@@ -12,6 +77,7 @@ export const schedule = object({
     instant({ description: 'Since when it is followed without a break; null of one that no scheduler has seen yet.' }),
   ),
   nextAt: nullable(instant()),
+  stored: nullable(storedSchedule),
   last: nullable(
     object({
       at: instant({ description: 'The instant that the run stands for.' }),
@@ -22,9 +88,19 @@ export const schedule = object({
     }),
   ),
 })
+/** A schedule, as the HTTP API returns it. */
 export type Schedule = ValueOf<typeof schedule>
 
 export const schedules = object({ schedules: list(schedule) })
+
+export const scheduleFilter = input(
+  {},
+  {
+    prefix: text({ description: 'Only those whose names or keys begin with this.', maxLength: 198 }),
+    stored: words(['true', 'false'], { description: 'Only those that were made at run time, or only those of the code.' }),
+  },
+)
+export type ScheduleFilter = ValueOf<typeof scheduleFilter>
 
 export const scheduleStatus = object({ name: scheduleName, paused: flag() })
 
@@ -45,4 +121,5 @@ export const nextRuns = object({
     }),
   ),
 })
+/** The next runs of a schedule. */
 export type NextRuns = ValueOf<typeof nextRuns>

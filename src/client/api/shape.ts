@@ -1,6 +1,6 @@
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../../core/text/json.ts'
 
-/** The part of JSON Schema (2020-12) that the API is described with. What stands here is also checked: see `server/http/checking.ts`. */
+/** The part of JSON Schema (2020-12) that the API is described with. What stands here is also checked: see `server/http/wire/checking.ts`. */
 export interface JsonSchema {
   readonly type?: JsonType | readonly JsonType[]
   readonly description?: string

@@ -1,6 +1,5 @@
 import type { Answer } from '../../core/answer.ts'
 import { TreadleError } from '../../core/errors.ts'
-import type { SqlTransaction } from '../sql-transaction.ts'
 import {
   type AdaptedTransaction,
   adapted,
@@ -12,6 +11,7 @@ import {
   type PrismaTransaction,
   type SqliteConnection,
 } from './caller-transaction.ts'
+import type { SqlTransaction } from './sql-transaction.ts'
 
 /** What a transaction is, by its shape. */
 export function recognized(tx: unknown): Answer<JoinableTransaction> {

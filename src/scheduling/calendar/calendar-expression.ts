@@ -1,7 +1,7 @@
 import type { CalendarFields } from './calendar-fields.ts'
 import { windowsText } from './time-windows.ts'
 
-/** Cron's six fields, followed by what cron can not say, where it makes a difference. */
+/** Cron's six fields, followed by what cron cannot say, where it makes a difference. */
 export function expressionOf(fields: CalendarFields): string {
   const { second, minute, hour, dayOfMonth, month, dayOfWeek, year, days, windows } = fields
   const parts = [second, minute, hour, dayOfMonth, month, dayOfWeek]

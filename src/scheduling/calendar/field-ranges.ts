@@ -11,7 +11,7 @@ export interface FieldRange {
   readonly digits: RegExp
   /** Other words for the values from the lowest on. */
   readonly names: readonly string[]
-  /** The values repeat after so many: weekday 7 is 0 again. */
+  /** The values repeat after this many: weekday 7 is 0 again. */
   readonly cycle?: number
   /** Its values, for the errors. */
   readonly accepted: string

@@ -1,17 +1,27 @@
 import type { CalendarFields, CronFields } from '../calendar/calendar-fields.ts'
+import { fieldRanges } from '../calendar/field-ranges.ts'
 import { counted } from './lists-in-words.ts'
 import { type NamedTimes, plainValues } from './named-times.ts'
 
 /** Steps start again with every hour, day, month or year, and then the last gap may be another one. */
 export function stepWarnings(fields: CalendarFields, named: NamedTimes): string[] {
   return [
-    ...unevenStep(fields, 'second', named.seconds.values, { unit: 'second', size: 60, period: 'minute' }),
-    ...unevenStep(fields, 'minute', named.minutes.values, { unit: 'minute', size: 60, period: 'hour' }),
+    ...(isFollowed(named.minutes.values, 60)
+      ? unevenStep(fields, 'second', named.seconds.values, { unit: 'second', size: 60, period: 'minute' })
+      : []),
+    ...(isFollowed(named.hours.values, 24)
+      ? unevenStep(fields, 'minute', named.minutes.values, { unit: 'minute', size: 60, period: 'hour' })
+      : []),
     ...unevenStep(fields, 'hour', named.hours.values, { unit: 'hour', size: 24, period: 'day' }),
     ...unevenDays(fields, named),
     ...unevenStep(fields, 'month', named.months.values, { unit: 'month', size: 12, period: 'year' }),
     ...unevenStep(fields, 'dayOfWeek', plainValues(named.days.ofWeek ?? []), { unit: 'day', size: 7, period: 'week' }),
   ]
+}
+
+/** Whether one period that counts comes right after another: only then is there a gap between the steps of both. */
+function isFollowed(periods: readonly number[], size: number): boolean {
+  return periods.some((period) => periods.includes((period + 1) % size))
 }
 
 interface Cycle {
@@ -22,7 +32,7 @@ interface Cycle {
 }
 
 function unevenStep(fields: CalendarFields, name: keyof CronFields, values: readonly number[], cycle: Cycle): string[] {
-  const step = stepIn(fields[name])
+  const step = stepIn(fields[name], name)
   const { unit, size, period } = cycle
   const lastGap = size - values.at(-1)! + values[0]!
   if (step === null || values.length < 2 || lastGap === step) return []
@@ -32,16 +42,19 @@ function unevenStep(fields: CalendarFields, name: keyof CronFields, values: read
 }
 
 function unevenDays({ dayOfMonth }: CalendarFields, { days }: NamedTimes): string[] {
-  const step = stepIn(dayOfMonth)
+  const step = stepIn(dayOfMonth, 'dayOfMonth')
   if (step === null || plainValues(days.ofMonth ?? []).length < 2) return []
   return [
     `A step of ${counted(step, 'day')} starts again every month: the gap at the end of a month is another one. ${repeatAdvice(step, 'day')}`,
   ]
 }
 
-function stepIn(text: string): number | null {
-  const [, step] = /^\*\/(\d+)$/.exec(text) ?? []
-  return step === undefined || step === '1' ? null : Number(step)
+/** A range that holds the whole field says the same as a star. */
+function stepIn(text: string, name: keyof CronFields): number | null {
+  const [, first, last, step] = /^(?:\*|(\d+)-(\d+))\/(\d+)$/.exec(text) ?? []
+  const { lowest, highest, cycle = highest + 1 } = fieldRanges[name]
+  const isWhole = first === undefined || (Number(first) === lowest && Number(last) >= Math.min(highest, cycle - 1))
+  return step === undefined || step === '1' || !isWhole ? null : Number(step)
 }
 
 function evenAdvice(step: number, { unit, size }: Cycle): string {

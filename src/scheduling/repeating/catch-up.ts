@@ -4,7 +4,7 @@ import { modifiersOf } from './repeat.ts'
 export interface CatchUpLimits {
   /** Occurrences that are overdue for longer are left out. */
   readonly withinMs: number
-  /** Of the others, at most so many, the latest ones. */
+  /** Of the others, at most this many, the latest ones. */
   readonly cap: number
 }
 

@@ -100,13 +100,13 @@ function refuseChosen({ method, part: { named, implied } }: Said<FrequencyFields
   // Days left out of a union of days: no expression says that.
   if (named.days === 'either' && isNamed('dayOfMonth') && isNamed('dayOfWeek') && namesDay(narrowing.part.fields))
     throw meaningless(
-      `${method} names days of the month and days of the week and runs on days that fit either, so ${narrowing.method} can not narrow it down: leave one of the three out`,
+      `${method} names days of the month and days of the week and runs on days that fit either, so ${narrowing.method} cannot narrow it down: leave one of the three out`,
     )
   const isTaken = (name: keyof CronFields) => isNamed(name) || (narrowing.part.kind === 'only' && name in implied)
   const taken = namesIn(narrowing.part.fields).find(isTaken)
   if (taken === undefined) return
   throw meaningless(
-    `${method} already says the ${fieldRanges[taken].label}, so ${narrowing.method} can not narrow it down: leave one of them out`,
+    `${method} already says the ${fieldRanges[taken].label}, so ${narrowing.method} cannot narrow it down: leave one of them out`,
   )
 }
 

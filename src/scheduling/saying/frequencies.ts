@@ -101,20 +101,31 @@ function twoOf(field: 'hour' | 'dayOfMonth', given: readonly [number, number], m
 }
 
 interface Steps {
-  readonly cycle: string
+  readonly cycle: 'minute' | 'hour' | 'day'
+  /** How one run each cycle is said. */
+  readonly once: string
   readonly unit: string
   /** Those that divide the cycle: with others the last step of each cycle would be a short one. */
   readonly even: readonly number[]
 }
 
-const minuteSteps: Steps = { cycle: 'minute', unit: 'seconds', even: [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30] }
-const hourSteps: Steps = { cycle: 'hour', unit: 'minutes', even: minuteSteps.even }
-const daySteps: Steps = { cycle: 'day', unit: 'hours', even: [1, 2, 3, 4, 6, 8, 12] }
+const minuteSteps: Steps = {
+  cycle: 'minute',
+  once: 'everyMinute()',
+  unit: 'seconds',
+  even: [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30],
+}
+const hourSteps: Steps = { cycle: 'hour', once: 'hourly()', unit: 'minutes', even: minuteSteps.even }
+const daySteps: Steps = { cycle: 'day', once: 'daily()', unit: 'hours', even: [1, 2, 3, 4, 6, 8, 12] }
 
-function refuseUneven(count: number, { cycle, unit, even }: Steps, method: string): void {
+function refuseUneven(count: number, { cycle, once, unit, even }: Steps, method: string): void {
   if (even.includes(count)) return
+  const advice =
+    count === (even.at(-1) as number) * 2
+      ? `For one run each ${cycle} say ${once}`
+      : `Any other distance is a repeat, such as repeat('SCHEDULED, +7 ${unit.toUpperCase()}')`
   throw new TreadleError(
     'SCHEDULE_INVALID',
-    `${method} takes a number of ${unit} that divides the ${cycle} evenly: ${even.join(', ')}; got ${show(count)}. Any other distance is a repeat, such as repeat('SCHEDULED, +7 ${unit.toUpperCase()}')`,
+    `${method} takes a number of ${unit} that divides the ${cycle} evenly: ${even.join(', ')}; got ${show(count)}. ${advice}`,
   )
 }

@@ -12,7 +12,7 @@ export function registerSymbol(name: string, times: CalendarObject): void {
       `registerSymbol(): a symbol has up to 64 capitals, digits and underscores, and begins with a capital, got ${JSON.stringify(name)}`,
     )
   if (Object.hasOwn(builtIn, name))
-    throw invalid(`registerSymbol(): "${name}" is built in and can not be registered: choose another name`)
+    throw invalid(`registerSymbol(): "${name}" is built in and cannot be registered: choose another name`)
   const meaning = meaningOf(times)
   const known = registered.get(name)
   if (known !== undefined && meaningOf(known) !== meaning)

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type Clock, pause } from '../../core/clock.ts'
+import { type Clock, pause } from '../../core/time/clock.ts'
 import { FailedGuesses } from './failed-guesses.ts'
 import { everything, Grant } from './grant.ts'
 import type { ServerToken } from './server-token.ts'

@@ -1,7 +1,7 @@
 import { includes, type Role } from '../../client/api/roles.ts'
-import { wireNameOf } from '../bedrock/rules/mock-jobs.ts'
-import { glob } from '../service/glob.ts'
-import type { NameChoice } from '../service/job-names.ts'
+import { mockMark, wireNameOf } from '../bedrock/jobs/mock-jobs.ts'
+import { glob } from '../jobs/glob.ts'
+import type { NameChoice } from '../jobs/job-names.ts'
 import type { ServerToken } from './server-token.ts'
 
 /** A job, as far as it matters who may see it. */
@@ -63,14 +63,14 @@ export class Grant {
     choice: Choice,
   ): Choice {
     if (!this.isLimited) return choice
-    const { names, test, pattern } = choice
+    const { names, keys, pattern } = choice
     const queues = this.queues === null ? choice.queues : (choice.queues ?? this.queues).filter((queue) => this.seesQueue(queue))
     const isNothing = queues?.length === 0
     return {
       ...choice,
       pattern: `${JSON.stringify(this.#jobs)} ${pattern}`,
       names: isNothing ? [] : (names?.filter((name) => this.seesName(name)) ?? null),
-      test: (name: string) => !isNothing && this.seesName(name) && test(name),
+      keys: this.#jobs === null ? keys : [...keys, { names: [], globs: this.#jobs, mark: mockMark, marked: 'matched' }],
       queues,
     }
   }

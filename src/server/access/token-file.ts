@@ -18,7 +18,7 @@ export function parseTokenFile(text: string, file: string): readonly ServerToken
   }
   if (problems.length === 0 && tokens.length === 0) problems.push('it has no tokens')
   if (problems.length > 0)
-    throw new TreadleError('CONFIG_INVALID', `The tokens in ${file} can not be used: ${problems.join('; ')}`)
+    throw new TreadleError('CONFIG_INVALID', `The tokens in ${file} cannot be used: ${problems.join('; ')}`)
   return tokens
 }
 

@@ -1,9 +1,9 @@
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { BedrockAnswer } from './peer.ts'
-import type { BedrockReply } from './reply.ts'
-import type { BedrockRequest } from './request.ts'
-import type { RequestPeer } from './request-peer.ts'
+import type { BedrockAnswer } from './connections/peer.ts'
+import type { RequestPeer } from './connections/request-peer.ts'
+import type { BedrockReply } from './wire/reply.ts'
+import type { BedrockRequest } from './wire/request.ts'
 
 export const timedOut: BedrockReply = { code: 555, text: 'Timeout' }
 export const unauthorized: BedrockReply = { code: 401, text: 'Unauthorized' }

@@ -10,7 +10,7 @@ export interface BedrockLimits {
   readonly strangerBytes: number
   /** How long such a request may take to arrive, however often something of it comes. */
   readonly strangerMs: number
-  /** After so many refused requests a connection that has shown no token is closed. */
+  /** After this many refused requests a connection that has shown no token is closed. */
   readonly strangerRequests: number
   /** Connections that have shown no token, together and of one address. */
   readonly strangers: StrangerLimits
@@ -38,7 +38,7 @@ export interface BedrockLimits {
 
 export const defaultBedrockLimits: BedrockLimits = {
   headerBytes: 16 * 1024 * 1024,
-  headers: 1_000,
+  headers: 2_000,
   bodyBytes: 1024 * 1024,
   strangerBytes: 64 * 1024,
   strangerMs: 10_000,

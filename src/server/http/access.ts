@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Access, bearerOf } from '../access/access.ts'
 import { everything, type Grant } from '../access/grant.ts'
 import { isLoopbackAddress, isLoopbackHost } from '../loopback.ts'
-import { HttpProblem } from './http-problem.ts'
+import { HttpProblem } from './wire/http-problem.ts'
 
 /** What the one may do who has made this request; throws where it is none of those that are answered. */
 export async function grantOf(request: IncomingMessage, access: Access): Promise<Grant> {
@@ -29,7 +29,7 @@ const pageTypes = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-fo
  * Without a token there is nothing to know but where the server is, and a browser of this machine can be sent there by any page:
  * under a name of the page's own that leads here, or from its own address.
  */
-function refuseOthersThanLocal({ socket, headers, method }: IncomingMessage): void {
+export function refuseOthersThanLocal({ socket, headers, method }: IncomingMessage): void {
   if (!isLoopbackAddress(socket.remoteAddress ?? '')) throw forbidden('answers only programs of its own machine: give it one')
   const { host = '', origin } = headers
   if (!isLoopbackHost(host)) throw forbidden('answers only under the names of its own machine, such as localhost')

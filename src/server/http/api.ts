@@ -4,30 +4,24 @@ import type { Treadle } from '../../app/treadle.ts'
 import { prefix } from '../../client/api/operation.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import { expositionType } from '../../telemetry/metrics/exposition.ts'
 import type { Access } from '../access/access.ts'
 import { everything, type Grant } from '../access/grant.ts'
-import type { JobService } from '../service/job-service.ts'
+import type { JobService } from '../jobs/job-service.ts'
 import { defaultStrangerLimits, Strangers } from '../strangers.ts'
 import { UnreadReplies } from '../unread-replies.ts'
 import { grantOf } from './access.ts'
-import { askedOf } from './asking.ts'
-import { readBody } from './body.ts'
-import type { HttpDeps } from './deps.ts'
-import { HttpProblem, problemOf } from './http-problem.ts'
+import { watchReply } from './doubtful-reply.ts'
+import { handlersOf } from './handlers.ts'
 import { type HttpLimits, httpLimits, nodeServerOptions } from './limits.ts'
 import { refuseOutside, refuseRole } from './permission.ts'
-import { sendProblem, sendReply } from './replying.ts'
 import { type AnyReply, type Handlers, type Route, routesOf } from './route.ts'
-import { changingJobs } from './routes/changing-jobs.ts'
-import { deadHandlers } from './routes/dead.ts'
-import { leaseHandlers } from './routes/leases.ts'
-import { makingJobs } from './routes/making-jobs.ts'
-import { queueHandlers } from './routes/queues.ts'
-import { readingJobs } from './routes/reading-jobs.ts'
-import { scheduleHandlers } from './routes/schedules.ts'
-import { serverHandlers } from './routes/server.ts'
 import { type Found, isOfApi, Routing } from './routing.ts'
 import { Waiting } from './waiting.ts'
+import { askedOf } from './wire/asking.ts'
+import { readBody } from './wire/body.ts'
+import { HttpProblem, problemOf } from './wire/http-problem.ts'
+import { PlainText, sendProblem, sendReply } from './wire/replying.ts'
 
 export interface HttpApiOptions {
   readonly jobs: Treadle
@@ -48,6 +42,8 @@ export interface HttpApi {
   readonly waiting: number
   /** Whether a request is one for the API, and not for whatever else the server shows. */
   readonly isFor: (request: IncomingMessage) => boolean
+  /** A client has shown by other means than a token who it is. */
+  readonly recognize: (socket: Socket) => void
   /** Answers a request. */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void
   /** A client has come. */
@@ -68,27 +64,16 @@ export function httpApi(options: HttpApiOptions): HttpApi {
     get waiting() {
       return waiting.count
     },
-    isFor: ({ url = '' }) => isOfApi(splitAddress(url)[0] as string),
+    isFor: ({ url = '' }) => isOfServer(splitAddress(url)[0] as string),
     listener: (request, response) => handling.answer(request, response),
+    recognize: (socket) => handling.recognize(socket),
     onConnection: (socket) => handling.welcome(socket),
     close: () => handling.close(),
   }
 }
 
-function handlersOf(deps: HttpDeps): Handlers {
-  return {
-    ...makingJobs(deps),
-    ...readingJobs(deps),
-    ...changingJobs(deps),
-    ...leaseHandlers(deps),
-    ...queueHandlers(deps),
-    ...scheduleHandlers(deps),
-    ...deadHandlers(deps),
-    ...serverHandlers(deps),
-  }
-}
-
 class Handling {
+  readonly #jobs: Treadle
   readonly #routing: Routing
   readonly #access: Access
   readonly #service: JobService
@@ -102,6 +87,8 @@ class Handling {
   #isClosing = false
 
   constructor(options: HttpApiOptions, handlers: Handlers, limits: HttpLimits) {
+    this.#jobs = options.jobs
+    this.#jobs.metrics.start()
     this.#routing = new Routing(routesOf(handlers))
     this.#access = options.access
     this.#service = options.service
@@ -115,9 +102,12 @@ class Handling {
     this.#strangers?.add(socket)
   }
 
+  recognize(socket: Socket): void {
+    this.#strangers?.remove(socket)
+  }
+
   answer(request: IncomingMessage, response: ServerResponse): void {
-    const answering = this.#answer(request, response).finally(() => this.#open.delete(answering))
-    this.#open.add(answering)
+    this.#track(this.#answer(request, response))
   }
 
   async close(): Promise<void> {
@@ -132,16 +122,30 @@ class Handling {
     response.on('error', () => {})
     try {
       const reply = await this.#reply(request, () => this.#signalOf(response))
+      const { socket } = response
       const isDelivered = await sendReply(response, reply, isHead, this.#unread)
-      if (!isDelivered) await reply.undelivered?.().catch((thrown: unknown) => this.#complain(request, thrown))
+      if (!isDelivered) await this.#takeBack(reply, request)
+      else if (reply.undelivered !== undefined && socket !== null)
+        watchReply(socket, this.#service.queue.settings.clock, () => this.#track(this.#takeBack(reply, request)))
     } catch (thrown) {
       if (response.closed) return
       await sendProblem(response, this.#problemOf(thrown, request), isHead, this.#unread)
     }
   }
 
+  /** Until it has ended the server is not closed. */
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#open.delete(tracked))
+    this.#open.add(tracked)
+  }
+
+  async #takeBack({ undelivered }: AnyReply, request: IncomingMessage): Promise<void> {
+    await undelivered?.().catch((thrown: unknown) => this.#complain(request, thrown))
+  }
+
   async #reply(request: IncomingMessage, signal: () => AbortSignal): Promise<AnyReply> {
     const [path = '', search = ''] = splitAddress(request.url ?? '/')
+    if (path === metricsPath) return this.#metrics(request)
     const found = this.#routing.find(path)
     const route = routeFor(found, request.method ?? 'GET')
     const grant = route?.operation.open === true ? everything : await this.#grantOf(request)
@@ -160,6 +164,18 @@ class Handling {
     const asked = askedOf(route.operation, { params: found.params, query, headers, body, signal, grant })
     await refuseOutside(route, asked, grant, this.#service)
     return route.handle(asked)
+  }
+
+  /** What is counted of the jobs that the token sees. */
+  async #metrics(request: IncomingMessage): Promise<AnyReply> {
+    const grant = await this.#grantOf(request)
+    const { method = 'GET' } = request
+    if (method !== 'GET' && method !== 'HEAD') {
+      const headers = { allow: 'GET, HEAD' }
+      throw new HttpProblem('method-not-allowed', 'Metrics can only be read', { headers })
+    }
+    const text = await this.#jobs.metrics.text(grant.isLimited ? { sees: (job) => grant.sees(job) } : {})
+    return { status: 200, body: new PlainText(text, expositionType) }
   }
 
   async #grantOf(request: IncomingMessage): Promise<Grant> {
@@ -193,6 +209,13 @@ class Handling {
   #complain({ method, url = '' }: IncomingMessage, thrown: unknown): void {
     this.#logger.error(`${method} ${splitAddress(url)[0]} failed: ${messageOf(thrown)}`)
   }
+}
+
+/** Where every scraper looks. */
+const metricsPath = '/metrics'
+
+function isOfServer(path: string): boolean {
+  return path === metricsPath || isOfApi(path)
 }
 
 function routeFor(found: Found | null, method: string): Route | undefined {

@@ -1,5 +1,5 @@
 import type { Treadle } from '../../app/treadle.ts'
-import type { JobService } from '../service/job-service.ts'
+import type { JobService } from '../jobs/job-service.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Waiting } from './waiting.ts'
 

@@ -1,12 +1,16 @@
 import type { Lease as LeaseJson } from '../../client/api/lease-shapes.ts'
-import type { AdmittedLease } from '../service/admission.ts'
-import { iso } from './job-json.ts'
-import { verbatim } from './verbatim.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import { maxAttemptsOf, timeoutMsOf } from '../../execution/attempt-limits.ts'
+import type { Grant } from '../access/grant.ts'
+import type { AdmittedLease } from '../jobs/admission.ts'
+import { withoutParent } from './seen-jobs.ts'
+import { iso } from './wire/job-json.ts'
+import { verbatim } from './wire/verbatim.ts'
 
 /** A lease as a remote worker gets it. */
-export function leaseJson({ lease, opened: { identity } }: AdmittedLease): LeaseJson {
+export function leaseJson({ lease, opened: { identity } }: AdmittedLease, definition: JobDefinition, grant: Grant): LeaseJson {
   const { token, attempt, expiresAt, envelope } = lease
-  const { id, job, name, queue, meta, maxRetries, timeoutMs } = identity
+  const { id, job, name, queue, meta } = identity
   return {
     token,
     id,
@@ -14,10 +18,10 @@ export function leaseJson({ lease, opened: { identity } }: AdmittedLease): Lease
     name,
     queue,
     payload: verbatim(envelope.payload),
-    meta,
+    meta: grant.isLimited ? withoutParent(meta) : meta,
     attempt,
-    maxRetries,
-    timeoutMs,
+    maxRetries: maxAttemptsOf(identity, definition) - 1,
+    timeoutMs: timeoutMsOf(identity, definition),
     createdAt: iso(envelope.createdAt),
     expiresAt: iso(expiresAt),
   }

@@ -1,5 +1,5 @@
-import { isMockKey } from '../bedrock/rules/mock-jobs.ts'
-import { glob } from '../service/glob.ts'
+import type { KeyPattern } from '../../queue/claiming/key-pattern.ts'
+import { mockMark } from '../bedrock/jobs/mock-jobs.ts'
 
 /** Jobs by their names, of which some may be patterns. */
 export interface JobChoice {
@@ -7,18 +7,18 @@ export interface JobChoice {
   readonly pattern: string
   /** Null where there are patterns among them. */
   readonly names: readonly string[] | null
-  readonly test: (name: string) => boolean
+  readonly keys: KeyPattern
 }
 
 /** No pattern fits a job for tests of the Bedrock protocol: whoever takes all jobs would do it in earnest. */
 export function jobChoice(given: readonly string[]): JobChoice {
   const sorted = [...new Set(given)].toSorted()
-  const names = new Set(sorted.filter((name) => !wildcard.test(name)))
-  const globs = sorted.filter((name) => wildcard.test(name)).map(glob)
+  const names = sorted.filter((name) => !wildcard.test(name))
+  const globs = sorted.filter((name) => wildcard.test(name))
   return {
     pattern: `http ${JSON.stringify(sorted)}`,
     names: globs.length > 0 ? null : sorted,
-    test: (name) => names.has(name) || (!isMockKey(name) && globs.some((fits) => fits(name))),
+    keys: [{ names, globs, mark: mockMark, marked: 'left out' }],
   }
 }
 

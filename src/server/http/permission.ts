@@ -1,9 +1,12 @@
 import { type Operation, roleNeededFor } from '../../client/api/operation.ts'
+import { storedKey, storedName } from '../../definition/recurrence.ts'
 import { parseIdentity } from '../../envelope/envelope.ts'
+import { readSchedule } from '../../envelope/schedule-seal.ts'
+import type { HeldLease } from '../../queue/contract/store.ts'
 import type { Grant } from '../access/grant.ts'
-import type { JobService } from '../service/job-service.ts'
-import { HttpProblem, noSuchJob } from './http-problem.ts'
+import type { JobService } from '../jobs/job-service.ts'
 import type { Asked, Route } from './route.ts'
+import { HttpProblem, noSuchJob } from './wire/http-problem.ts'
 
 /** Throws where the token's role does not reach so far. */
 export function refuseRole(operation: Operation, grant: Grant): void {
@@ -13,18 +16,15 @@ export function refuseRole(operation: Operation, grant: Grant): void {
 
 /** What of a request says which jobs it is about. */
 interface Said {
-  readonly params: { readonly id?: string; readonly name?: string; readonly queue?: string }
+  readonly params: { readonly id?: string; readonly name?: string; readonly queue?: string; readonly job?: string }
   readonly body: {
     readonly job?: string
     readonly queue?: string
     readonly jobs?: readonly { readonly job: string; readonly queue?: string }[]
-    readonly token?: string
-    readonly leases?: readonly { readonly id: string }[]
-    readonly settlements?: readonly { readonly id: string }[]
   }
 }
 
-/** Throws where a request is about jobs outside of the token's limits. What lists and claims looks at the limits itself. */
+/** Throws where a request is about jobs outside of the token's limits. What lists, claims and holds leases looks at the limits itself. */
 export async function refuseOutside({ name }: Route, asked: Asked<Operation>, grant: Grant, service: JobService): Promise<void> {
   if (!grant.isLimited) return
   const params: Said['params'] = asked.params
@@ -35,6 +35,7 @@ export async function refuseOutside({ name }: Route, asked: Asked<Operation>, gr
     case 'createJobs':
       return refuseNew(body.jobs ?? [], grant, service)
     case 'getJob':
+    case 'getJobLog':
     case 'explainJob':
     case 'changeJob':
     case 'deleteJob':
@@ -44,14 +45,19 @@ export async function refuseOutside({ name }: Route, asked: Asked<Operation>, gr
     case 'settle':
     case 'reportProgress':
       return refuseJob(params.id ?? '', grant, service)
-    case 'extend':
-      return refuseLeases(body.leases ?? [], grant, service)
-    case 'settleMany':
-      return refuseLeases(body.settlements ?? [], grant, service)
     case 'pauseQueue':
     case 'resumeQueue':
       if (!grant.hasWholeQueue(params.queue ?? '')) throw outside()
       return
+    case 'pauseJobs':
+    case 'resumeJobs':
+      if (grant.queues !== null || !grant.seesName(params.job ?? '')) throw outside()
+      return
+    case 'putSchedule':
+      refuseNew([body as NewJob], grant, service)
+      return refuseOtherSchedule(params.name ?? '', grant, service)
+    case 'getSchedule':
+    case 'deleteSchedule':
     case 'pauseSchedule':
     case 'resumeSchedule':
     case 'triggerSchedule':
@@ -67,6 +73,8 @@ export async function refuseOutside({ name }: Route, asked: Asked<Operation>, gr
     case 'listSchedules':
     case 'stats':
     case 'lease':
+    case 'extend':
+    case 'settleMany':
     case 'health':
     case 'ready':
     case 'openApi':
@@ -74,11 +82,20 @@ export async function refuseOutside({ name }: Route, asked: Asked<Operation>, gr
   }
 }
 
-/** Whether the token's limits let the schedule be seen: it is called as its job. */
-export function seesSchedule(name: string, grant: Grant, { queue }: Pick<JobService, 'queue'>): boolean {
+/** Whether the token's limits let the schedules of a job be seen. One of the code is called as its job. */
+export function seesSchedule(job: string, grant: Grant, { queue }: Pick<JobService, 'queue'>): boolean {
   // A schedule that this program does not define may be of any queue.
-  const definition = queue.registry.find(name)
-  return grant.seesName(name) && (grant.queues === null || (definition !== undefined && grant.seesQueue(definition.fields.queue)))
+  const definition = queue.registry.find(job)
+  return grant.seesName(job) && (grant.queues === null || (definition !== undefined && grant.seesQueue(definition.fields.queue)))
+}
+
+/** The job of a schedule that was made at run time; null where there is none with this name or key. */
+async function storedJobOf(name: string, { queue }: Pick<JobService, 'queue'>): Promise<string | null> {
+  const isCoded = queue.registry.find(name)?.fields.schedule != null
+  if (isCoded) return null
+  const wanted = storedKey(name) === null ? storedName(name) : name
+  const [record] = await queue.backend.store.schedules.list({ names: [wanted] })
+  return record?.definition == null ? null : (readSchedule(record.definition.text)?.job ?? '')
 }
 
 type NewJob = { readonly job: string; readonly queue?: string }
@@ -92,14 +109,25 @@ async function refuseJob(id: string, grant: Grant, { queue }: JobService): Promi
   if (record === null || !grant.sees(record)) throw noSuchJob(id)
 }
 
-async function refuseLeases(held: readonly { readonly id: string }[], grant: Grant, { queue }: JobService): Promise<void> {
-  const leases = await queue.backend.store.leasesOf(held.map(({ id }) => id))
-  const isOutside = leases.some(({ identity, job }) => !grant.sees({ queue: parseIdentity(identity)?.queue ?? '', job }))
-  if (isOutside) throw outside()
+/** Of these jobs the leases that are there for the token. One of others is as lost for it as one that never was. */
+export async function seenLeases(
+  jobs: readonly { readonly id: string }[],
+  grant: Grant,
+  { queue }: JobService,
+): Promise<readonly HeldLease[]> {
+  const leases = await queue.backend.store.leasesOf(jobs.map(({ id }) => id))
+  if (!grant.isLimited) return leases
+  return leases.filter(({ identity, job }) => grant.sees({ queue: parseIdentity(identity)?.queue ?? '', job }))
 }
 
-function refuseSchedule(name: string, grant: Grant, service: JobService): void {
-  if (seesSchedule(name, grant, service)) return
+/** One that is changed must be within the limits as it was, too. */
+async function refuseOtherSchedule(name: string, grant: Grant, service: JobService): Promise<void> {
+  const job = await storedJobOf(name, service)
+  if (job !== null && !seesSchedule(job, grant, service)) throw outside()
+}
+
+async function refuseSchedule(name: string, grant: Grant, service: JobService): Promise<void> {
+  if (seesSchedule((await storedJobOf(name, service)) ?? name, grant, service)) return
   throw new HttpProblem('schedule-not-found', `There is no schedule ${JSON.stringify(name)}`, { code: 'SCHEDULE_UNKNOWN' })
 }
 

@@ -1,12 +1,12 @@
-import type { Lease, LeaseRequest } from '../../client/api/lease-shapes.ts'
-import { type Duration, parseDuration } from '../../core/duration.ts'
-import type { JobService } from '../service/job-service.ts'
-import { takeAdmitted } from '../service/taking.ts'
-import { leaseJson } from './handing-out.ts'
-import { HttpProblem, invalidRequest } from './http-problem.ts'
+import type { LeaseRequest } from '../../client/api/lease-shapes.ts'
+import { type Duration, parseDuration } from '../../core/time/duration.ts'
+import type { AdmittedLease } from '../jobs/admission.ts'
+import type { JobService } from '../jobs/job-service.ts'
+import { takeAdmitted } from '../jobs/taking.ts'
 import { jobChoice } from './job-pattern.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Exchange } from './route.ts'
+import { HttpProblem, invalidRequest } from './wire/http-problem.ts'
 
 const defaultLeaseMs = 30_000
 const shortestLeaseMs = 1_000
@@ -30,7 +30,7 @@ export class Waiting {
   }
 
   /** None where there was no work in all that time, or the signal aborted. */
-  async take(request: LeaseRequest, { grant, signal }: Pick<Exchange, 'grant' | 'signal'>): Promise<readonly Lease[]> {
+  async take(request: LeaseRequest, { grant, signal }: Pick<Exchange, 'grant' | 'signal'>): Promise<readonly AdmittedLease[]> {
     const { jobs, queues = null, limit = 1, wait = 0, owner = 'http' }: Wanted = request
     const { maxWaiting, longestWaitMs } = this.#limits
     const { clock } = this.#service.queue.settings
@@ -43,7 +43,7 @@ export class Waiting {
     const demand = { ...choice, priority: null, limit, leaseMs, owner, signals: [signal()] }
     this.#count++
     try {
-      return (await takeAdmitted(demand, until, this.#service)).map(leaseJson)
+      return await takeAdmitted(demand, until, this.#service)
     } finally {
       this.#count--
     }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { idMaker } from '../../core/id.ts'
+import { systemClock } from '../../core/time/clock.ts'
+import { type Delivery, type Envelope, type Identity, sealEnvelope } from '../../envelope/envelope.ts'
 import type {
   AttemptError,
   Coordination,
@@ -9,11 +12,9 @@ import type {
   QueueBackend,
   Settlement,
   Transactions,
-} from '../../backends/contract.ts'
-import type { JobRecord, JobStore } from '../../backends/store.ts'
-import { systemClock } from '../../core/clock.ts'
-import { idMaker } from '../../core/id.ts'
-import { type Delivery, type Envelope, type Identity, sealEnvelope } from '../../envelope/envelope.ts'
+} from '../../queue/contract/contract.ts'
+import type { LogStore } from '../../queue/contract/log-store.ts'
+import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
 import type { ManualClock } from '../manual-clock.ts'
 
 /** What a test says of an envelope; the rest is ordinary. */
@@ -36,6 +37,11 @@ export class Bench {
   get store(): JobStore {
     assert.ok(this.backend.store, 'the backend has no store: declare a gap for this group')
     return this.backend.store
+  }
+
+  get logs(): LogStore {
+    assert.ok(this.store.logs, 'the backend keeps no logs: declare a gap for this group')
+    return this.store.logs
   }
 
   get coordination(): Coordination {

@@ -1,56 +1,63 @@
-import { again, againRecorded } from './again.ts'
-import { ageing } from './ageing.ts'
-import { amending } from './amending.ts'
-import { amendingInAnyState } from './amending-in-any-state.ts'
-import { amendingKeepsTime } from './amending-keeps-time.ts'
-import { beginning, beginningRecorded } from './beginning.ts'
-import { cancelling } from './cancelling.ts'
-import { claiming } from './claiming.ts'
-import { closing } from './closing.ts'
-import { completing } from './completing.ts'
-import { dependencies } from './dependencies.ts'
-import { failurePolicies } from './failure-policies.ts'
-import { fairShares } from './fair-shares.ts'
-import { forgetting } from './forgetting.ts'
-import { groupLimits } from './group-limits.ts'
-import { heldLeases } from './held-leases.ts'
-import { holding } from './holds.ts'
-import { idling, idlingOfStoredJobs } from './idling.ts'
-import { leases } from './leases.ts'
-import { limits } from './limits.ts'
-import { listing } from './listing.ts'
-import { locks } from './locks.ts'
-import { longestWaits } from './longest-waits.ts'
-import { neighbouring } from './neighbours.ts'
-import { numbers } from './numbers.ts'
-import { occurrences } from './occurrences.ts'
-import { onceKeys } from './once-keys.ts'
-import { outcomes } from './outcomes.ts'
-import { parents } from './parents.ts'
-import { parentsOfOthers } from './parents-of-others.ts'
-import { pausing } from './pausing.ts'
-import { presence } from './presence.ts'
-import { queueLimits } from './queue-limits.ts'
-import { randomWorkflows } from './random-workflows.ts'
+import { ageing } from './claiming/ageing.ts'
+import { claiming } from './claiming/claiming.ts'
+import { closing } from './claiming/closing.ts'
+import { heldLeases } from './claiming/held-leases.ts'
+import { idling, idlingOfStoredJobs } from './claiming/idling.ts'
+import { leases } from './claiming/leases.ts'
+import { sending } from './claiming/sending.ts'
+import { timing } from './claiming/timing.ts'
+import { watching, watchingChanges } from './claiming/watching.ts'
+import { decidedRules } from './decided-rules.ts'
+import { numbers } from './keys/numbers.ts'
+import { onceKeys } from './keys/once-keys.ts'
+import { uniqueKeys } from './keys/unique-keys.ts'
+import { uniqueKeysReplayed, uniqueTimes } from './keys/unique-times.ts'
+import { fairShares } from './limits/fair-shares.ts'
+import { groupLimits } from './limits/group-limits.ts'
+import { limits } from './limits/limits.ts'
+import { queueLimits } from './limits/queue-limits.ts'
+import { rates } from './limits/rates.ts'
+import { amending } from './managing/amending.ts'
+import { amendingInAnyState } from './managing/amending-in-any-state.ts'
+import { amendingKeepsTime } from './managing/amending-keeps-time.ts'
+import { cancelling } from './managing/cancelling.ts'
+import { holding } from './managing/holds.ts'
+import { listing } from './managing/listing.ts'
+import { locks } from './managing/locks.ts'
+import { logs } from './managing/logs.ts'
+import { pausing } from './managing/pausing.ts'
+import { pausingJobs } from './managing/pausing-jobs.ts'
+import { presence } from './managing/presence.ts'
+import { records } from './managing/records.ts'
+import { rejecting } from './managing/rejecting.ts'
+import { removing } from './managing/removing.ts'
+import { tags } from './managing/tags.ts'
 import { randomized } from './randomized.ts'
-import { rates } from './rates.ts'
-import { records } from './records.ts'
-import { rejecting } from './rejecting.ts'
-import { removing } from './removing.ts'
-import { replaying } from './replaying.ts'
-import { schedulePausing } from './schedule-pausing.ts'
-import { schedules } from './schedules.ts'
-import { seals, sealsOfKeys } from './seals.ts'
-import { sending } from './sending.ts'
-import { settling } from './settling.ts'
-import { skipping } from './skipping.ts'
+import { forgetting } from './schedules/forgetting.ts'
+import { neighbouring } from './schedules/neighbours.ts'
+import { occurrences } from './schedules/occurrences.ts'
+import { outcomes } from './schedules/outcomes.ts'
+import { scheduleChanges } from './schedules/schedule-changes.ts'
+import { schedulePausing } from './schedules/schedule-pausing.ts'
+import { schedules } from './schedules/schedules.ts'
+import { skipping } from './schedules/skipping.ts'
+import { withdrawing } from './schedules/withdrawing.ts'
+import { again, againRecorded } from './settling/again.ts'
+import { beginning, beginningRecorded } from './settling/beginning.ts'
+import { completing } from './settling/completing.ts'
+import { replaying } from './settling/replaying.ts'
+import { seals, sealsOfKeys } from './settling/seals.ts'
+import { settling } from './settling/settling.ts'
 import { type ConformanceOptions, type Part, runGroups, type TestRunner } from './suite.ts'
-import { timing } from './timing.ts'
-import { trees } from './trees.ts'
-import { uniqueKeys } from './unique-keys.ts'
-import { uniqueKeysReplayed, uniqueTimes } from './unique-times.ts'
-import { watching, watchingChanges } from './watching.ts'
-import { withdrawing } from './withdrawing.ts'
+import { transferring, transferringKeys, transferringWorkflows } from './transfer/transferring.ts'
+import { transferringSchedules } from './transfer/transferring-schedules.ts'
+import { dependencies } from './workflows/dependencies.ts'
+import { failurePolicies } from './workflows/failure-policies.ts'
+import { longestWaits } from './workflows/longest-waits.ts'
+import { parents } from './workflows/parents.ts'
+import { parentsOfOthers } from './workflows/parents-of-others.ts'
+import { randomWorkflows } from './workflows/random-workflows.ts'
+import { trees } from './workflows/trees.ts'
 
 export type { ConformanceOptions, TestRunner } from './suite.ts'
 
@@ -96,11 +103,15 @@ const groups = [
   uniqueKeysReplayed,
   removing,
   pausing,
+  pausingJobs,
+  tags,
+  logs,
   holding,
   watchingChanges,
   schedules,
   withdrawing,
   schedulePausing,
+  scheduleChanges,
   occurrences,
   neighbouring,
   skipping,
@@ -119,6 +130,11 @@ const groups = [
   longestWaits,
   seals,
   sealsOfKeys,
+  transferring,
+  transferringWorkflows,
+  transferringKeys,
+  transferringSchedules,
+  decidedRules,
   randomWorkflows,
   randomized,
 ]

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import type { Lease } from '../../backends/contract.ts'
-import { finalStates, isFinal } from '../../backends/job-state.ts'
-import type { OccurrenceKey } from '../../backends/schedule-store.ts'
+import type { Lease } from '../../queue/contract/contract.ts'
+import { finalStates, isFinal } from '../../queue/contract/job-state.ts'
+import type { OccurrenceKey } from '../../queue/contract/schedule-store.ts'
 import { seededRandom } from '../manual-clock.ts'
 import type { Bench } from './bench.ts'
 import { limited, times, unlimited } from './bench.ts'
-import { nonZeroCounts, reality } from './listing.ts'
+import { nonZeroCounts, reality } from './managing/listing.ts'
 import type { Group } from './suite.ts'
 
 const limit = 3

@@ -1,6 +1,6 @@
-import type { QueueBackend } from '../../backends/contract.ts'
-import type { Clock } from '../../core/clock.ts'
 import { TreadleError } from '../../core/errors.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { Bench } from './bench.ts'
 
@@ -12,17 +12,18 @@ export interface TestRunner {
   }
 }
 
+/** What the conformance suite needs of the backend that it tests. */
 export interface ConformanceOptions {
   /** Opens a backend that holds nothing, on this clock. The suite closes it. */
   readonly open: (clock: Clock) => Promise<QueueBackend>
   /** Runs a statement on the backend's own database, past it: for the tables that transactions of the tests write to. */
   readonly execute?: (sql: string) => Promise<unknown>
-  /** What the backend can not do, by the exact title of a test or of a whole group, and why not. */
+  /** What the backend cannot do, by the exact title of a test or of a whole group, and why not. */
   readonly gaps?: Readonly<Record<string, string>>
 }
 
 /** The optional part of the contract that a group of tests needs. */
-export type Part = 'store' | 'coordination' | 'transactions'
+export type Part = 'store' | 'coordination' | 'transactions' | 'logs' | 'transfer'
 
 export interface Group {
   readonly title: string

@@ -1,12 +1,16 @@
-import type { QueueBackend, ReapReport } from '../../backends/contract.ts'
-import type { HeldLease } from '../../backends/store.ts'
-import type { Clock } from '../../core/clock.ts'
+import { Batcher } from '../../core/batcher.ts'
 import { TreadleError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Clock } from '../../core/time/clock.ts'
 import type { JobDefinition, Keep } from '../../definition/definition.ts'
 import { parseIdentity } from '../../envelope/envelope.ts'
-import { endForGood } from '../../execution/delivery.ts'
-import { type Outcome, outcomeOfFailure, settlementOf } from '../../execution/outcome.ts'
-import { releaseLockOf } from '../scheduler-lock.ts'
+import { scheduledRun } from '../../execution/admit/occurrence.ts'
+import { asDelivered, end, outcomeOfFailed } from '../../execution/end/end.ts'
+import type { Outcome } from '../../execution/end/outcome.ts'
+import type { QueueBackend, ReapReport, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
+import type { HeldLease } from '../../queue/contract/store.ts'
+import { queueClock } from '../../queue/time/queue-clock.ts'
+import { releaseLockOf } from '../scheduler/scheduler-lock.ts'
 
 export interface CasualtiesDeps {
   readonly backend: QueueBackend
@@ -14,6 +18,7 @@ export interface CasualtiesDeps {
   readonly find: (job: string) => JobDefinition | undefined
   readonly keepOf: (job: string) => Keep
   readonly maxRescues: number
+  readonly logger: Logger
   /** A run that was killed has been settled. */
   readonly onSettled: (lease: HeldLease, outcome: Outcome) => void
 }
@@ -30,7 +35,7 @@ export const nothingBuried: Buried = { returned: 0, poisoned: 0, retried: 0, dea
 /**
  * What a worker leaves behind that is dead and can settle nothing any more: the runs that it was killed for have failed, and the
  * rest goes back to the queue at once. The rest is counted as rescued also where others were to blame: a job without a timeout
- * may be what blocked the event loop, and must not take down one worker after the other for ever.
+ * may be what blocked the event loop, and must not take down one worker after the other forever.
  */
 export async function bury(owner: string, overdue: readonly HeldLease[], deps: CasualtiesDeps): Promise<Buried> {
   const killed = await settleKilled(overdue, deps)
@@ -46,28 +51,33 @@ async function endPresence(owner: string, { store, coordination }: QueueBackend)
   if (coordination !== undefined) await releaseLockOf(owner, coordination)
 }
 
+const largestSettle = 1_000
+
 async function settleKilled(overdue: readonly HeldLease[], deps: CasualtiesDeps): Promise<readonly Outcome[]> {
-  const { backend, clock, keepOf, onSettled } = deps
-  const now = clock.now()
-  const killed = overdue.flatMap((lease) => {
-    const outcome = outcomeOfKill(lease, deps)
-    const settlement = outcome && settlementOf(outcome, lease.token, lease.attempt, now, keepOf(lease.job))
-    return outcome && settlement ? [{ lease, outcome, settlement }] : []
-  })
-  if (killed.length === 0) return []
-  const receipts = await backend.settle(killed.map(({ settlement }) => settlement))
-  const settled = killed.filter((_, index) => receipts[index] === 'applied')
-  for (const { lease, outcome } of settled) onSettled(lease, outcome)
-  return settled.map(({ outcome }) => outcome)
+  const { backend } = deps
+  const settles = new Batcher<Settlement, SettleReceipt>((settlements) => backend.settle(settlements), largestSettle)
+  const settle = (settlement: Settlement) => settles.add(settlement)
+  const killed = await Promise.all(overdue.map((lease) => endKilled(lease, settle, deps)))
+  return killed.filter((outcome) => outcome !== null)
 }
 
-/** Undefined where its policy is not known here: then it goes back with the rest. */
-function outcomeOfKill({ id, job, identity, attempt }: HeldLease, { find, clock }: CasualtiesDeps): Outcome | undefined {
+/** What became of a run that was killed; null where its policy is not known here, and it goes back with the rest, or it is lost. */
+async function endKilled(
+  held: HeldLease,
+  settle: (settlement: Settlement) => Promise<SettleReceipt>,
+  { backend, find, clock, keepOf, logger, onSettled }: CasualtiesDeps,
+): Promise<Outcome | null> {
+  const { id, job, token, attempt, claimedAt } = held
   const definition = find(job)
-  const sealed = parseIdentity(identity)
-  if (definition === undefined || sealed === undefined) return undefined
+  const identity = parseIdentity(held.identity)
+  if (definition === undefined || identity === undefined) return null
   const error = new TreadleError('TIMEOUT', `Job "${job}" (${id}) was over its timeout and did not stop: its process was killed`)
-  const maxAttempts = sealed.maxRetries + 1
-  const outcome = outcomeOfFailure(error, { definition, attempt, maxAttempts, random: () => clock.random() })
-  return definition.fields.delivery === 'at-most-once' ? endForGood(outcome, { job, id }) : outcome
+  const outcome = asDelivered(outcomeOfFailed(error, identity, definition, attempt, { clock }), definition, { job, id })
+  const schedules = backend.store?.schedules
+  const scheduled = scheduledRun(identity, claimedAt, { find, schedules, services: { logger } })
+  const lease = { token, attempt, envelope: { id, job, identity: held.identity } }
+  const deps = { clock, schedulesClock: queueClock(backend, clock), keys: null, keepOf, settle }
+  if ((await end(lease, outcome, deps, scheduled)) !== 'applied') return null
+  onSettled(held, outcome)
+  return outcome
 }

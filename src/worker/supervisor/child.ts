@@ -1,6 +1,6 @@
-import type { HeldLease } from '../../backends/store.ts'
-import type { Clock, Timer } from '../../core/clock.ts'
-import type { RunReport } from '../report.ts'
+import type { Clock, Timer } from '../../core/time/clock.ts'
+import type { HeldLease } from '../../queue/contract/store.ts'
+import type { RunReport } from '../runs/report.ts'
 import type { ChildFailure, ChildHandle, ChildMessage, Exit, StartChild } from './messages.ts'
 import { type Wear, type WearLimits, wornBy } from './wear.ts'
 

@@ -4,10 +4,11 @@ import { isWithin } from '../option-values.ts'
 import { lastWaitMs } from '../worker.ts'
 import type { WearLimits } from './wear.ts'
 
+/** How many worker processes to keep, and when to replace them. */
 export interface SupervisorOptions {
   /** So many worker processes. */
   readonly processes: number
-  /** A process is replaced after so many jobs. */
+  /** A process is replaced after this many jobs. */
   readonly maxJobs?: number
   /** A process is replaced that has so much memory. */
   readonly maxMemoryBytes?: number

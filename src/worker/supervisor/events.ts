@@ -35,4 +35,5 @@ export interface SupervisorEvents {
   'supervisor:error': { readonly error: unknown }
 }
 
+/** Emits an event of a supervisor. */
 export type Tell = <Name extends keyof SupervisorEvents>(name: Name, event: SupervisorEvents[Name]) => void

@@ -1,8 +1,8 @@
-import type { HeldLease, JobStore } from '../../backends/store.ts'
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/time/clock.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import { parseIdentity } from '../../envelope/envelope.ts'
-import { longestRunMs } from '../../execution/longest-run.ts'
+import { longestRunMs } from '../../execution/attempt/longest-run.ts'
+import type { HeldLease, JobStore } from '../../queue/contract/store.ts'
 
 export interface OverdueRunsDeps {
   readonly store: Pick<JobStore, 'leases'>
@@ -34,6 +34,6 @@ function begun(leases: readonly HeldLease[], concurrency: number): readonly Held
 }
 
 function isOverdue({ identity, job, claimedAt }: HeldLease, now: number, { find }: OverdueRunsDeps): boolean {
-  const longestMs = longestRunMs(parseIdentity(identity)?.timeoutMs ?? null, find(job))
+  const longestMs = longestRunMs(parseIdentity(identity) ?? { timeoutMs: null }, find(job))
   return longestMs !== null && now > claimedAt + longestMs + marginMs
 }

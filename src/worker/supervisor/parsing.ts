@@ -1,4 +1,4 @@
-import { emptyTally, type RunReport } from '../report.ts'
+import { emptyTally, type RunReport } from '../runs/report.ts'
 import type { ChildMessage, ChildOrder } from './messages.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type { Timer } from '../../core/clock.ts'
+import type { Timer } from '../../core/time/clock.ts'
 import type { Child } from './child.ts'
 import { RestartDelay } from './restart-delay.ts'
 

@@ -10,7 +10,7 @@ export class StartRefused extends Error {
   }
 }
 
-/** So many processes in a row that say why they can not start are enough to believe it. */
+/** So many processes in a row that say why they cannot start are enough to believe it. */
 const most = 3
 /** These may be over by the next start; a mistake in the config or in a job file does not go away by itself. */
 const passing: readonly string[] = ['DATABASE_BUSY', 'DATABASE_FAILED', 'DATABASE_UNREACHABLE']

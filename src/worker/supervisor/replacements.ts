@@ -66,7 +66,7 @@ export class Replacements {
     this.#isRolling = false
   }
 
-  /** What can not start in one place will not start in the next. */
+  /** What cannot start in one place will not start in the next. */
   #noteRolled(replaced: Replaced): void {
     if (replaced.done) this.#rolled++
     else if (this.#isRolling) {

@@ -1,4 +1,4 @@
-import { type RetryPolicy, retryDelayMs } from '../../definition/retry.ts'
+import { type RetryPolicy, retryDelayMs } from '../../definition/policies/retry.ts'
 
 /** One that lived for so long did not die of its start. */
 const steadyMs = 60_000

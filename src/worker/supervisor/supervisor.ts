@@ -1,6 +1,6 @@
-import type { HeldLease } from '../../backends/store.ts'
-import type { Clock, Timer } from '../../core/clock.ts'
-import { addReport, emptyTally, type RunReport } from '../report.ts'
+import type { Clock, Timer } from '../../core/time/clock.ts'
+import type { HeldLease } from '../../queue/contract/store.ts'
+import { addReport, emptyTally, type RunReport } from '../runs/report.ts'
 import { type Buried, nothingBuried } from './casualties.ts'
 import { Child } from './child.ts'
 import type { SupervisorConfig } from './config.ts'
@@ -20,6 +20,7 @@ export interface SupervisorDeps {
   readonly tell: Tell
 }
 
+/** What all processes of a supervisor did together. */
 export interface SupervisorReport extends RunReport {
   /** Processes that were started, and those that ended without being told to. */
   readonly started: number
@@ -28,8 +29,8 @@ export interface SupervisorReport extends RunReport {
 
 const lookEveryMs = 1_000
 /**
- * Keeps so many worker processes at work: starts another one where one died, replaces those that are worn, kills those that can
- * not end a run by themselves, and ends them all in stages.
+ * Keeps a number of worker processes running: restarts one that died, replaces those that have done their share, kills those that
+ * cannot end a run by themselves, and shuts them all down in stages.
  */
 export class Supervisor {
   readonly #config: SupervisorConfig
@@ -76,7 +77,7 @@ export class Supervisor {
     return { ...this.#total, started: this.#started, died: this.#died }
   }
 
-  /** Replaces all processes, one after the other: each new one is ready before its old one is told to end. */
+  /** Replaces all processes, one after the other: each new one is ready before its old one is asked to exit. */
   roll(): void {
     if (this.#isStopping) return
     void this.#chore(this.#replacements.roll(this.#places.flatMap(({ child }) => child ?? [])))

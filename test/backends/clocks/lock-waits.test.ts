@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Lease, QueueBackend } from '../../../src/backends/contract.ts'
-import { systemClock } from '../../../src/core/clock.ts'
+import { systemClock } from '../../../src/core/time/clock.ts'
+import type { Lease, QueueBackend } from '../../../src/queue/contract/contract.ts'
 import { type Bench, times } from '../../../src/testing/conformance/bench.ts'
 import { behindLock, benchOn, groundOf, sqlEngines } from './clock-ground.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { QueueBackend } from '../../../src/backends/contract.ts'
-import { openMemory } from '../../../src/backends/memory/index.ts'
-import { type Clock, systemClock } from '../../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../../src/core/time/clock.ts'
+import { openMemory } from '../../../src/engines/memory/index.ts'
+import type { QueueBackend } from '../../../src/queue/contract/contract.ts'
 import { type Bench, times } from '../../../src/testing/conformance/bench.ts'
 import { benchOn, groundOf } from './clock-ground.ts'
 

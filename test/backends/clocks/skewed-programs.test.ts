@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Treadle, treadle } from '../../../src/app/treadle.ts'
-import { systemClock } from '../../../src/core/clock.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { systemClock } from '../../../src/core/time/clock.ts'
 import { SqlGround } from '../sql-ground.ts'
 import { skewedClock, sqlEngines } from './clock-ground.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openMemory } from '../../../src/backends/memory/index.ts'
+import { openMemory } from '../../../src/engines/memory/index.ts'
 import { Bench, limited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 

@@ -1,8 +1,8 @@
 import { createPool, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { SqlSession } from '../../../src/backends/sql/session.ts'
+import type { SqlSession } from '../../../src/engines/sql/session.ts'
 import { gate } from '../../world.ts'
-import { databaseOn, type MysqlGround, mysqlEngines, mysqlGround } from './ground.ts'
+import { databaseOn, inTransaction, type MysqlGround, mysqlEngines, mysqlGround } from './ground.ts'
 
 describe.each(mysqlEngines)('transactions on %s', (engine) => {
   let ground: MysqlGround
@@ -25,7 +25,7 @@ describe.each(mysqlEngines)('transactions on %s', (engine) => {
 
   test('one that fails leaves nothing behind, whether its writes were sent or not', async () => {
     const { database } = ground
-    const failing = database.transaction(async (session) => {
+    const failing = inTransaction(database, async (session) => {
       await session.run('DELETE FROM {paused} WHERE queue = ?', ['a'])
       await session.insert('paused', ['queue'], [{ queue: 'c' }])
       throw new Error('no')
@@ -36,7 +36,7 @@ describe.each(mysqlEngines)('transactions on %s', (engine) => {
 
   test('a write is seen by what follows it in the transaction, and by others when it is over', async () => {
     const { database } = ground
-    await database.transaction(async (session) => {
+    await inTransaction(database, async (session) => {
       await session.insert('paused', ['queue'], [{ queue: 'c' }])
       expect(await session.all('SELECT queue FROM {paused} WHERE queue = ?', ['c'])).toEqual([{ queue: 'c' }])
       expect(await queues()).toEqual(['a', 'b'])
@@ -46,7 +46,7 @@ describe.each(mysqlEngines)('transactions on %s', (engine) => {
 
   test('what others have committed meanwhile is seen', async () => {
     const { database } = ground
-    await database.transaction(async (session) => {
+    await inTransaction(database, async (session) => {
       expect(await session.all('SELECT queue FROM {paused}')).toHaveLength(2)
       await ground.plain.query(`INSERT INTO treadle_paused (queue) VALUES ('c')`)
       expect(await session.all('SELECT queue FROM {paused}')).toHaveLength(3)
@@ -58,7 +58,7 @@ describe.each(mysqlEngines)('transactions on %s', (engine) => {
     const both = [gate(), gate()] as const
     let tries = 0
     const crossing = (mine: number, queues: readonly [string, string]) =>
-      database.transaction(async (session) => {
+      inTransaction(database, async (session) => {
         tries++
         await lock(session, queues[0])
         both[mine]?.open()
@@ -78,7 +78,7 @@ describe.each(mysqlEngines)('transactions on %s', (engine) => {
       await blocker.query('START TRANSACTION')
       await blocker.query(`SELECT queue FROM treadle_paused WHERE queue = 'a' FOR UPDATE`)
       let tries = 0
-      await database.transaction(async (session) => {
+      await inTransaction(database, async (session) => {
         if (++tries === 2) await blocker.query('COMMIT')
         await lock(session, 'a')
       })
@@ -94,7 +94,7 @@ describe.each(mysqlEngines)('transactions on %s', (engine) => {
   test('one that was overtaken by another with the same key looks again, and finds it', async () => {
     const { database } = ground
     const seen: boolean[] = []
-    await database.transaction(async (session) => {
+    await inTransaction(database, async (session) => {
       const isThere = (await session.all('SELECT queue FROM {paused} WHERE queue = ?', ['c'])).length > 0
       seen.push(isThere)
       if (isThere) return
@@ -106,7 +106,7 @@ describe.each(mysqlEngines)('transactions on %s', (engine) => {
 
   test('a connection that breaks is closed and not given to the next one', async () => {
     const { database } = ground
-    const broken = database.transaction(async (session) => {
+    const broken = inTransaction(database, async (session) => {
       const [row] = await session.all<{ id: number }>('SELECT CONNECTION_ID() AS id')
       await session.run('DELETE FROM {paused}')
       await ground.plain.query(`KILL ${row?.id}`)
@@ -114,7 +114,8 @@ describe.each(mysqlEngines)('transactions on %s', (engine) => {
     })
     await expect(broken).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
     expect(await queues()).toEqual(['a', 'b'])
-    for (let time = 0; time < 10; time++) expect(await database.transaction((session) => lock(session, 'a'))).toHaveLength(1)
+    for (let time = 0; time < 10; time++)
+      expect(await inTransaction(database, async (session) => lock(session, 'a'))).toHaveLength(1)
   })
 
   test('a refusal has the words of the server and its number, and nothing that a statement carried', async () => {

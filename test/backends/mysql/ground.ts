@@ -1,11 +1,13 @@
 import { createPool, type Pool } from 'mysql2/promise'
-import { type MysqlDatabase, mysqlDatabase } from '../../../src/backends/mysql/database.ts'
-import { poolMaker } from '../../../src/backends/mysql/driver.ts'
-import { mysqlMigrations } from '../../../src/backends/mysql/migrations.ts'
-import { mysqlSchemaEngine } from '../../../src/backends/mysql/schema-engine.ts'
-import { lookAtServer } from '../../../src/backends/mysql/server.ts'
-import { MysqlStatements, mysqlNames } from '../../../src/backends/mysql/statements.ts'
-import { Migrating } from '../../../src/backends/sql/migrating.ts'
+import { wait } from '../../../src/core/answer.ts'
+import { type MysqlDatabase, mysqlDatabase } from '../../../src/engines/mysql/connections/database.ts'
+import { poolMaker } from '../../../src/engines/mysql/connections/driver.ts'
+import { lookAtServer } from '../../../src/engines/mysql/connections/server.ts'
+import { mysqlMigrations } from '../../../src/engines/mysql/schema/migrations.ts'
+import { mysqlSchemaEngine } from '../../../src/engines/mysql/schema/schema-engine.ts'
+import { MysqlStatements, mysqlNames } from '../../../src/engines/mysql/statements.ts'
+import { Migrating } from '../../../src/engines/sql/migrations/migrating.ts'
+import type { SqlSession } from '../../../src/engines/sql/session.ts'
 import { type FreshDatabase, freshDatabase, mysqlUrl } from '../../services.ts'
 
 /** MySQL itself is not everywhere. */
@@ -48,4 +50,9 @@ export async function databaseOn(pool: Pool): Promise<MysqlDatabase> {
   const { exactCollation, ...limits } = await lookAtServer(pool, longestMs)
   const statements = new MysqlStatements(mysqlNames('treadle_'), exactCollation)
   return mysqlDatabase({ pool, remake: null, statements, ...limits, longestMs })
+}
+
+/** A transaction of a test, which may wait for more than its statements. */
+export function inTransaction<Value>(database: MysqlDatabase, work: (session: SqlSession) => Promise<Value>): Promise<Value> {
+  return database.transaction((session) => wait(work(session)))
 }

@@ -1,17 +1,17 @@
 import { createConnection } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Migration } from '../../../src/backends/migrations.ts'
-import { mysqlDatabase } from '../../../src/backends/mysql/database.ts'
-import { poolMaker } from '../../../src/backends/mysql/driver.ts'
-import { openMysql, openMysqlUpkeep } from '../../../src/backends/mysql/index.ts'
-import { mysqlMigrations } from '../../../src/backends/mysql/migrations.ts'
-import type { MysqlOptions } from '../../../src/backends/mysql/options.ts'
-import { mysqlSchemaEngine } from '../../../src/backends/mysql/schema-engine.ts'
-import { lookAtServer } from '../../../src/backends/mysql/server.ts'
-import { MysqlStatements, mysqlNames } from '../../../src/backends/mysql/statements.ts'
-import { Migrating } from '../../../src/backends/sql/migrating.ts'
-import { tables } from '../../../src/backends/sql/tables.ts'
 import { messageOf } from '../../../src/core/errors.ts'
+import { mysqlDatabase } from '../../../src/engines/mysql/connections/database.ts'
+import { poolMaker } from '../../../src/engines/mysql/connections/driver.ts'
+import { lookAtServer } from '../../../src/engines/mysql/connections/server.ts'
+import { openMysql, openMysqlUpkeep } from '../../../src/engines/mysql/index.ts'
+import type { MysqlOptions } from '../../../src/engines/mysql/options.ts'
+import { mysqlMigrations } from '../../../src/engines/mysql/schema/migrations.ts'
+import { mysqlSchemaEngine } from '../../../src/engines/mysql/schema/schema-engine.ts'
+import { MysqlStatements, mysqlNames } from '../../../src/engines/mysql/statements.ts'
+import { Migrating } from '../../../src/engines/sql/migrations/migrating.ts'
+import { tables } from '../../../src/engines/sql/rows/tables.ts'
+import type { Migration } from '../../../src/queue/contract/migration.ts'
 import { Bench } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
@@ -83,7 +83,7 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     expect(await old.claimedIds()).toHaveLength(2)
   })
 
-  test('of the next version is refused where this one can not work with it', async () => {
+  test('of the next version is refused where this one cannot work with it', async () => {
     await (await migratingWith({ ...next, compatibleFrom: latest + 1 })).migrate()
     await expect(open()).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
   })
@@ -94,9 +94,9 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     await expect(broken.migrate()).rejects.toThrow(/no_such_column/)
     expect(await versions()).toHaveLength(latest)
     const migrating = await migratingWith(next)
-    expect(await migrating.migrate()).toEqual({ version: latest + 1, compatibleFrom: 1 })
+    expect(await migrating.migrate()).toEqual({ version: latest + 1, compatibleFrom: latest })
     expect((await admin.query('SELECT colour FROM treadle_jobs'))[0]).toEqual([{ colour: 7 }])
-    expect(await migrating.migrate(latest)).toEqual({ version: latest, compatibleFrom: 1 })
+    expect(await migrating.migrate(latest)).toEqual({ version: latest, compatibleFrom: latest })
     await expect(admin.query('SELECT colour FROM treadle_jobs')).rejects.toThrow(/Unknown column/)
     expect(await (await open({ migrate: false })).claimedIds()).toHaveLength(1)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openMysql } from '../../../src/backends/mysql/index.ts'
+import { openMysql } from '../../../src/engines/mysql/index.ts'
 import { freshDatabase } from '../../services.ts'
 import { mysqlEngines } from './ground.ts'
 
@@ -34,7 +34,7 @@ describe.each(mysqlEngines)('opening %s', (engine) => {
     expect(error).toMatchObject({ code: 'DATABASE_NOT_FOUND', message: expect.stringContaining(`Unknown database 'missing'`) })
   })
 
-  test('a server that does not answer can not be reached', async () => {
+  test('a server that does not answer cannot be reached', async () => {
     const error = await refusal((url) => {
       url.port = '1'
     })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { MysqlPool, MysqlQueryable } from '../../../src/backends/mysql/client.ts'
-import { type MysqlDatabase, mysqlDatabase } from '../../../src/backends/mysql/database.ts'
-import { lookAtServer } from '../../../src/backends/mysql/server.ts'
-import { MysqlStatements, mysqlNames } from '../../../src/backends/mysql/statements.ts'
+import type { MysqlPool, MysqlQueryable } from '../../../src/engines/mysql/connections/client.ts'
+import { type MysqlDatabase, mysqlDatabase } from '../../../src/engines/mysql/connections/database.ts'
+import { lookAtServer } from '../../../src/engines/mysql/connections/server.ts'
+import { MysqlStatements, mysqlNames } from '../../../src/engines/mysql/statements.ts'
 import { type MysqlGround, mysqlEngines, mysqlGround } from './ground.ts'
 
 const maxPacketBytes = 100_000

@@ -1,9 +1,9 @@
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openMysql } from '../../../src/backends/mysql/index.ts'
+import { openMysql } from '../../../src/engines/mysql/index.ts'
 import { Bench } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
-import { databaseOn, type MysqlGround, mysqlEngines, mysqlGround } from './ground.ts'
+import { databaseOn, inTransaction, type MysqlGround, mysqlEngines, mysqlGround } from './ground.ts'
 
 describe.each(mysqlEngines)("somebody else's pool on %s", (engine) => {
   let ground: MysqlGround
@@ -55,7 +55,7 @@ describe.each(mysqlEngines)("somebody else's pool on %s", (engine) => {
       const [rows] = await pool.query<RowDataPacket[]>('SELECT COUNT(*) AS count FROM treadle_paused')
       return rows[0]?.count as number
     }
-    await database.transaction(async (session) => {
+    await inTransaction(database, async (session) => {
       await session.all('SELECT queue FROM {paused}')
       await ground.plain.query(`INSERT INTO treadle_paused (queue) VALUES ('a')`)
       expect(await session.all('SELECT queue FROM {paused}')).toHaveLength(1)

@@ -1,7 +1,8 @@
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openMysql } from '../../../src/backends/mysql/index.ts'
-import { Bench } from '../../../src/testing/conformance/bench.ts'
+import { openMysql } from '../../../src/engines/mysql/index.ts'
+import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
+import { Bench, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
 import { mysqlEngines } from './ground.ts'
@@ -84,5 +85,60 @@ describe.each(mysqlEngines)('with 10,000 jobs that are ready, scheduled and ende
     await bench.settle(bench.dead(lease as NonNullable<typeof lease>))
     const counted = await rowsRead(() => bench.store.counts())
     expect(await rowsRead(() => bench.store.list({ state: 'dead', limit: few }))).toBeLessThan(counted + room)
+  })
+})
+
+describe.each(mysqlEngines)('beside 5,000 jobs with names and queues of their own, %s reads few rows', (engine) => {
+  const clock = new ManualClock()
+  let fresh: FreshDatabase
+  let pool: Pool
+  let bench: Bench
+
+  beforeAll(async () => {
+    fresh = await freshDatabase(engine)
+    pool = createPool({ uri: fresh.url, connectionLimit: 1 })
+    bench = new Bench(await openMysql({ pool, clock }), clock)
+    for (let batch = 0; batch < 5; batch++) {
+      const name = (index: number) => `${batch}-${index}`
+      await bench.send(...Array.from({ length: 1_000 }, (_, index) => ({ job: `name-${name(index)}`, queue: name(index) })))
+    }
+    await bench.sendOne({ job: 'target' })
+    const late = Array.from({ length: 1_000 }, (_, index) => ({ job: `name-${index}`, delayMs: 60_000 }))
+    await bench.send(...late, { job: 'late', delayMs: 60_000 })
+  })
+  afterAll(async () => {
+    await bench.backend[Symbol.asyncDispose]()
+    await pool.end()
+    await fresh.dispose()
+  })
+
+  async function rowsRead(work: () => Promise<unknown>): Promise<number> {
+    const counter = async () => {
+      const [rows] = await pool.query<RowDataPacket[]>(`SHOW SESSION STATUS LIKE 'Handler\\_read\\_%'`)
+      return rows.reduce((sum, { Value }) => sum + Number(Value), 0)
+    }
+    const [before, again] = [await counter(), await counter()]
+    await work()
+    return (await counter()) - again - (again - before)
+  }
+
+  // Each lane that is not crowded is looked into by itself, and counts that were not added up yet are read.
+  const most = 4_000
+
+  const jobs = unlimited('target')
+  const fitting = (glob: string): KeyPattern => [{ names: [], globs: [glob], mark: 'mock~', marked: 'left out' }]
+  test.each([
+    ['to claim a job of another name', () => bench.claim({ jobs, limit: 1 })],
+    ['to find that there is none', () => bench.assertNothingClaimable({ jobs })],
+    ['to find that a pattern fits none', () => bench.assertNothingClaimable({ jobs: [], others: fitting('tart*') })],
+    ['to claim by a pattern that all of them fit', () => bench.claim({ jobs: [], others: fitting('*'), limit: 1 })],
+    ['to count the jobs of a name', () => bench.store.counts({ job: 'target' })],
+    ['to count all jobs together', () => bench.store.counts({ isSum: true })],
+    ['to find one that waits for its time', () => bench.store.list({ job: 'late', state: 'scheduled', limit: 9 })],
+    ['to list the jobs of a name', () => bench.store.list({ job: 'target', state: 'ready', limit: 9 })],
+    ['to store a job of a new name', () => bench.sendOne({ job: 'new' })],
+  ])('%s', async (_, work) => {
+    await work()
+    expect(await rowsRead(work)).toBeLessThan(most)
   })
 })

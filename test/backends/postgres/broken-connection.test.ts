@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openPostgres } from '../../../src/backends/postgres/index.ts'
-import type { WorkTransaction } from '../../../src/definition/sql-transaction.ts'
+import type { WorkTransaction } from '../../../src/definition/transactions/sql-transaction.ts'
+import { openPostgres } from '../../../src/engines/postgres/index.ts'
 import { Bench } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
@@ -39,7 +39,7 @@ describe('a transaction of a handler that PostgreSQL ends', () => {
   test('tells why when the handler has nothing more to say', async () => {
     await expect(complete(ended)).rejects.toMatchObject({
       code: 'DATABASE_UNREACHABLE',
-      message: 'PostgreSQL can not be reached: terminating connection due to administrator command',
+      message: 'PostgreSQL cannot be reached: terminating connection due to administrator command',
     })
   })
 

@@ -1,17 +1,18 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Migration } from '../../../src/backends/migrations.ts'
-import { postgresDatabase } from '../../../src/backends/postgres/database.ts'
-import { openPostgres, openPostgresUpkeep } from '../../../src/backends/postgres/index.ts'
-import { postgresMigrations } from '../../../src/backends/postgres/migrations.ts'
-import type { PostgresOptions } from '../../../src/backends/postgres/options.ts'
-import { Preparing } from '../../../src/backends/postgres/preparing.ts'
-import { postgresSchemaEngine } from '../../../src/backends/postgres/schema-engine.ts'
-import { PostgresStatements } from '../../../src/backends/postgres/statements.ts'
-import { Migrating } from '../../../src/backends/sql/migrating.ts'
-import { TableNames } from '../../../src/backends/sql/table-names.ts'
-import { indexes, tables } from '../../../src/backends/sql/tables.ts'
-import { Bench } from '../../../src/testing/conformance/bench.ts'
+import { postgresDatabase } from '../../../src/engines/postgres/connections/database.ts'
+import { Preparing } from '../../../src/engines/postgres/connections/preparing.ts'
+import { openPostgres, openPostgresUpkeep } from '../../../src/engines/postgres/index.ts'
+import type { PostgresOptions } from '../../../src/engines/postgres/options.ts'
+import { postgresMigrations } from '../../../src/engines/postgres/schema/migrations.ts'
+import { postgresSchemaEngine } from '../../../src/engines/postgres/schema/schema-engine.ts'
+import { PostgresStatements } from '../../../src/engines/postgres/statements.ts'
+import { mostSingleLanes } from '../../../src/engines/sql/lanes/lane-numbers.ts'
+import { Migrating } from '../../../src/engines/sql/migrations/migrating.ts'
+import { TableNames } from '../../../src/engines/sql/rows/table-names.ts'
+import { indexes, tables } from '../../../src/engines/sql/rows/tables.ts'
+import type { Migration } from '../../../src/queue/contract/migration.ts'
+import { Bench, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
 
@@ -94,7 +95,7 @@ describe('the schema of a PostgreSQL database', () => {
       await expect((await upkeep()).schema.migrate()).resolves.toMatchObject({ version: latest + 1 })
     })
 
-    test('is refused where this one can not work with it, and left as it is', async () => {
+    test('is refused where this one cannot work with it, and left as it is', async () => {
       const incompatible = { ...next, compatibleFrom: latest + 1 }
       await migratingWith(database.url, incompatible, { ...next, up: [], down: [] }).migrate()
       const refused = open()
@@ -108,9 +109,9 @@ describe('the schema of a PostgreSQL database', () => {
     test('is made from what is there, and undone', async () => {
       await (await open()).sendOne()
       const migrating = migratingWith(database.url, next)
-      expect(await migrating.migrate()).toEqual({ version: latest + 1, compatibleFrom: 1 })
+      expect(await migrating.migrate()).toEqual({ version: latest + 1, compatibleFrom: latest })
       expect((await admin.query('SELECT colour FROM treadle.jobs')).rows).toEqual([{ colour: 'none' }])
-      expect(await migrating.migrate(latest)).toEqual({ version: latest, compatibleFrom: 1 })
+      expect(await migrating.migrate(latest)).toEqual({ version: latest, compatibleFrom: latest })
       await expect(admin.query('SELECT colour FROM treadle.jobs')).rejects.toThrow(/does not exist/)
       expect(await (await open({ migrate: false })).claimedIds()).toHaveLength(1)
     })
@@ -123,10 +124,10 @@ describe('the schema of a PostgreSQL database', () => {
       await expect(admin.query('SELECT colour FROM treadle.jobs')).rejects.toThrow(/does not exist/)
     })
 
-    test('that can not be undone says so, and nothing is changed', async () => {
+    test('that cannot be undone says so, and nothing is changed', async () => {
       const migrating = migratingWith(database.url, { ...next, down: null })
       await migrating.migrate()
-      await expect(migrating.migrate(latest)).rejects.toThrow(`Schema version ${latest + 1} can not be undone without loss`)
+      await expect(migrating.migrate(latest)).rejects.toThrow(`Schema version ${latest + 1} cannot be undone without loss`)
       await expect(migrating.migrate(latest + 2)).rejects.toThrow(`There is no schema version ${latest + 2}`)
       expect(await versions()).toHaveLength(latest + 1)
     })
@@ -142,6 +143,29 @@ describe('the schema of a PostgreSQL database', () => {
     expect(await next.store.numbers.assign([id])).toEqual([1])
     expect(await next.claimedIds()).toEqual([id])
     expect(await shapeOf()).toEqual(await freshShape())
+  })
+
+  test('of the third version is brought up to date with the jobs of hundreds of names in it, waiting, running and ended', async () => {
+    const program = await open()
+    const names = Array.from({ length: 300 }, (_, index) => `name-${index}`)
+    await program.send(...names.map((job) => ({ job })), ...names.map((job) => ({ job, delayMs: 60_000 })))
+    const [held, done] = await program.claim({ jobs: unlimited('name-298', 'name-299') })
+    if (held === undefined || done === undefined) throw new Error('Two jobs should have been claimed')
+    await program.settle(program.done(done, { keep: true }))
+    const { schema } = await upkeep()
+    expect(await schema.migrate(3)).toEqual({ version: 3, compatibleFrom: 1 })
+    await numberLanesInOrder()
+    const next = await open()
+    const { rows } = await admin.query(
+      'SELECT COUNT(*) FILTER (WHERE lane < 1073741824)::int AS single, COUNT(*)::int AS all FROM treadle.lanes',
+    )
+    expect(rows).toEqual([{ single: mostSingleLanes + 1, all: 300 }])
+    expect(await next.store.counts({ isSum: true })).toMatchObject([
+      { counts: { ready: 298, scheduled: 300, running: 1, succeeded: 1 } },
+    ])
+    expect(
+      await next.claim({ jobs: [], others: [{ names: [], globs: ['name-*'], mark: 'mock~', marked: 'left out' }], limit: 1_000 }),
+    ).toHaveLength(298)
   })
 
   describe('as a plan', () => {
@@ -246,6 +270,19 @@ describe('the schema of a PostgreSQL database', () => {
     const { rows } = await admin.query(`SELECT ${kind}name AS name FROM pg_${kind}${kind === 'index' ? 'es' : 's'}
       WHERE schemaname = 'treadle' ORDER BY name`)
     return rows.map(({ name }) => name)
+  }
+
+  /** As the third version has numbered them. The lane of the job that runs is the last one. */
+  async function numberLanesInOrder() {
+    await admin.query(`CREATE TEMP TABLE numbered AS
+      SELECT lane, row_number() OVER (ORDER BY substring(job FROM 6)::int) AS number FROM treadle.lanes`)
+    await admin.query('ALTER TABLE treadle.lanes ALTER COLUMN lane SET GENERATED BY DEFAULT')
+    for (const table of ['jobs', 'counts', 'lanes']) {
+      await admin.query(
+        `UPDATE treadle.${table} AS placed SET lane = numbered.number FROM numbered WHERE numbered.lane = placed.lane`,
+      )
+    }
+    await admin.query('DROP TABLE numbered; ALTER TABLE treadle.lanes ALTER COLUMN lane SET GENERATED ALWAYS')
   }
 
   async function freshShape() {

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { QueueBackend } from '../../../src/backends/contract.ts'
-import { openPostgres } from '../../../src/backends/postgres/index.ts'
-import type { PostgresOptions } from '../../../src/backends/postgres/options.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { openPostgres } from '../../../src/engines/postgres/index.ts'
+import type { PostgresOptions } from '../../../src/engines/postgres/options.ts'
+import type { QueueBackend } from '../../../src/queue/contract/contract.ts'
 import { Bench, times } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
@@ -128,7 +128,7 @@ describe('a worker on PostgreSQL', () => {
       const statements = await pool.statementsOf(async () => {
         await expect.poll(async () => ids.push(await mute.sendOne()), patience).toBe(most)
       })
-      // One stores a job, one fails to tell of it and one asks why: that the first two can not be one is known by then.
+      // One stores a job, one fails to tell of it and one asks why: that the first two cannot be one is known by then.
       expect(statements).toBeLessThanOrEqual(3 * (most - 1))
       for (const id of ids) expect(await mute.record(id)).toMatchObject({ state: 'ready' })
       await mute.backend[Symbol.asyncDispose]()

@@ -10,7 +10,7 @@ import { serverAccount, startServerCommand } from '../../../scripts/services/ser
 
 const programs = findPrograms([['pgbouncer']], programFolders(process.env))
 
-/** Where it is not installed, and can not be (`npm test` does that as root on Debian), its tests are skipped. */
+/** Where it is not installed, and cannot be (`npm test` does that as root on Debian), its tests are skipped. */
 export const hasPgBouncer = programs !== null
 
 /** The pooler that people put before a server, in transaction mode: each transaction of a client gets another connection, in turn. */

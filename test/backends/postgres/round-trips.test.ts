@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPostgres } from '../../../src/backends/postgres/index.ts'
+import { openPostgres } from '../../../src/engines/postgres/index.ts'
 import { Bench, limited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Lease, LeaseRequest, Settlement } from '../../../src/backends/contract.ts'
+import type { Lease, LeaseRequest, Settlement } from '../../../src/queue/contract/contract.ts'
 import { type Bench, limited, times, unlimited, type Wanted } from '../../../src/testing/conformance/bench.ts'
 import { seededRandom } from '../../../src/testing/manual-clock.ts'
 import { onSqlDatabases } from './several-programs.ts'

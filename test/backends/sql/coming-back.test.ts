@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Treadle, treadle } from '../../../src/app/treadle.ts'
-import { systemClock } from '../../../src/core/clock.ts'
 import type { Logger } from '../../../src/core/logger.ts'
+import { systemClock } from '../../../src/core/time/clock.ts'
 import { mysqlUrl, type SqlEngine } from '../../services.ts'
 import { SqlGround } from '../sql-ground.ts'
 import { TcpProxy } from './tcp-proxy.ts'
@@ -73,7 +73,7 @@ describe.each(engines)('a program on %s', (engine) => {
     jobs = treadle(proxy.url, { unsigned: true, logger: loggerInto(log) })
     jobs.define('late', () => void runs++)
     const working = jobs.work({ signals: false })
-    await expect.poll(() => log, patience).toContainEqual(expect.stringMatching(/^warn .*can not be reached.*; waiting for it$/))
+    await expect.poll(() => log, patience).toContainEqual(expect.stringMatching(/^warn .*cannot be reached.*; waiting for it$/))
     expect(await jobs.workerState()).toBeNull()
     proxy.open()
     await expect.poll(() => runs, patience).toBe(1)
@@ -95,7 +95,7 @@ describe.each(engines)('a program on %s', (engine) => {
   /** Of all programs but the one that looks. */
   async function killAll(): Promise<void> {
     const kill = engine === 'postgres' ? (id: number) => `SELECT pg_terminate_backend(${id})` : (id: number) => `KILL ${id}`
-    // One that has ended by itself can not be killed.
+    // One that has ended by itself cannot be killed.
     for (const id of await connections()) await ground.query(kill(id)).catch(() => {})
   }
 

@@ -2,10 +2,10 @@ import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Services } from '../../../scripts/services/start.mjs'
-import type { Finding } from '../../../src/backends/diagnosing.ts'
-import { openMysql, openMysqlUpkeep } from '../../../src/backends/mysql/index.ts'
-import { openPostgres, openPostgresUpkeep } from '../../../src/backends/postgres/index.ts'
-import type { OpenUpkeep } from '../../../src/backends/upkeep.ts'
+import { openMysql, openMysqlUpkeep } from '../../../src/engines/mysql/index.ts'
+import { openPostgres, openPostgresUpkeep } from '../../../src/engines/postgres/index.ts'
+import type { Finding } from '../../../src/queue/contract/diagnosis.ts'
+import type { OpenUpkeep } from '../../../src/queue/contract/upkeep.ts'
 import { Bench, times } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { ownServices } from '../../services.ts'
@@ -19,7 +19,7 @@ describe('a server that was made to read only, as a primary that failed over', (
   })
   afterAll(() => services.stop())
 
-  test('of PostgreSQL counts as one that can not be reached: connections to it are given up, and others tried', async () => {
+  test('of PostgreSQL counts as one that cannot be reached: connections to it are given up, and others tried', async () => {
     const url = services.urls.postgres as string
     const admin = new pg.Client({ connectionString: url })
     await admin.connect()

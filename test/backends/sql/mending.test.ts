@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Bench } from '../../../src/testing/conformance/bench.ts'
-import { sendWaiting } from '../../../src/testing/conformance/links.ts'
+import { sendWaiting } from '../../../src/testing/conformance/workflows/links.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { SqlGround } from '../sql-ground.ts'
 

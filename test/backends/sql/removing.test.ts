@@ -18,8 +18,7 @@ onSqlDatabases('removing ended jobs', (programs) => {
       await bench!.settle(...(await bench!.claim({ limit: 2_500 })).map((lease) => bench!.done(lease, { keep: true })))
       expect(await bench!.store.remove({ state: 'succeeded', limit: 2_200 })).toBe(2_200)
       expect(await bench!.store.remove({ state: 'succeeded', limit: 2_200 })).toBe(300)
-      const [{ counts } = { counts: null }] = await bench!.store.counts()
-      expect(counts?.succeeded).toBe(0)
+      expect(await bench!.store.counts()).toEqual([])
     }))
 
   it('of several programs at once removes each job once', () =>
@@ -29,7 +28,6 @@ onSqlDatabases('removing ended jobs', (programs) => {
       await bench!.settle(...(await bench!.claim({ limit: 600 })).map((lease) => bench!.done(lease, { keep: true })))
       const removed = await Promise.all(benches.map(({ store }) => store.remove({ state: 'succeeded', limit: 1_000 })))
       expect(removed.reduce((sum, count) => sum + count, 0)).toBe(600)
-      const [{ counts } = { counts: null }] = await bench!.store.counts()
-      expect(counts?.succeeded).toBe(0)
+      expect(await bench!.store.counts()).toEqual([])
     }))
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { digestOfKey, scopedKey } from '../../../src/backends/sql/job-row.ts'
+import { digestOfKey, scopedKey } from '../../../src/engines/sql/rows/job-row.ts'
 import type { Bench } from '../../../src/testing/conformance/bench.ts'
 import { onSqlDatabases } from './several-programs.ts'
 

@@ -47,7 +47,7 @@ describe.each(['postgres', 'mariadb'] as const)('a server of %s that takes conne
   afterEach(() => server.close())
   afterAll(() => ground.stop())
 
-  it('can not be reached, and is not called busy', async () => {
+  it('cannot be reached, and is not called busy', async () => {
     server = new SilentServer()
     await using jobs = treadle(await server.listen(ground.url), { unsigned: true })
     await expect(jobs.open()).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
@@ -83,7 +83,7 @@ describe.each(['postgres', 'mariadb'] as const)('a server of %s that falls silen
     return treadle(url.href, { unsigned: true, logger: loggerInto(log) })
   }
 
-  it('can not be reached, also for those who wait for a connection that is stuck, and is of use again when it answers', async () => {
+  it('cannot be reached, also for those who wait for a connection that is stuck, and is of use again when it answers', async () => {
     await using jobs = open()
     const store = await jobs.store()
     await store.counts()
@@ -122,7 +122,7 @@ describe.each(['postgres', 'mariadb'] as const)('a server of %s that falls silen
     await job.dispatch(1)
     await until(() => ran.includes(1))
     proxy.fallSilent()
-    await until(() => log.some((line) => line.includes('can not be reached')))
+    await until(() => log.some((line) => line.includes('cannot be reached')))
     proxy.answerAgain()
     await expect
       .poll(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { mysqlConfig } from '../../../src/backends/mysql/options.ts'
-import { postgresConfig } from '../../../src/backends/postgres/options.ts'
+import { mysqlConfig } from '../../../src/engines/mysql/options.ts'
+import { postgresConfig } from '../../../src/engines/postgres/options.ts'
 
 const configOf = { postgres: postgresConfig, mysql: mysqlConfig }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Lease, Settlement } from '../../../src/backends/contract.ts'
 import type { Links } from '../../../src/envelope/envelope.ts'
+import type { Lease, Settlement } from '../../../src/queue/contract/contract.ts'
 import { Bench, times } from '../../../src/testing/conformance/bench.ts'
-import { childOf, waitsFor } from '../../../src/testing/conformance/links.ts'
+import { childOf, waitsFor } from '../../../src/testing/conformance/workflows/links.ts'
 import { ManualClock, seededRandom } from '../../../src/testing/manual-clock.ts'
 import { SqlGround } from '../sql-ground.ts'
 

@@ -77,7 +77,7 @@ describe('the two connections to a SQLite file', () => {
   function libraryWithoutThread(): string {
     for (const part of ['dist', 'package.json']) cpSync(`${root}/${part}`, folder.file(part), { recursive: true })
     symlinkSync(`${root}/node_modules`, folder.file('node_modules'))
-    rmSync(folder.file('dist/backends/sqlite/thread.js'))
+    rmSync(folder.file('dist/engines/sqlite/thread/thread.js'))
     return pathToFileURL(folder.file('dist/index.js')).href
   }
 })

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
 import { treadle } from 'treadle'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { LeaseRequest, QueueBackend } from '../../../src/backends/contract.ts'
-import { openSqlite } from '../../../src/backends/sqlite/backend.ts'
-import { nextTurn, systemClock } from '../../../src/core/clock.ts'
 import { idMaker } from '../../../src/core/id.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { nextTurn, systemClock } from '../../../src/core/time/clock.ts'
+import { openSqlite } from '../../../src/engines/sqlite/backend.ts'
 import { type Envelope, sealEnvelope } from '../../../src/envelope/envelope.ts'
+import type { LeaseRequest, QueueBackend } from '../../../src/queue/contract/contract.ts'
 import { connect, scratchFolder } from '../../processes/database.ts'
 
 /** Stands between the queue and the disk: what is to be synced waits, or fails, while a test says so. */
@@ -127,14 +127,14 @@ describe('what is sent while a worker of the same program idles', () => {
     expect(statSync(folder.file('jobs.db-wal')).size).toBe(0)
   })
 
-  test('is refused where that can not be done either', async () => {
+  test('is refused where that cannot be done either', async () => {
     await idle()
     const reader = connect(folder.file('jobs.db'))
     reader.exec('BEGIN; SELECT * FROM treadle_jobs')
     disk.failure = new Error('EIO: i/o error, fdatasync')
     const refused = backend.send([envelope()])
     await expect(refused).rejects.toMatchObject({ name: 'TreadleError', code: 'DATABASE_UNWRITABLE' })
-    await expect(refused).rejects.toThrow(/can not be brought to disk \(EIO/)
+    await expect(refused).rejects.toThrow(/cannot be brought to disk \(EIO/)
     reader.close()
   })
 

@@ -5,10 +5,10 @@ import type { QueueBackend } from 'treadle'
 import { openSqlite } from 'treadle/sqlite'
 import { ManualClock } from 'treadle/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadDriver } from '../../../src/backends/sqlite/driver.ts'
-import type { JobStore } from '../../../src/backends/store.ts'
 import { idMaker } from '../../../src/core/id.ts'
+import { loadDriver } from '../../../src/engines/sqlite/file/driver.ts'
 import { type FailurePolicy, type Links, sealEnvelope } from '../../../src/envelope/envelope.ts'
+import type { JobStore } from '../../../src/queue/contract/store.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { type Treadle, type TreadleOptions, treadle } from 'treadle'
 import { openSqliteUpkeep } from 'treadle/sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { sqliteMigrations } from '../../../src/backends/sqlite/schema.ts'
+import { sqliteMigrations } from '../../../src/engines/sqlite/schema/schema.ts'
 import { execute, faultsOf, query, rowsIn, scratchFolder } from '../../processes/database.ts'
 import { endPrograms, startProgram } from '../../processes/program.ts'
 
@@ -87,21 +87,50 @@ describe('the schema of a SQLite file', () => {
     expect(rowsIn(path)).toBe(2)
   })
 
-  test('of the first version is brought up to date with the jobs in it, and goes back', async () => {
-    const run = await using((jobs) => jobs.declare('count').dispatch(1))
-    const made = query(path, shape)
+  test('of the first version is brought up to date, and does not go back', async () => {
     const { schema } = await openSqliteUpkeep(path)
     expect(await schema.migrate(1)).toEqual({ version: 1, compatibleFrom: 1 })
     expect(() => query(path, 'SELECT number FROM treadle_jobs')).toThrow(/no such column/)
     const ran: unknown[] = []
     await using(async (jobs) => {
-      jobs.define('count', (payload) => void ran.push(payload))
+      const count = jobs.define('count', (payload) => void ran.push(payload))
+      await count.dispatch(1)
       await jobs.run()
-      expect(await jobs.handle(run.id).state()).toBe('succeeded')
     })
     expect(ran).toEqual([1])
-    expect(query(path, shape)).toEqual(made)
     expect(faultsOf(path)).toEqual([])
+    await expect(schema.migrate(1)).rejects.toThrow(/cannot be undone without loss/)
+  })
+
+  test('of version 5 keeps its schedules, and takes stored ones beside them', async () => {
+    const { schema } = await openSqliteUpkeep(path)
+    await schema.migrate(5)
+    const columns = 'name, expression, timezone, version, since, paused_at'
+    execute(path, `INSERT INTO treadle_schedules (${columns}) VALUES ('digest', '0 0 6 * * *', 'UTC', 'v', 1, 2)`)
+    execute(path, 'UPDATE treadle_schedule_revision SET revision = 7')
+    await using(async (jobs) => {
+      jobs.declare('report')
+      await jobs.schedules.upsert('acme', { job: 'report', every: '1h' })
+      const listed = (await jobs.schedules.list()).map(({ name, paused, stored }) => [name, paused, stored?.key])
+      expect(listed).toEqual([
+        ['digest', true, undefined],
+        ['stored:acme', false, 'acme'],
+      ])
+      const { revision, changed } = await (await jobs.store()).schedules.changes(0, 10)
+      expect([revision, changed.map(({ name }) => name)]).toEqual([8, ['digest', 'stored:acme']])
+    })
+    expect(await schema.migrate(5)).toMatchObject({ version: 5 })
+    expect(query(path, 'SELECT name FROM treadle_schedules')).toEqual([{ name: 'digest' }])
+  })
+
+  test('is removed with all jobs, and can be made again', async () => {
+    await using((jobs) => jobs.declare('count').dispatch(1))
+    const { schema } = await openSqliteUpkeep(path)
+    expect(await schema.migrate(0)).toEqual({ version: 0, compatibleFrom: 0 })
+    const left = "SELECT name FROM sqlite_schema WHERE name LIKE 'treadle_%' AND name <> 'treadle_schema'"
+    expect(query(path, left)).toEqual([])
+    await using((jobs) => jobs.declare('count').dispatch(1))
+    expect(rowsIn(path)).toBe(1)
   })
 
   test('that is missing is refused with migrate: false, and nothing is made', async () => {
@@ -141,8 +170,6 @@ describe('the schema of a SQLite file', () => {
     const ours = query<{ name: string }>(path, "SELECT name FROM sqlite_schema WHERE tbl_name <> 'orders'")
     expect(ours.filter(({ name }) => !/^(sqlite_autoindex_)?treadle_|^sqlite_sequence$/.test(name))).toEqual([])
   })
-
-  const shape = "SELECT type, name, tbl_name FROM sqlite_schema WHERE name LIKE 'treadle%' ORDER BY name"
 
   /** As a backup makes it: whole, without a log beside it. */
   function copyOf(file: string): string {

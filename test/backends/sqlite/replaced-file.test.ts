@@ -1,4 +1,16 @@
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { type Treadle, treadle } from 'treadle'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect, execute, query, rowsIn, scratchFolder } from '../../processes/database.ts'
@@ -36,13 +48,37 @@ const losses: readonly (readonly [what: string, lose: () => void | Promise<void>
   ['deleted', () => rmSync(path)],
   ['deleted with its log', deleteAll],
   ['moved', () => renameSync(path, `${path}.away`)],
+  ['moved, with a link in its place', () => moveAndLink()],
+  ['moved to another folder, with a link in its place', () => moveAndLink(folder.file('elsewhere.db'))],
   ['replaced by another queue', async () => renameSync(await anotherQueue(), path)],
   ['lost with its folder', () => rmSync(folder.file('queue'), { recursive: true })],
   ['put aside with its folder, and made anew', putFolderAside],
   ['truncated to nothing', () => truncateSync(path, 0)],
+  ['truncated to a part', truncateToHalf],
+  ['with a truncated log', () => truncateSync(`${path}-wal`, 0)],
+  ['with half of its log', () => truncateSync(`${path}-wal`, Math.floor(statSync(`${path}-wal`).size / 2))],
+  ['with a log that was overwritten', () => writeFileSync(`${path}-wal`, Buffer.alloc(2 * statSync(`${path}-wal`).size))],
+  ['with a log that was replaced', replaceLog],
   ['without its log', () => rmSync(`${path}-wal`)],
   ['without the index of its log', () => rmSync(`${path}-shm`)],
 ]
+
+/** Others who follow the link look for the log beside the file that it names. */
+function moveAndLink(to = `${path}.away`): void {
+  renameSync(path, to)
+  symlinkSync(to, path)
+}
+
+/** SQLite itself stumbles over what is missing before anybody else looks. */
+function truncateToHalf(): void {
+  execute(path, 'PRAGMA wal_checkpoint(TRUNCATE)')
+  truncateSync(path, 4_096 * Math.floor(statSync(path).size / 8_192))
+}
+
+function replaceLog(): void {
+  copyFileSync(`${path}-wal`, `${path}-wal.copy`)
+  renameSync(`${path}-wal.copy`, `${path}-wal`)
+}
 
 function deleteAll(): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(`${path}${ending}`)
@@ -103,7 +139,7 @@ describe('a file that is lost under a program that has it open', () => {
     await ended
   })
 
-  test.each(losses)("%s: a caller's transaction can not be joined", async (_, lose) => {
+  test.each(losses)("%s: a caller's transaction cannot be joined", async (_, lose) => {
     const [, open] = (await clientsOf())[1]!
     const mail = jobs.declare('mail')
     await mail.dispatch('before')
@@ -124,6 +160,16 @@ describe('a file that is lost under a program that has it open', () => {
     await after.close()
     expect(rowsIn(path)).toBeGreaterThanOrEqual(20)
   })
+
+  test.each(['half', 'nothing'])(
+    'a log that was truncated to %s does not spoil the file, which keeps what was copied into it',
+    (left) => {
+      const program = fileURLToPath(new URL('./truncated-log.mjs', import.meta.url))
+      expect(execFileSync(process.execPath, [program, path, left], { encoding: 'utf8' })).toBe('DATABASE_REPLACED\n')
+      expect(query(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+      expect(rowsIn(path)).toBeGreaterThanOrEqual(left === 'half' ? 550 : 500)
+    },
+  )
 
   test('a file that is back where it was is used again', async () => {
     const mail = jobs.declare('mail')
@@ -178,6 +224,27 @@ describe('a file that is lost under a program that has it open', () => {
     execute(path, 'DELETE FROM treadle_jobs WHERE state > 8; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
     await mail.dispatch('after')
     expect(rowsIn(path)).toBe(2_506)
+  })
+
+  test('a checkpoint that a reader keeps from copying the last pages is no loss', async () => {
+    const mail = jobs.declare('mail')
+    await mail.dispatch('before')
+    execute(path, 'CREATE TABLE filler (text); PRAGMA wal_checkpoint(TRUNCATE)')
+    await mail.dispatch('seen')
+    execute(
+      path,
+      'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO filler SELECT hex(zeroblob(500)) FROM n',
+    )
+    const reader = connect(path)
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM filler').all()
+    // All pages of the table are changed again, and no page is new, so the header is not: the header alone is copied.
+    execute(path, "UPDATE filler SET text = replace(text, '0', '1'); PRAGMA wal_checkpoint(PASSIVE)")
+    await mail.dispatch('while pages are missing')
+    reader.exec('COMMIT')
+    reader.close()
+    await mail.dispatch('after')
+    expect(rowsIn(path)).toBe(4)
   })
 })
 

@@ -1,10 +1,10 @@
 import { openSqlite } from 'treadle/sqlite'
 import { ManualClock } from 'treadle/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { QueueBackend, WholeBackend } from '../../../src/backends/contract.ts'
 import { idMaker } from '../../../src/core/id.ts'
 import type { Envelope } from '../../../src/envelope/envelope.ts'
 import { sealEnvelope } from '../../../src/envelope/envelope.ts'
+import type { QueueBackend, WholeBackend } from '../../../src/queue/contract/contract.ts'
 import { scratchFolder } from '../../processes/database.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { StandInRequest } from '../../../src/backends/contract.ts'
-import { loadDriver } from '../../../src/backends/sqlite/driver.ts'
-import type { Engine } from '../../../src/backends/sqlite/engine.ts'
-import { flatten } from '../../../src/backends/sqlite/flat-envelopes.ts'
-import type { Standstill } from '../../../src/backends/sqlite/keeping.ts'
-import { openEngine } from '../../../src/backends/sqlite/open-engine.ts'
-import { BeatWatch, standInFor } from '../../../src/backends/sqlite/stand-in.ts'
 import { idMaker } from '../../../src/core/id.ts'
+import { flatten } from '../../../src/engines/sqlite/fast-path/flat-envelopes.ts'
+import { loadDriver } from '../../../src/engines/sqlite/file/driver.ts'
+import type { Engine } from '../../../src/engines/sqlite/thread/engine.ts'
+import type { Standstill } from '../../../src/engines/sqlite/thread/keeping.ts'
+import { openEngine } from '../../../src/engines/sqlite/thread/open-engine.ts'
+import { BeatWatch, standInFor } from '../../../src/engines/sqlite/thread/stand-in.ts'
 import { type Identity, sealEnvelope } from '../../../src/envelope/envelope.ts'
+import type { StandInRequest } from '../../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { query, scratchFolder } from '../../processes/database.ts'
 
@@ -100,7 +100,7 @@ describe('the leases that it renews', () => {
   beforeEach(async () => {
     folder = scratchFolder()
     path = folder.file('jobs.db')
-    engine = openEngine(await loadDriver(), { path, busyMs: 1_000, migrate: true })
+    engine = openEngine(await loadDriver(), { path, busyMs: 1_000, migrate: true, fastPaths: true })
   })
   afterEach(() => {
     engine.close()

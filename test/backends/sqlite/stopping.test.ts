@@ -100,7 +100,7 @@ describe('a worker that stops while its database is slow', () => {
   })
 
   const runningRows = () => states().filter((state) => state === 3).length
-  const states = () => query<{ state: number }>(path, 'SELECT state FROM treadle_jobs ORDER BY seq').map(({ state }) => state)
+  const states = () => query<{ state: number }>(path, 'SELECT state FROM treadle_jobs ORDER BY id').map(({ state }) => state)
 })
 
 function gate(): { readonly passed: Promise<void>; open(): void } {

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import threads from 'node:worker_threads'
 
 const started = []
-/** Where the next call meets a message that the thread can not read and dies of: before it, or right behind it. */
+/** Where the next call meets a message that the thread cannot read and dies of: before it, or right behind it. */
 let fault
 const { Worker } = threads
 threads.Worker = class extends Worker {

@@ -123,7 +123,7 @@ const isLastWorkingDay = (at: Date) =>
   isWorkingDay(at) &&
   [1, 2, 3].every((days) => !isWorkingDay(shifted(at, days)) || shifted(at, days).getUTCMonth() !== at.getUTCMonth())
 
-/** A working day for which no other working day of the month lies nearer to the target; a tie can not be. */
+/** A working day for which no other working day of the month lies nearer to the target; a tie cannot be. */
 function isNearest(at: Date, target: number): boolean {
   const day = (days: number) => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), days))
   if (day(target).getUTCMonth() !== at.getUTCMonth()) return false

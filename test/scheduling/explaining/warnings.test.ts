@@ -19,6 +19,14 @@ describe('steps that start again', () => {
       '7 minutes starts again every hour: the last gap of each hour is 4 minutes, not 7. For even gaps use a step that divides 60, such as 6 or 10',
     ],
     [
+      '0-59/7 * * * *',
+      '7 minutes starts again every hour: the last gap of each hour is 4 minutes, not 7. For even gaps use a step that divides 60, such as 6 or 10',
+    ],
+    [
+      '*/7 9-17 * * *',
+      '7 minutes starts again every hour: the last gap of each hour is 4 minutes, not 7. For even gaps use a step that divides 60, such as 6 or 10',
+    ],
+    [
       '*/45 * * * *',
       '45 minutes starts again every hour: the last gap of each hour is 15 minutes, not 45. For even gaps use a step that divides 60, such as 30',
     ],
@@ -45,6 +53,13 @@ describe('steps that start again', () => {
   ])('%s is warned of', (expression, warning) => {
     expect(warningsOf(expression)).toEqual([`A step of ${warning}`])
   })
+
+  test.each(['*/7 9 * * *', '*/7 9,12 * * *', '0-30/7 * * * *', '*/7 5 * * * *'])(
+    '%s has no hour or minute that goes on into the next one, so no gap is uneven',
+    (expression) => {
+      expect(warningsOf(expression).filter((warning) => warning.includes('starts again'))).toEqual([])
+    },
+  )
 
   test('steps that divide are measured from the first value that they name (X10)', () => {
     const fields = { dayOfMonth: '1', month: '*/5', steps: 'divisible' } as const

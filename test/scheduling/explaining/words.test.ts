@@ -116,7 +116,7 @@ describe('a day of month and a day of week (X9)', () => {
   })
 })
 
-describe('what cron can not say', () => {
+describe('what cron cannot say', () => {
   test.each<[string, Partial<CalendarFields>, string]>([
     ['a year', { year: '2027' }, 'At 00:00 every day in 2027'],
     ['years', { year: '2027,2029' }, 'At 00:00 every day in 2027 and 2029'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { loadDriver } from '../../../src/backends/sqlite/driver.ts'
+import { loadDriver } from '../../../src/engines/sqlite/file/driver.ts'
 import { parseRepeat } from '../../../src/scheduling/repeating/repeat.ts'
 import type { EndedRun } from '../../../src/scheduling/schedule.ts'
 import { words } from '../saying/said.ts'
@@ -239,13 +239,13 @@ describe('the repeat of a job', () => {
   })
 
   test.each([
-    ['a frequency', words().daily().repeat('DAILY'), 'repeat() counts from the run before, so daily() can not be added'],
-    ['a restriction', words().repeat('DAILY').weekdays(), 'so weekdays() can not be added'],
-    ['an object', words().repeat('DAILY').schedule({ minutes: 1 }), 'so schedule() can not be added'],
+    ['a frequency', words().daily().repeat('DAILY'), 'repeat() counts from the run before, so daily() cannot be added'],
+    ['a restriction', words().repeat('DAILY').weekdays(), 'so weekdays() cannot be added'],
+    ['an object', words().repeat('DAILY').schedule({ minutes: 1 }), 'so schedule() cannot be added'],
     [
       'a time zone',
       words().repeat('DAILY').timezone('Europe/Paris'),
-      "repeat() counts in UTC, so timezone('Europe/Paris') can not",
+      "repeat() counts in UTC, so timezone('Europe/Paris') cannot",
     ],
     ['another repeat', words().repeat('DAILY').repeat('HOURLY'), 'repeat() was called twice'],
   ])('is refused with %s', (_, said, message) => {

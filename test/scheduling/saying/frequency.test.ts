@@ -222,7 +222,7 @@ describe('a word with a wrong argument throws at the call', () => {
       () => words().everyXMinutes(7),
       "got 7. Any other distance is a repeat, such as repeat('SCHEDULED, +7 MINUTES')",
     ],
-    ['everyXMinutes of an hour', () => words().everyXMinutes(60), 'got 60'],
+    ['everyXMinutes of an hour', () => words().everyXMinutes(60), 'got 60. For one run each hour say hourly()'],
     ['everyXMinutes of a half', () => words().everyXMinutes(2.5), 'got 2.5'],
     ['everyXMinutes of a text', () => words().everyXMinutes('5' as never), "got '5'"],
     [
@@ -285,6 +285,11 @@ describe('words that make no sense together are refused when the schedule is ask
   test.each<[string, Words, string]>([
     ['X25: a restriction alone', words().weekdays(), 'weekdays() only narrows down a frequency'],
     ['X25: times of day alone', words().between('09:00', '17:00'), 'between() only narrows down a frequency'],
+    [
+      'two time zones',
+      words().daily().timezone('Europe/Paris').timezone('UTC'),
+      "timezone('Europe/Paris') and timezone('UTC') contradict",
+    ],
     ['a time zone alone', words().timezone('Europe/Paris'), "timezone('Europe/Paris') was called without a frequency"],
     ['two frequencies', words().daily().hourly(), 'daily() and hourly()'],
     ['contrary restrictions', words().daily().weekdays().weekends(), 'weekdays() and weekends() contradict each other'],
@@ -295,17 +300,17 @@ describe('words that make no sense together are refused when the schedule is ask
       words().daily().hours(9).hours(12),
       'hours() was called twice with different values: call it once, with a list',
     ],
-    ['weekdays of a weekly job', words().weekly().weekdays(), 'weekly() already says the day of week, so weekdays() can not'],
-    ['an hour beside a time', words().dailyAt('02:30').hours(9), 'dailyAt() already says the hour, so hours() can not'],
+    ['weekdays of a weekly job', words().weekly().weekdays(), 'weekly() already says the day of week, so weekdays() cannot'],
+    ['an hour beside a time', words().dailyAt('02:30').hours(9), 'dailyAt() already says the hour, so hours() cannot'],
     [
       'a day beside a named one',
       words().weeklyOn('monday').fridays(),
-      'weeklyOn() already says the day of week, so fridays() can not',
+      'weeklyOn() already says the day of week, so fridays() cannot',
     ],
     [
       'X9: days of a union of days',
       words().cron('0 0 13 * 5').weekdays(),
-      'cron() names days of the month and days of the week and runs on days that fit either, so weekdays() can not',
+      'cron() names days of the month and days of the week and runs on days that fit either, so weekdays() cannot',
     ],
     [
       'times of day that leave none',

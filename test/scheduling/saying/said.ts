@@ -1,17 +1,19 @@
 import { TreadleError } from '../../../src/core/errors.ts'
-import { Frequency } from '../../../src/scheduling/saying/frequency.ts'
+import { say } from '../../../src/core/speaking.ts'
+import { ScheduleDescription } from '../../../src/scheduling/saying/schedule-words.ts'
 import type { Schedule } from '../../../src/scheduling/schedule.ts'
 
 /** The words of a schedule without a job. */
-export class Words extends Frequency {
+export class Words extends ScheduleDescription {
   isFrozen = false
 
   get result(): Schedule | null {
     return this.toSchedule()
   }
 
-  protected override beforeChange(): void {
+  override [say](word: string, args: readonly unknown[]): void {
     if (this.isFrozen) throw new TreadleError('DEFINITION_FROZEN', 'too late')
+    super[say](word, args)
   }
 }
 

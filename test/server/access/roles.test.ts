@@ -56,6 +56,27 @@ describe('over TCP', () => {
     expect(await status('FinishJob', { ...mine, jobID: 1 })).toBe('200 OK')
   })
 
+  test('who works makes children only of what it was given, and of what waits for that', async () => {
+    const { ask, status, restart } = await served({ tokens: [...tokens, { role: 'work', secret: 'another worker' }] })
+    const [mine, theirs] = [{ token: 'secret of work' }, { token: 'another worker' }]
+    const child = { name: 'child', parentJobID: 1 }
+    const children = { jobs: [{ name: 'free' }, child] }
+    await ask('CreateJob', { ...mine, name: 'parent' })
+    await ask('GetJob', { ...mine, name: 'parent' })
+    expect(await status('CreateJob', { ...theirs, ...child })).toBe('403 Forbidden')
+    expect(await status('CreateJobs', { ...theirs, ...children })).toBe('403 Forbidden')
+    expect(await status('GetJob', { ...theirs, name: 'free' })).toBe('404 No job found')
+    expect(await status('CreateJob', { ...mine, ...child })).toBe('200 OK')
+    expect(await status('CreateJob', { token: 'secret of operate', ...child })).toBe('200 OK')
+    expect(await status('FinishJob', { ...mine, jobID: 1 })).toBe('200 OK')
+    expect((await ask('QueryJob', { ...mine, jobID: 1 })).json.state).toBe('PAUSED')
+    await ask('GetJob', { ...theirs, name: 'child' })
+    expect(await status('CreateJob', { ...mine, ...child })).toBe('403 Forbidden')
+    expect(await status('CreateJobs', { ...theirs, jobs: [child] })).toBe('200 OK')
+    const another = await restart()
+    expect(await another.status('CreateJob', { ...mine, ...child })).toBe('200 OK')
+  })
+
   test('who works ends no job for tests that it was not given', async () => {
     const { ask, status } = await served({ tokens })
     await ask('CreateJob', { token: 'secret of admin', name: 'a', data: { mockRequest: true } })
@@ -169,6 +190,18 @@ describe('over TCP', () => {
     expect(json).not.toHaveProperty('parentJobID')
   })
 
+  test('a job of others that somebody works on is not there for a limited token', async () => {
+    const { ask, status } = await served({ tokens: [...tokens, { role: 'work', secret: 'mail only', jobs: 'mail/*' }] })
+    const admin = { token: 'secret of admin' }
+    for (const name of ['other', 'another']) await ask('CreateJob', { ...admin, name })
+    await ask('GetJob', { ...admin, name: 'other' })
+    for (const verb of ['QueryJob', 'UpdateJob', 'FinishJob', 'RetryJob', 'FailJob']) {
+      for (const jobID of [1, 2, 999]) {
+        expect(await status(verb, { token: 'mail only', jobID, data: '{}' })).toBe('404 No job with this jobID')
+      }
+    }
+  })
+
   test('a token of a queue makes nothing elsewhere', async () => {
     const { jobs, status } = await served({ tokens })
     jobs.declare('letter').queue('mail')
@@ -247,10 +280,18 @@ describe('over HTTP', () => {
     }
     const { id, token } = theirs.leases[0] as { id: string; token: string }
     const settlement = { id, token, outcome: 'done' }
-    expect(await ask('POST', '/leases/settle', { ...limited, json: { settlements: [settlement] } })).toMatchObject({
-      status: 403,
-    })
-    expect(await ask('POST', '/leases/extend', { ...limited, json: { leases: [{ id, token }] } })).toMatchObject({ status: 403 })
+    // As with a job that never was.
+    for (const held of [settlement, { ...settlement, id: 'never was' }]) {
+      expect(await ask('POST', '/leases/settle', { ...limited, json: { settlements: [held] } })).toMatchObject({
+        status: 200,
+        body: { receipts: ['lost'] },
+      })
+      expect(await ask('POST', '/leases/extend', { ...limited, json: { leases: [{ id: held.id, token }] } })).toMatchObject({
+        status: 200,
+        body: { leases: ['lost'] },
+      })
+    }
+    expect(await ask('GET', `/jobs/${id}`, admin)).toMatchObject({ body: { state: 'running' } })
     expect(await ask('POST', `/jobs/${id}/settle`, { ...limited, json: { token, outcome: 'done' } })).toMatchObject({
       status: 404,
     })
@@ -275,6 +316,38 @@ describe('over HTTP', () => {
       path = next === null ? null : next.replace('/api/v1', '')
     }
     expect(found).toEqual([100, 50, 0].map((index) => envelopes[index]?.id))
+  })
+
+  test('a limited token learns nothing of a job of others by asking for the page behind it', async () => {
+    const { ask } = await serving({ tokens })
+    const { body } = (await ask('POST', '/jobs', { ...as('secret of admin'), json: { job: 'other', queue: 'mail' } })) as {
+      body: { id: string }
+    }
+    for (const path of ['/jobs', '/dead']) {
+      const hidden = await ask('GET', `${path}?before=${body.id}`, as('limited to mail'))
+      const missing = await ask('GET', `${path}?before=never-was`, as('limited to mail'))
+      expect(hidden.status).toBe(404)
+      expect(JSON.stringify(hidden.body).replaceAll(body.id, 'never-was')).toBe(JSON.stringify(missing.body))
+      expect(await ask('GET', `${path}?before=${body.id}`, as('secret of admin'))).toMatchObject({ status: 200 })
+    }
+  })
+
+  test('a page that ends at a job of others goes on behind it without telling its id', async () => {
+    const { ask, service } = await serving({ tokens })
+    const seal = (job: string) => service.creating.seal({ job, payload: '1' })
+    const mine = await seal('mail/a')
+    const others: Envelope[] = []
+    for (let index = 0; index < 5_001; index++) others.push(await seal('other'))
+    await service.creating.sendAll([mine, ...others])
+    const first = (await ask('GET', '/jobs', as('limited to mail'))).body as { jobs: object[]; next: string }
+    expect(first.jobs).toEqual([])
+    const before = new URLSearchParams(first.next.split('?')[1]).get('before') ?? ''
+    expect(
+      others.map(({ id }) => id).filter((id) => Buffer.from(before, 'base64url').includes(id) || before.includes(id)),
+    ).toEqual([])
+    const second = await ask('GET', first.next.replace('/api/v1', ''), as('limited to mail'))
+    expect(second).toMatchObject({ status: 200, body: { jobs: [{ id: mine.id }], next: null } })
+    expect(await ask('GET', `/jobs?before=${before.slice(0, -4)}AAAA`, as('limited to mail'))).toMatchObject({ status: 404 })
   })
 
   test('wrong tokens are looked at ever later', async () => {
@@ -315,4 +388,8 @@ test('a key that a job outside of the limits of a token holds is refused without
   expect(JSON.stringify(refused.body)).not.toContain(body.id)
   const bulk = await ask('POST', '/jobs/bulk', { ...as('limited to mail'), json: { jobs: [json('mail/a')] } })
   expect(bulk.status).toBe(403)
+  const beside = { job: 'mail/a', queue: 'mail' }
+  const mixed = await ask('POST', '/jobs/bulk', { ...as('limited to mail'), json: { jobs: [json('mail/a'), beside] } })
+  expect(mixed).toMatchObject({ status: 201, body: { jobs: [{ created: false }, { created: true }] } })
+  expect(JSON.stringify(mixed.body)).not.toContain(body.id)
 })

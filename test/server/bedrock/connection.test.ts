@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { BedrockPeer } from '../../../src/server/bedrock/peer.ts'
-import type { BedrockReply } from '../../../src/server/bedrock/reply.ts'
+import type { BedrockPeer } from '../../../src/server/bedrock/connections/peer.ts'
+import type { BedrockReply } from '../../../src/server/bedrock/wire/reply.ts'
 import { gate, until } from '../../world.ts'
 import { echoOf, listening } from './wire.ts'
 
@@ -363,7 +363,7 @@ describe('time', () => {
   })
 })
 
-describe('what can not be read', () => {
+describe('what cannot be read', () => {
   test('is refused and ends the connection where it is too large', async () => {
     const ground = await listening({ limits: { headerBytes: 1_000 } })
     const client = await ground.client()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { BedrockReply } from '../../../src/server/bedrock/reply.ts'
+import type { BedrockReply } from '../../../src/server/bedrock/wire/reply.ts'
 import { until } from '../../world.ts'
 import { echoOf, listening } from './wire.ts'
 

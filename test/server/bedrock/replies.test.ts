@@ -103,10 +103,10 @@ test('a database that is away for a while is told as what may be tried again', a
   const { ask, backend, log } = await served()
   const { send } = backend
   backend.send = async () => {
-    throw new TreadleError('DATABASE_UNREACHABLE', 'The database can not be reached')
+    throw new TreadleError('DATABASE_UNREACHABLE', 'The database cannot be reached')
   }
   expect((await ask('CreateJob', { name: 'a' })).status).toBe('500 Unhandled Exception')
-  expect(log.at(-1)).toMatch(/createjob failed: The database can not be reached/)
+  expect(log.at(-1)).toMatch(/createjob failed: The database cannot be reached/)
   backend.send = send
   expect((await ask('CreateJob', { name: 'a' })).status).toBe('200 OK')
 })

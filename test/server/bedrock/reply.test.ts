@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { replyText } from '../../../src/server/bedrock/reply.ts'
-import { RawJson, wireObject, wireValue } from '../../../src/server/bedrock/wire-values.ts'
+import { replyText } from '../../../src/server/bedrock/wire/reply.ts'
+import { RawJson, wireObject, wireValue } from '../../../src/server/bedrock/wire/wire-values.ts'
 
 describe('a reply', () => {
   test('has CRLF everywhere, its headers in alphabetical order and its length last', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { defaultBedrockLimits } from '../../../src/server/bedrock/limits.ts'
-import type { BedrockRequest } from '../../../src/server/bedrock/request.ts'
-import { RequestParser } from '../../../src/server/bedrock/request-parser.ts'
+import type { BedrockRequest } from '../../../src/server/bedrock/wire/request.ts'
+import { RequestParser } from '../../../src/server/bedrock/wire/request-parser.ts'
 
 type Read = { method: string; verb: string; headers: Record<string, string>; body: string } | string
 

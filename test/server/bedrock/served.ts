@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { TreadleOptions } from '../../../src/app/treadle.ts'
-import { openMemory } from '../../../src/backends/memory/index.ts'
+import { openMemory } from '../../../src/engines/memory/index.ts'
 import { serve } from '../../../src/server/serve.ts'
 import type { ServeOptions } from '../../../src/server/serve-options.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'

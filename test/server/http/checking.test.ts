@@ -16,7 +16,7 @@ import {
   text,
   words,
 } from '../../../src/client/api/shape.ts'
-import { faultsOf } from '../../../src/server/http/checking.ts'
+import { faultsOf } from '../../../src/server/http/wire/checking.ts'
 
 const pet = choice('kind', [input({ kind: literal('cat'), lives: integer() }), input({ kind: literal('dog') }, { name: text() })])
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { entryTexts, memberTexts } from '../../../src/server/http/json-text.ts'
-import { verbatim, writeJson } from '../../../src/server/http/verbatim.ts'
+import { entryTexts, memberTexts } from '../../../src/server/http/wire/json-text.ts'
+import { verbatim, writeJson } from '../../../src/server/http/wire/verbatim.ts'
 
 describe('the members of a JSON text', () => {
   test('are found as they were written', () => {

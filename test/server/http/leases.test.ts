@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { openMemory } from '../../../src/backends/memory/index.ts'
+import { openMemory } from '../../../src/engines/memory/index.ts'
 import { sealEnvelope } from '../../../src/envelope/envelope.ts'
-import { mockKey } from '../../../src/server/bedrock/rules/mock-jobs.ts'
+import { mockKey } from '../../../src/server/bedrock/jobs/mock-jobs.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
+import { until } from '../../world.ts'
 import { serving } from './serving.ts'
 
 describe('taking jobs', () => {
@@ -258,4 +259,29 @@ test.each([false, true])('the end of a job that came without a signature has non
   await client.leases.settle(made.id, { token: lease?.token as string, outcome: 'done', result: 'paid' })
   const record = await backend.store.get(made.id)
   expect([record?.state, record?.result, record?.seal !== null]).toEqual(['succeeded', '"paid"', isSigned])
+})
+
+describe('a client that breaks off', () => {
+  test('right after its jobs were sent gives them back, and not later', async () => {
+    const { raw, record, client, clock } = await serving()
+    const { id } = await client.jobs.create({ job: 'mail', payload: {} })
+    const ask = async () => {
+      const worker = await raw()
+      const body = JSON.stringify({ jobs: ['mail'] })
+      worker.send(
+        `POST /api/v1/leases HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      )
+      await until(() => worker.received.includes(id))
+      return worker
+    }
+    ;(await ask()).kill()
+    await until(async () => (await record({ id })).state === 'ready')
+    expect(await record({ id })).toMatchObject({ attempts: 0, rescues: 0 })
+    const worker = await ask()
+    await clock.advance(1_000)
+    worker.kill()
+    const peaceful = await client.jobs.create({ job: 'mail', payload: {} })
+    await until(async () => (await record(peaceful)).state === 'ready')
+    expect((await record({ id })).state).toBe('running')
+  })
 })

@@ -6,7 +6,7 @@ import { treadleClient } from '../../../src/client/http-client.ts'
 import { Access } from '../../../src/server/access/access.ts'
 import { httpApi } from '../../../src/server/http/api.ts'
 import { listenHttp } from '../../../src/server/http/listener.ts'
-import { JobService } from '../../../src/server/service/job-service.ts'
+import { JobService } from '../../../src/server/jobs/job-service.ts'
 import { until, world } from '../../world.ts'
 import { certificate } from '../bedrock/certificate.ts'
 

@@ -111,6 +111,7 @@ describe('making a job', () => {
     ['a day that does not exist', { job: 'x', at: '2030-02-30T00:00:00Z' }, '/at must be a valid Date'],
     ['a name with a control character', { job: 'a\u0000b' }, 'control characters'],
     ['a repeat that is none', { job: 'x', repeat: 'sometimes' }, 'repeat'],
+    ['a repeat that stands still', { job: 'x', repeat: 'FINISHED, START OF DAY' }, 'would not lead into the future'],
     ['a repeat without a next time', { job: 'x', repeat: `FINISHED${', +999 YEARS'.repeat(9)}` }, 'years 0 to 9999'],
     ['what only the server writes', { job: 'x', meta: { bedrock: { lastRun: 1 } } }, '/meta/bedrock is written by'],
     ['a meta of more than 16 KiB', { job: 'x', meta: { text: 'x'.repeat(20_000) } }, 'meta'],

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { operations } from '../../../src/client/api/operations.ts'
-import { openApiDocument } from '../../../src/server/http/openapi.ts'
+import { openApiDocument } from '../../../src/server/http/wire/openapi.ts'
 import { serving } from './serving.ts'
 
 interface Described {

@@ -16,6 +16,24 @@ describe('queues', () => {
     ])
   })
 
+  test('say since when their oldest ready job waits', async () => {
+    const { client, clock } = await serving()
+    const start = clock.now()
+    await client.jobs.create({ job: 'a' })
+    await clock.advance(60_000)
+    await client.jobs.createMany([{ job: 'b' }, { job: 'b', queue: 'mail' }, { job: 'a', queue: 'later', delay: '1h' }])
+    const iso = (ms: number) => new Date(ms).toISOString()
+    expect((await client.queues.list()).map(({ queue, oldestReadyAt }) => [queue, oldestReadyAt])).toEqual([
+      ['default', iso(start)],
+      ['later', null],
+      ['mail', iso(start + 60_000)],
+    ])
+    expect(await client.stats()).toMatchObject({
+      oldestReadyAt: iso(start),
+      jobs: expect.arrayContaining([expect.objectContaining({ job: 'b', queue: 'mail', oldestReadyAt: iso(start + 60_000) })]),
+    })
+  })
+
   test('hand out nothing while they are paused', async () => {
     const { client, ask } = await serving()
     await client.jobs.create({ job: 'a', queue: 'eu/mail' })

@@ -105,7 +105,7 @@ describe('a request that waits for work', () => {
     expect(await world.client.leases.take({ jobs: ['a'] })).toMatchObject([{ id, attempt: 1 }])
   })
 
-  test('whose answer can not be delivered puts its jobs back at once', async () => {
+  test('whose answer cannot be delivered puts its jobs back at once', async () => {
     const world = await serving()
     world.jobs.declare('a')
     const { id } = await world.jobs.dispatch('a', 1, { idempotencyKey: 'k' })

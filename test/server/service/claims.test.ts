@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { LeaseRequest, Settlement } from '../../../src/backends/contract.ts'
-import { ClaimLimits } from '../../../src/server/service/claim-limits.ts'
-import { type ClaimRequest, Claims } from '../../../src/server/service/claims.ts'
-import { Company } from '../../../src/server/service/company.ts'
-import { Creating } from '../../../src/server/service/creating.ts'
-import { glob } from '../../../src/server/service/glob.ts'
-import { JobNames } from '../../../src/server/service/job-names.ts'
+import type { KeyPattern } from '../../../src/queue/claiming/key-pattern.ts'
+import type { LeaseRequest, Settlement } from '../../../src/queue/contract/contract.ts'
+import { ClaimLimits } from '../../../src/server/jobs/claim-limits.ts'
+import { type ClaimRequest, Claims } from '../../../src/server/jobs/claims.ts'
+import { Creating } from '../../../src/server/jobs/creating.ts'
+import { GroupCommit } from '../../../src/server/jobs/group-commit.ts'
+import { JobNames } from '../../../src/server/jobs/job-names.ts'
 import { gate, until, world } from '../../world.ts'
 
 /** Claims on a queue in memory that is asked through `lease`. */
@@ -34,11 +34,12 @@ async function claiming(
   const names = new JobNames(backend.store)
   const claims = new Claims({ queue: watched, names, limits: new ClaimLimits(queue.registry), maxRescues: 10 })
   onTestFinished(() => claims.stop())
-  const creating = new Creating(queue, new Company())
+  const creating = new Creating(queue, new GroupCommit())
   const make = async (job: string) => creating.sendAll([await creating.seal({ job, payload: '{}' })])
   const take = (pattern: string, more: Partial<ClaimRequest> = {}) => {
     const names = /[*?[]/.test(pattern) ? null : [pattern]
-    const choice = { pattern, names, test: glob(pattern), queues: null, priority: null }
+    const keys: KeyPattern = [{ names: [], globs: [pattern], mark: 'mock~', marked: 'left out' }]
+    const choice = { pattern, names, keys, queues: null, priority: null }
     return claims.take({ ...choice, limit: 1, leaseMs: 30_000, owner: 'me', waitMs: 0, signals: [], ...more })
   }
   return { backend, clock, log, asked, make, take }
@@ -128,12 +129,12 @@ test('one job does not let everybody ask who waits for it', async () => {
   expect(before).toBeLessThan(5)
 })
 
-test('names of which everything has ended are not asked for', async () => {
+test('a pattern is asked for as a pattern, however many names there are or were', async () => {
   const { take, make, asked, backend } = await claiming()
   await make('old')
   const [lease] = await take('*')
   await backend.settle([{ token: lease?.token as string, kind: 'done', result: null, keep: true }])
   await make('new')
   expect(await take('*')).toHaveLength(1)
-  expect(asked.at(-1)?.jobs.map(({ job }) => job)).toEqual(['new'])
+  expect(asked.at(-1)).toMatchObject({ jobs: [], others: [{ globs: ['*'] }] })
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { Batcher } from '../../../src/core/batcher.ts'
-import { nextTurn } from '../../../src/core/clock.ts'
-import { Company } from '../../../src/server/service/company.ts'
+import { nextTurn } from '../../../src/core/time/clock.ts'
+import { GroupCommit } from '../../../src/server/jobs/group-commit.ts'
 
 /** Callers whose requests are carried out together, and a time that is moved by hand. */
 function gathering() {
   const time = { ms: 0 }
-  const company = new Company(() => time.ms)
+  const company = new GroupCommit(() => time.ms)
   const flushed: string[][] = []
   const batcher = new Batcher<string, void>(
     async (items) => {

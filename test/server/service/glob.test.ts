@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { loadDriver } from '../../../src/backends/sqlite/driver.ts'
-import { glob } from '../../../src/server/service/glob.ts'
+import { loadDriver } from '../../../src/engines/sqlite/file/driver.ts'
+import { glob } from '../../../src/server/jobs/glob.ts'
 
 describe('a pattern of names', () => {
   test.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { LeaseRequest } from '../../../src/backends/contract.ts'
+import { silentLogger } from '../../../src/core/logger.ts'
+import type { LeaseRequest } from '../../../src/queue/contract/contract.ts'
 import { bury } from '../../../src/worker/supervisor/casualties.ts'
 import { overdueRuns } from '../../../src/worker/supervisor/overdue-runs.ts'
 import { world } from '../../world.ts'
@@ -140,7 +141,7 @@ async function claimed({ timeout, count = 1, retries = 0, hooks = false, isolati
       const held = leases ?? (await backend.store.leases(['gone']))
       const overdue = held.filter(({ id }) => payloads.includes(payloadOf(id) ?? ''))
       return bury('gone', overdue, {
-        ...{ backend, clock, keepOf, maxRescues: 3 },
+        ...{ backend, clock, logger: silentLogger, keepOf, maxRescues: 3 },
         find: (job) => (isKnown ? find(job) : undefined),
         onSettled: ({ id }, { kind }) => void happened.push(`${payloadOf(id)} ${kind}`),
       })

@@ -35,7 +35,7 @@ describe('rolling', () => {
     expect(fleet.processes).toHaveLength(4)
   })
 
-  it('is given up when a new process can not start: the old ones go on', async () => {
+  it('is given up when a new process cannot start: the old ones go on', async () => {
     const fleet = new Fleet({ processes: 2 })
     await fleet.start()
     fleet.supervisor.roll()
@@ -154,7 +154,7 @@ describe('a worker process that is worn', () => {
     expect(fleet.living.map(({ pid }) => pid)).toEqual([2, 3, 4, 5])
   })
 
-  it('goes on where the new one can not start, which is tried again more and more slowly', async () => {
+  it('goes on where the new one cannot start, which is tried again more and more slowly', async () => {
     const fleet = new Fleet({ processes: 1, maxJobs: 10 })
     await fleet.start()
     fleet.get(1).uses(10)

@@ -30,7 +30,7 @@ describe('a worker process that dies', () => {
     expect(fleet.last('child:ended')).toMatchObject({ returned: 3, poisoned: 1 })
   })
 
-  it('is followed all the same when the database can not be reached', async () => {
+  it('is followed all the same when the database cannot be reached', async () => {
     const fleet = new Fleet({ processes: 1 })
     fleet.bury = () => Promise.reject(new Error('no route'))
     await fleet.start()
@@ -65,7 +65,7 @@ describe('a worker process that dies', () => {
   })
 })
 
-describe('a worker process that can not start', () => {
+describe('a worker process that cannot start', () => {
   it('for a reason that does not go away ends the whole after three in a row, with that reason', async () => {
     const fleet = new Fleet({ processes: 1 })
     fleet.begin()

@@ -1,15 +1,16 @@
-import { leadingInteger } from '../general-headers.ts'
-import { isNumberedOn, jobNumberOf, rawTextOf, requiredText, textOf } from '../parameters.ts'
-import { Refusal } from '../refusal.ts'
-import type { BedrockRequest } from '../request.ts'
-import { refuseLargeData, renamed } from '../rules/given-texts.ts'
-import { asMock, isMock, jsonOf, notMock, retryCountOf, withMembers } from '../rules/job-data.ts'
-import { priorityOf } from '../rules/priorities.ts'
-import { isBasedOn, nextRunOf, repeatOf } from '../rules/repeats.ts'
-import { isPending, isRunning, type WireJob } from '../rules/wire-job.ts'
-import { type JobChanges, serverOwner, type WireQueue } from '../rules/wire-queue.ts'
-import { parseWireTime } from '../rules/wire-times.ts'
-import { wireObject } from '../wire-values.ts'
+import { jsonOf, retryCountOf, withMembers } from '../../../envelope/bedrock-data.ts'
+import { refuseLargeData, renamed } from '../jobs/given-texts.ts'
+import { asMock, isMock, notMock } from '../jobs/job-data.ts'
+import { priorityOf } from '../jobs/priorities.ts'
+import { isBasedOn, nextRunOf, repeatOf } from '../jobs/repeats.ts'
+import { isPending, isRunning, type WireJob } from '../jobs/wire-job.ts'
+import { type JobChanges, serverOwner, type WireQueue } from '../jobs/wire-queue.ts'
+import { parseWireTime } from '../jobs/wire-times.ts'
+import { leadingInteger } from '../wire/general-headers.ts'
+import { isNumberedOn, jobNumberOf, rawTextOf, requiredText, textOf } from '../wire/parameters.ts'
+import { Refusal } from '../wire/refusal.ts'
+import type { BedrockRequest } from '../wire/request.ts'
+import { wireObject } from '../wire/wire-values.ts'
 import { type Command, ok, okWith } from './command.ts'
 import { lookedAtFields } from './job-fields.ts'
 
@@ -26,7 +27,7 @@ export const updateJob: Command = async (request, { jobs }) => {
   refuseLargeData(data, jobs)
   const repeat = repeatOf(textOf(request, 'repeat'), jobs.now)
   const priority = rawTextOf(request, 'jobPriority')
-  const job = await jobs.find(number)
+  const job = await jobs.findToChange(number)
   await jobs.change(job, (current): JobChanges => {
     const runAt = updatedTime(request, repeat, current, jobs)
     return {
@@ -54,7 +55,7 @@ function updatedTime(request: BedrockRequest, repeat: string | null, job: WireJo
   if (repeat === null) return null
   if (job.lastRun === null && isBasedOn(repeat, 'STARTED')) throw new Refusal(400, 'Unique Constraints Violation')
   const run = { scheduledAt: job.record.runAt, startedAt: job.lastRun ?? jobs.now, finishedAt: jobs.now }
-  return nextRunOf(repeat, run, jobs.deps.catchUp)
+  return nextRunOf(repeat, run, jobs.deps.execution.catchUp)
 }
 
 /** Who reports on its job is alive, and has it for as long again. */
@@ -62,7 +63,7 @@ async function renew(number: number, job: WireJob, jobs: WireQueue): Promise<voi
   const { record, meta } = job
   const { backend } = jobs.deps.queue
   const held = jobs.handedOut.get(number)
-  const token = held?.lease.token ?? (record.owner?.startsWith(serverOwner) ? await jobs.tokenOf(job) : null)
+  const token = held?.lease.token ?? (record.owner?.startsWith(serverOwner) ? ((await jobs.leaseOf(job))?.token ?? null) : null)
   if (record.state === 'running' && token !== null && meta.retryAfter === '') await backend.extend([token], jobs.deps.leaseMs)
 }
 
@@ -73,10 +74,10 @@ export const cancelJob: Command = async (request, { jobs }) => {
   const { backend } = jobs.deps.queue
   if ((await jobs.children(job.record.id)).length > 0) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job with children')
   if (job.record.parent === null) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job without a parent')
-  if (job.state === 'QUEUED' || (await jobs.heldChildren.isInVain(job))) await backend.store.cancel(job.record.id)
+  if (job.state === 'QUEUED' || (await jobs.deps.heldChildren.isInVain(job.record))) await backend.store.cancel(job.record.id)
   if (job.state === 'RUNQUEUED') {
-    const token = await jobs.tokenOf(job)
-    if (token !== null) await jobs.settle({ token, kind: 'cancelled', keep: true })
+    const lease = await jobs.leaseOf(job)
+    if (lease !== null) await jobs.end(job, lease, { kind: 'cancelled' }, { keep: true })
   }
   jobs.handedOut.remove(number)
   return ok
@@ -86,13 +87,13 @@ export const deleteJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const job = await jobs.find(number)
   if (job.state === 'RUNNING') throw new Refusal(405, "Can't delete a RUNNING job")
-  if (job.state === 'PAUSED' && !(await jobs.heldChildren.isInVain(job)))
+  if (job.state === 'PAUSED' && !(await jobs.deps.heldChildren.isInVain(job.record)))
     throw new Refusal(405, "Can't delete a parent jobs with children running")
-  const token = job.state === 'RUNQUEUED' ? await jobs.tokenOf(job) : null
-  if (token !== null) await jobs.settle({ token, kind: 'cancelled', keep: false })
+  const lease = job.state === 'RUNQUEUED' ? await jobs.leaseOf(job) : null
+  if (lease !== null) await jobs.end(job, lease, { kind: 'cancelled' }, { keep: false })
   const children = await jobs.children(job.record.id)
   await jobs.erase([job])
-  await jobs.heldChildren.release(children)
+  await jobs.deps.heldChildren.release(children.map(({ record }) => record))
   jobs.handedOut.remove(number)
   return ok
 }
@@ -123,6 +124,7 @@ async function requeueOne(number: number, name: string | undefined, decrements: 
   const renamedTo = renamed(job.record.job, name, jobs)
   // One that is rejected keeps nobody else from being put back.
   if (!(await jobs.isStanding(job.record))) return
+  if (renamedTo !== null && jobs.isNumberOfAnother(job.record)) return
   await requeue(job, renamedTo, decrements, jobs)
   if (renamedTo !== null) jobs.deps.names.touch(renamedTo)
   jobs.handedOut.remove(number)
@@ -139,9 +141,9 @@ async function requeue(job: WireJob, renamedTo: string | null, decrements: boole
     ...(decrements && count > 0 && { data: withMembers(ownData, { retryAfterCount: count - 1 }) }),
     ...(renamedTo !== null && { job: renamedTo }),
   }
-  const token = isRunning(job) ? await jobs.tokenOf(job) : null
-  if (token !== null) {
-    await jobs.settle({ token, kind: 'again', envelope: await jobs.sealed(record, changes) })
+  const lease = isRunning(job) ? await jobs.leaseOf(job) : null
+  if (lease !== null) {
+    await jobs.settle({ token: lease.token, kind: 'again', envelope: await jobs.sealed(record, changes) })
     return
   }
   await jobs.amend(job, changes)

@@ -1,8 +1,8 @@
-import { jobNumberOf } from '../parameters.ts'
-import type { BedrockPeer } from '../peer.ts'
-import type { BedrockReply } from '../reply.ts'
-import type { BedrockRequest } from '../request.ts'
-import type { WireQueue } from '../rules/wire-queue.ts'
+import type { BedrockPeer } from '../connections/peer.ts'
+import type { WireQueue } from '../jobs/wire-queue.ts'
+import { jobNumberOf } from '../wire/parameters.ts'
+import type { BedrockReply } from '../wire/reply.ts'
+import type { BedrockRequest } from '../wire/request.ts'
 
 /** What a command is carried out with. */
 export interface CommandContext {

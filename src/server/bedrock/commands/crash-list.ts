@@ -1,5 +1,5 @@
-import { requiredText } from '../parameters.ts'
-import { Refusal } from '../refusal.ts'
+import { requiredText } from '../wire/parameters.ts'
+import { Refusal } from '../wire/refusal.ts'
 import { type Command, type CommandContext, ok } from './command.ts'
 
 const longestList = 64 * 1024

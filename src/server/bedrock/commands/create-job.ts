@@ -1,12 +1,12 @@
-import type { SendReceipt } from '../../../backends/contract.ts'
+import type { SendReceipt } from '../../../queue/contract/contract.ts'
 import type { Grant } from '../../access/grant.ts'
-import { leadingInteger } from '../general-headers.ts'
-import { has, rawTextOf, requiredText, textOf } from '../parameters.ts'
-import { Refusal } from '../refusal.ts'
-import type { BedrockRequest } from '../request.ts'
-import { type NewPlan, type Plan, parentNotRunning, planJob, type Wish } from '../rules/creating-jobs.ts'
-import type { WireQueue } from '../rules/wire-queue.ts'
-import { wireObject } from '../wire-values.ts'
+import { type NewPlan, type Plan, parentNotRunning, planJob, type Wish } from '../jobs/creating-jobs.ts'
+import type { WireQueue } from '../jobs/wire-queue.ts'
+import { leadingInteger } from '../wire/general-headers.ts'
+import { has, rawTextOf, requiredText, textOf } from '../wire/parameters.ts'
+import { Refusal } from '../wire/refusal.ts'
+import type { BedrockRequest } from '../wire/request.ts'
+import { wireObject } from '../wire/wire-values.ts'
 import { type Command, okWith } from './command.ts'
 
 const longestName = 255
@@ -49,7 +49,7 @@ async function numberOf({ number, envelope, heldBy }: NewPlan, receipt: SendRece
     return other
   }
   numbers.note(number, envelope.id)
-  if (heldBy !== null) jobs.heldChildren.note(heldBy, envelope.id)
+  if (heldBy !== null) jobs.deps.heldChildren.note(heldBy, envelope.id)
   names.touch(envelope.job)
   return number
 }

@@ -1,25 +1,16 @@
-import type { DeadReason, Settlement } from '../../../backends/contract.ts'
-import { sealingKeys, settleSealed } from '../../../execution/sealing.ts'
-import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../parameters.ts'
-import { Refusal } from '../refusal.ts'
-import type { BedrockRequest } from '../request.ts'
-import {
-  childrenLeft,
-  finish,
-  openEnding,
-  putBack,
-  refuseData,
-  repeatedAt,
-  settled,
-  skipOvertakenBy,
-} from '../rules/ending-jobs.ts'
-import { refuseLargeData, renamed } from '../rules/given-texts.ts'
-import { jsonOf, objectOf } from '../rules/job-data.ts'
-import { refuseLost } from '../rules/lost-leases.ts'
-import { priorityOf } from '../rules/priorities.ts'
-import { isRunning } from '../rules/wire-job.ts'
-import type { WireQueue } from '../rules/wire-queue.ts'
-import { parseWireTime } from '../rules/wire-times.ts'
+import { jsonOf, objectOf } from '../../../envelope/bedrock-data.ts'
+import { end, outcomeOfDone } from '../../../execution/end/end.ts'
+import { nextRunAt } from '../../../execution/end/repeating.ts'
+import { childrenLeft, doneRun, finish, openEnding, putBack, refuseData } from '../jobs/ending-jobs.ts'
+import { refuseLargeData, renamed } from '../jobs/given-texts.ts'
+import { refuseLost } from '../jobs/lost-leases.ts'
+import { priorityOf } from '../jobs/priorities.ts'
+import { isRunning } from '../jobs/wire-job.ts'
+import type { WireQueue } from '../jobs/wire-queue.ts'
+import { parseWireTime } from '../jobs/wire-times.ts'
+import { isSwitchedOn, jobNumberOf, rawTextOf, textOf } from '../wire/parameters.ts'
+import { Refusal } from '../wire/refusal.ts'
+import type { BedrockRequest } from '../wire/request.ts'
 import { type Command, ok } from './command.ts'
 
 export const finishJob: Command = async (request, { jobs, peer }) => {
@@ -42,19 +33,17 @@ async function finishPlainly(number: number, data: string | undefined, jobs: Wir
   const held = jobs.handedOut.get(number)
   if (held === undefined || !held.isPlain) return false
   refuseData(data, false, jobs)
-  const { token, envelope } = held.lease
-  const keep = jobs.keepsSucceeded(envelope.job)
+  const { execution } = jobs.deps
   // Somebody may have made children of it at another server.
-  const done = { token, kind: 'done', result: data ?? null, keep, alone: true } as const
-  const settle = (settlement: Settlement) => jobs.settle(settlement)
-  const receipt = await settleSealed(done, held.lease, sealingKeys(held.lease, jobs.deps.queue.keys), settle)
+  const receipt = await end(held.lease, outcomeOfDone(data ?? null, null, null, execution), execution, null, { alone: true })
   return receipt !== 'lost' && receipt !== 'blocked'
 }
 
 export const retryJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const ending = await openEnding(number, textOf(request, 'data'), jobs)
-  const repeated = isSwitchedOn(request, 'ignoreRepeat') ? null : repeatedAt(ending.job, jobs)
+  refuseSecondBegin(ending.job.record, jobs)
+  const repeated = isSwitchedOn(request, 'ignoreRepeat') ? null : nextRunAt(doneRun(ending, jobs), jobs.deps.execution)
   const renamedTo = renamed(ending.job.record.job, textOf(request, 'name'), jobs)
   const priority = rawTextOf(request, 'jobPriority')
   const runAt = repeated ?? retriedAt(request, jobs)
@@ -76,6 +65,12 @@ export const retryJob: Command = async (request, { jobs }) => {
   return ok
 }
 
+/** It was begun when it was handed out. */
+function refuseSecondBegin({ job }: { readonly job: string }, { deps }: WireQueue): void {
+  if (deps.execution.find(job)?.fields.delivery === 'at-most-once')
+    throw new Refusal(405, 'The job is delivered at most once: it cannot be tried again')
+}
+
 function retriedAt(request: BedrockRequest, jobs: WireQueue): number {
   const nextRun = textOf(request, 'nextRun')
   if (nextRun !== undefined) return parseWireTime(nextRun, 'nextRun')
@@ -87,18 +82,16 @@ function retriedAt(request: BedrockRequest, jobs: WireQueue): number {
 
 export const failJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
-  const job = await jobs.find(number)
-  const token = isRunning(job) ? await jobs.tokenOf(job) : null
-  if (token === null) throw new Refusal(405, onlyRunning)
+  const job = await jobs.findToChange(number)
+  const lease = isRunning(job) ? await jobs.leaseOf(job) : null
+  if (lease === null) throw new Refusal(405, onlyRunning)
   const data = textOf(request, 'data')
   refuseLargeData(data, jobs)
   if (data !== undefined && jsonOf(data) === undefined) throw new Refusal(402, 'Malformed data')
+  await jobs.verified(job.record)
   if (data !== undefined) await jobs.amend(job, { data })
-  const error = { attempt: job.record.attempts, at: jobs.now, message: messageIn(data) }
-  const reason: DeadReason = 'permanent'
-  await skipOvertakenBy(job.record, jobs)
-  await settled({ token, kind: 'dead', reason, error, keep: true }, jobs, onlyRunning)
-  await jobs.heldChildren.release(await jobs.children(job.record.id))
+  const outcome = { kind: 'dead', reason: 'permanent', error: messageIn(data) } as const
+  if ((await jobs.end(job, lease, outcome, { keep: true })) === 'lost') throw new Refusal(405, onlyRunning)
   jobs.handedOut.remove(number)
   return ok
 }

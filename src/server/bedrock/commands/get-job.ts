@@ -1,13 +1,13 @@
-import type { AdmittedLease } from '../../service/admission.ts'
-import { takeAdmitted } from '../../service/taking.ts'
-import { connectionOf, has, requiredText, textOf } from '../parameters.ts'
-import { Refusal } from '../refusal.ts'
-import type { BedrockReply } from '../reply.ts'
-import type { BedrockRequest } from '../request.ts'
-import { type Handed, handOut, takeBack } from '../rules/handing-out.ts'
-import { priorityOf } from '../rules/priorities.ts'
-import { wantedJobs } from '../rules/wanted-jobs.ts'
-import { type WireFields, wireObject } from '../wire-values.ts'
+import type { AdmittedLease } from '../../jobs/admission.ts'
+import { takeAdmitted } from '../../jobs/taking.ts'
+import { type Handed, handOut, takeBack } from '../jobs/handing-out.ts'
+import { priorityOf } from '../jobs/priorities.ts'
+import { wantedJobs } from '../jobs/wanted-jobs.ts'
+import { connectionOf, has, requiredText, textOf } from '../wire/parameters.ts'
+import { Refusal } from '../wire/refusal.ts'
+import type { BedrockReply } from '../wire/reply.ts'
+import type { BedrockRequest } from '../wire/request.ts'
+import { type WireFields, wireObject } from '../wire/wire-values.ts'
 import { type Command, type CommandContext, okWith } from './command.ts'
 import { handedFields } from './job-fields.ts'
 
@@ -46,7 +46,7 @@ async function get(
 }
 
 async function claim(request: BedrockRequest, { jobs, peer }: CommandContext, limit: number): Promise<readonly AdmittedLease[]> {
-  const { claims, queue, owner, leaseMs } = jobs.deps
+  const { claims, queue, execution, owner, leaseMs } = jobs.deps
   const name = requiredText(request, 'name', longestPattern)
   const withMocks = has(request, 'mockRequest') || has(request, 'getMockedJobs')
   const priority = textOf(request, 'jobPriority')
@@ -60,7 +60,7 @@ async function claim(request: BedrockRequest, { jobs, peer }: CommandContext, li
     signals: waits ? [peer.signal, peer.closing] : [peer.signal],
   }
   const until = jobs.now + (waits ? (peer.timeoutMs ?? defaultWaitMs) : 0)
-  const admitted = await takeAdmitted(demand, until, { claims, queue })
+  const admitted = await takeAdmitted(demand, until, { claims, queue, execution })
   if (admitted.length === 0) throw new Refusal(404, 'No job found')
   return admitted
 }

@@ -1,11 +1,11 @@
 import type { Grant } from '../../access/grant.ts'
-import type { Handed } from '../rules/handing-out.ts'
-import { wireNameOf } from '../rules/mock-jobs.ts'
-import { wirePriorityOf } from '../rules/priorities.ts'
-import type { WireJob } from '../rules/wire-job.ts'
-import type { WireQueue } from '../rules/wire-queue.ts'
-import { exactWireTime, wireTime } from '../rules/wire-times.ts'
-import { RawJson, type WireFields } from '../wire-values.ts'
+import type { Handed } from '../jobs/handing-out.ts'
+import { wireNameOf } from '../jobs/mock-jobs.ts'
+import { wirePriorityOf } from '../jobs/priorities.ts'
+import type { WireJob } from '../jobs/wire-job.ts'
+import type { WireQueue } from '../jobs/wire-queue.ts'
+import { exactWireTime, wireTime } from '../jobs/wire-times.ts'
+import { RawJson, type WireFields } from '../wire/wire-values.ts'
 
 /** A job for the client that has it now: as it was before it was handed out. */
 export async function handedFields(handed: Handed, jobs: WireQueue, isBrief: boolean, grant: Grant): Promise<WireFields> {

@@ -1,12 +1,11 @@
 import type { Role } from '../../../client/api/roles.ts'
 import type { Grant } from '../../access/grant.ts'
-import { leadingInteger } from '../general-headers.ts'
-import { jobNumberOf, textOf } from '../parameters.ts'
-import { Refusal } from '../refusal.ts'
-import type { BedrockRequest } from '../request.ts'
-import { refuseLost } from '../rules/lost-leases.ts'
-import { isRunning } from '../rules/wire-job.ts'
-import { serverOwner, type WireQueue } from '../rules/wire-queue.ts'
+import { isHandedOutElsewhere, refuseLost } from '../jobs/lost-leases.ts'
+import type { WireQueue } from '../jobs/wire-queue.ts'
+import { leadingInteger } from '../wire/general-headers.ts'
+import { jobNumberOf, textOf } from '../wire/parameters.ts'
+import { Refusal } from '../wire/refusal.ts'
+import type { BedrockRequest } from '../wire/request.ts'
 
 /** What a token must be for. */
 export const rolesNeeded: ReadonlyMap<string, Role> = new Map([
@@ -63,18 +62,16 @@ async function refuseJob(request: BedrockRequest, grant: Grant, jobs: WireQueue)
   const number = jobNumberOf(request)
   const held = jobs.handedOut.get(number)
   const isOwnOnly = ofOwnJob.has(request.verb) && !grant.may('operate')
+  // What it may not see is not there, whoever works on it.
+  if (grant.isLimited && !grant.sees((await jobs.find(number)).record)) throw new Refusal(404, 'No job with this jobID')
   if (isOwnOnly && held !== undefined) {
     if (held.grant !== grant) throw new Refusal(403, 'Forbidden')
     // The end of most jobs is settled by its lease, which says the same: it is looked at only where that did not do.
     if (request.verb !== 'finishjob') await refuseLost(held, jobs)
   }
   if (held !== undefined && !grant.isLimited) return
-  const job = await jobs.find(number)
-  if (!grant.sees(job.record)) throw new Refusal(404, 'No job with this jobID')
   if (!isOwnOnly || held !== undefined) return
-  // Another server may have handed it out, or this one before it was started anew.
-  const isHandedOut = isRunning(job) && job.record.owner?.startsWith(serverOwner) === true
-  if (!isHandedOut) throw new Refusal(403, 'Forbidden')
+  if (!isHandedOutElsewhere(await jobs.find(number))) throw new Refusal(403, 'Forbidden')
 }
 
 /** Another name for a job must be one that the token is for. */

@@ -1,13 +1,15 @@
 import { version } from '../../../core/version.ts'
-import { Refusal } from '../refusal.ts'
-import { wireObject } from '../wire-values.ts'
+import { Refusal } from '../wire/refusal.ts'
+import { wireObject } from '../wire/wire-values.ts'
 import { type Command, ok, okWith } from './command.ts'
 
 export const ping: Command = async () => ok
 
 export const status: Command = async (_, { jobs, peer }) => {
   const { backend } = jobs.deps.queue
-  const counts = (await backend.store.counts()).filter((count) => peer.grant.sees(count))
+  const { grant } = peer
+  const all = await backend.store.counts({ isSum: !grant.isLimited })
+  const counts = grant.isLimited ? all.filter((count) => grant.sees(count)) : all
   const total = { ready: 0, scheduled: 0, blocked: 0, running: 0, dead: 0 }
   for (const { counts: each } of counts) {
     for (const state of Object.keys(total) as (keyof typeof total)[]) total[state] += each[state]

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Clock } from '../../../core/clock.ts'
-import { processId } from '../../../core/environment.ts'
+import { processId } from '../../../core/process/environment.ts'
+import type { Clock } from '../../../core/time/clock.ts'
 import { type JobsRow, QueryTooLarge } from './jobs-table.ts'
 
 export type QueryAnswer =

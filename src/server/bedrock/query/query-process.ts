@@ -1,5 +1,5 @@
-import { loadDriver, type SqliteDatabase } from '../../../backends/sqlite/driver.ts'
 import { messageOf } from '../../../core/errors.ts'
+import { loadDriver, type SqliteDatabase } from '../../../engines/sqlite/file/driver.ts'
 import { watchParent } from '../../../isolation/parent-watch.ts'
 import type { JobsRow } from './jobs-table.ts'
 import type { QueryAnswer, ToQueryProcess } from './query-child.ts'

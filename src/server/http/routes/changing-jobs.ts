@@ -1,22 +1,24 @@
-import type { ServedQueue } from '../../../app/served-queue.ts'
-import { isFinal } from '../../../backends/job-state.ts'
-import type { JobRecord } from '../../../backends/store.ts'
 import type { JobChange } from '../../../client/api/job-shapes.ts'
-import { parseInstant } from '../../../core/instant.ts'
+import { parseInstant } from '../../../core/time/instant.ts'
 import { sealOf } from '../../../envelope/envelope.ts'
 import { reseal } from '../../../envelope/reseal.ts'
-import { openRecord } from '../../service/verifying.ts'
+import { openRecord } from '../../../execution/admit/verifying.ts'
+import { isFinal } from '../../../queue/contract/job-state.ts'
+import type { JobRecord } from '../../../queue/contract/store.ts'
+import type { Grant } from '../../access/grant.ts'
+import type { ServedExecution } from '../../jobs/served-execution.ts'
 import type { HttpDeps } from '../deps.ts'
-import { HttpProblem, invalidRequest, noSuchJob } from '../http-problem.ts'
-import { jobJson } from '../job-json.ts'
-import { memberTexts } from '../json-text.ts'
 import type { Handlers } from '../route.ts'
+import { SeenJobs } from '../seen-jobs.ts'
+import { HttpProblem, invalidRequest, noSuchJob } from '../wire/http-problem.ts'
+import { jobJson } from '../wire/job-json.ts'
+import { memberTexts } from '../wire/json-text.ts'
 
 type Names = 'changeJob' | 'deleteJob' | 'cancelJob' | 'retryJob' | 'replayDeadJob'
 
 /** Changing jobs that are there. */
-export function changingJobs({ jobs, service: { queue, creating } }: HttpDeps): Pick<Handlers, Names> {
-  const { store } = queue.backend
+export function changingJobs({ jobs, service: { creating, execution } }: HttpDeps): Pick<Handlers, Names> {
+  const { store } = execution
 
   const find = async (id: string): Promise<JobRecord> => {
     const record = await store.get(id)
@@ -24,17 +26,19 @@ export function changingJobs({ jobs, service: { queue, creating } }: HttpDeps): 
     return record
   }
 
-  const putBack = async (id: string) => {
+  const shown = async (id: string, grant: Grant) => jobJson(await new SeenJobs(grant, store).of(await find(id)))
+
+  const putBack = async (id: string, grant: Grant) => {
     const found = await find(id)
     // One that is not what was signed would be rejected by whoever claims it.
-    await openRecord(found, queue, (why) => rejected(id, why))
+    await openRecord(found, execution, (why) => rejected(id, why))
     const [answer] = await store.retry([id])
     if (answer === 'missing') throw noSuchJob(id)
     if (answer === 'active') throw new HttpProblem('job-not-ended', `Job ${id} has not ended: there is nothing to put back`)
     if (answer === 'conflict') {
       throw new HttpProblem('unique-key-taken', `Job ${id} was left alone: another job with its unique key waits or runs`)
     }
-    return { status: 200, body: jobJson(await find(id)) } as const
+    return { status: 200, body: await shown(id, grant) } as const
   }
 
   return {
@@ -45,8 +49,8 @@ export function changingJobs({ jobs, service: { queue, creating } }: HttpDeps): 
       const found = await find(id)
       const payloadText = memberTexts(exchange.text).get('payload')
       if (payloadText !== undefined) await creating.checkPayload(found.job, payloadText)
-      await change(found, { ...body, payloadText }, queue, find)
-      return { status: 200, body: jobJson(await find(id)) }
+      await change(found, { ...body, payloadText }, execution, find)
+      return { status: 200, body: await shown(id, exchange.grant) }
     },
 
     cancelJob: async ({ params: { id } }) => {
@@ -66,12 +70,12 @@ export function changingJobs({ jobs, service: { queue, creating } }: HttpDeps): 
       return { status: 204, body: undefined }
     },
 
-    retryJob: async ({ params: { id } }) => putBack(id),
+    retryJob: async ({ params: { id }, exchange: { grant } }) => putBack(id, grant),
 
-    replayDeadJob: async ({ params: { id } }) => {
+    replayDeadJob: async ({ params: { id }, exchange: { grant } }) => {
       const { state } = await find(id)
       if (state !== 'dead') throw new HttpProblem('job-not-ended', `Job ${id} is ${state}, and not dead`)
-      return putBack(id)
+      return putBack(id, grant)
     },
   }
 }
@@ -87,19 +91,19 @@ interface Changes extends JobChange {
 async function change(
   found: JobRecord,
   changes: Changes,
-  queue: ServedQueue,
+  execution: ServedExecution,
   find: (id: string) => Promise<JobRecord>,
 ): Promise<void> {
   let record = found
   const { id } = record
   const runAt = changes.runAt === undefined ? undefined : parseInstant(changes.runAt, 'runAt')
   for (let round = 0; round < mostRounds; round++) {
-    const opened = await openRecord(record, queue, (why) => rejected(id, why))
+    const opened = await openRecord(record, execution, (why) => rejected(id, why))
     const { priority = opened.identity.priority } = changes
     const contents = { identity: { priority }, payload: changes.payloadText ?? opened.text, runAt: runAt ?? record.runAt }
-    const envelope = reseal(opened, record, contents, queue.keys)
+    const envelope = reseal(opened, record, contents, execution.keys)
     const kept = runAt === undefined ? ({ keepsTime: true } as const) : {}
-    const [answer] = await queue.backend.store.amend([{ id, expected: sealOf(record), envelope, ...kept }])
+    const [answer] = await execution.store.amend([{ id, expected: sealOf(record), envelope, ...kept }])
     if (answer === 'amended') return
     if (answer === 'missing') throw noSuchJob(id)
     if (answer === 'claimed') throw notWaiting(id, 'a worker has it')

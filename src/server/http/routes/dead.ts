@@ -1,9 +1,9 @@
-import type { JobStore } from '../../../backends/store.ts'
 import type { Replayed } from '../../../client/api/dead-shapes.ts'
-import { parseDuration } from '../../../core/duration.ts'
+import { parseDuration } from '../../../core/time/duration.ts'
+import type { JobStore } from '../../../queue/contract/store.ts'
 import type { HttpDeps } from '../deps.ts'
-import { invalidRequest } from '../http-problem.ts'
 import type { Handlers } from '../route.ts'
+import { invalidRequest } from '../wire/http-problem.ts'
 
 const defaultLimit = 1_000
 const pageSize = 500

@@ -1,10 +1,12 @@
-import { toJson } from '../../../core/json.ts'
-import { giveBack } from '../../service/admission.ts'
+import { toJson } from '../../../core/text/json.ts'
+import { takeBack } from '../../jobs/admission.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endAttempts } from '../ending.ts'
-import { HttpProblem } from '../http-problem.ts'
+import { leaseJson } from '../handing-out.ts'
+import { seenLeases } from '../permission.ts'
 import type { Handlers } from '../route.ts'
 import { leaseMsOf } from '../waiting.ts'
+import { HttpProblem } from '../wire/http-problem.ts'
 
 type Names = 'lease' | 'settle' | 'settleMany' | 'extend' | 'reportProgress'
 
@@ -16,34 +18,31 @@ export function leaseHandlers({ service, waiting }: HttpDeps): Pick<Handlers, Na
   const { store } = backend
   return {
     lease: async ({ body, exchange }) => {
-      const leases = await waiting.take(body, exchange)
-      if (leases.length === 0) return { status: 204, body: undefined }
-      const undelivered = () =>
-        giveBack(
-          leases.map(({ token }) => token),
-          service.queue,
-        )
-      return { status: 200, body: { leases }, undelivered }
+      const admitted = await waiting.take(body, exchange)
+      if (admitted.length === 0) return { status: 204, body: undefined }
+      const leases = admitted.map(({ lease }) => lease)
+      const told = admitted.map((each) => leaseJson(each, service.creating.definitionOf(each.lease.envelope.job), exchange.grant))
+      return { status: 200, body: { leases: told }, undelivered: () => takeBack(leases, service) }
     },
 
-    settle: async ({ params: { id }, body }) => {
-      const [receipt = 'lost'] = await endAttempts([{ ...body, id }], service)
+    settle: async ({ params: { id }, body, exchange: { grant } }) => {
+      const [receipt = 'lost'] = await endAttempts([{ ...body, id }], grant, service)
       if (receipt === 'lost') throw leaseLost(id)
       return { status: 200, body: { receipt } }
     },
 
-    settleMany: async ({ body: { settlements } }) => {
-      return { status: 200, body: { receipts: await endAttempts(settlements, service) } }
+    settleMany: async ({ body: { settlements }, exchange: { grant } }) => {
+      return { status: 200, body: { receipts: await endAttempts(settlements, grant, service) } }
     },
 
-    extend: async ({ body: { leases, lease } }) => {
+    extend: async ({ body: { leases, lease }, exchange: { grant } }) => {
       const leaseMs = leaseMsOf(lease)
-      const receipts = await backend.extend(
-        leases.map(({ token }) => token),
-        leaseMs,
-      )
-      const told = leases.map(async ({ id }, at) => {
-        if (receipts[at] === 'lost') return 'lost'
+      const seen = grant.isLimited ? new Set((await seenLeases(leases, grant, service)).map(({ token }) => token)) : null
+      const tokens = leases.map(({ token }) => token).filter((token) => seen?.has(token) ?? true)
+      const receipts = await backend.extend(tokens, leaseMs)
+      const held = new Set(tokens.filter((_, at) => receipts[at] !== 'lost'))
+      const told = leases.map(async ({ id, token }) => {
+        if (!held.has(token)) return 'lost'
         return (await store.get(id))?.cancelRequested ? 'stop' : 'held'
       })
       return { status: 200, body: { leases: await Promise.all(told) } }

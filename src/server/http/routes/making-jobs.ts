@@ -1,16 +1,16 @@
-import type { SendReceipt } from '../../../backends/contract.ts'
 import type { NewJob } from '../../../client/api/job-shapes.ts'
-import { digest } from '../../../core/digest.ts'
-import type { DispatchOptions } from '../../../definition/dispatch.ts'
+import { digest } from '../../../core/text/digest.ts'
+import type { DispatchOptions } from '../../../definition/dispatching/dispatch.ts'
 import { wireMember } from '../../../envelope/bedrock-meta.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
-import { parseRepeat } from '../../../scheduling/repeating/repeat.ts'
+import type { SendReceipt } from '../../../queue/contract/contract.ts'
+import { soundRepeat } from '../../../scheduling/saying/sound-repeat.ts'
 import type { Grant } from '../../access/grant.ts'
-import type { JobService } from '../../service/job-service.ts'
+import type { JobService } from '../../jobs/job-service.ts'
 import type { HttpDeps } from '../deps.ts'
-import { HttpProblem, invalidRequest } from '../http-problem.ts'
-import { entryTexts, memberTexts } from '../json-text.ts'
 import type { Exchange, Handlers } from '../route.ts'
+import { HttpProblem, invalidRequest } from '../wire/http-problem.ts'
+import { entryTexts, memberTexts } from '../wire/json-text.ts'
 
 /** Making jobs. */
 export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'createJob' | 'createJobs'> {
@@ -39,7 +39,12 @@ export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'creat
       for (const { job } of envelopes) service.names.touch(job)
       // What was stored beside it is told all the same.
       if (!receipts.some(({ stored }) => stored)) await refuseHidden(receipts, exchange.grant, service)
-      const created = receipts.map(({ id, stored }) => ({ id, created: stored }))
+      const created = await Promise.all(
+        receipts.map(async (receipt, at) => {
+          const isHidden = await isHeldByOthers(receipt, exchange.grant, service)
+          return { id: isHidden ? (envelopes[at] as Envelope).id : receipt.id, created: receipt.stored }
+        }),
+      )
       return { status: created.some((each) => each.created) ? 201 : 200, body: { jobs: created } }
     },
   }
@@ -67,12 +72,16 @@ async function sendOnce(envelopes: readonly Envelope[], once: Once, service: Job
 }
 
 /** A key that a job outside of the token's limits holds: which job that is, is not told. */
-async function refuseHidden(receipts: readonly SendReceipt[], grant: Grant, { queue }: JobService): Promise<void> {
-  if (!grant.isLimited) return
-  for (const { id, stored } of receipts) {
-    const holder = stored ? null : await queue.backend.store.get(id)
-    if (holder !== null && !grant.sees(holder)) throw new HttpProblem('forbidden', 'The key is held by a job of others')
+async function refuseHidden(receipts: readonly SendReceipt[], grant: Grant, service: JobService): Promise<void> {
+  for (const receipt of receipts) {
+    if (await isHeldByOthers(receipt, grant, service)) throw new HttpProblem('forbidden', 'The key is held by a job of others')
   }
+}
+
+async function isHeldByOthers({ id, stored }: SendReceipt, grant: Grant, { queue }: JobService): Promise<boolean> {
+  if (stored || !grant.isLimited) return false
+  const holder = await queue.backend.store.get(id)
+  return holder !== null && !grant.sees(holder)
 }
 
 async function refuseOtherBody({ id, stored }: SendReceipt, { body }: Once, { queue }: JobService): Promise<void> {
@@ -96,9 +105,9 @@ interface Place {
 function sealable(given: NewJob, { text, at, pointer }: Place, once: Once | null, { creating, queue }: JobService): Sealable {
   const { job, payload: _, repeat = null, unique, ...rest } = given
   // One that leads out of the years that a time can have is of no use, either.
-  if (repeat !== null) parseRepeat(repeat).next(queue.settings.clock.now())
+  if (repeat !== null) soundRepeat(repeat).next(queue.settings.clock.now())
   if (once !== null && unique !== undefined) {
-    const detail = 'can not be given together with an Idempotency-Key, which is a unique key of its own'
+    const detail = 'cannot be given together with an Idempotency-Key, which is a unique key of its own'
     throw invalidRequest([{ pointer: `${pointer}/unique`, detail }])
   }
   if (Object.hasOwn(rest.meta ?? {}, wireMember)) {

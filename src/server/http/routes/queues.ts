@@ -1,26 +1,30 @@
-import { type JobState, jobStates, zeroCounts } from '../../../backends/job-state.ts'
-import type { WorkerRecord } from '../../../backends/presence.ts'
-import type { JobCount } from '../../../backends/store.ts'
 import { version } from '../../../core/version.ts'
+import { type Totals, totalsByQueue, totalsOf } from '../../../queue/contract/queue-counts.ts'
 import type { Grant } from '../../access/grant.ts'
+import { seenWorkers } from '../../access/seen-workers.ts'
 import type { HttpDeps } from '../deps.ts'
-import { iso } from '../job-json.ts'
 import type { Handlers } from '../route.ts'
+import { iso } from '../wire/job-json.ts'
 
-type Names = 'listQueues' | 'pauseQueue' | 'resumeQueue' | 'stats' | 'listWorkers'
+type Names = 'listQueues' | 'pauseQueue' | 'resumeQueue' | 'pauseJobs' | 'resumeJobs' | 'stats' | 'listWorkers'
 
 export function queueHandlers({ service: { queue: served } }: HttpDeps): Pick<Handlers, Names> {
   const { backend, settings } = served
   const { store } = backend
-  const countsFor = async (grant: Grant) => (await store.counts()).filter((count) => grant.sees(count))
+  const countsFor = async (grant: Grant) => (await store.counts({ oldest: true })).filter((count) => grant.sees(count))
   const pausedFor = async (grant: Grant) => (await store.pausedQueues()).filter((queue) => grant.seesQueue(queue))
-  const workersFor = async (grant: Grant) => (await store.workers.list()).flatMap((worker) => seenOf(worker, grant))
+  const workersFor = async (grant: Grant) => {
+    const known = grant.isLimited ? store.counts() : []
+    return seenWorkers(await store.workers.list(), grant, await known)
+  }
   return {
     listQueues: async ({ exchange: { grant } }) => {
       const [all, paused] = await Promise.all([countsFor(grant), pausedFor(grant)])
-      const names = [...new Set([...all.map(({ queue }) => queue), ...paused])].toSorted()
+      const byQueue = totalsByQueue(all)
+      const isPaused = new Set(paused)
+      const names = [...new Set([...byQueue.keys(), ...paused])].toSorted()
       const queues = names.map((queue) => {
-        return { queue, paused: paused.includes(queue), counts: sumOf(all.filter((each) => each.queue === queue)) }
+        return { queue, paused: isPaused.has(queue), ...totalsJson(byQueue.get(queue) ?? totalsOf([])) }
       })
       return { status: 200, body: { queues } }
     },
@@ -35,11 +39,34 @@ export function queueHandlers({ service: { queue: served } }: HttpDeps): Pick<Ha
       return { status: 200, body: { queue, paused: false } }
     },
 
+    pauseJobs: async ({ params: { job } }) => {
+      await store.pauseJob(job)
+      return { status: 200, body: { job, paused: true } }
+    },
+
+    resumeJobs: async ({ params: { job } }) => {
+      await store.resumeJob(job)
+      return { status: 200, body: { job, paused: false } }
+    },
+
     stats: async ({ exchange: { grant } }) => {
       const [all, pausedQueues, workers] = await Promise.all([countsFor(grant), pausedFor(grant), workersFor(grant)])
-      const jobs = all.map(({ job, queue, counts }) => ({ job, queue, counts }))
+      const jobs = all.map(({ job, queue, counts, oldestReadyAt = null }) => {
+        return { job, queue, ...totalsJson({ counts, oldestReadyAt }) }
+      })
       const at = iso(settings.clock.now())
-      const body = { at, version, backend: backend.kind, counts: sumOf(all), jobs, pausedQueues, workers: workers.length }
+      const body = {
+        at,
+        version,
+        backend: backend.kind,
+        ...totalsJson(totalsOf(all)),
+        jobs,
+        pausedQueues,
+        pausedJobs: (await store.pausedJobs()).filter(
+          (job) => grant.seesName(job) && (grant.queues === null || all.some((count) => count.job === job)),
+        ),
+        workers: workers.length,
+      }
       return { status: 200, body }
     },
 
@@ -55,16 +82,6 @@ export function queueHandlers({ service: { queue: served } }: HttpDeps): Pick<Ha
   }
 }
 
-/** A worker, as far as it works on jobs within the limits. */
-function seenOf(worker: WorkerRecord, grant: Grant): readonly WorkerRecord[] {
-  if (!grant.isLimited) return [worker]
-  const jobs = worker.jobs.filter((job) => grant.seesName(job))
-  const queues = worker.queues === null ? grant.queues : worker.queues.filter((queue) => grant.seesQueue(queue))
-  return jobs.length === 0 || queues?.length === 0 ? [] : [{ ...worker, jobs, queues }]
-}
-
-function sumOf(all: readonly JobCount[]): Record<JobState, number> {
-  const sums = zeroCounts()
-  for (const { counts } of all) for (const state of jobStates) sums[state] += counts[state]
-  return sums
+function totalsJson({ counts, oldestReadyAt }: Totals) {
+  return { counts, oldestReadyAt: oldestReadyAt === null ? null : iso(oldestReadyAt) }
 }

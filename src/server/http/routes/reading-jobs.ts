@@ -1,34 +1,68 @@
-import type { JobStore } from '../../../backends/store.ts'
+import { readJobLog } from '../../../app/handles/job-log.ts'
+import { whyOf } from '../../../app/handles/why.ts'
 import type { JobPage, JobSummary } from '../../../client/api/job-shapes.ts'
 import { prefix } from '../../../client/api/operation.ts'
+import type { Json } from '../../../core/text/json.ts'
+import type { JobStore } from '../../../queue/contract/store.ts'
 import type { Grant } from '../../access/grant.ts'
+import type { FilterProblem } from '../../dashboard/shared/filter.ts'
+import { jobSearch } from '../../jobs/job-search.ts'
 import type { HttpDeps } from '../deps.ts'
-import { noSuchJob } from '../http-problem.ts'
-import { isoOrNull, jobJson, summaryJson } from '../job-json.ts'
 import type { Handlers } from '../route.ts'
+import { SeenJobs } from '../seen-jobs.ts'
+import { bookmarkOf, markedBy } from '../wire/bookmark.ts'
+import { invalidRequest, noSuchJob } from '../wire/http-problem.ts'
+import { iso, isoOrNull, jobJson, summaryJson } from '../wire/job-json.ts'
 
 /** Looking at jobs. */
-export function readingJobs({ jobs, service }: HttpDeps): Pick<Handlers, 'listJobs' | 'listDead' | 'getJob' | 'explainJob'> {
-  const { store } = service.queue.backend
+export function readingJobs({
+  service: { queue },
+}: HttpDeps): Pick<Handlers, 'listJobs' | 'listDead' | 'getJob' | 'getJobLog' | 'explainJob'> {
+  const { store } = queue.backend
   return {
-    listJobs: async ({ query, exchange: { grant } }) => pageReply(await pageOf(store, '/jobs', query, {}, grant)),
-    listDead: async ({ query, exchange: { grant } }) => pageReply(await pageOf(store, '/dead', query, { state: 'dead' }, grant)),
-
-    getJob: async ({ params: { id } }) => {
-      const record = await store.get(id)
-      if (record === null) throw noSuchJob(id)
-      return { status: 200, body: jobJson(record) }
+    listJobs: async ({ query, exchange: { grant } }) => {
+      return pageReply(await pageOf(store, '/jobs', { query, fixed: {}, now: queue.settings.clock.now() }, grant))
+    },
+    listDead: async ({ query, exchange: { grant } }) => {
+      const asked = { query, fixed: { state: 'dead' } as const, now: queue.settings.clock.now() }
+      return pageReply(await pageOf(store, '/dead', asked, grant))
     },
 
-    explainJob: async ({ params }) => {
-      const { id, job, state, reasons } = await jobs.why(params.id)
+    getJob: async ({ params: { id }, exchange: { grant } }) => {
+      const record = await store.get(id)
+      if (record === null) throw noSuchJob(id)
+      return { status: 200, body: jobJson(await new SeenJobs(grant, store).of(record)) }
+    },
+
+    getJobLog: async ({ params: { id }, query: { after = 0 } }) => {
+      if ((await store.get(id)) === null) throw noSuchJob(id)
+      // As with payloads, what is encrypted is not shown.
+      const { lines, dropped, last } = await readJobLog(store.logs, id, { after }, null)
+      const shown = lines.map(({ fields, at, ...line }) => ({
+        ...line,
+        at: iso(at),
+        ...(fields && { fields: fields as Fields }),
+      }))
+      return { status: 200, body: { lines: shown, dropped, last } }
+    },
+
+    explainJob: async ({ params, exchange: { grant } }) => {
+      const { id, job, state, reasons } = await whyOf(params.id, new SeenJobs(grant, store).whyStore, queue)
       const told = reasons.map(({ rule, message, until }) => ({ rule, message, until: isoOrNull(until?.getTime() ?? null) }))
       return { status: 200, body: { id, job, state, reasons: told } }
     },
   }
 }
 
-type Filter = Omit<Parameters<JobStore['list']>[0], 'limit' | 'root'> & { readonly limit?: number }
+type Fields = Readonly<Record<string, Json>>
+
+type Filter = Omit<Parameters<JobStore['list']>[0], 'limit' | 'root'> & { readonly limit?: number; readonly where?: string }
+
+interface AskedPage {
+  readonly query: Filter
+  readonly fixed: Filter
+  readonly now: number
+}
 
 const defaultLimit = 50
 
@@ -38,27 +72,52 @@ const rowsAtOnce = 50
 const mostRows = 5_000
 
 /** One more is looked for than was asked for: whether there is a next page is known, not guessed. */
-async function pageOf(store: JobStore, path: string, query: Filter, fixed: Filter, grant: Grant): Promise<JobPage> {
-  const { limit = defaultLimit } = query
-  await refuseUnknown(store, query.before)
+async function pageOf(store: JobStore, path: string, { query, fixed, now }: AskedPage, grant: Grant): Promise<JobPage> {
+  const { limit = defaultLimit, where, before: _, ...given } = query
+  const { stored, matches, oldest } = jobSearch(where, { ...given, ...fixed }, now, refuseFilter)
+  // One that is looked for among many gets a page of whatever was found in them.
+  const isSearched = grant.isLimited || where !== undefined
+  let before = await beginningOf(store, query.before, grant)
   const jobs: JobSummary[] = []
-  let { before } = query
+  const seen = new SeenJobs(grant, store)
+  let examined = 0
+  const told = (searched: number) => (where === undefined ? {} : { searched })
   for (let looked = 0; looked < mostRows; looked += rowsAtOnce) {
-    const size = grant.isLimited ? rowsAtOnce : Math.min(rowsAtOnce, limit + 1 - jobs.length)
-    const rows = await store.list({ ...query, ...fixed, ...(before !== undefined && { before }), limit: size })
+    const size = isSearched ? rowsAtOnce : Math.min(rowsAtOnce, limit + 1 - jobs.length)
+    const rows = await store.list({ ...stored, ...(before !== undefined && { before }), limit: size })
     for (const row of rows) {
-      if (grant.sees(row) && jobs.length === limit) return { jobs, next: addressOf(path, { ...query, limit }, jobs.at(-1)?.id) }
-      if (grant.sees(row)) jobs.push(summaryJson(row))
+      if (oldest !== null && row.createdAt < oldest) return { jobs, next: null, ...told(examined) }
       before = row.id
+      if (!grant.sees(row)) continue
+      examined++
+      // No filter finds what is not shown.
+      const record = await seen.of(row)
+      if (!matches(record)) continue
+      if (jobs.length === limit) {
+        return { jobs, next: addressOf(path, { ...query, limit }, jobs.at(-1)?.id), ...told(examined) }
+      }
+      jobs.push(summaryJson(record))
     }
-    if (rows.length < size) return { jobs, next: null }
+    if (rows.length < size) return { jobs, next: null, ...told(examined) }
   }
-  return { jobs, next: addressOf(path, { ...query, limit }, before) }
+  return {
+    jobs,
+    ...told(examined),
+    next: addressOf(path, { ...query, limit }, before === undefined || !grant.isLimited ? before : bookmarkOf(before)),
+  }
 }
 
-/** Where it is gone, backends differ in where they go on: better none of that. */
-async function refuseUnknown(store: JobStore, id: string | undefined): Promise<void> {
-  if (id !== undefined && (await store.get(id)) === null) throw noSuchJob(id)
+function refuseFilter(problems: readonly FilterProblem[]): never {
+  throw invalidRequest(problems.map(({ message }) => ({ pointer: 'where', detail: message })))
+}
+
+/** Where it is gone, backends differ in where they go on: better none of that. A job of others is as good as gone. */
+async function beginningOf(store: JobStore, before: string | undefined, grant: Grant): Promise<string | undefined> {
+  if (before === undefined) return undefined
+  const marked = markedBy(before)
+  const found = await store.get(marked ?? before)
+  if (found === null || (marked === undefined && !grant.sees(found))) throw noSuchJob(before)
+  return found.id
 }
 
 function addressOf(path: string, query: Filter, before = ''): string {

@@ -1,7 +1,7 @@
 import type { HttpDeps } from '../deps.ts'
-import { HttpProblem } from '../http-problem.ts'
-import { openApiDocument } from '../openapi.ts'
 import type { Handlers } from '../route.ts'
+import { HttpProblem } from '../wire/http-problem.ts'
+import { openApiDocument } from '../wire/openapi.ts'
 
 export function serverHandlers({ service: { queue } }: HttpDeps): Pick<Handlers, 'health' | 'ready' | 'openApi'> {
   const document = openApiDocument()

@@ -426,7 +426,7 @@ describe('a parent', () => {
     expect(await states()).toEqual(['PAUSED', 'FINISHED', 'QUEUED'])
   })
 
-  test('what can not be is refused', async () => {
+  test('what cannot be is refused', async () => {
     const { ask } = await family()
     const status = async (verb: string, headers: object) => (await ask(verb, headers as never)).status
     expect(await status('CreateJob', { name: 'x', parentJobID: 2 })).toBe('405 Cannot create grandchildren')

@@ -41,6 +41,8 @@ describe('CreateJob', () => {
     [{ name: 'a', repeat: 'FINISHED' }, '402 Malformed repeat'],
     [{ name: 'a', repeat: '+1 DAY' }, '402 Malformed repeat'],
     [{ name: 'a', repeat: 'FINISHED, 1 DAY' }, '402 Malformed repeat'],
+    [{ name: 'a', repeat: 'FINISHED, START OF DAY' }, '402 Malformed repeat'],
+    [{ name: 'a', repeat: 'SCHEDULED, -1 HOUR' }, '402 Malformed repeat'],
     [{ name: 'a', repeat: 'FINISHED,,+1 DAY,' }, '200 OK'],
     [{ name: 'a', repeat: '' }, '200 OK'],
     [{ name: 'a', firstRun: 'tomorrow' }, '402 Malformed firstRun'],

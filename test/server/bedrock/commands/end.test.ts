@@ -116,7 +116,7 @@ describe('FinishJob', () => {
     expect((await ask('FinishJob', { jobID: 1 })).status).toBe('200 OK')
   })
 
-  test('a worker that was too slow can not end the job that somebody else has by now', async () => {
+  test('a worker that was too slow cannot end the job that somebody else has by now', async () => {
     const { ask, clock } = await running({}, { lease: '10s' })
     await clock.advance(11_000)
     await ask('GetJob', { name: 'nothing' })
@@ -135,6 +135,16 @@ describe('RetryJob', () => {
     const { ask } = await running({}, { at: Date.UTC(2026, 0, 1) })
     await ask('RetryJob', { jobID: 1, ...headers })
     expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'QUEUED', nextRun })
+  })
+
+  test('is refused for a job that must not be begun twice', async () => {
+    const { ask, status, jobs, backend } = await served()
+    jobs.declare('once').delivery('at-most-once')
+    await ask('CreateJob', { name: 'once' })
+    await ask('GetJob', { name: 'once' })
+    expect(await status('RetryJob', { jobID: 1 })).toBe('405 The job is delivered at most once: it cannot be tried again')
+    expect(await status('FinishJob', { jobID: 1 })).toBe('200 OK')
+    expect((await backend.store.counts())[0]?.counts).toMatchObject({ succeeded: 1, ready: 0 })
   })
 
   test('goes by the repeat first, unless that is to be ignored', async () => {
@@ -278,7 +288,7 @@ describe('what a job is left with', () => {
     expect((await ask('QueryJob', { jobID: 1 })).json).toMatchObject({ state: 'RUNNING', data: { a: 1 } })
   })
 
-  test.each(['x'.repeat(256), 'é'.repeat(192), 'a\tb', 'mock~a'])(
+  test.each(['x'.repeat(256), 'é'.repeat(192), 'a\u0001b', 'mock~a'])(
     'a name that no job could be made with is refused (%#)',
     async (name) => {
       const { ask } = await running()

@@ -87,7 +87,7 @@ describe('GetJob', () => {
 })
 
 describe('GetJobs', () => {
-  test('puts aside what can not be handed out, and hands out the rest', async () => {
+  test('puts aside what cannot be handed out, and hands out the rest', async () => {
     const { ask, backend } = await served()
     for (const name of ['a', 'b', 'c']) await ask('CreateJob', { name, retryAfter: '+1 HOUR' })
     const [id] = await backend.store.numbers.find([2])
@@ -227,6 +227,20 @@ describe('waiting', () => {
       return (await backend.store.counts())[0]?.counts.ready === 1
     })
     expect((await ask('GetJob', { name: 'a' })).json).toMatchObject({ jobID: 1, data: {} })
+  })
+
+  test('a reply that nobody may have received ends a job that must not be begun twice', async () => {
+    const { client, ask, clock, jobs, backend } = await served()
+    jobs.declare('once').delivery('at-most-once')
+    await ask('CreateJob', { name: 'once' })
+    const forgetful = await client()
+    forgetful.send('GetJob\nname: once\nConnection: forget\n\n')
+    expect(await forgetful.all()).toMatch(/^202 Successfully queued/)
+    await until(async () => {
+      await clock.advance(0)
+      return (await backend.store.counts())[0]?.counts.dead === 1
+    })
+    expect((await backend.store.list({ limit: 1 }))[0]).toMatchObject({ reason: 'interrupted' })
   })
 
   test('2,000 connections wait for 2,000 jobs, and each gets exactly one', async () => {

@@ -1,0 +1,70 @@
+import { messageOf } from '../../core/errors.ts'
+import { unknownOptions } from '../../core/options.ts'
+import { type Duration, parseDuration } from '../../core/time/duration.ts'
+import { waitProblem } from '../../definition/dispatching/workflow.ts'
+import type { DefinitionFields } from '../../definition/fields.ts'
+import { countProblem, queueProblem } from '../../definition/names.ts'
+import { type Priority, priorityNumber, priorityProblem } from '../../definition/policies/priority.ts'
+import { type Backoff, backoffOf } from '../../definition/policies/retry.ts'
+import type { KeepOptions } from '../../definition/words/description-words.ts'
+
+/** What counts for all jobs of a program that say nothing else. */
+export interface JobDefaults {
+  /** So many more attempts after the first one failed; 0 unless it is said. */
+  readonly retries?: number
+  /** The pause before another attempt; it doubles from one second to one minute, with full jitter, unless it is said. */
+  readonly backoff?: Backoff
+  readonly timeout?: Duration | null
+  readonly queue?: string
+  readonly priority?: Priority
+  readonly idempotencyTtl?: Duration
+  readonly waitAtMost?: Duration
+  /** How long ended jobs are kept. */
+  readonly keep?: KeepOptions
+}
+
+type Reading<Name extends keyof JobDefaults> = (value: NonNullable<JobDefaults[Name]>) => Partial<DefinitionFields>
+
+/** A limit of null is none, which is the default. */
+const readings: { readonly [Name in keyof JobDefaults]-?: Reading<Name> } = {
+  retries: (retries) => sound([countProblem(retries, 'retries')], () => ({ maxAttempts: retries + 1 })),
+  backoff: (backoff) => ({ retry: backoffOf(backoff) }),
+  timeout: (timeout) => {
+    const timeoutMs = parseDuration(timeout, 'timeout')
+    return sound([timeoutMs > 0 ? undefined : 'timeout must be more than 0 ms'], () => ({ timeoutMs }))
+  },
+  queue: (queue) => sound([queueProblem(queue)], () => ({ queue })),
+  priority: (priority) => sound([priorityProblem(priority)], () => ({ priority: priorityNumber(priority) })),
+  idempotencyTtl: (ttl) => ({ idempotencyTtlMs: parseDuration(ttl, 'idempotencyTtl') }),
+  waitAtMost: (time) => {
+    const longestWaitMs = parseDuration(time, 'waitAtMost')
+    return sound([waitProblem(longestWaitMs)], () => ({ longestWaitMs }))
+  },
+  // Not of a job, but of how its end is kept: see `Settings.keep`.
+  keep: () => ({}),
+}
+
+/** As the fields of a definition; what is wrong is added to the problems. */
+export function defaultFields(defaults: JobDefaults, problems: string[]): Partial<DefinitionFields> {
+  if (typeof defaults !== 'object' || defaults === null) {
+    problems.push(`defaults must be an object such as { retries: 3 }, got ${String(defaults)}`)
+    return {}
+  }
+  problems.push(...unknownOptions(defaults, Object.keys(readings)).map((problem) => `defaults: ${problem}`))
+  const said = Object.entries(defaults).filter(([name, value]) => value != null && Object.hasOwn(readings, name))
+  const parts = said.map(([name, value]) => {
+    try {
+      return (readings[name as keyof JobDefaults] as Reading<keyof JobDefaults>)(value)
+    } catch (thrown) {
+      problems.push(`defaults: ${messageOf(thrown)}`)
+      return {}
+    }
+  })
+  return Object.assign({}, ...parts)
+}
+
+function sound<Fields>(problems: readonly (string | undefined)[], fields: () => Fields): Fields {
+  const [problem] = problems.filter((each) => each !== undefined)
+  if (problem !== undefined) throw new Error(problem)
+  return fields()
+}

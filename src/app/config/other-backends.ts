@@ -1,0 +1,57 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { Place } from './opening.ts'
+
+export const defaultBackend = 'default'
+
+/** Where the jobs of a definition are kept, unless a dispatch says otherwise. */
+export function homeOf({ fields: { backend } }: JobDefinition): string {
+  return backend ?? defaultBackend
+}
+
+/** The backends of a program beside its default one, each of them made when it is first asked for. */
+export class OtherBackends<Member> {
+  readonly #place: () => Promise<Place>
+  readonly #create: (name: string, place: Place) => Member
+  readonly #members = new Map<string, Member>()
+
+  constructor(place: () => Promise<Place>, create: (name: string, place: Place) => Member) {
+    this.#place = place
+    this.#create = create
+  }
+
+  /** Those that were made so far. */
+  get made(): readonly Member[] {
+    return [...this.#members.values()]
+  }
+
+  /** All of them, or the one of that name alone; none where it is the default one's. */
+  async all(only?: string): Promise<readonly Member[]> {
+    const { options } = await this.#place()
+    const names = Object.keys(options.backends ?? {}).filter((name) => name !== defaultBackend)
+    if (only === undefined) return Promise.all(names.map((name) => this.named(name) as Promise<Member>))
+    const member = await this.named(only)
+    return member === undefined ? [] : [member]
+  }
+
+  /** Undefined is the default one. */
+  async named(name: string): Promise<Member | undefined> {
+    if (name === defaultBackend) return undefined
+    const { options, folder } = await this.#place()
+    const { backends = {}, backend: _, ...rest } = options
+    const url = Object.hasOwn(backends, name) ? backends[name] : undefined
+    if (url === undefined) throw unknownBackend(name, Object.keys(backends))
+    let member = this.#members.get(name)
+    if (member === undefined) {
+      member = this.#create(name, { url, options: rest, folder })
+      this.#members.set(name, member)
+    }
+    return member
+  }
+}
+
+function unknownBackend(name: string, known: readonly string[]): TreadleError {
+  const names = [...new Set([defaultBackend, ...known])].join(', ')
+  const message = `No backend is called ${JSON.stringify(name)}; known: ${names}. Add it: treadle({ backends: { default: …, ${name}: 'sqlite:${name}.db' } })`
+  return new TreadleError('BACKEND_UNKNOWN', message)
+}

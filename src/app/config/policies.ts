@@ -1,0 +1,81 @@
+import { TreadleError } from '../../core/errors.ts'
+import { unknownOptions } from '../../core/options.ts'
+import { glob } from '../../core/text/glob.ts'
+import { shown } from '../../core/text/shown.ts'
+import type { DefinitionFields, ErrorHook, FailWhen, Hook, SuccessHook } from '../../definition/fields.ts'
+import type { Middleware } from '../../definition/middleware.ts'
+import { functionProblem, jobNameProblem } from '../../definition/names.ts'
+import { noHooks, type ProgramHooks, type ProgramRules } from '../../definition/program-rules.ts'
+
+interface Wrapping extends Pick<Middleware, 'run' | 'dispatch'> {
+  readonly fits: (job: string) => boolean
+}
+
+/** The functions that a program has for all of its jobs, by the words that add them. */
+export interface ProgramFunctions {
+  readonly before: Hook
+  readonly onSuccess: SuccessHook
+  readonly onError: ErrorHook
+  readonly finally: Hook
+  readonly failWhen: FailWhen
+}
+
+/** What a program says of all of its jobs: defaults, hooks and middleware. */
+export class Policies implements ProgramRules {
+  /** Is told whenever something else counts than before. */
+  onChange: () => void = () => {}
+  readonly #wrappings: Wrapping[] = []
+  #hooks = noHooks
+  #defaults: Partial<DefinitionFields> = {}
+  #timezone = 'UTC'
+
+  get defaults(): Partial<DefinitionFields> {
+    return this.#defaults
+  }
+
+  get timezone(): string {
+    return this.#timezone
+  }
+
+  /** What the options of the program say. */
+  settle({ defaults, timezone }: { readonly defaults: Partial<DefinitionFields>; readonly timezone: string }): void {
+    this.#defaults = defaults
+    this.#timezone = timezone
+    if (Object.keys(defaults).length > 0 || timezone !== 'UTC') this.onChange()
+  }
+
+  add<Word extends keyof ProgramFunctions>(word: Word, given: ProgramFunctions[Word]): void {
+    refuse(`jobs.${word}`, [functionProblem(given, word)])
+    this.#hooks = { ...this.#hooks, [word]: [...this.#hooks[word], given] }
+    this.onChange()
+  }
+
+  /** Around the jobs whose keys fit a pattern; around all of them where there is none. */
+  wrap(pattern: string | undefined, given: unknown): void {
+    const { run, dispatch, ...others } = typeof given === 'function' ? { run: given } : (Object(given) as Record<string, unknown>)
+    refuse('jobs.use', [
+      pattern === undefined ? undefined : jobNameProblem(pattern, 'the pattern'),
+      ...unknownOptions(others, ['run', 'dispatch']),
+      run === undefined && dispatch === undefined ? `it takes a function, or { run, dispatch }, got ${shown(given)}` : undefined,
+      run === undefined ? undefined : functionProblem(run, 'run'),
+      dispatch === undefined ? undefined : functionProblem(dispatch, 'dispatch'),
+    ])
+    const wrapped = { ...(run !== undefined && { run }), ...(dispatch !== undefined && { dispatch }) } as Middleware
+    this.#wrappings.push({ ...wrapped, fits: pattern === undefined ? () => true : glob(pattern) })
+    this.onChange()
+  }
+
+  hooksOf(job: string): ProgramHooks {
+    const fitting = this.#wrappings.filter(({ fits }) => fits(job))
+    return {
+      ...this.#hooks,
+      around: fitting.flatMap(({ run }) => run ?? []),
+      aroundDispatch: fitting.flatMap(({ dispatch }) => dispatch ?? []),
+    }
+  }
+}
+
+function refuse(subject: string, problems: readonly (string | undefined)[]): void {
+  const found = problems.filter((problem) => problem !== undefined)
+  if (found.length > 0) throw new TreadleError('CONFIG_INVALID', `${subject}: ${found.join('; ')}`)
+}

@@ -1,0 +1,81 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { DispatchOptions } from '../../definition/dispatching/dispatch.ts'
+import { noPayload } from '../../definition/dispatching/draft.ts'
+import type { Run } from '../../definition/dispatching/run.ts'
+
+/** A job that is about to be sent. */
+export interface Outgoing {
+  readonly definition: JobDefinition
+  readonly payload: unknown
+  readonly options: DispatchOptions
+}
+
+/**
+ * Sends jobs through the middleware around their dispatches. They are sent together, when each of them has come through: where one
+ * is refused on the way, none is sent.
+ */
+export async function sentThroughMiddleware<Job extends Outgoing>(
+  jobs: readonly Job[],
+  send: (jobs: readonly Job[]) => Promise<readonly Run[]>,
+): Promise<readonly Run[]> {
+  if (jobs.every(({ definition }) => definition.fields.aroundDispatch.length === 0)) return send(jobs)
+  const gate = new Gate(jobs, send)
+  return Promise.all(jobs.map((job, index) => gate.pass(job, index)))
+}
+
+/** Where jobs wait until all of them have come through their middleware. */
+class Gate<Job extends Outgoing> {
+  readonly #send: (jobs: readonly Job[]) => Promise<readonly Run[]>
+  readonly #arrived: Job[]
+  readonly #sent: Promise<readonly Run[]>
+  #resolve: (runs: readonly Run[] | Promise<readonly Run[]>) => void = () => {}
+  #reject: (thrown: unknown) => void = () => {}
+  #missing: number
+
+  constructor(jobs: readonly Job[], send: (jobs: readonly Job[]) => Promise<readonly Run[]>) {
+    this.#send = send
+    this.#arrived = [...jobs]
+    this.#missing = jobs.length
+    this.#sent = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    // Who waits for it is told; where nobody does, whoever refused has told already.
+    this.#sent.catch(() => {})
+  }
+
+  async pass(job: Job, index: number): Promise<Run> {
+    let isThrough = false
+    const enter = async (place: number, seen: Job): Promise<Run> => {
+      const middleware = seen.definition.fields.aroundDispatch[place]
+      if (middleware === undefined) {
+        if (isThrough) throw misused(job, 'called next() twice')
+        isThrough = true
+        return this.#arrive(seen, index)
+      }
+      const { payload, options, definition } = seen
+      const request = { job: definition.job, payload: payload === noPayload ? undefined : payload, options }
+      return middleware(request, (changes) => enter(place + 1, { ...seen, ...changes }))
+    }
+    try {
+      const run = await enter(0, job)
+      if (isThrough) return run
+      throw misused(job, 'did not call next()')
+    } catch (thrown) {
+      if (!isThrough) this.#reject(thrown)
+      throw thrown
+    }
+  }
+
+  async #arrive(job: Job, index: number): Promise<Run> {
+    this.#arrived[index] = job
+    this.#missing--
+    if (this.#missing === 0) this.#resolve(this.#send(this.#arrived))
+    return (await this.#sent)[index] as Run
+  }
+}
+
+function misused({ definition }: Outgoing, what: string): TreadleError {
+  return new TreadleError('CONFIG_INVALID', `A middleware around the dispatch of "${definition.job}" ${what}`)
+}

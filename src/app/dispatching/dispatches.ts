@@ -1,0 +1,302 @@
+import { answerOf, atOnce } from '../../core/answer.ts'
+import { TreadleError } from '../../core/errors.ts'
+import { shown } from '../../core/text/shown.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import { type Dispatcher, type DispatchOptions, dispatchOptions } from '../../definition/dispatching/dispatch.ts'
+import { noPayload } from '../../definition/dispatching/draft.ts'
+import type { Run } from '../../definition/dispatching/run.ts'
+import { type HandlerFunction, handlerFunction } from '../../definition/handler.ts'
+import type { Registry } from '../../definition/registry.ts'
+import type { ChildRequest } from '../../execution/attempt/run-links.ts'
+import { insideIsolate } from '../../isolation/inside.ts'
+import type { SendReceipt } from '../../queue/contract/contract.ts'
+import type { Opened, Opening } from '../config/opening.ts'
+import { homeOf } from '../config/other-backends.ts'
+import { RunHandle, type RunHandleDeps } from '../handles/run-handle.ts'
+import { sendChild } from './children.ts'
+import { type Outgoing, sentThroughMiddleware } from './dispatch-middleware.ts'
+import type { GivenFunctions } from './given-functions.ts'
+import type { PlacedJob } from './joined-sending.ts'
+
+export interface DispatchesDeps {
+  /** Those that were given with dispatches. */
+  readonly functions: GivenFunctions
+  /** Of the backend. */
+  readonly name: string
+  readonly opening: Opening
+  readonly registry: Registry
+  readonly handles: RunHandleDeps
+  /** Runs what was sent, where that is how the backend works. */
+  readonly pass: () => Promise<unknown>
+  /** The dispatches of another backend of the program. */
+  readonly named: (name: string) => Promise<Dispatches>
+  /** What a handle needs of a job that may be in any backend of the program. */
+  readonly located: (id: string) => RunHandleDeps
+}
+
+/** Which transaction of the caller a workflow is stored in. */
+export interface JoinOptions {
+  /** A transaction on the queue's database, which the caller ends: all of the jobs are there when it is committed. */
+  readonly in?: DispatchOptions['in']
+}
+
+/** The jobs of a workflow, and what they have in common. */
+export interface MadeJobs {
+  readonly root: string
+  readonly jobs: readonly PlacedJob[]
+}
+
+/** Jobs that name each other need their ids before they are sent. */
+export type MakeJobs = (newId: () => string) => MadeJobs
+
+export interface SentWorkflow {
+  readonly id: string
+  readonly runs: readonly Run[]
+}
+
+/** Sends jobs to the queue of a program, and gives handles of them. */
+export class Dispatches implements Dispatcher {
+  readonly #deps: DispatchesDeps
+
+  constructor(deps: DispatchesDeps) {
+    this.#deps = deps
+  }
+
+  async dispatch(given: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
+    refuseOtherThanObject(options, given)
+    const name = options.backend ?? homeOf(given)
+    if (name === this.#deps.name) return this.#dispatchHere(given, payload, options)
+    return (await this.#named(name)).#dispatchHere(given, payload, here(options))
+  }
+
+  async #dispatchHere(given: JobDefinition, payload: unknown, options: DispatchOptions): Promise<Run> {
+    const opened = this.#atHand() ?? (await this.opened())
+    const definition = this.#deps.registry.complete(given)
+    if (definition.fields.aroundDispatch.length === 0) return this.#send({ definition, payload, options }, opened)
+    const runs = await sentThroughMiddleware([{ definition, payload, options }], async (jobs) =>
+      Promise.all(jobs.map((job) => this.#send(job, opened))),
+    )
+    return runs[0] as Run
+  }
+
+  /** Of which the function is called for this very job, in this process. */
+  async dispatchFunction(job: string, given: HandlerFunction<never, unknown>, options: DispatchOptions): Promise<Run> {
+    const { backend: name = this.#deps.name } = options
+    if (name !== this.#deps.name) return (await this.#named(name)).dispatchFunction(job, given, here(options))
+    const opened = this.#atHand() ?? (await this.opened())
+    const { functions } = this.#deps
+    const id = opened.sending.newId()
+    const definition = functions.keep(id, job, handlerFunction(job, given))
+    try {
+      const runs = await sentThroughMiddleware([{ definition, payload: noPayload, options }], async (jobs) =>
+        Promise.all(jobs.map((each) => this.#send(each, opened, id))),
+      )
+      const [run] = runs as readonly [Run]
+      if (run.id !== id) functions.forget(id)
+      return run
+    } catch (thrown) {
+      functions.forget(id)
+      throw thrown
+    }
+  }
+
+  async dispatchMany(given: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Promise<readonly Run[]> {
+    const name = dispatchOptions(options).backend ?? homeOf(given)
+    if (name === this.#deps.name) return this.#dispatchManyHere(given, payloads, options)
+    return (await this.#named(name)).#dispatchManyHere(given, payloads, here(options))
+  }
+
+  async #dispatchManyHere(given: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Promise<readonly Run[]> {
+    const opened = await this.opened()
+    const definition = this.#deps.registry.complete(given)
+    if (definition.fields.aroundDispatch.length === 0 || !Array.isArray(payloads)) {
+      return this.#sendMany(definition, payloads, options, opened)
+    }
+    const common = dispatchOptions(options)
+    return sentThroughMiddleware(
+      payloads.map((payload) => ({ definition, payload, options: common })),
+      (jobs) =>
+        this.#sendMany(
+          definition,
+          jobs.map(({ payload }) => payload),
+          jobs.map((job) => job.options),
+          opened,
+        ),
+    )
+  }
+
+  async #send({ definition, payload, options }: Outgoing, opened: Opened, id?: string): Promise<Run> {
+    if ('in' in options) return (await this.#dispatchJoined(definition, [payload], options))[0] as Run
+    const receipt = await opened.sending.send(definition, payload, options, id)
+    if (opened.backend.kind === 'sync') await this.#deps.pass()
+    return this.handle(definition.job, receipt)
+  }
+
+  async #sendMany(
+    definition: JobDefinition,
+    payloads: readonly unknown[],
+    options: DispatchOptions | readonly DispatchOptions[],
+    opened: Opened,
+  ): Promise<readonly Run[]> {
+    const [first = {}] = Array.isArray(options) ? options : [dispatchOptions(options)]
+    if ('in' in first) return this.#dispatchJoined(definition, payloads, first)
+    const receipts = await opened.sending.sendMany(definition, payloads, options)
+    if (opened.backend.kind === 'sync') await this.#deps.pass()
+    return receipts.map((receipt) => this.handle(definition.job, receipt))
+  }
+
+  dispatchAtOnce(given: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): readonly Run[] {
+    const name = options.backend ?? homeOf(given)
+    if (name !== this.#deps.name) throw new TreadleError('TRANSACTION_INVALID', notInThisTransaction(given.job, name))
+    const opened = this.#atHand()
+    const definition = this.#deps.registry.complete(given)
+    if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen(`"${definition.job}"`))
+    refuseMiddleware([definition])
+    const receipts = atOnce(opened.sending.sendJoined(definition, payloads, options), () => takesTime(`"${definition.job}"`))
+    return receipts.map((receipt) => this.handle(definition.job, receipt))
+  }
+
+  async #dispatchJoined(
+    definition: JobDefinition,
+    payloads: readonly unknown[],
+    options: DispatchOptions,
+  ): Promise<readonly Run[]> {
+    const { sending } = this.#atHand() ?? (await this.opened())
+    const receipts = await answerOf(sending.sendJoined(definition, payloads, options))
+    return receipts.map((receipt) => this.handle(definition.job, receipt))
+  }
+
+  async dispatchWorkflow(make: MakeJobs, options: JoinOptions): Promise<SentWorkflow> {
+    const { sending } = this.#atHand() ?? (await this.opened())
+    const made = make(() => sending.newId())
+    const names = [...new Set(made.jobs.map(backendOf))]
+    if (names.length > 1) throw acrossBackends(names)
+    const [name = this.#deps.name] = names
+    const home = name === this.#deps.name ? this : await this.#named(name)
+    return home.#dispatchWorkflowHere(made, options)
+  }
+
+  async #dispatchWorkflowHere({ root, jobs }: MadeJobs, options: JoinOptions): Promise<SentWorkflow> {
+    const { backend, sending } = this.#atHand() ?? (await this.opened())
+    if (backend.store === undefined) throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend has no workflows`)
+    const runs = await sentThroughMiddleware(jobs, async (changed) => {
+      for (const job of changed) refuseOwnTransaction(job)
+      const isJoined = 'in' in options
+      const receipts = await (isJoined
+        ? answerOf(sending.sendWorkflowJoined(changed, options.in))
+        : sending.sendWorkflow(changed))
+      if (backend.kind === 'sync') await this.#deps.pass()
+      return this.#workflowOf({ root, jobs: changed }, receipts).runs
+    })
+    return { id: root, runs }
+  }
+
+  /** In a transaction on a SQLite file, which cannot wait. */
+  dispatchWorkflowAtOnce(make: MakeJobs, tx: unknown): SentWorkflow {
+    const opened = this.#atHand()
+    if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen('a workflow'))
+    const made = make(() => opened.sending.newId())
+    refuseMiddleware(made.jobs.map(({ definition }) => definition))
+    const stray = made.jobs.find((each) => backendOf(each) !== this.#deps.name)
+    if (stray !== undefined)
+      throw new TreadleError('TRANSACTION_INVALID', notInThisTransaction(stray.definition.job, backendOf(stray)))
+    const receipts = atOnce(opened.sending.sendWorkflowJoined(made.jobs, tx), () => takesTime('a workflow'))
+    return this.#workflowOf(made, receipts)
+  }
+
+  #workflowOf({ root, jobs }: MadeJobs, receipts: readonly SendReceipt[]): SentWorkflow {
+    const runs = receipts.map((receipt, index) => this.handle(jobs[index]?.definition.job as string, receipt))
+    return { id: root, runs }
+  }
+
+  async dispatchChild(request: ChildRequest): Promise<Run> {
+    const { sending } = await this.opened()
+    const { registry } = this.#deps
+    const { job, payload } = request
+    const definition = registry.get(job)
+    const home = homeOf(definition)
+    if (home !== this.#deps.name) throw acrossBackends([this.#deps.name, home])
+    if (definition.fields.aroundDispatch.length === 0) return this.handle(job, await sendChild(request, registry, sending))
+    const runs = await sentThroughMiddleware([{ definition, payload, options: request.options }], ([changed]) =>
+      sendChild({ ...request, ...changed }, registry, sending).then((receipt) => [this.handle(job, receipt)]),
+    )
+    return runs[0] as Run
+  }
+
+  handle(job: string, { id, stored }: Pick<SendReceipt, 'id' | 'stored'>): Run {
+    return new RunHandle(id, job, stored, this.#deps.handles)
+  }
+
+  /** A handle of a job of which only the id is known. */
+  find(job: string, id: string): Run {
+    return new RunHandle(id, job, false, this.#deps.located(id))
+  }
+
+  #named(name: string): Promise<Dispatches> {
+    // While an isolate loads its modules nothing is dispatched.
+    const inside = insideIsolate()
+    return inside?.isLoading ? inside.begin() : this.#deps.named(name)
+  }
+
+  /**
+   * The queue, to change what is in it. While an isolate loads its modules that never comes: what a program does when it is run
+   * is done already.
+   */
+  async opened(): Promise<Opened> {
+    const inside = insideIsolate()
+    return inside?.isLoading ? inside.begin() : this.#deps.opening.use()
+  }
+
+  /** Spares a dispatch the wait for what is open. */
+  #atHand(): Opened | undefined {
+    return insideIsolate()?.isLoading ? undefined : this.#deps.opening.opened
+  }
+}
+
+function backendOf({ definition, options }: PlacedJob): string {
+  return options.backend ?? homeOf(definition)
+}
+
+/** The backend has been chosen, and is not looked for again. */
+function here(options: DispatchOptions): DispatchOptions {
+  const { backend: _, ...rest } = dispatchOptions(options)
+  return rest
+}
+
+function acrossBackends(names: readonly string[]): TreadleError {
+  const message = `The jobs of a workflow must be in one backend, which knows what waits for what; these are in ${names.join(' and ')}. Give them the same backend, or dispatch one from the handler of the other.`
+  return new TreadleError('CAPABILITY_MISSING', message)
+}
+
+function notInThisTransaction(job: string, backend: string): string {
+  return `Job "${job}" is kept in the backend "${backend}", and this transaction is on another one's database`
+}
+
+function refuseOtherThanObject(options: unknown, { job }: JobDefinition): void {
+  if (typeof options === 'object' && options !== null) return
+  const message = `Dispatch of "${job}": the options must be an object such as { delay: '5s' }, got ${shown(options)}`
+  throw new TreadleError('CONFIG_INVALID', message)
+}
+
+/** What is around a dispatch takes time, which a transaction on a SQLite file has not. */
+function refuseMiddleware(definitions: readonly JobDefinition[]): void {
+  const wrapped = definitions.find(({ fields }) => fields.aroundDispatch.length > 0)
+  if (wrapped === undefined) return
+  const message = `Dispatch of "${wrapped.job}" in a transaction on a SQLite file, which cannot wait for the middleware around it`
+  throw new TreadleError('TRANSACTION_INVALID', message)
+}
+
+/** The transaction is that of the whole workflow. */
+function refuseOwnTransaction({ definition, options }: Outgoing): void {
+  if (!('in' in options)) return
+  throw new TreadleError('CONFIG_INVALID', `Step "${definition.job}" of a workflow cannot be in a transaction of its own`)
+}
+
+function notOpen(what: string): string {
+  return `Dispatch of ${what} in a transaction on a SQLite file, which cannot wait for the queue to be opened: await jobs.open() before it`
+}
+
+function takesTime(what: string): TreadleError {
+  const message = `Dispatch of ${what} in a transaction on a SQLite file, which cannot wait: its schema must be synchronous, and its transaction one of the file itself`
+  return new TreadleError('TRANSACTION_INVALID', message)
+}

@@ -1,0 +1,71 @@
+import type { Events } from '../../core/events.ts'
+import { JobDefinition } from '../../definition/definition.ts'
+import type { HandlerFunction } from '../../definition/handler.ts'
+import type { Registry } from '../../definition/registry.ts'
+import type { TreadleEvents } from '../../execution/events.ts'
+
+const ends = ['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const
+
+/** A job whose function is in another process is left to that one, which looks for it meanwhile. */
+const lookAgain = '5s'
+
+interface GivenFunction {
+  readonly job: string
+  readonly handler: HandlerFunction<never, unknown>
+}
+
+/**
+ * Functions that were given with a dispatch, each for that job in this process. It is forgotten when the job has ended; the name of
+ * a job that nothing else defines is known for as long as one of its functions waits.
+ */
+export class GivenFunctions {
+  readonly #byId = new Map<string, GivenFunction>()
+  readonly #handlers = new Map<string, HandlerFunction<never, unknown>>()
+  /** Of jobs that are known by their functions alone, and how many of these wait. */
+  readonly #waiting = new Map<string, number>()
+  readonly #registry: Registry
+  readonly #events: Events<TreadleEvents>
+  #stopListening: (() => void)[] = []
+
+  constructor(registry: Registry, events: Events<TreadleEvents>) {
+    this.#registry = registry
+    this.#events = events
+  }
+
+  /** By the ids of their jobs. */
+  get handlers(): ReadonlyMap<string, HandlerFunction<never, unknown>> {
+    return this.#handlers
+  }
+
+  /** From here on the function is there for the job with this id, which need not be stored yet. Gives the job's definition. */
+  keep(id: string, job: string, handler: HandlerFunction<never, unknown>): JobDefinition {
+    const isDefined = this.#registry.has(job) && !this.#waiting.has(job)
+    if (!isDefined && !this.#waiting.has(job)) this.#registry.add(new JobDefinition({ job, handler: elsewhere }))
+    if (!isDefined) this.#waiting.set(job, (this.#waiting.get(job) ?? 0) + 1)
+    if (this.#byId.size === 0)
+      this.#stopListening = ends.map((name) => this.#events.follow(name, ({ id: ended }) => this.forget(ended)))
+    this.#byId.set(id, { job, handler })
+    this.#handlers.set(id, handler)
+    return this.#registry.get(job)
+  }
+
+  forget(id: string): void {
+    const given = this.#byId.get(id)
+    if (given === undefined) return
+    this.#byId.delete(id)
+    this.#handlers.delete(id)
+    if (this.#byId.size === 0) for (const stop of this.#stopListening.splice(0)) stop()
+    const waiting = this.#waiting.get(given.job)
+    if (waiting === undefined) return
+    if (waiting > 1) this.#waiting.set(given.job, waiting - 1)
+    else {
+      this.#waiting.delete(given.job)
+      this.#registry.remove(given.job)
+    }
+  }
+}
+
+const elsewhere: HandlerFunction<unknown, never> = (_, context) => {
+  context.logger.warn('has a function that was given in another process, or in one that is gone: it is left to that one')
+  return context.snooze(lookAgain)
+}

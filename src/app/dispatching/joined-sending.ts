@@ -1,0 +1,66 @@
+import { type Steps, wait } from '../../core/answer.ts'
+import { TreadleError } from '../../core/errors.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { DispatchOptions } from '../../definition/dispatching/dispatch.ts'
+import type { JoinedQueue, QueueBackend, SendReceipt } from '../../queue/contract/contract.ts'
+import { sealWorkflow, type WrittenStep } from '../workflows/workflow-sealing.ts'
+import { mayChangeHolder, sendOrChange } from './changing-holders.ts'
+import { type PlaceInWorkflow, planDispatch, type SealingDeps, sealJob, type WrittenPayload, writePayload } from './sealing.ts'
+
+/** A job of a workflow that is dispatched as a whole. */
+export interface PlacedJob {
+  readonly definition: JobDefinition
+  readonly payload: unknown
+  readonly options: DispatchOptions
+  readonly place: PlaceInWorkflow
+}
+
+export interface JoinedSendingDeps {
+  readonly backend: QueueBackend
+  readonly sealing: SealingDeps
+  readonly maxPayloadBytes: number
+}
+
+/**
+ * Sends jobs in a transaction of the caller, which its options name: they are there when that is committed. Nothing of it is
+ * batched with what others send.
+ */
+export function* sendJoined(
+  definition: JobDefinition,
+  payloads: readonly unknown[],
+  options: DispatchOptions,
+  deps: JoinedSendingDeps,
+): Steps<readonly SendReceipt[]> {
+  const { sealing, maxPayloadBytes } = deps
+  const plan = planDispatch(definition, options, sealing.now())
+  const written: WrittenPayload[] = []
+  for (const payload of payloads) written.push(yield* wait(writePayload(plan, payload, maxPayloadBytes)))
+  if (written.length === 0) return []
+  const queue = yield* joined(options.in, definition, deps.backend)
+  if (!mayChangeHolder(plan)) return yield* wait(queue.send(written.map((payload) => sealJob(plan, payload, sealing))))
+  const receipts: SendReceipt[] = []
+  for (const payload of written) receipts.push(yield* sendOrChange(plan, payload, { queue, sealing, maxPayloadBytes }))
+  return receipts
+}
+
+/** The jobs of a workflow in a transaction of the caller: all of them, or none. */
+export function* sendWorkflowJoined(
+  jobs: readonly PlacedJob[],
+  tx: unknown,
+  { backend, sealing, maxPayloadBytes }: JoinedSendingDeps,
+): Steps<readonly SendReceipt[]> {
+  const written: WrittenStep[] = []
+  for (const { definition, payload, options, place } of jobs) {
+    const plan = planDispatch(definition, options, sealing.now())
+    written.push({ plan, place, payload: yield* wait(writePayload(plan, payload, maxPayloadBytes)) })
+  }
+  const envelopes = sealWorkflow(written, sealing)
+  const queue = yield* joined(tx, jobs[0]?.definition as JobDefinition, backend)
+  return yield* wait(queue.send(envelopes))
+}
+
+function* joined(tx: unknown, { job }: JobDefinition, { kind, transactions }: QueueBackend): Steps<JoinedQueue> {
+  if (transactions !== undefined) return yield* wait(transactions.join(tx))
+  const message = `Dispatch of "${job}": a transaction can be joined by a queue in a SQL database only, and the ${kind} backend is none`
+  throw new TreadleError('CAPABILITY_MISSING', message)
+}

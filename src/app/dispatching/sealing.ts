@@ -1,0 +1,343 @@
+import { type Answer, answerOf, type Steps, wait } from '../../core/answer.ts'
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import { unknownOptions } from '../../core/options.ts'
+import { digest } from '../../core/text/digest.ts'
+import { toJson } from '../../core/text/json.ts'
+import { parseDuration } from '../../core/time/duration.ts'
+import { parseInstant } from '../../core/time/instant.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import { type DispatchOptions, dispatchOptionNames } from '../../definition/dispatching/dispatch.ts'
+import { noPayload } from '../../definition/dispatching/draft.ts'
+import { waitProblem } from '../../definition/dispatching/workflow.ts'
+import { type Meta, metaProblem, travellingMeta } from '../../definition/meta.ts'
+import { countProblem, keyProblem, queueProblem } from '../../definition/names.ts'
+import { deliveryProblems } from '../../definition/policies/delivery.ts'
+import { priorityNumber, priorityProblem } from '../../definition/policies/priority.ts'
+import { dispatchedUniqueness, type Uniqueness } from '../../definition/policies/uniqueness.ts'
+import type { Recurrence } from '../../definition/recurrence.ts'
+import { type Schema, validated } from '../../definition/schema.ts'
+import { distinctTags, type Tags, tagsProblem } from '../../definition/tags.ts'
+import {
+  type Delivery,
+  type Envelope,
+  type Identity,
+  type Links,
+  type Stamp,
+  stamp,
+  stampOf,
+  type WaitLink,
+} from '../../envelope/envelope.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { ScopedJob } from '../../envelope/key-scope.ts'
+import { parentMarkOf } from '../../envelope/parent-mark.ts'
+import { sealLateDependency } from '../../envelope/result-seal.ts'
+import { waitMark } from '../../envelope/wait-mark.ts'
+import { distinctWaits } from '../../queue/workflows/waiting.ts'
+import { dispatchedDependencies } from './dispatched-dependencies.ts'
+
+export interface SealingDeps {
+  readonly now: () => number
+  readonly newId: () => string
+  readonly keys: KeyRing | null
+  /** Payloads are encrypted where neither the dispatch nor the definition says anything. */
+  readonly encrypts?: boolean
+  /** Meta that travels with all of these jobs; what a plan says itself goes before it. */
+  readonly carried?: Meta
+}
+
+/** A payload that is checked and written down, with the keys made of it: nothing that follows can fail because of it. */
+export interface WrittenPayload {
+  readonly text: string
+  readonly uniqueKey: string | null
+  readonly idempotencyKey: string | null
+  readonly group: string | null
+}
+
+/** Checked by the schema where the definition has one; only then there may be something to wait for. */
+export function writePayload(plan: Plan, given: unknown, maxBytes: number): Answer<WrittenPayload> {
+  const { input, job, args } = plan.definition.fields
+  const value = given === noPayload ? args : given
+  const text = toJson(value, { what: `payload of "${job}"`, maxBytes })
+  return input === null ? withKeys(plan, value, text) : answerOf(checkedPayload(plan, input, text))
+}
+
+/** Keys are made of what the handler will get: where a schema transforms, that is not what was given. */
+function* checkedPayload(plan: Plan, input: Schema, text: string): Steps<WrittenPayload> {
+  const checked = validated(input, JSON.parse(text), `payload of "${plan.definition.job}"`, 'PAYLOAD_INVALID')
+  return withKeys(plan, yield* wait(checked), text)
+}
+
+function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {
+  const { job, idempotencyKey, group } = plan.definition.fields
+  const { uniqueness } = plan
+  return {
+    text,
+    uniqueKey: uniqueness === null ? null : keyOf(uniqueness.key, value, job, uniqueness.word),
+    idempotencyKey: plan.idempotencyKey ?? keyOf(idempotencyKey, value, job, 'idempotencyKey'),
+    group: plan.group === undefined ? keyOf(group?.key ?? null, value, job, 'group') : plan.group,
+  }
+}
+
+/** What the definition and the options of one dispatch come to; the same for all payloads of a `dispatchMany`. */
+export interface Plan {
+  readonly definition: JobDefinition
+  readonly queue: string
+  readonly priority: number
+  /** Null where neither the dispatch nor the definition says it: it does not travel. So with `timeoutMs`, of which 0 is no limit. */
+  readonly maxRetries: number | null
+  readonly timeoutMs: number | null
+  readonly meta: Meta
+  readonly tags: Tags
+  readonly runAt: number | null
+  /** The instant that a scheduled run stands for; null for a dispatch. */
+  readonly occurrence: number | null
+  /** The schedule that it is a run of, where that was made at run time. */
+  readonly recurrence?: Recurrence
+  readonly uniqueness: Uniqueness | null
+  readonly idempotencyKey: string | undefined
+  /** Undefined where the definition says it. */
+  readonly group: string | null | undefined
+  /** When it is to be done again, in the repeat language. */
+  readonly repeat: string | null
+  /** Whether the payload travels encrypted; null is as the instance says. */
+  readonly encrypt: boolean | null
+  /** The jobs that it waits for. */
+  readonly waitsFor: readonly WaitLink[]
+  readonly longestWaitMs: number
+}
+
+/** What a job has to itself, among all of its plan. */
+export interface Particulars {
+  /** Where it must be known before the job is sealed. */
+  readonly id?: string
+  readonly place?: PlaceInWorkflow
+  /** What it is called where jobs are known by numbers. */
+  readonly number?: number | null
+}
+
+/** A job's place in a workflow that is dispatched or made as a whole. */
+export interface PlaceInWorkflow extends Pick<Links, 'root' | 'parent' | 'waitsFor'> {
+  /** Ids are given before the envelopes are made: they name each other. */
+  readonly id?: string
+  /** What the parent is. */
+  readonly parentJob?: ScopedJob
+  /** Ids of jobs of the same workflow that others may come to stand for, because they have unique keys. */
+  readonly mayBeReplaced?: ReadonlySet<string>
+}
+
+export function planDispatch(definition: JobDefinition, options: DispatchOptions, now: number): Plan {
+  const { fields } = definition
+  const queue = options.queue ?? fields.queue
+  const { priority = fields.priority } = options
+  const maxRetries = retriesOf(options, definition)
+  const timeoutMs = timeoutOf(options, definition)
+  const meta = options.meta === undefined ? fields.meta : { ...fields.meta, ...options.meta }
+  const tags = options.tags === undefined ? fields.tags : taggedAlso(fields.tags, options.tags)
+  const { uniqueness, problems: uniquenessProblems } = dispatchedUniqueness(options, fields.unique)
+  const { waitsFor, problems: dependencyProblems } = dispatchedDependencies(options)
+  const longestWaitMs = options.waitAtMost === undefined ? fields.longestWaitMs : parseDuration(options.waitAtMost, 'waitAtMost')
+  const problems = [
+    ...unknownOptions(options, dispatchOptionNames),
+    queueProblem(queue),
+    priorityProblem(priority),
+    maxRetries === null ? undefined : countProblem(maxRetries, 'retries'),
+    options.retries != null && options.maxRetries != null ? 'retries and maxRetries are two words for one: give one' : undefined,
+    ...deliveryProblems(fields.delivery, (maxRetries ?? definition.maxRetries) + 1, false),
+    typeof (options.encrypt ?? true) === 'boolean' ? undefined : `encrypt must be true or false, got ${String(options.encrypt)}`,
+    timeoutMs === 0 && options.timeout != null ? 'timeout must be more than 0 ms' : undefined,
+    options.meta === undefined ? undefined : (metaProblem(options.meta) ?? metaProblem(meta)),
+    options.tags === undefined ? undefined : (tagsProblem(options.tags) ?? tagsProblem(tags)),
+    ...uniquenessProblems,
+    ...dependencyProblems,
+    waitProblem(longestWaitMs),
+    options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey, 'idempotencyKey'),
+    options.group == null ? undefined : keyProblem(options.group, 'group'),
+    options.delay !== undefined && options.at != null ? 'give either delay or at, not both' : undefined,
+    ...(uniqueness === null ? [] : combinationProblems(uniqueness, options, waitsFor)),
+  ].filter((problem) => problem !== undefined)
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `Dispatch of "${definition.job}": ${problems.join('; ')}`)
+  return {
+    definition,
+    queue,
+    priority: priorityNumber(priority),
+    maxRetries,
+    timeoutMs,
+    meta: options.meta === undefined ? meta : travellingMeta(meta),
+    tags,
+    runAt: runAtOf(options, now, fields.scheduledAt),
+    occurrence: null,
+    uniqueness,
+    idempotencyKey: options.idempotencyKey,
+    group: options.group,
+    repeat: null,
+    encrypt: options.encrypt ?? fields.encrypt,
+    waitsFor,
+    longestWaitMs,
+  }
+}
+
+export function sealJob(planned: Plan, payload: WrittenPayload, deps: SealingDeps, particulars: Particulars = {}): Envelope {
+  const plan = deps.carried === undefined ? planned : carrying(planned, deps.carried)
+  const { place, number } = particulars
+  const id = particulars.id ?? place?.id ?? deps.newId()
+  const { keys } = deps
+  const unsealed = linksOf(plan, id, place)
+  const links = unsealed === null || keys === null ? unsealed : vouched(unsealed, id, jobOf(plan), place?.parentJob, keys)
+  const delivery = deliveryOf(plan, payload, deps.now(), links, number ?? null)
+  const waitsFor = links === null || keys === null ? undefined : waitMark(links.waitsFor, place?.mayBeReplaced)
+  const keyMark = delivery.uniqueKey === null || keys === null ? undefined : keyMarkOf(delivery.uniqueKey)
+  // One with a unique key may come to stand for the children of other jobs.
+  const parent = keys === null || keyMark !== undefined ? null : (links?.parent ?? null)
+  const marks = {
+    ...(waitsFor !== undefined && { waitsFor }),
+    ...(keyMark !== undefined && { keyMark }),
+    ...(parent !== null && { parentMark: parentMarkOf(parent) }),
+  }
+  return stamp(stampFor(plan, payload.idempotencyKey, deps.encrypts ?? false, marks), id, payload.text, delivery, keys)
+}
+
+/** The same plan for all jobs that are sent together, so that what they have in common is written once. */
+function carrying(plan: Plan, carried: Meta): Plan {
+  let plans = carriers.get(carried)
+  if (plans === undefined) {
+    plans = new Map()
+    carriers.set(carried, plans)
+  }
+  let made = plans.get(plan)
+  if (made === undefined) {
+    made = { ...plan, meta: { ...carried, ...plan.meta } }
+    plans.set(plan, made)
+  }
+  return made
+}
+
+const carriers = new WeakMap<Meta, Map<Plan, Plan>>()
+
+/** What the signature of a job says of its unique key. */
+export function keyMarkOf(uniqueKey: string): string {
+  return digest(uniqueKey)
+}
+
+type Marks = Pick<Identity, 'waitsFor' | 'keyMark' | 'parentMark'>
+
+/** Jobs of one plan differ in nothing but their ids, unless they have keys of their own. */
+function stampFor(plan: Plan, idempotencyKey: string | null, encrypts: boolean, marks: Marks): Stamp {
+  const isItsOwn = idempotencyKey !== null || Object.keys(marks).length > 0
+  if (isItsOwn) return stampOf({ ...commonIdentity(plan, idempotencyKey, encrypts), ...marks })
+  let known = stamps.get(plan)
+  if (known === undefined) {
+    known = stampOf(commonIdentity(plan, null, encrypts))
+    stamps.set(plan, known)
+  }
+  return known
+}
+
+const stamps = new WeakMap<Plan, Stamp>()
+
+function commonIdentity(plan: Plan, idempotencyKey: string | null, encrypts: boolean): Omit<Identity, 'id'> {
+  const { definition, queue, priority, maxRetries, timeoutMs, meta, tags, occurrence, repeat, recurrence } = plan
+  const { job, name } = definition.fields
+  const { singleInstance } = definition
+  const common = { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat }
+  const encrypted = plan.encrypt ?? encrypts
+  const marked = encrypted ? { ...common, encrypted: true as const } : common
+  const tagged = tags.length === 0 ? marked : { ...marked, tags }
+  return recurrence === undefined ? tagged : { ...tagged, recurrence }
+}
+
+/** One that only waits for others is the root of whatever it makes itself. */
+function linksOf({ waitsFor, longestWaitMs }: Plan, id: string, place: PlaceInWorkflow | undefined): Links | null {
+  if (place === undefined) return waitsFor.length === 0 ? null : { root: id, parent: null, waitsFor, longestWaitMs }
+  const { root, parent } = place
+  return { root, parent, waitsFor: [...waitsFor, ...place.waitsFor], longestWaitMs }
+}
+
+/** Says for each job that is waited for what is to be kept where its end was not sealed: see `sealLateDependency`. */
+function vouched(links: Links, id: string, job: ScopedJob, parentJob: ScopedJob = job, keys: KeyRing): Links {
+  const { parent } = links
+  const late = (waiter: string, place: number | string, of: ScopedJob) => sealLateDependency({ waiter, place }, of, keys)
+  const waitsFor = distinctWaits(links).map((wait, place) => ({ ...wait, late: late(id, place, job) }))
+  if (parent === null) return { ...links, waitsFor }
+  return { ...links, waitsFor, parent: { ...parent, late: late(parent.id, parent.key, parentJob) } }
+}
+
+function jobOf({ definition, queue }: Plan): ScopedJob {
+  return { job: definition.job, queue }
+}
+
+function deliveryOf(
+  plan: Plan,
+  { uniqueKey, group }: WrittenPayload,
+  createdAt: number,
+  links: Links | null,
+  number: number | null,
+): Delivery {
+  const { uniqueness } = plan
+  if (uniqueKey === null || uniqueness === null) {
+    return { createdAt, runAt: plan.runAt ?? createdAt, uniqueKey: null, uniqueUntil: 'ended', group, links, number }
+  }
+  const runAt = plan.runAt ?? createdAt + (uniqueness.debounce?.quietMs ?? 0)
+  const uniqueUntil = typeof uniqueness.until === 'number' ? createdAt + uniqueness.until : uniqueness.until
+  return { createdAt, runAt, uniqueKey, uniqueUntil, group, links, number }
+}
+
+function taggedAlso(own: Tags, more: Tags): Tags {
+  return Array.isArray(more) ? distinctTags([...own, ...more]) : own
+}
+
+type MakeKey = (payload: never) => string | null
+
+function keyOf(make: MakeKey | null, payload: unknown, job: string, what: string): string | null {
+  if (make === null) return null
+  const key = madeKey(make, payload, job, what)
+  if (key === null) return null
+  const problem = keyProblem(key, what)
+  if (problem === undefined) return key as string
+  // A job without the protection that its definition speaks of would go unnoticed.
+  const advice = key === undefined ? ': its function must return null where there is no key' : ''
+  throw new TreadleError('CONFIG_INVALID', `Dispatch of "${job}": ${problem}${advice}`)
+}
+
+function madeKey(make: MakeKey, payload: unknown, job: string, what: string): string | null | undefined {
+  try {
+    return make(payload as never)
+  } catch (cause) {
+    const message = `Dispatch of "${job}": the function of ${what} threw on the payload: ${messageOf(cause)}`
+    throw new TreadleError('PAYLOAD_INVALID', message, { cause })
+  }
+}
+
+/** What cannot be said together with how a dispatch is kept from being there twice. */
+function combinationProblems(
+  { debounce, onConflict }: Uniqueness,
+  { delay, at }: DispatchOptions,
+  waitsFor: readonly WaitLink[],
+): readonly (string | undefined)[] {
+  const word = debounce === null ? `onConflict ${onConflict}` : 'debounce'
+  return [
+    debounce !== null && (delay ?? at) != null ? 'a debounced job runs when its time has passed: give no delay or at' : undefined,
+    onConflict !== 'ignore' && waitsFor.length > 0
+      ? `the job that holds its unique key cannot be told to wait for others: give no dependsOn, or no ${word}`
+      : undefined,
+  ]
+}
+
+/** Only what somebody said: what travels is signed, and would go before what the worker's definition says. */
+function retriesOf({ retries, maxRetries }: DispatchOptions, definition: JobDefinition): number | null {
+  return retries ?? maxRetries ?? (definition.says('maxAttempts') ? definition.maxRetries : null)
+}
+
+const noLimitMs = 0
+
+function timeoutOf({ timeout }: DispatchOptions, definition: JobDefinition): number | null {
+  if (timeout === null) return noLimitMs
+  if (timeout !== undefined) return parseDuration(timeout, 'timeout')
+  const isSaid = definition.says('timeoutMs') || definition.says('maxRunningTimeMs')
+  return isSaid ? (definition.deadlineMs ?? noLimitMs) : null
+}
+
+function runAtOf({ delay, at }: DispatchOptions, now: number, scheduledAt: number | null): number | null {
+  if (delay !== undefined) return now + parseDuration(delay, 'delay')
+  if (at === null) return null
+  return at === undefined ? scheduledAt : parseInstant(at, 'at')
+}

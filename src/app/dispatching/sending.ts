@@ -1,0 +1,285 @@
+import type { Steps } from '../../core/answer.ts'
+import { Batcher } from '../../core/batcher.ts'
+import { TreadleError } from '../../core/errors.ts'
+import { idMaker } from '../../core/id.ts'
+import { nextTurn } from '../../core/time/clock.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import { type DispatchOptions, dispatchOptions } from '../../definition/dispatching/dispatch.ts'
+import { noPayload } from '../../definition/dispatching/draft.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { RunTrace } from '../../execution/attempt/run-trace.ts'
+import type { QueueBackend, SendReceipt } from '../../queue/contract/contract.ts'
+import { queueClock } from '../../queue/time/queue-clock.ts'
+import { observedSend } from '../../telemetry/observed-calls.ts'
+import type { Telemetry } from '../../telemetry/telemetry.ts'
+import type { StoredRun } from '../../worker/scheduler/followed.ts'
+import type { OpenedBackend } from '../config/open-backend.ts'
+import type { Settings } from '../config/options.ts'
+import { refuseKeyInWorkflow } from '../workflows/linked-keys.ts'
+import { sealWorkflow } from '../workflows/workflow-sealing.ts'
+import { mayChangeHolder } from './changing-holders.ts'
+import { Holders } from './holders.ts'
+import { type DispatchedPart, receiptsOf } from './incomplete-dispatch.ts'
+import { type JoinedSendingDeps, type PlacedJob, sendJoined, sendWorkflowJoined } from './joined-sending.ts'
+import {
+  type PlaceInWorkflow,
+  type Plan,
+  planDispatch,
+  type SealingDeps,
+  sealJob,
+  type WrittenPayload,
+  writePayload,
+} from './sealing.ts'
+import { tracedDispatch, tracedJoinedDispatch } from './traced-dispatch.ts'
+import { refuseUncoordinated } from './undeliverable.ts'
+
+const largestSend = 1_000
+/** A list of more than this is written in several transactions, each of which takes no more than so many. */
+const wholeList = 500
+const largestPart = 1_000
+
+/** So many of them are under way at once: the database need not wait for the program, nor the other way round. */
+const mostAtOnce = 2
+
+/** From a payload to a job on disk. */
+export class Sending {
+  readonly #backend: QueueBackend
+  readonly #settings: Settings
+  readonly #sealing: SealingDeps
+  readonly #sends: Batcher<Envelope, SendReceipt>
+  readonly #plans = new WeakMap<JobDefinition, Plan>()
+  readonly #send: QueueBackend['send']
+  readonly #telemetry: Telemetry
+  #holders: Holders | undefined
+
+  constructor({ backend, keys }: OpenedBackend, settings: Settings, telemetry: Telemetry) {
+    const clock = queueClock(backend, settings.clock)
+    const now = () => clock.now()
+    const newUuid = idMaker(now)
+    const newId = backend.kind === 'sync' ? () => `sync-${newUuid()}` : newUuid
+    this.#backend = backend
+    this.#settings = settings
+    this.#sealing = { now, newId, keys, encrypts: settings.encrypt }
+    this.#telemetry = telemetry
+    this.#send = observedSend(backend, telemetry.observers)
+    this.#sends = new Batcher(this.#send, largestSend)
+  }
+
+  /** Under this id, where one is given: then it is not sent as a change of another job. */
+  async send(definition: JobDefinition, payload: unknown, options: DispatchOptions, id?: string): Promise<SendReceipt> {
+    const plan = this.#planOf(definition, options)
+    const writing = writePayload(plan, payload, this.#settings.maxPayloadBytes)
+    const written = writing instanceof Promise ? await writing : writing
+    refuseUncoordinated(definition, written, this.#backend)
+    const changesHolder = written.uniqueKey !== null && mayChangeHolder(plan)
+    if (changesHolder && id !== undefined) throw unchangeable(definition)
+    if (changesHolder) return this.#changing().send(plan, written)
+    const particulars = id === undefined ? {} : { id }
+    return this.#traced(plan, 1, (sealing) => this.#sends.add(sealJob(plan, written, sealing, particulars)))
+  }
+
+  /** A dispatch without options is planned once for each definition. */
+  #planOf(definition: JobDefinition, options: DispatchOptions): Plan {
+    for (const _ in options) return planDispatch(definition, options, this.#sealing.now())
+    let plan = this.#plans.get(definition)
+    if (plan === undefined) {
+      plan = planDispatch(definition, {}, this.#sealing.now())
+      this.#plans.set(definition, plan)
+    }
+    return plan
+  }
+
+  /**
+   * All payloads are written down before the first is sent: a bad one is refused with nothing stored. The options are those of all
+   * of them, or a list of their own.
+   */
+  async sendMany(
+    definition: JobDefinition,
+    payloads: readonly unknown[],
+    options: DispatchOptions | readonly DispatchOptions[],
+  ): Promise<readonly SendReceipt[]> {
+    refuseNoList(payloads)
+    const { maxPayloadBytes } = this.#settings
+    const planOf = this.#plansFor(definition, options)
+    const changesHolders = payloads.some((_, index) => mayChangeHolder(planOf(index)))
+    if (changesHolders) this.#changing()
+    const write = (payload: unknown, index: number) => writePayload(planOf(index), payload, maxPayloadBytes)
+    const written: readonly WrittenPayload[] =
+      definition.fields.input === null
+        ? (payloads.map(write) as WrittenPayload[])
+        : await Promise.all(payloads.map(async (payload, index) => write(payload, index)))
+    for (const each of written) refuseUncoordinated(definition, each, this.#backend)
+    if (written.length === 0) return []
+    const all = await this.#traced(planOf(0), written.length, (sealing) => this.#sendParts(definition, written, planOf, sealing))
+    if (!changesHolders) return all
+    const holders = this.#changing()
+    return Promise.all(
+      all.map((receipt, index) => {
+        const plan = planOf(index)
+        return receipt.stored || !mayChangeHolder(plan) ? receipt : holders.send(plan, written[index] as WrittenPayload)
+      }),
+    )
+  }
+
+  /** One plan for all, or one for each list of options. */
+  #plansFor(definition: JobDefinition, options: DispatchOptions | readonly DispatchOptions[]): (index: number) => Plan {
+    const plan = (each: unknown) => planDispatch(definition, dispatchOptions(each), this.#sealing.now())
+    if (!Array.isArray(options)) {
+      const common = plan(options)
+      return () => common
+    }
+    const known = new Map(options.map((each) => [each, plan(each)]))
+    return (index) => known.get(options[index]) as Plan
+  }
+
+  /** Signing the next part goes on while the last ones are being written. */
+  async #sendParts(
+    { job }: JobDefinition,
+    written: readonly WrittenPayload[],
+    planOf: (index: number) => Plan,
+    sealing: SealingDeps,
+  ): Promise<readonly SendReceipt[]> {
+    const parts: DispatchedPart[] = []
+    const partSize = partSizeOf(written.length)
+    let hasFailed = false
+    for (let from = 0; from < written.length; from += partSize) {
+      const envelopes = written
+        .slice(from, from + partSize)
+        .map((payload, index) => sealJob(planOf(from + index), payload, sealing))
+      await parts.at(-mostAtOnce)?.sending.catch(() => {})
+      if (hasFailed) break
+      const sending = this.#send(envelopes)
+      sending.catch(() => {
+        hasFailed = true
+      })
+      parts.push({ size: envelopes.length, sending })
+      // It leaves only when the program lets go.
+      await nextTurn()
+    }
+    return receiptsOf(job, parts, written.length)
+  }
+
+  /** In the transaction that the options name. */
+  sendJoined(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Steps<readonly SendReceipt[]> {
+    refuseNoList(payloads)
+    const queue = options.queue ?? definition.fields.queue
+    const dispatched = payloads.map(() => ({ queue, job: definition.job }))
+    return tracedJoinedDispatch(this.#telemetry, this.#sealing, dispatched, (sealing) =>
+      sendJoined(definition, payloads, options, this.#joining(sealing)),
+    )
+  }
+
+  /** All jobs of a workflow, in a transaction of the caller. */
+  sendWorkflowJoined(jobs: readonly PlacedJob[], tx: unknown): Steps<readonly SendReceipt[]> {
+    const dispatched = jobs.map(({ definition, options }) => ({
+      queue: options.queue ?? definition.fields.queue,
+      job: definition.job,
+    }))
+    return tracedJoinedDispatch(this.#telemetry, this.#sealing, dispatched, (sealing) =>
+      sendWorkflowJoined(jobs, tx, this.#joining(sealing)),
+    )
+  }
+
+  /** A job that a running one makes, stored while that one holds its lease. */
+  async sendChild(
+    definition: JobDefinition,
+    payload: unknown,
+    options: DispatchOptions,
+    place: PlaceInWorkflow,
+    parent: RunTrace | null,
+  ): Promise<SendReceipt> {
+    const plan = this.#planOf(definition, options)
+    const written = await writePayload(plan, payload, this.#settings.maxPayloadBytes)
+    refuseKeyInWorkflow(plan, written, place)
+    const send = (sealing: SealingDeps) => this.#sends.add(sealJob(plan, written, sealing, { place }))
+    return this.#traced(plan, 1, send, parent)
+  }
+
+  /** All jobs of a workflow, together or not at all. */
+  async sendWorkflow(jobs: readonly PlacedJob[]): Promise<readonly SendReceipt[]> {
+    const { maxPayloadBytes } = this.#settings
+    const plans = jobs.map(({ definition, options }) => this.#planOf(definition, options))
+    const written = await Promise.all(plans.map(async (plan, index) => writePayload(plan, jobs[index]?.payload, maxPayloadBytes)))
+    const steps = jobs.map(({ place }, index) => {
+      return { plan: plans[index] as Plan, payload: written[index] as WrittenPayload, place }
+    })
+    const [first] = plans
+    if (first === undefined) return this.#send([])
+    return this.#traced(first, steps.length, (sealing) => this.#send(sealWorkflow(steps, sealing)))
+  }
+
+  newId(): string {
+    return this.#sealing.newId()
+  }
+
+  /**
+   * The job of one occurrence of a schedule, which may run later than the instant that it stands for. It is unique by that
+   * instant and has no other key: the next one waits while the last one runs, and a key would keep it out.
+   */
+  async occurrence(definition: JobDefinition, at: number, runAt = at, stored: StoredRun | null = null): Promise<Envelope> {
+    const common = this.#planOf(definition, {})
+    const plan =
+      stored === null ? { ...common, runAt, occurrence: at } : { ...common, runAt, occurrence: at, recurrence: stored.recurrence }
+    const payload = await writePayload(plan, stored === null ? noPayload : stored.payload, this.#settings.maxPayloadBytes)
+    return sealJob(plan, { ...payload, uniqueKey: null }, this.#sealing)
+  }
+
+  #traced<Answer>(
+    { definition, queue }: Plan,
+    count: number,
+    send: (sealing: SealingDeps) => Promise<Answer>,
+    parent: RunTrace | null = null,
+  ): Promise<Answer> {
+    return tracedDispatch(this.#telemetry, this.#sealing, { job: definition.job, queue, count, parent }, send)
+  }
+
+  /** The payload of a schedule as it would travel, checked as that of a dispatch. */
+  async scheduledPayload(definition: JobDefinition, payload: unknown): Promise<string> {
+    return (await writePayload(this.#planOf(definition, {}), payload, this.#settings.maxPayloadBytes)).text
+  }
+
+  /** Resolves when everything that was given to `send` has been answered. */
+  async idle(): Promise<void> {
+    await this.#holders?.idle()
+    await this.#sends.idle()
+  }
+
+  #joining(sealing: SealingDeps): JoinedSendingDeps {
+    return { backend: this.#backend, sealing, maxPayloadBytes: this.#settings.maxPayloadBytes }
+  }
+
+  /** For dispatches that change the job which holds their key. */
+  #changing(): Holders {
+    const { store, kind } = this.#backend
+    if (store === undefined) {
+      throw new TreadleError(
+        'CAPABILITY_MISSING',
+        `The ${kind} backend cannot change a job that waits: onConflict must be ignore`,
+      )
+    }
+    this.#holders ??= new Holders({
+      queue: {
+        send: (envelopes) => Promise.all(envelopes.map((envelope) => this.#sends.add(envelope))),
+        get: (id) => store.get(id),
+        amend: (amendments) => store.amend(amendments),
+        reject: (rejections) => store.reject(rejections),
+      },
+      sealing: this.#sealing,
+      maxPayloadBytes: this.#settings.maxPayloadBytes,
+    })
+    return this.#holders
+  }
+}
+
+function partSizeOf(count: number): number {
+  return count <= wholeList ? Math.max(count, 1) : Math.min(Math.ceil(count / mostAtOnce), largestPart)
+}
+
+function refuseNoList(payloads: unknown): void {
+  if (!Array.isArray(payloads)) throw new TreadleError('CONFIG_INVALID', 'dispatchMany takes a list of payloads')
+}
+
+function unchangeable({ job }: JobDefinition): TreadleError {
+  const message = `Dispatch of "${job}" with a function: it is for a new job, and cannot change one that holds its unique key`
+  return new TreadleError('CONFIG_INVALID', message)
+}

@@ -1,0 +1,162 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Json } from '../../core/text/json.ts'
+import { shown } from '../../core/text/shown.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import { type Duration, parseDuration } from '../../core/time/duration.ts'
+import { type Instant, parseInstant } from '../../core/time/instant.ts'
+import type { TreeProgress, WaitOptions } from '../../definition/dispatching/progress.ts'
+import type { Run } from '../../definition/dispatching/run.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import { readProgress } from '../../envelope/progress.ts'
+import { readMessage } from '../../envelope/stored-error.ts'
+import { jobOf, openHandedOn } from '../../execution/admit/handed-on.ts'
+import { isFinal } from '../../queue/contract/job-state.ts'
+import type { JobRecord, JobStore, TreeCancellation } from '../../queue/contract/store.ts'
+import { findWorkflow, refuseFailedWorkflow, type WholeWorkflow, workflowJobs } from '../workflows/whole-workflow.ts'
+import { lookPatiently, waitUntilOver } from './looking-again.ts'
+import { aloneProgress, treeProgress } from './tree-progress.ts'
+
+/** What a handle needs of the program that made it. */
+export interface RunHandleDeps {
+  keys(): Promise<KeyRing | null>
+  clock(): Promise<Clock>
+  /** What the queue's times are compared with. */
+  queueClock(): Promise<Clock>
+  store(): Promise<JobStore>
+  cancel(id: string): Promise<Awaited<ReturnType<JobStore['cancel']>>>
+  cancelTree(id: string): Promise<TreeCancellation>
+  /** Resolves soon after this program saw the job end, or after `longestMs`. */
+  ended(id: string, clock: Clock, longestMs: number, signal: AbortSignal | undefined): Promise<void>
+}
+
+export class RunHandle implements Run<never> {
+  readonly id: string
+  readonly job: string
+  readonly created: boolean
+  readonly #deps: RunHandleDeps
+
+  constructor(id: string, job: string, created: boolean, deps: RunHandleDeps) {
+    this.id = id
+    this.job = job
+    this.created = created
+    this.#deps = deps
+  }
+
+  async state(): Promise<string> {
+    return (await this.#patiently()).state
+  }
+
+  async progress(): Promise<Json> {
+    const record = await this.#patiently()
+    if ('tree' in record) return record.tree.done
+    if (record.progress === null) return null
+    return JSON.parse(readProgress(record.progress, record, await this.#deps.keys())) as Json
+  }
+
+  async result(options: WaitOptions = {}): Promise<never> {
+    const clock = await this.#deps.clock()
+    const record = await waitUntilOver(
+      {
+        look: () => this.#look(),
+        isOver: (seen) => ('tree' in seen ? seen.tree.done === 1 : isFinal(seen.state)),
+        rest: (_, longestMs, signal) => this.#deps.ended(this.id, clock, longestMs, signal),
+        late: (seen) =>
+          `${nameOf(seen, this.job)} (${this.id}) is ${seen?.state ?? 'in a state that is not known'} and did not end`,
+      },
+      clock,
+      options,
+    )
+    const keys = await this.#deps.keys()
+    if (!('tree' in record)) return resultOf(record, keys)
+    refuseFailedWorkflow(record)
+    const jobs = await workflowJobs(this.id, await this.#deps.store())
+    return jobs.map((job) => (hasResult(job) ? resultOf(job, keys) : undefined)) as never
+  }
+
+  async cancel({ tree = false }: { readonly tree?: boolean } = {}): Promise<boolean> {
+    if (tree) return this.#cancelTree()
+    const answer = await this.#deps.cancel(this.id)
+    if (answer === 'missing') return this.#cancelTree()
+    return answer !== 'ended'
+  }
+
+  async reschedule(when: Instant | Duration): Promise<void> {
+    const clock = await this.#deps.queueClock()
+    const runAt = instantOf(when, clock.now())
+    const answer = await (await this.#deps.store()).reschedule(this.id, runAt)
+    if (answer === 'missing') throw this.#missing()
+    if (answer === 'moved') return
+    const why = answer === 'claimed' ? 'a worker has it already' : 'it has ended'
+    throw new TreadleError('RUN_ENDED', `Job ${this.id} cannot be moved any more: ${why}`)
+  }
+
+  async tree(): Promise<TreeProgress> {
+    const record = await this.#patiently()
+    if ('tree' in record) return record.tree
+    const { root, state } = record
+    const store = await this.#deps.store()
+    return root === null ? aloneProgress(state) : treeProgress(await lookPatiently(() => store.tree(root), this.#deps.clock))
+  }
+
+  async #cancelTree(): Promise<boolean> {
+    await this.#patiently()
+    const { cancelled, requested } = await this.#deps.cancelTree(this.id)
+    return cancelled + requested > 0
+  }
+
+  #patiently(): Promise<JobRecord | WholeWorkflow> {
+    return lookPatiently(
+      () => this.#look(),
+      () => this.#deps.clock(),
+    )
+  }
+
+  /** A workflow has an id of its own, and is no job. */
+  async #look(): Promise<JobRecord | WholeWorkflow> {
+    const store = await this.#deps.store()
+    const found = (await store.get(this.id)) ?? (await findWorkflow(this.id, store))
+    if (found === null) throw this.#missing()
+    return found
+  }
+
+  #missing(): TreadleError {
+    const message = `There is no job and no workflow ${this.id}. It never existed, or its retention period has passed (see the option keep).`
+    return new TreadleError('RUN_NOT_FOUND', message)
+  }
+}
+
+/** A success without a result is signed only where somebody waits for it, or every end is. What no worker has ever had is none. */
+function isPlainSuccess({ id, state, result, seal, startedAt }: JobRecord, keys: KeyRing | null): boolean {
+  if (result !== null || seal !== null || keys?.signsEveryEnd === true) return false
+  if (keys !== null && state === 'succeeded' && startedAt === null) {
+    throw new TreadleError('RESULT_FORGED', `Job ${id} has succeeded without ever being claimed: it was changed in the database`)
+  }
+  return true
+}
+
+/** What was skipped because its work was done before has the result of that run. */
+function hasResult({ state, result }: JobRecord): boolean {
+  return state === 'succeeded' || (state === 'skipped' && result !== null)
+}
+
+function nameOf(seen: JobRecord | WholeWorkflow | undefined, job: string): string {
+  return seen !== undefined && 'tree' in seen ? 'Workflow' : `Job "${seen?.job ?? job}"`
+}
+
+function instantOf(when: Instant | Duration, now: number): number {
+  if (when instanceof Date || (typeof when === 'string' && when.includes('-'))) return parseInstant(when, 'when')
+  try {
+    return now + parseDuration(when, 'when')
+  } catch (cause) {
+    const message = `when must be a Date, an ISO 8601 text with an offset, or a duration such as '10m', got ${shown(when)}`
+    throw new TreadleError('INSTANT_INVALID', message, { cause })
+  }
+}
+
+function resultOf(record: JobRecord, keys: KeyRing | null): never {
+  const result = isPlainSuccess(record, keys) ? null : openHandedOn(record, jobOf(record), keys)
+  if (hasResult(record)) return (result === null ? undefined : JSON.parse(result)) as never
+  const last = record.errors.at(-1)?.message
+  const why = last === undefined ? record.reason : readMessage(last, record.id, keys)
+  throw new TreadleError('RUN_FAILED', `Job "${record.job}" (${record.id}) is ${record.state}${why === null ? '' : `: ${why}`}`)
+}

@@ -1,0 +1,48 @@
+import type { Events } from '../../core/events.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
+
+const ends = ['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const
+
+/** Lets callers wait for the end of a job; a job that this program runs itself ends the wait at once. */
+export class RunWaiters {
+  readonly #events: Events<TreadleEvents>
+  readonly #waiting = new Map<string, Set<() => void>>()
+  #stopListening: (() => void)[] = []
+
+  constructor(events: Events<TreadleEvents>) {
+    this.#events = events
+  }
+
+  ended(id: string, clock: Clock, longestMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        timer.cancel()
+        signal?.removeEventListener('abort', end)
+        this.#remove(id, end)
+        resolve()
+      }
+      const timer = clock.timer(longestMs, end)
+      signal?.addEventListener('abort', end)
+      this.#add(id, end)
+    })
+  }
+
+  #add(id: string, end: () => void): void {
+    // Listening only while somebody waits: otherwise the worker need not make the events.
+    if (this.#waiting.size === 0)
+      this.#stopListening = ends.map((name) => this.#events.follow(name, (event) => this.#settle(event)))
+    this.#waiting.set(id, (this.#waiting.get(id) ?? new Set()).add(end))
+  }
+
+  #remove(id: string, end: () => void): void {
+    const waiting = this.#waiting.get(id)
+    waiting?.delete(end)
+    if (waiting?.size === 0) this.#waiting.delete(id)
+    if (this.#waiting.size === 0) for (const stop of this.#stopListening.splice(0)) stop()
+  }
+
+  #settle({ id }: RunEvent): void {
+    for (const end of [...(this.#waiting.get(id) ?? [])]) end()
+  }
+}

@@ -1,0 +1,186 @@
+import { TreadleError } from '../../core/errors.ts'
+import { formatDuration } from '../../core/time/duration.ts'
+import type { Registry } from '../../definition/registry.ts'
+import { isFinal } from '../../queue/contract/job-state.ts'
+import type { ClaimRules, Hold } from '../../queue/contract/limits.ts'
+import type { JobLink, JobRecord, JobStore } from '../../queue/contract/store.ts'
+import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
+import { ClaimableJobs } from '../../worker/loop/claimable-jobs.ts'
+import type { Settings } from '../config/options.ts'
+import { findWorkflow, openJobs, workflowJobs } from '../workflows/whole-workflow.ts'
+
+/** What keeps a job from running. */
+export type WhyRule =
+  | 'ended'
+  | 'running'
+  | 'future'
+  | 'retry'
+  | 'dependency'
+  | 'paused'
+  | 'no-worker'
+  | 'no-handler'
+  | 'concurrency'
+  | 'rate'
+  | 'breaker'
+  | 'busy'
+  | 'next'
+
+/** One thing that keeps a job from running. */
+export interface WhyReason {
+  readonly rule: WhyRule
+  readonly message: string
+  /** When this ends by itself, where that is known. */
+  readonly until: Date | null
+}
+
+/** Why a job is not running, or a workflow has not ended. All reasons count at once: a job whose queue is paused may wait for a slot beside. */
+export interface Why {
+  readonly id: string
+  readonly job: string
+  readonly state: JobRecord['state']
+  readonly reasons: readonly WhyReason[]
+}
+
+/** What is looked at. Where not everything may be told, other jobs may be hidden. */
+export type WhyStore = Pick<JobStore, 'get' | 'holds' | 'pausedQueues' | 'pausedJobs' | 'workers'> & {
+  links(id: string): Promise<readonly (JobLink | HiddenLink)[]>
+}
+
+type HiddenLink = Pick<JobLink, 'kind' | 'waiting'> & { readonly isHidden: true }
+
+interface WhyProgram {
+  readonly registry: Registry
+  readonly settings: Pick<Settings, 'queueLimits' | 'clock'>
+}
+
+/** Limits are those of the jobs and queues that this program knows. */
+export async function whyOf(id: string, store: WhyStore, { registry, settings }: WhyProgram): Promise<Why> {
+  const rules = { jobs: new ClaimableJobs(null).of(registry.definitions()), queueLimits: settings.queueLimits }
+  const record = await store.get(id)
+  if (record === null) {
+    const message = `There is no job ${id}. It never existed, or its retention period has passed (see the option keep).`
+    throw new TreadleError('RUN_NOT_FOUND', message)
+  }
+  return { id, job: record.job, state: record.state, reasons: await reasonsOf(record, store, rules, settings.clock.now()) }
+}
+
+/** Of a workflow: why those of its jobs have not ended that the others wait for. Null where the id is none of a workflow. */
+export async function whyWorkflow(id: string, store: JobStore, program: WhyProgram): Promise<Why | null> {
+  if ((await store.get(id)) !== null) return null
+  const workflow = await findWorkflow(id, store)
+  if (workflow === null) return null
+  const { state, tree } = workflow
+  const open = openJobs(await workflowJobs(id, store))
+  const told = await Promise.all(open.slice(0, mostNamed).map((job) => whyOf(job.id, store, program)))
+  const reasons = told.flatMap((each) =>
+    each.reasons.map((reason) => ({ ...reason, message: `"${each.job}" ${each.id}: ${reason.message}` })),
+  )
+  const over = { rule: 'ended', message: `all ${tree.total} of its jobs have ended, and it is ${state}`, until: null } as const
+  return { id, job: 'workflow', state, reasons: reasons.length > 0 ? reasons : [over] }
+}
+
+async function reasonsOf(record: JobRecord, store: WhyStore, rules: ClaimRules, now: number): Promise<readonly WhyReason[]> {
+  if (isFinal(record.state)) return [ended(record)]
+  if (record.state === 'running') return [running(record, now)]
+  const [queues, jobs, alive] = await Promise.all([store.pausedQueues(), store.pausedJobs(), store.workers.list()])
+  const outer = [...pausedReasons(record, queues, jobs), ...workerReasons(record, alive)]
+  if (record.state === 'blocked') return [waitReason(await store.links(record.id)), ...outer]
+  if (record.state === 'scheduled') return [future(record, now), ...outer]
+  const held = (await store.holds(record.id, rules)).map((hold) => holdReason(hold, record, now))
+  const reasons = [...outer, ...held]
+  return reasons.length > 0 ? reasons : [nothingInTheWay(record, capable(record, alive))]
+}
+
+function ended({ state, reason, finishedAt, errors }: JobRecord): WhyReason {
+  const why = errors.at(-1)?.message ?? reason
+  const at = finishedAt === null ? '' : ` at ${new Date(finishedAt).toISOString()}`
+  const again = state === 'succeeded' ? '' : '. `treadle retry` puts it back'
+  return { rule: 'ended', message: `it has ended as ${state}${at}${why === null ? '' : `: ${why}`}${again}`, until: null }
+}
+
+function running({ owner, startedAt, cancelRequested, leaseExpiresAt }: JobRecord, now: number): WhyReason {
+  const since = startedAt === null ? '' : ` since ${formatDuration(Math.max(0, now - startedAt))}`
+  const isSilent = leaseExpiresAt !== null && leaseExpiresAt <= now
+  const message = isSilent
+    ? `worker ${owner} had it and gives no sign of life; the next claim of any worker puts it back`
+    : `it is running${since} in worker ${owner}${cancelRequested ? ', and was asked to stop' : ''}`
+  return { rule: 'running', message, until: null }
+}
+
+function future({ runAt, attempts, errors }: JobRecord, now: number): WhyReason {
+  const until = new Date(runAt)
+  if (runAt <= now) return { rule: 'future', message: 'it has just fallen due; the next claim of any worker takes it up', until }
+  const wait = `in ${formatDuration(runAt - now)}, at ${until.toISOString()}`
+  if (attempts === 0) return { rule: 'future', message: `it is due ${wait}`, until }
+  const last = errors.at(-1)?.message
+  const message = `attempt ${attempts} failed${last === undefined ? '' : ` (${last})`}; the next one is due ${wait}`
+  return { rule: 'retry', message, until }
+}
+
+/** The most of those that it waits for that are named. */
+const mostNamed = 3
+
+function waitReason(links: readonly (JobLink | HiddenLink)[]): WhyReason {
+  const open = links.filter(({ waiting }) => waiting)
+  const what = open.some(({ kind }) => kind === 'child') ? 'that it made' : 'that it depends on'
+  const named = open.slice(0, mostNamed).map(nameOf)
+  const more = open.length > mostNamed ? ` and ${open.length - mostNamed} more` : ''
+  const message = `it waits for ${open.length === 1 ? 'a job' : `${open.length} jobs`} ${what}: ${named.join(', ')}${more}`
+  return { rule: 'dependency', message, until: null }
+}
+
+function nameOf(link: JobLink | HiddenLink): string {
+  if ('isHidden' in link) return 'one that is hidden from you'
+  return `"${link.job ?? 'unknown'}" ${link.id} (${link.state})`
+}
+
+function pausedReasons({ queue, job }: JobRecord, queues: readonly string[], jobs: readonly string[]): readonly WhyReason[] {
+  const ofQueue = `its queue "${queue}" is paused. \`treadle resume ${queue}\` lets it go on`
+  const ofJob = `jobs with the key "${job}" are paused. \`treadle resume --job ${job}\` lets them go on`
+  const messages = [...(queues.includes(queue) ? [ofQueue] : []), ...(jobs.includes(job) ? [ofJob] : [])]
+  return messages.map((message) => ({ rule: 'paused', message, until: null }))
+}
+
+function workerReasons(record: JobRecord, alive: readonly WorkerRecord[]): readonly WhyReason[] {
+  if (alive.length === 0) return [{ rule: 'no-worker', message: 'no worker is running. `treadle work` starts one', until: null }]
+  const able = capable(record, alive)
+  if (able.length === 0) {
+    const forQueue = alive.filter(({ queues }) => queues === null || queues.includes(record.queue))
+    const message =
+      forQueue.length === 0
+        ? `none of the ${alive.length} running workers takes jobs from the queue "${record.queue}"`
+        : `none of the ${forQueue.length} running workers of its queue has a handler for "${record.job}"`
+    return [{ rule: 'no-handler', message, until: null }]
+  }
+  if (able.some(({ breaker }) => breaker === 'closed')) return []
+  const message = `its workers do not claim: the circuit breaker is open in ${able.map(({ owner }) => owner).join(', ')}, because the database failed them`
+  return [{ rule: 'breaker', message, until: null }]
+}
+
+function capable({ job, queue }: JobRecord, alive: readonly WorkerRecord[]): readonly WorkerRecord[] {
+  return alive.filter(({ jobs, queues }) => jobs.includes(job) && (queues === null || queues.includes(queue)))
+}
+
+function holdReason({ rule, limit, running, until }: Hold, { job, queue, group }: JobRecord, now: number): WhyReason {
+  const scope = rule.startsWith('queue')
+    ? `the queue "${queue}"`
+    : rule.startsWith('group')
+      ? `"${job}" of the group "${group}"`
+      : `"${job}"`
+  const isRate = rule.endsWith('rate')
+  const wait = until === null ? '' : `; the next may start in ${formatDuration(Math.max(0, until - now))}`
+  const message = isRate
+    ? `the rate limit of ${scope} is used up (${limit} a window)${wait}`
+    : `${scope} is at its limit: ${running ?? limit} of ${limit} run`
+  return { rule: isRate ? 'rate' : 'concurrency', message, until: until === null ? null : new Date(until) }
+}
+
+function nothingInTheWay({ priority }: JobRecord, able: readonly WorkerRecord[]): WhyReason {
+  const hands = able.reduce((sum, { allowed }) => sum + allowed, 0)
+  const running = able.reduce((sum, each) => sum + each.running, 0)
+  if (running >= hands) {
+    const message = `all ${hands} hands of its workers are full; it is ready and waits for its turn (priority ${priority})`
+    return { rule: 'busy', message, until: null }
+  }
+  return { rule: 'next', message: 'nothing is in its way: the next claim takes it', until: null }
+}

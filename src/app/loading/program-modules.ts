@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module'
+import { TreadleError } from '../../core/errors.ts'
+import { mainScript } from '../../core/process/environment.ts'
+import type { IsolateModules } from '../../isolation/messages.ts'
+
+type Project = Omit<IsolateModules & { readonly kind: 'project' }, 'kind'>
+
+let loaded: Project | undefined
+
+/** Remembers what the command line loads in place of a main script. */
+export function setProjectModules(project: Project): void {
+  loaded = project
+}
+
+/** Where an isolate finds the jobs of this program: in the module that a definition names, or in those that the program is made of. */
+export function isolateModules(from: string | null): IsolateModules {
+  if (from !== null) return { kind: 'module', path: from }
+  if (loaded !== undefined) return { kind: 'project', ...loaded }
+  const path = mainScript()
+  const resolved = path === undefined ? undefined : resolveScript(path)
+  if (resolved !== undefined) return { kind: 'module', path: resolved }
+  const message =
+    'This program has no main script that an isolate could load. Name the module: .isolate(…, { from: import.meta.url })'
+  throw new TreadleError('JOB_UNKNOWN', message)
+}
+
+/** Node accepts a main script without its extension, or the folder that it lies in. */
+function resolveScript(path: string): string | undefined {
+  try {
+    return createRequire(path).resolve(path)
+  } catch {
+    return undefined
+  }
+}

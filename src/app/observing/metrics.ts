@@ -1,0 +1,120 @@
+import type { Events } from '../../core/events.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import type { TreadleEvents } from '../../execution/events.ts'
+import type { QueueBackend } from '../../queue/contract/contract.ts'
+import { queueClock } from '../../queue/time/queue-clock.ts'
+import { exposition, type Family, type Labels } from '../../telemetry/metrics/exposition.ts'
+import { familiesOf, type Sees } from '../../telemetry/metrics/families.ts'
+import { JobMetrics } from '../../telemetry/metrics/job-metrics.ts'
+import { ProcessMetrics } from '../../telemetry/metrics/process-metrics.ts'
+import type { QueueGauges, WorkerGauges } from '../../telemetry/metrics/queue-families.ts'
+import type { ObservedJob, Observers } from '../../telemetry/observer.ts'
+import type { WorkerState } from '../../worker/health/worker-state.ts'
+
+/** A backend of the program that is open. */
+export interface MeasuredBackend {
+  readonly name: string
+  readonly backend: QueueBackend
+  readonly clock: Clock
+  readonly workerState: () => Promise<WorkerState | null>
+}
+
+export interface MetricsDeps {
+  readonly observers: Observers
+  readonly events: Events<TreadleEvents>
+  readonly backends: () => readonly MeasuredBackend[]
+}
+
+/** Options of the metrics in the format of Prometheus. */
+export interface MetricsOptions {
+  /** Only what concerns these jobs. Everything by default. */
+  readonly sees?: (job: ObservedJob) => boolean
+}
+
+/** Any number of scrapers within this time is one reader of the queue. */
+const freshMs = 1_000
+
+interface Counting {
+  readonly jobs: JobMetrics
+  readonly process: ProcessMetrics
+}
+
+/** What a program counts of its jobs, for Prometheus and everything that reads its text format. */
+export class Metrics {
+  readonly #deps: MetricsDeps
+  #counting: Counting | undefined
+  #read: { readonly at: number; readonly gauges: Promise<readonly QueueGauges[]> } | undefined
+
+  /** @internal */
+  constructor(deps: MetricsDeps) {
+    this.#deps = deps
+  }
+
+  /** Counts from here on. Before that nothing is counted, and nothing costs anything. */
+  start(): void {
+    this.#started()
+  }
+
+  /** Everything that was counted since the start, and how the queues stand now, in the Prometheus text format. */
+  async text({ sees }: MetricsOptions = {}): Promise<string> {
+    return exposition(await this.families(sees ?? null))
+  }
+
+  /** @internal */
+  async families(sees: Sees = null): Promise<readonly Family[]> {
+    const { jobs, process } = this.#started()
+    const [queues, workers] = await Promise.all([this.#queues(), this.#workers()])
+    return familiesOf({ jobs, process, queues, workers }, sees)
+  }
+
+  /** @internal */
+  labelsOf({ queue, job }: ObservedJob): Labels {
+    return this.#started().jobs.jobs.of(queue, job).labels
+  }
+
+  #started(): Counting {
+    if (this.#counting === undefined) {
+      const { observers, events } = this.#deps
+      this.#counting = { jobs: new JobMetrics(), process: new ProcessMetrics(events) }
+      observers.add(this.#counting.jobs)
+    }
+    return this.#counting
+  }
+
+  #queues(): Promise<readonly QueueGauges[]> {
+    const backends = this.#deps.backends()
+    const now = backends[0]?.clock.now() ?? 0
+    const last = this.#read
+    if (last !== undefined && now >= last.at && now - last.at < freshMs) return last.gauges
+    const gauges = Promise.all(backends.flatMap((each) => (each.backend.store === undefined ? [] : [gaugesOf(each)])))
+    this.#read = { at: now, gauges }
+    return gauges
+  }
+
+  async #workers(): Promise<readonly WorkerGauges[]> {
+    const states = await Promise.all(
+      this.#deps.backends().map(async ({ name, workerState }) => {
+        const state = await workerState().catch(() => null)
+        return state === null ? [] : [{ ...state, backend: name }]
+      }),
+    )
+    return states.flat()
+  }
+}
+
+/** A database that does not answer is a finding, and no reason to tell nothing at all. */
+async function gaugesOf({ name, backend, clock }: MeasuredBackend): Promise<QueueGauges> {
+  const { store } = backend
+  const now = queueClock(backend, clock).now()
+  try {
+    if (store === undefined) throw new Error('it cannot be looked into')
+    const [counts, paused, workers] = await Promise.all([
+      store.counts({ oldest: true }),
+      store.pausedQueues(),
+      store.workers.list(),
+    ])
+    return { backend: name, isUp: true, counts, paused, workers, now }
+  } catch {
+    return { backend: name, isUp: false, counts: [], paused: [], workers: [], now }
+  }
+}

@@ -1,0 +1,265 @@
+import { TreadleError } from '../../core/errors.ts'
+import { refuseUnknownOptions } from '../../core/options.ts'
+import { toJson } from '../../core/text/json.ts'
+import { type Instant, parseInstant } from '../../core/time/instant.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import { noPayload } from '../../definition/dispatching/draft.ts'
+import type { Run } from '../../definition/dispatching/run.ts'
+import { jobNameProblem } from '../../definition/names.ts'
+import { parseRecurrence, scheduleOf, storedKey, storedName } from '../../definition/recurrence.ts'
+import type { Registry } from '../../definition/registry.ts'
+import { sealSchedule } from '../../envelope/schedule-seal.ts'
+import type { ScheduleRecord, ScheduleStore } from '../../queue/contract/schedule-store.ts'
+import { queueClock } from '../../queue/time/queue-clock.ts'
+import { type DryRun, dryRun } from '../../worker/scheduler/dry-run.ts'
+import { entryOf, Followed, versionOfText } from '../../worker/scheduler/followed.ts'
+import type { Opened } from '../config/opening.ts'
+import {
+  type ListedSchedule,
+  listedSchedule,
+  type StoredSchedule,
+  type StoredScheduleDeps,
+  type StoredScheduleOptions,
+  storedSchedule,
+} from './stored-schedule.ts'
+
+export interface SchedulesDeps {
+  readonly opened: () => Promise<Opened>
+  readonly registry: Registry
+  readonly dispatch: (definition: JobDefinition, payload: unknown) => Promise<Run>
+  /** Whether a job is kept in this backend. */
+  readonly isHome: (definition: JobDefinition) => boolean
+}
+
+/** Which schedules are listed. */
+export interface ScheduleListOptions {
+  /** Only those that were made at run time, or only those of the code. */
+  readonly stored?: boolean
+  /** Only those whose keys, or names, begin with this: `acme/`. */
+  readonly prefix?: string
+}
+
+/** Schedules at run time. What is changed here is kept in the database: it holds for all programs and survives restarts. */
+export class Schedules {
+  readonly #deps: SchedulesDeps
+
+  constructor(deps: SchedulesDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Makes a schedule with this key, or changes the one that is there. Every scheduler follows it within a second. Its job need not be
+   * known here; where it is, the payload is checked as that of a dispatch.
+   */
+  async upsert<Input = unknown>(key: string, options: StoredScheduleOptions<Input>): Promise<StoredSchedule> {
+    refuseUnknownOptions(options, optionNames, `The schedule ${JSON.stringify(key)}`)
+    const opened = await this.#deps.opened()
+    const { keys, settings } = opened
+    const store = storeOf(opened)
+    const recurrence = parseRecurrence(key, options, settings.timezone)
+    await this.#refuseClash(key, store)
+    const { job, definition } = this.#jobOf(key, options.job)
+    const payload = await this.#payloadOf(job, definition, options.payload, opened)
+    const isEncrypted = definition?.fields.encrypt ?? settings.encrypt
+    const queue = definition?.fields.queue ?? defaultQueue
+    const sealed = sealSchedule({ job, recurrence, payload }, queue, keys, isEncrypted)
+    const { expression, timezone } = scheduleOf(recurrence)
+    const name = storedName(key)
+    await store.register([{ name, expression, timezone, version: versionOfText(sealed.text), definition: sealed }])
+    if (definition === undefined) {
+      const message = `the schedule ${JSON.stringify(key)} is for the job ${JSON.stringify(job)}, which this program does not know: it runs where that job is defined`
+      settings.logger.warn(message)
+    }
+    return this.#read(key, store, opened)
+  }
+
+  /** A schedule that was made at run time, or null. */
+  async get(key: string): Promise<StoredSchedule | null> {
+    const opened = await this.#deps.opened()
+    const [record] = await storeOf(opened).list({ names: [storedNameOf(key)] })
+    return record?.definition == null ? null : storedSchedule(record, record.definition, this.#reading(opened))
+  }
+
+  /** All schedules that the database knows, also those of other programs: of the code, and made at run time. */
+  async list(options: ScheduleListOptions = {}): Promise<readonly ListedSchedule[]> {
+    refuseUnknownOptions(options, ['stored', 'prefix'], 'list')
+    const { stored, prefix = '' } = options
+    const opened = await this.#deps.opened()
+    const store = storeOf(opened)
+    const coded = stored === true ? [] : await store.list(prefix === '' ? {} : { prefix })
+    const made = stored === false || (prefix === '' && stored !== true) ? [] : await store.list({ prefix: storedName(prefix) })
+    const isMeant = ({ definition }: ScheduleRecord) => stored === undefined || (definition !== null) === stored
+    const records = new Map([...coded, ...made].filter(isMeant).map((record) => [record.name, record]))
+    const reading = this.#reading(opened)
+    return [...records.values()].map((record) => listedSchedule(record, reading))
+  }
+
+  /** No more runs until `resume`; what runs now goes on. */
+  async pause(name: string): Promise<void> {
+    const store = await this.#store()
+    if ((await store.pause(name)) || (await this.#changeStored(name, (stored) => store.pause(stored)))) return
+    await this.#register(name, store)
+    await store.pause(name)
+  }
+
+  /** Goes on with the next occurrence; those that fell into the pause are not made up for. */
+  async resume(name: string): Promise<void> {
+    const store = await this.#store()
+    if ((await store.resume(name)) || (await this.#changeStored(name, (stored) => store.resume(stored)))) return
+    await this.#register(name, store)
+  }
+
+  /** Deletes a schedule that was made at run time; what runs now goes on. False where there is none with this key. */
+  async delete(key: string): Promise<boolean> {
+    return (await this.#store()).remove(storedNameOf(key))
+  }
+
+  /** Runs the job of a schedule now, also while it is paused. The schedule itself goes on as it was. */
+  async runNow(name: string): Promise<Run> {
+    const { registry, dispatch } = this.#deps
+    const isCoded = registry.find(name)?.fields.schedule != null
+    const stored = isCoded ? null : await this.#readable(name)
+    if (stored === null) return dispatch(this.#scheduled(name), noPayload)
+    if (stored.problem === null) return dispatch(registry.get(stored.job), stored.payload)
+    throw new TreadleError('SCHEDULE_INVALID', `The schedule ${JSON.stringify(stored.key)} cannot be run: ${stored.problem}`)
+  }
+
+  /** Another word for `runNow`. */
+  trigger(name: string): Promise<Run> {
+    return this.runNow(name)
+  }
+
+  /** Removes a schedule that the code no longer has. */
+  async forget(name: string): Promise<void> {
+    const { registry } = this.#deps
+    if (registry.find(name)?.fields.schedule != null) {
+      const message = `The schedule "${name}" is still defined here and would come back. Remove it from the code first, or pause it.`
+      throw new TreadleError('SCHEDULE_INVALID', message)
+    }
+    const store = await this.#store()
+    if (!(await store.remove(name))) throw this.#unknown(name, await store.list())
+  }
+
+  /** What a pass would store, now or at another instant, without storing it. */
+  async dryRun(options: { readonly at?: Instant } = {}): Promise<readonly DryRun[]> {
+    refuseUnknownOptions(options, ['at'], 'dryRun')
+    const opened = await this.#deps.opened()
+    const { settings, keys } = opened
+    return dryRun({
+      definitions: this.#deps.registry.definitions().filter(this.#deps.isHome),
+      schedules: storeOf(opened),
+      keys,
+      environment: settings.environment,
+      now: settings.clock.now(),
+      at: options.at === undefined ? null : parseInstant(options.at, 'at'),
+    })
+  }
+
+  /** A queue without schedules has none that were made at run time. */
+  async #readable(name: string): Promise<StoredSchedule | null> {
+    const { backend } = await this.#deps.opened()
+    return backend.store === undefined ? null : this.get(name)
+  }
+
+  /** A schedule of the code goes before one that was made at run time, which is meant by `stored:` before its key as well. */
+  async #changeStored(name: string, change: (name: string) => Promise<boolean>): Promise<boolean> {
+    if (this.#deps.registry.find(name)?.fields.schedule != null) return false
+    return change(storedNameOf(name))
+  }
+
+  async #refuseClash(key: string, store: ScheduleStore): Promise<void> {
+    const isKnown = this.#deps.registry.find(key)?.fields.schedule != null
+    if (!isKnown && (await store.standings([key])).length === 0) return
+    const message = `${JSON.stringify(key)} is the name of a schedule of the code: give this one another key. One that is no longer in the code can be removed with forget()`
+    throw new TreadleError('SCHEDULE_INVALID', message)
+  }
+
+  #jobOf(
+    key: string,
+    given: StoredScheduleOptions['job'],
+  ): { readonly job: string; readonly definition: JobDefinition | undefined } {
+    const { registry, isHome } = this.#deps
+    const job: unknown = typeof given === 'string' ? given : Object(given).job
+    const problem = jobNameProblem(job, 'job')
+    if (problem !== undefined) throw new TreadleError('SCHEDULE_INVALID', `Schedule ${JSON.stringify(key)}: ${problem}`)
+    const definition = registry.find(job as string)
+    if (definition === undefined || isHome(definition)) return { job: job as string, definition }
+    const home = JSON.stringify(definition.fields.backend ?? 'default')
+    const message = `Schedule ${JSON.stringify(key)}: the job "${definition.job}" is kept in the backend ${home}: use (await jobs.backend(${home})).schedules`
+    throw new TreadleError('SCHEDULE_INVALID', message)
+  }
+
+  /** Of a job that is not known here nobody knows what fits. */
+  async #payloadOf(
+    job: string,
+    definition: JobDefinition | undefined,
+    payload: unknown,
+    { settings, sending }: Opened,
+  ): Promise<string> {
+    if (definition !== undefined) return sending.scheduledPayload(definition, payload === undefined ? noPayload : payload)
+    return toJson(payload ?? null, { what: `payload of "${job}"`, maxBytes: settings.maxPayloadBytes })
+  }
+
+  async #read(key: string, store: ScheduleStore, opened: Opened): Promise<StoredSchedule> {
+    const [record] = await store.list({ names: [storedName(key)] })
+    if (record?.definition == null)
+      throw new TreadleError('SCHEDULE_UNKNOWN', `The schedule ${JSON.stringify(key)} was deleted at once`)
+    return storedSchedule(record, record.definition, this.#reading(opened))
+  }
+
+  #reading({ keys, backend, settings }: Opened): StoredScheduleDeps {
+    return { keys, find: (job) => this.#deps.registry.find(job), now: queueClock(backend, settings.clock).now() }
+  }
+
+  /** A schedule that no scheduler has seen yet is known from the code. */
+  async #register(name: string, store: ScheduleStore): Promise<void> {
+    const definition = this.#deps.registry.find(name)
+    const schedule = definition?.fields.schedule ?? null
+    if (definition === undefined || schedule === null) throw this.#unknown(name, await store.list())
+    await store.register([entryOf(Followed.ofCode(definition, schedule))])
+  }
+
+  #scheduled(name: string): JobDefinition {
+    const definition = this.#deps.registry.find(name)
+    if (definition?.fields.schedule != null) return definition
+    if (definition === undefined) throw this.#unknown(name, [])
+    const message = `The job "${name}" has no schedule. Give it one, such as daily(), or dispatch it.`
+    throw new TreadleError('SCHEDULE_UNKNOWN', message)
+  }
+
+  #unknown(name: string, records: readonly ScheduleRecord[]): TreadleError {
+    const defined = this.#deps.registry.definitions().filter(({ fields }) => fields.schedule !== null)
+    const names = new Set([...defined.map(({ job }) => job), ...records.map((record) => record.name)])
+    return new TreadleError('SCHEDULE_UNKNOWN', `There is no schedule "${name}". Known: ${[...names].join(', ') || 'none'}`)
+  }
+
+  async #store(): Promise<ScheduleStore> {
+    return storeOf(await this.#deps.opened())
+  }
+}
+
+/** Written as a record, so that the compiler asks for an entry when an option is added. */
+const options: Readonly<Record<keyof StoredScheduleOptions, true>> = {
+  job: true,
+  payload: true,
+  cron: true,
+  every: true,
+  repeat: true,
+  timezone: true,
+  until: true,
+  misfire: true,
+  overlap: true,
+}
+const optionNames = Object.keys(options)
+
+const defaultQueue = 'default'
+
+/** A schedule can be named by its key, or by the name that lists show. */
+function storedNameOf(key: string): string {
+  return storedKey(key) === null ? storedName(key) : key
+}
+
+function storeOf({ backend }: Opened): ScheduleStore {
+  if (backend.store !== undefined) return backend.store.schedules
+  throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend cannot keep schedules`)
+}

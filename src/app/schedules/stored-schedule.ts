@@ -1,0 +1,150 @@
+import { messageOf } from '../../core/errors.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { Overlap } from '../../definition/policies/overlap.ts'
+import {
+  type Recurrence,
+  type RecurrenceKind,
+  type RecurrenceOptions,
+  scheduleOf,
+  storedKey,
+} from '../../definition/recurrence.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import { openSchedule, readSchedule } from '../../envelope/schedule-seal.ts'
+import type { OccurrenceRecord, ScheduleRecord, StoredDefinition } from '../../queue/contract/schedule-store.ts'
+import type { MisfirePolicy } from '../../scheduling/misfire.ts'
+import type { Schedule } from '../../scheduling/schedule.ts'
+
+/** A schedule that is made at run time: which job, with what, and when. */
+export interface StoredScheduleOptions<Input = unknown> extends RecurrenceOptions {
+  /** The key of a job, or its definition. */
+  readonly job: string | { readonly job: string; toDefinition(): JobDefinition<Input> }
+  /** The payload of each run; the `args` of the definition, or null, where none is given. */
+  readonly payload?: NoInfer<Input>
+}
+
+/** A schedule that was made at run time, as it stands. Times are UTC milliseconds. */
+export interface StoredSchedule {
+  readonly key: string
+  readonly job: string
+  /** Undefined where it is encrypted and the key is not here. */
+  readonly payload: unknown
+  /** The payload is stored encrypted. */
+  readonly encrypted: boolean
+  readonly kind: RecurrenceKind
+  /** The cron expression, interval or repeat, as it was given. */
+  readonly said: string
+  /** One text for one meaning, and the same in words. */
+  readonly expression: string
+  readonly text: string
+  readonly timezone: string
+  readonly until: number | null
+  readonly misfire: MisfirePolicy
+  readonly overlap: Overlap
+  readonly paused: boolean
+  readonly since: number
+  readonly last: OccurrenceRecord | null
+  readonly nextAt: number | null
+  readonly state: StoredScheduleState
+  /** Why this program does not follow it; null where it does. */
+  readonly problem: string | null
+}
+
+/**
+ * One has ended whose last instant has passed. A job that is not known here may be known to other programs. One is rejected whose
+ * definition cannot be read or was not signed by a key of this program: nobody with the same keys follows it.
+ */
+export type StoredScheduleState = 'active' | 'paused' | 'ended' | 'unknown job' | 'rejected'
+
+/** A schedule of the code, or one that was made at run time. */
+export interface ListedSchedule extends Omit<ScheduleRecord, 'definition'> {
+  /** Null where the code has it. */
+  readonly stored: StoredSchedule | null
+}
+
+export interface StoredScheduleDeps {
+  readonly keys: KeyRing | null
+  readonly find: (job: string) => JobDefinition | undefined
+  readonly now: number
+}
+
+export function listedSchedule(record: ScheduleRecord, deps: StoredScheduleDeps): ListedSchedule {
+  const { definition, ...rest } = record
+  return { ...rest, stored: definition === null ? null : storedSchedule(record, definition, deps) }
+}
+
+/** One whose definition cannot be read at all is shown by what stands beside it. */
+export function storedSchedule(
+  { name, expression, timezone, paused, since, last, nextAt }: ScheduleRecord,
+  definition: StoredDefinition,
+  deps: StoredScheduleDeps,
+): StoredSchedule {
+  const key = storedKey(name) ?? name
+  const written = readSchedule(definition.text)
+  const standing = { paused, since, last }
+  const schedule = written === undefined ? null : readable(written.recurrence)
+  if (written === undefined || schedule === null) {
+    return { ...unreadable, key, said: expression, expression, timezone, ...standing, nextAt }
+  }
+  const { job, recurrence } = written
+  const { kind, said, until, misfire, overlap } = recurrence
+  const { payload, problem } = openedOrProblem(key, definition, job, deps)
+  const isKnown = deps.find(job) !== undefined
+  const isOver = until !== null && until < deps.now && nextAt === null
+  const state = !isKnown ? 'unknown job' : problem !== null ? 'rejected' : paused ? 'paused' : isOver ? 'ended' : 'active'
+  const expected = schedule.kind === 'calendar' && state === 'active' ? schedule.next(deps.now) : null
+  return {
+    key,
+    job,
+    payload,
+    encrypted: written.isEncrypted,
+    kind,
+    said,
+    expression: schedule.expression,
+    text: schedule.explain().text,
+    timezone: schedule.timezone,
+    until,
+    misfire,
+    overlap,
+    ...standing,
+    nextAt: nextAt ?? expected,
+    state,
+    problem,
+  }
+}
+
+function readable(recurrence: Recurrence): Schedule | null {
+  try {
+    return scheduleOf(recurrence)
+  } catch {
+    return null
+  }
+}
+
+const unreadable = {
+  job: '',
+  payload: undefined,
+  encrypted: false,
+  kind: 'cron',
+  text: '',
+  until: null,
+  misfire: { kind: 'latest', withinMs: null },
+  overlap: 'skip',
+  state: 'rejected',
+  problem: 'what is stored of it is no schedule',
+} as const
+
+function openedOrProblem(
+  key: string,
+  definition: StoredDefinition,
+  job: string,
+  { keys, find }: StoredScheduleDeps,
+): Pick<StoredSchedule, 'payload' | 'problem'> {
+  const queue = find(job)?.fields.queue
+  try {
+    const { payload } = openSchedule(key, definition, () => queue ?? '', queue === undefined ? null : keys)
+    const problem = queue === undefined ? `the job ${JSON.stringify(job)} is not known in this program` : null
+    return { payload: JSON.parse(payload) as unknown, problem }
+  } catch (thrown) {
+    return { payload: undefined, problem: messageOf(thrown) }
+  }
+}

@@ -1,0 +1,78 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Events } from '../../core/events.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import type { Registry } from '../../definition/registry.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { TreadleEvents } from '../../execution/events.ts'
+import type { Coordination, LockHolder, QueueBackend } from '../../queue/contract/contract.ts'
+import { queueClock } from '../../queue/time/queue-clock.ts'
+import { occurrencePace, tickPace } from '../../worker/scheduler/pace.ts'
+import type { SealOccurrence } from '../../worker/scheduler/schedule-pass.ts'
+import { Scheduler } from '../../worker/scheduler/scheduler.ts'
+import type { SchedulerConfig } from '../../worker/scheduler/scheduler-config.ts'
+import { SchedulerLock } from '../../worker/scheduler/scheduler-lock.ts'
+import type { Settings } from '../config/options.ts'
+
+export interface FollowingDeps {
+  readonly backend: QueueBackend
+  readonly registry: Pick<Registry, 'definitions'>
+  readonly settings: Settings
+  readonly events: Events<TreadleEvents>
+  readonly envelope: SealOccurrence
+  readonly keys: KeyRing | null
+  readonly holder: LockHolder
+  readonly onError: (error: unknown) => void
+}
+
+/** The scheduler of a program, also where no job has a schedule: one may be made at run time. None where a queue cannot keep any. */
+export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps): Scheduler | undefined {
+  const { backend, registry, settings, events, envelope, keys, onError } = deps
+  if (config === null) return undefined
+  if (backend.store === undefined) {
+    if (!registry.definitions().some(({ fields }) => fields.schedule !== null)) return undefined
+    throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend cannot keep schedules`)
+  }
+  const { clock, logger, environment } = settings
+  const pace = config.tickMs === null ? occurrencePace : tickPace(config.tickMs)
+  return new Scheduler({
+    definitions: () => registry.definitions(),
+    schedules: backend.store.schedules,
+    envelope,
+    keys,
+    clock: queueClock(backend, clock),
+    logger,
+    environment,
+    pace,
+    onError,
+    onEnqueued: (schedule, at) => events.emit('schedule:enqueued', { schedule, at }),
+    onMissed: (missed) => events.emit('schedule:missed', missed),
+    onTick: (tick) => events.emit('schedule:tick', tick),
+    ...(config.maxOverruns !== null && { maxOverruns: config.maxOverruns }),
+    ...(config.isSingle && { lock: lockOf(backend, deps.holder, clock) }),
+  })
+}
+
+/** It is renewed every few seconds, also during a pass, so a scheduler that is alive never loses it, and one that died is followed soon. */
+const lockMs = 60_000
+
+function lockOf({ coordination, kind }: QueueBackend, holder: LockHolder, clock: Clock): SchedulerLock {
+  return new SchedulerLock(sharing(coordination, kind), holder, lockMs, clock)
+}
+
+function sharing(coordination: Coordination | undefined, kind: string): Coordination {
+  if (coordination !== undefined) return coordination
+  throw new TreadleError('CAPABILITY_MISSING', `The ${kind} backend has no locks: a single scheduler is not possible on it`)
+}
+
+/** A repeat goes on when its run has ended: the scheduler of the program that ended it looks at once. */
+export function wakeAfterRepeats(scheduler: Scheduler, events: Events<TreadleEvents>): () => void {
+  const look = ({ job }: { readonly job: string }) => {
+    if (scheduler.hasRepeatOf(job)) scheduler.wake()
+  }
+  const listeners = (['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const).map((name) =>
+    events.follow(name, look),
+  )
+  return () => {
+    for (const unlisten of listeners) unlisten()
+  }
+}

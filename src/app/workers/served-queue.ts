@@ -1,0 +1,21 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Registry } from '../../definition/registry.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { QueueBackend, WholeBackend } from '../../queue/contract/contract.ts'
+import type { Observers } from '../../telemetry/observer.ts'
+import type { Settings } from '../config/options.ts'
+
+/** An open queue as a job server needs it, with the jobs that this program knows. */
+export interface ServedQueue {
+  readonly backend: WholeBackend
+  readonly keys: KeyRing | null
+  readonly settings: Settings
+  readonly registry: Registry
+  readonly newId: () => string
+  readonly observers: Observers
+}
+
+export function refuseUnserved(backend: QueueBackend): asserts backend is WholeBackend {
+  if (backend.kind !== 'sync' && backend.store !== undefined && backend.coordination !== undefined) return
+  throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend cannot be served: it has no jobs to look into`)
+}

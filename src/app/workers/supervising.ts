@@ -1,0 +1,62 @@
+import { TreadleError } from '../../core/errors.ts'
+import { parseIdentity } from '../../envelope/envelope.ts'
+import type { Outcome } from '../../execution/end/outcome.ts'
+import type { RunEvent } from '../../execution/events.ts'
+import type { HeldLease } from '../../queue/contract/store.ts'
+import { workerConfig } from '../../worker/config.ts'
+import type { WorkOptions } from '../../worker/options.ts'
+import { bury } from '../../worker/supervisor/casualties.ts'
+import { type SupervisorOptions, supervisorConfig } from '../../worker/supervisor/config.ts'
+import type { Tell } from '../../worker/supervisor/events.ts'
+import type { StartChild } from '../../worker/supervisor/messages.ts'
+import { overdueRuns } from '../../worker/supervisor/overdue-runs.ts'
+import { Supervisor } from '../../worker/supervisor/supervisor.ts'
+import { keepOf } from './retention.ts'
+import type { WorkingDeps } from './working.ts'
+
+/** Options of `jobs.supervise`. */
+export interface SuperviseOptions extends SupervisorOptions {
+  /** What each process works with. */
+  readonly worker: WorkOptions
+  /** Starts a process that works; it is told by messages what it must do, and tells by messages how it does. */
+  readonly start: StartChild
+  readonly tell: Tell
+}
+
+/** Queues that live in the memory of one process. */
+const unshared = ['memory', 'sync']
+
+export type SupervisingDeps = Pick<WorkingDeps, 'backend' | 'settings' | 'events' | 'registry'>
+
+export function newSupervisor(options: SuperviseOptions, deps: SupervisingDeps): Supervisor {
+  const { backend, settings, events, registry } = deps
+  const { clock, logger } = settings
+  const worker = workerConfig(options.worker, 'work')
+  const config = supervisorConfig(options, worker)
+  if (unshared.includes(backend.kind)) {
+    const message = `Several processes cannot share a ${backend.kind} queue: each would have its own. Use sqlite:FILE`
+    throw new TreadleError('CONFIG_INVALID', message)
+  }
+  const find = (job: string) => registry.find(job)
+  const { concurrency, maxRescues } = worker
+  const { store } = backend
+  const onSettled = (lease: HeldLease, outcome: Outcome) => {
+    const event = eventOf(lease)
+    if (outcome.kind === 'retry') events.emit('job:failed', { ...event, error: outcome.error, retryInMs: outcome.delayMs })
+    if (outcome.kind === 'dead') events.emit('job:dead', { ...event, reason: outcome.reason, error: outcome.error })
+  }
+  const casualties = { backend, clock, logger, find, maxRescues, keepOf: keepOf(registry, settings.keep), onSettled }
+  return new Supervisor(config, {
+    clock,
+    start: options.start,
+    tell: options.tell,
+    bury: (owner, overdue) => bury(owner, overdue, casualties),
+    // A backend that cannot look into its queue cannot tell how long a job has run.
+    overdue: async (owners) => (store === undefined ? [] : overdueRuns(owners, { store, clock, find, concurrency })),
+  })
+}
+
+function eventOf({ id, job, identity, attempt }: HeldLease): RunEvent {
+  const { name = job, queue = '' } = parseIdentity(identity) ?? {}
+  return { id, job, name, queue, attempt }
+}

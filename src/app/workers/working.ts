@@ -1,0 +1,283 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import type { Events } from '../../core/events.ts'
+import { ownFile } from '../../core/files/own-file.ts'
+import { randomToken } from '../../core/id.ts'
+import { hostName, processId } from '../../core/process/environment.ts'
+import { fitsPattern } from '../../core/text/name-pattern.ts'
+import { formatInstant } from '../../core/time/instant.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { Registry } from '../../definition/registry.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { ExecutionDeps } from '../../execution/attempt/execute.ts'
+import type { RunServices } from '../../execution/attempt/run-context.ts'
+import type { TreadleEvents } from '../../execution/events.ts'
+import { IsolatePool } from '../../isolation/pool.ts'
+import type { QueueBackend } from '../../queue/contract/contract.ts'
+import { queueClock } from '../../queue/time/queue-clock.ts'
+import { longestMisfireMs } from '../../scheduling/misfire.ts'
+import type { Telemetry } from '../../telemetry/telemetry.ts'
+import { workerConfig } from '../../worker/config.ts'
+import type { Presence } from '../../worker/health/presence.ts'
+import type { WorkerState } from '../../worker/health/worker-state.ts'
+import { Maintenance } from '../../worker/loop/maintenance.ts'
+import { onTermination } from '../../worker/loop/signals.ts'
+import type { DaemonOptions, RunOptions, WorkKind, WorkOptions } from '../../worker/options.ts'
+import { JobLogs } from '../../worker/runs/job-logs.ts'
+import type { RunReport } from '../../worker/runs/report.ts'
+import type { StartPace } from '../../worker/runs/start-rates.ts'
+import type { SealOccurrence } from '../../worker/scheduler/schedule-pass.ts'
+import type { Scheduler } from '../../worker/scheduler/scheduler.ts'
+import { type SchedulerConfig, schedulerConfig } from '../../worker/scheduler/scheduler-config.ts'
+import { noTicks, type TickSummary } from '../../worker/scheduler/tick-statistics.ts'
+import { Worker } from '../../worker/worker.ts'
+import { type Alerts, newAlerts } from '../alerts/alerts.ts'
+import type { Settings } from '../config/options.ts'
+import { refuseUndeliverable } from '../dispatching/undeliverable.ts'
+import { isolateModules } from '../loading/program-modules.ts'
+import { newPresence } from './announcing.ts'
+import { newScheduler, wakeAfterRepeats } from './following.ts'
+import { HomeDefinitions } from './home-definitions.ts'
+import { keepOf, retentionOf } from './retention.ts'
+
+export interface WorkingDeps {
+  /** Where the queue is, without passwords. */
+  readonly url: string
+  readonly backend: QueueBackend
+  readonly keys: KeyRing | null
+  readonly settings: Settings
+  readonly events: Events<TreadleEvents>
+  readonly registry: Registry
+  /** Whether the schedule and the limits of a definition are kept in this backend. */
+  readonly isHome: (definition: JobDefinition) => boolean
+  readonly pace: StartPace
+  readonly envelope: SealOccurrence
+  readonly dispatchChild: RunServices['dispatchChild']
+  readonly telemetry: Telemetry
+  readonly givenFunctions: NonNullable<ExecutionDeps['givenFunctions']>
+}
+
+/** What a daemon did, and how well it kept time. */
+export interface DaemonReport extends RunReport, TickSummary {}
+
+/** Options of `jobs.stop`. */
+export interface StopOptions {
+  /** Do not wait for running jobs: abort their signals at once, and give them back. */
+  readonly abort?: boolean
+}
+
+interface Worked {
+  readonly report: RunReport
+  readonly ticks: TickSummary
+}
+
+const maxResultBytes = 1024 * 1024
+
+/** A worker with the scheduler and the housekeeping that belong to it, from start to end. */
+export class Working {
+  readonly #deps: WorkingDeps
+  readonly #home: HomeDefinitions
+  /** What its jobs log; null where nobody stores it. */
+  readonly logs: JobLogs | null
+  #worker: Worker | undefined
+  #ended: Promise<unknown> | undefined
+  /** Who works, for people and for the database. */
+  readonly #owner = `${hostName()}:${processId()}:${randomToken().slice(0, 6)}`
+
+  constructor(deps: WorkingDeps) {
+    this.#deps = deps
+    this.#home = new HomeDefinitions(deps.registry, deps.isHome)
+    this.logs = newJobLogs(deps)
+  }
+
+  work(options: WorkOptions): Promise<RunReport> {
+    return this.#until(this.#work(options, 'work').then(({ report }) => report))
+  }
+
+  daemon(options: DaemonOptions): Promise<DaemonReport> {
+    return this.#until(this.#work(options, 'daemon').then(({ report, ticks }) => ({ ...report, ...ticks })))
+  }
+
+  pass(options: RunOptions): Promise<RunReport> {
+    return this.#until(this.#pass(options))
+  }
+
+  async stop({ abort = false }: StopOptions): Promise<void> {
+    const stopped = this.#worker?.stop()
+    if (abort) this.#worker?.abort()
+    await stopped
+    await this.#ended?.catch(() => {})
+  }
+
+  /** Undefined before it works. */
+  get state(): WorkerState | undefined {
+    return this.#worker?.state
+  }
+
+  cancel(id: string): void {
+    this.#worker?.cancel(id)
+  }
+
+  #until<Report>(working: Promise<Report>): Promise<Report> {
+    this.#ended = working
+    return working
+  }
+
+  async #pass(options: RunOptions): Promise<RunReport> {
+    const worker = this.#newWorker(options, 'run')
+    this.#worker = worker
+    const config = schedulerConfig(options, 'run')
+    const scheduler = this.#newScheduler(config)
+    const stop = () => void worker.stop()
+    const unlisten = options.signals === true ? onTermination(stop, () => worker.abort()) : undefined
+    const presence = this.#newPresence(worker, scheduler)
+    options.signal?.addEventListener('abort', stop)
+    presence?.startLater()
+    try {
+      await (config?.at == null ? scheduler?.tick() : this.#tickAt(scheduler, config.at, options.jobs ?? null))
+      if (options.signal?.aborted !== true) await worker.drain(options.limit)
+    } finally {
+      await worker.stop()
+      await scheduler?.stop()
+      await presence?.stop()
+      options.signal?.removeEventListener('abort', stop)
+      unlisten?.()
+    }
+    return reportOf(worker, scheduler)
+  }
+
+  /** One that ran and was forgotten could run again; one to come would be used up before its time. */
+  async #tickAt(scheduler: Scheduler | undefined, at: number, jobs: readonly string[] | null): Promise<void> {
+    const now = this.#deps.settings.clock.now()
+    if (at > now || now - at > longestMisfireMs) {
+      const message = `at must lie in the last 7 days, for which the runs of schedules are remembered, got ${formatInstant(at)}. A dry run may look at any time.`
+      throw new TreadleError('CONFIG_INVALID', message)
+    }
+    await scheduler?.tickAt(at, jobs)
+  }
+
+  async #work(options: DaemonOptions, kind: 'work' | 'daemon'): Promise<Worked> {
+    const { backend, settings, events } = this.#deps
+    const worker = this.#newWorker(options, kind)
+    const scheduler = this.#newScheduler(schedulerConfig(options, kind))
+    const maintenance = new Maintenance(
+      backend,
+      () => retentionOf(this.#deps.registry, settings.keep),
+      queueClock(backend, settings.clock),
+      (error) => this.#report(error),
+    )
+    const presence = this.#newPresence(worker, scheduler)
+    this.#worker = worker
+    const stop = () => void worker.stop()
+    const unlisten = options.signals === false ? undefined : onTermination(stop, () => worker.abort())
+    options.signal?.addEventListener('abort', stop)
+    if (options.signal?.aborted === true) stop()
+    const unwake = scheduler && wakeAfterRepeats(scheduler, events)
+    const alerts = this.#newAlerts()
+    maintenance.start()
+    presence?.start()
+    alerts?.start()
+    try {
+      // What was missed is sorted out before anything of it is run.
+      await scheduler?.start()
+      void scheduler?.ended().catch(stop)
+      if (!worker.isStopping) events.emit('worker:started', { owner: this.#owner })
+      await worker.work()
+    } finally {
+      unwake?.()
+      await scheduler?.stop()
+      await worker.stop()
+      await maintenance.stop()
+      await alerts?.stop()
+      await presence?.stop()
+      options.signal?.removeEventListener('abort', stop)
+      unlisten?.()
+    }
+    // Where the scheduler gave up, its reason is this one's too.
+    await scheduler?.ended()
+    return { report: reportOf(worker, scheduler), ticks: scheduler?.summary ?? noTicks }
+  }
+
+  #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {
+    const { backend, keys, settings, events, registry, pace, dispatchChild, givenFunctions, telemetry } = this.#deps
+    const config = workerConfig(options, kind)
+    refuseUnknown(config.jobs ?? [], registry)
+    if (!registry.definitions().some(({ fields }) => fields.handler !== null)) {
+      throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Call define() first.')
+    }
+    const { clock, logger, allow, queueLimits } = settings
+    refuseUndeliverable(this.#home.definitions(), config.jobs, backend, queueLimits)
+    return new Worker(config, {
+      backend,
+      keys,
+      clock,
+      logger,
+      events,
+      allow,
+      queueLimits,
+      pace,
+      maxResultBytes,
+      coordination: backend.coordination,
+      transactions: backend.transactions,
+      definitions: () => registry.definitions(),
+      find: (job) => registry.find(job),
+      keepOf: keepOf(registry, settings.keep),
+      dispatchChild,
+      givenFunctions,
+      observers: telemetry.observers,
+      tracer: telemetry.tracing,
+      schedules: backend.store?.schedules,
+      schedulesClock: queueClock(backend, clock),
+      environment: settings.environment,
+      owner: this.#owner,
+      logs: this.logs,
+      isolates: new IsolatePool({
+        entry: () => ownFile('../loading/isolate-entry.js', import.meta.url, 'app/workers/working'),
+        program: this.#deps.url,
+        size: config.concurrency,
+        modulesOf: isolateModules,
+        clock,
+      }),
+    })
+  }
+
+  #newScheduler(config: SchedulerConfig | null): Scheduler | undefined {
+    const holder = { owner: this.#owner, host: hostName(), pid: processId() }
+    return newScheduler(config, { ...this.#deps, registry: this.#home, holder, onError: (error) => this.#report(error) })
+  }
+
+  #newPresence(worker: Worker, scheduler: Scheduler | undefined): Presence | undefined {
+    const { backend, settings } = this.#deps
+    return newPresence(worker, scheduler, { backend, clock: settings.clock, onError: (error) => this.#report(error) })
+  }
+
+  #newAlerts(): Alerts | null {
+    const { backend, settings, registry, url } = this.#deps
+    return newAlerts(settings.alerts, { ...settings, backend, registry, url })
+  }
+
+  #report(error: unknown): void {
+    this.#deps.settings.logger.error(messageOf(error))
+    this.#deps.events.emit('worker:error', { error })
+  }
+}
+
+function newJobLogs({ backend, keys, settings }: WorkingDeps): JobLogs | null {
+  const store = backend.store?.logs
+  if (store === undefined || settings.logs === null) return null
+  const { clock, logger, logs } = settings
+  const onFailed = (what: string, error: unknown) => logger.warn(`${what}: ${messageOf(error)}`)
+  return new JobLogs({ store, keys, clock, settings: logs, onFailed })
+}
+
+function reportOf(worker: Worker, scheduler: Scheduler | undefined): RunReport {
+  return { ...worker.report, enqueued: scheduler?.enqueued ?? 0, failedSchedules: scheduler?.failed ?? 0 }
+}
+
+/** A pattern that no job fits is a misspelt one. */
+function refuseUnknown(names: readonly string[], registry: Registry): void {
+  for (const name of names) {
+    if (!name.includes('*')) registry.get(name)
+    else if (!registry.definitions().some(({ job }) => fitsPattern(name, job)))
+      throw new TreadleError('JOB_UNKNOWN', `No job is defined whose key fits "${name}"`)
+  }
+}

@@ -1,0 +1,103 @@
+import { TreadleError } from '../../core/errors.ts'
+import { insideIsolate } from '../../isolation/inside.ts'
+import type { WorkerState } from '../../worker/health/worker-state.ts'
+import type { RunOptions } from '../../worker/options.ts'
+import type { RunReport } from '../../worker/runs/report.ts'
+import type { WaitOptions } from '../config/opening.ts'
+import type { StopOptions, Working } from './working.ts'
+
+/** The workers of one program: one that goes on until it is stopped, and any number of passes. */
+export class Workings {
+  readonly #create: (wait?: WaitOptions) => Promise<Working>
+  #lasting: Lasting | undefined
+  readonly #passes = new Set<Promise<Working>>()
+
+  /** One that is told how to wait does so for a database that cannot be reached. */
+  constructor(create: (wait?: WaitOptions) => Promise<Working>) {
+    this.#create = create
+  }
+
+  /** A database that is not there yet is waited for. */
+  async keep<Report>(work: (working: Working) => Promise<Report>, signal?: AbortSignal): Promise<Report> {
+    // In an isolate a program is asked for its handlers, and runs nothing by itself.
+    const inside = insideIsolate()
+    if (inside !== undefined) return inside.begin()
+    if (this.#lasting !== undefined) {
+      throw new TreadleError('WORKER_RUNNING', 'This instance works already. Call stop() first, or raise its concurrency.')
+    }
+    this.#lasting = new Lasting(this.#create, signal)
+    try {
+      return await work(await this.#lasting.working)
+    } finally {
+      this.#lasting = undefined
+    }
+  }
+
+  async pass(options: RunOptions): Promise<RunReport> {
+    const pass = this.#create()
+    this.#passes.add(pass)
+    try {
+      return await (await pass).pass(options)
+    } finally {
+      this.#passes.delete(pass)
+    }
+  }
+
+  async stop(options: StopOptions): Promise<void> {
+    this.#lasting?.stopWaiting()
+    await this.#each((working) => working.stop(options))
+  }
+
+  /** A job that one of them runs need not wait until the queue tells. */
+  async cancel(id: string): Promise<void> {
+    await this.#each((working) => working.cancel(id))
+  }
+
+  /** What their jobs have logged so far is stored when it resolves. */
+  async flushLogs(): Promise<void> {
+    await this.#each((working) => working.logs?.flushed())
+  }
+
+  async state(): Promise<WorkerState | null> {
+    return (await this.#lasting?.begun())?.state ?? null
+  }
+
+  /** One that could not begin has told its caller why. */
+  async #each(act: (working: Working) => unknown): Promise<void> {
+    const all = [this.#lasting?.working, ...this.#passes].map(async (each) => {
+      const working = await each?.catch(() => undefined)
+      if (working !== undefined) await act(working)
+    })
+    await Promise.all(all)
+  }
+}
+
+/** The one that goes on, from before its queue is open. */
+class Lasting {
+  readonly working: Promise<Working>
+  readonly #stopping = new AbortController()
+  readonly #isWaiting: Promise<undefined>
+  #begun: Working | undefined
+
+  constructor(create: (wait: WaitOptions) => Promise<Working>, signal: AbortSignal | undefined) {
+    let onWait = () => {}
+    this.#isWaiting = new Promise((resolve) => {
+      onWait = () => resolve(undefined)
+    })
+    // Another thing in its place is refused when the options are read.
+    const stopped = signal instanceof AbortSignal ? AbortSignal.any([this.#stopping.signal, signal]) : this.#stopping.signal
+    this.working = create({ signal: stopped, onWait }).then((working) => {
+      this.#begun = working
+      return working
+    })
+  }
+
+  /** Undefined while its database is waited for. */
+  async begun(): Promise<Working | undefined> {
+    return this.#begun ?? Promise.race([this.working.catch(() => undefined), this.#isWaiting])
+  }
+
+  stopWaiting(): void {
+    this.#stopping.abort()
+  }
+}

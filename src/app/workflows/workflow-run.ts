@@ -1,0 +1,79 @@
+import { type Clock, pause } from '../../core/time/clock.ts'
+import type { TreeProgress, WaitOptions } from '../../definition/dispatching/progress.ts'
+import type { Run } from '../../definition/dispatching/run.ts'
+import type { JobStore } from '../../queue/contract/store.ts'
+import { lookPatiently, waitUntilOver } from '../handles/looking-again.ts'
+import { treeProgress } from '../handles/tree-progress.ts'
+
+export interface WorkflowRunDeps {
+  clock(): Promise<Clock>
+  store(): Promise<JobStore>
+  cancelTree: JobStore['cancelTree']
+}
+
+/** Jobs that were dispatched together. */
+export interface WorkflowRun<Result = unknown> {
+  /** What its jobs have in common: their `root`. */
+  readonly id: string
+  /** In the order in which they were said; the callbacks of a batch come last. */
+  readonly runs: readonly Run[]
+  tree(): Promise<TreeProgress>
+  /** Cancels all of its jobs that have not ended, and asks those that run to stop; gives how many. */
+  cancel(): Promise<number>
+  /** Waits until all of its jobs have ended, however they end. */
+  wait(options?: WaitOptions): Promise<TreeProgress>
+  /** Waits for what its last step, or each step of a batch, gives; throws when one of them ended otherwise. */
+  result(options?: WaitOptions): Promise<Result>
+}
+
+export class WorkflowHandle<Result> implements WorkflowRun<Result> {
+  readonly id: string
+  readonly runs: readonly Run[]
+  readonly #deps: WorkflowRunDeps
+  readonly #result: (options: WaitOptions) => Promise<Result>
+
+  constructor(id: string, runs: readonly Run[], deps: WorkflowRunDeps, result: (options: WaitOptions) => Promise<Result>) {
+    this.id = id
+    this.runs = runs
+    this.#deps = deps
+    this.#result = result
+  }
+
+  tree(): Promise<TreeProgress> {
+    return lookPatiently(
+      () => this.#look(),
+      () => this.#deps.clock(),
+    )
+  }
+
+  async cancel(): Promise<number> {
+    const { cancelled, requested } = await this.#deps.cancelTree(this.id)
+    return cancelled + requested
+  }
+
+  async wait(options: WaitOptions = {}): Promise<TreeProgress> {
+    const clock = await this.#deps.clock()
+    return waitUntilOver(
+      {
+        look: () => this.#look(),
+        isOver: ({ done }) => done === 1,
+        rest: pause,
+        late: (seen) => `${endedOf(seen)} jobs of workflow ${this.id} ended`,
+      },
+      clock,
+      options,
+    )
+  }
+
+  result(options: WaitOptions = {}): Promise<Result> {
+    return this.#result(options)
+  }
+
+  async #look(): Promise<TreeProgress> {
+    return treeProgress(await (await this.#deps.store()).tree(this.id))
+  }
+}
+
+function endedOf(seen: TreeProgress | undefined): string {
+  return seen === undefined ? 'It is not known how many' : `${Math.round(seen.done * seen.total)} of ${seen.total}`
+}

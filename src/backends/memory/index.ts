@@ -1,8 +1,0 @@
-import type { Clock } from '../../core/clock.ts'
-import type { WholeBackend } from '../contract.ts'
-import { MemoryBackend } from './backend.ts'
-
-/** A queue that lives as long as this process. It has all optional parts. */
-export function openMemory(options: { readonly clock: Clock }): WholeBackend {
-  return new MemoryBackend(options.clock)
-}

@@ -1,0 +1,97 @@
+import { type Command, Option } from 'commander'
+import type { StoredScheduleOptions } from '../../../app/schedules/stored-schedule.ts'
+import { noPayload } from '../../../definition/dispatching/draft.ts'
+import type { Overlap } from '../../../definition/policies/overlap.ts'
+import type { MisfireKind } from '../../../scheduling/misfire.ts'
+import { examples } from '../../examples.ts'
+import { UsageError } from '../../failure.ts'
+import { refuseUnknownJobs } from '../../jobs/known-jobs.ts'
+import { visibleLine } from '../../output/text.ts'
+import { relativeTime, zonedTime } from '../../output/time.ts'
+import { withJobs } from '../../session.ts'
+import { duration, instant, wholeNumber, zone } from '../../values.ts'
+import { readPayload } from '../jobs/send.ts'
+
+interface SetOptions {
+  readonly job: string
+  readonly payload?: string
+  readonly payloadFile?: string
+  readonly cron?: string
+  readonly every?: string
+  readonly repeat?: string
+  readonly zone?: string
+  readonly until?: Date
+  readonly misfire?: MisfireKind
+  readonly within?: string
+  readonly cap?: number
+  readonly overlap?: Overlap
+  readonly force?: boolean
+}
+
+export function addSetSchedule(schedules: Command): void {
+  schedules
+    .command('set')
+    .summary('create or change a stored schedule')
+    .description(
+      'Creates the schedule with this key, or replaces it: options that are not given get their defaults, not their previous values. Give one of --cron, --every and --repeat.',
+    )
+    .argument('<key>', 'its key, such as acme/digest')
+    .requiredOption('--job <job>', 'the name of its job')
+    .option('--payload <json>', 'the payload of each run, or - to read it from standard input')
+    .option('--payload-file <file>', 'read the payload from a file')
+    .option('--cron <expression>', 'five fields, six with seconds first, or @daily and the like')
+    .option('--every <duration>', 'a fixed interval; the first run starts at once', duration)
+    .option('--repeat <text>', 'counted from the previous run, such as "FINISHED, +1 HOUR"')
+    .option('--zone <zone>', 'the time zone of --cron', zone)
+    .option('--until <time>', 'no runs after this time, such as 2026-06-10T09:00:00Z', instant)
+    .addOption(new Option('--misfire <policy>', 'what to do with missed runs').choices(['skip', 'latest', 'all']))
+    .option('--within <duration>', 'with --misfire: how late a missed run may still be caught up', duration)
+    .option('--cap <n>', 'with --misfire all: maximum number of runs', wholeNumber(1, 10_000))
+    .addOption(
+      new Option('--overlap <policy>', 'what to do while an earlier run is still running').choices(['allow', 'skip', 'queue']),
+    )
+    .option('--force', 'even if no job with this name is defined here')
+    .addHelpText(
+      'after',
+      examples(
+        [`schedules set acme/digest --job digest --cron '0 9 * * 1-5' --zone Europe/Paris`, ''],
+        [`schedules set acme/sync --job sync --every 15m --payload '{"tenant":"acme"}'`, ''],
+        ['schedules set acme/sync --job sync --every 1h', 'the same schedule, changed'],
+      ),
+    )
+    .action((key: string, options: SetOptions, command: Command) => {
+      const schedule = scheduleOptions(options)
+      return withJobs(command, async ({ jobs, out, now }) => {
+        if (!options.force) refuseUnknownJobs(jobs, [options.job], ' Use --force to schedule it for another program.')
+        const stored = await jobs.schedules.upsert(key, schedule)
+        out.answer(stored, () => {
+          const next =
+            stored.nextAt === null
+              ? ''
+              : `: next run ${zonedTime(stored.nextAt, stored.timezone)} (${relativeTime(stored.nextAt, now)})`
+          return `set the schedule ${visibleLine(key)}, ${stored.text}${next}`
+        })
+      })
+    })
+}
+
+function scheduleOptions(options: SetOptions): StoredScheduleOptions {
+  const { job, cron, every, repeat, zone: timezone, until, misfire, within, cap, overlap } = options
+  if (misfire === undefined && (within ?? cap) !== undefined) throw new UsageError('--within and --cap need --misfire')
+  const given = [cron, every, repeat].filter((each) => each !== undefined)
+  if (given.length !== 1) throw new UsageError('give one of --cron, --every and --repeat')
+  const payload = readPayload(options.payload, options.payloadFile)
+  return {
+    job,
+    ...(payload !== noPayload && { payload }),
+    ...(cron !== undefined && { cron }),
+    ...(every !== undefined && { every }),
+    ...(repeat !== undefined && { repeat }),
+    ...(timezone !== undefined && { timezone }),
+    ...(until !== undefined && { until }),
+    ...(misfire !== undefined && {
+      misfire: { kind: misfire, ...(within !== undefined && { within }), ...(cap !== undefined && { cap }) },
+    }),
+    ...(overlap !== undefined && { overlap }),
+  }
+}

@@ -1,0 +1,92 @@
+import { totalsOf } from '../queue/contract/queue-counts.ts'
+import type { JobCount, JobStore } from '../queue/contract/store.ts'
+import type { WorkerRecord } from '../queue/contract/worker-store.ts'
+import type { VerdictLine } from '../server/dashboard/shared/view.ts'
+import { type Facts, verdictOf } from '../server/dashboard/views/verdict.ts'
+import type { ScheduleStatus } from './schedules/schedules.ts'
+
+/** What is known of a queue by one look at it. */
+export interface Looked {
+  readonly now: number
+  readonly counts: readonly JobCount[]
+  readonly paused: readonly string[]
+  readonly workers: readonly WorkerRecord[]
+  readonly schedules: readonly ScheduleStatus[]
+  readonly deadInHour: number
+}
+
+export interface Health {
+  /** The worst of what was found. */
+  readonly status: 'well' | 'warning' | 'problem'
+  readonly findings: readonly Pick<VerdictLine, 'level' | 'text'>[]
+  readonly workers: number
+  readonly ready: number
+  readonly running: number
+  readonly dead: number
+  readonly oldestReadyAt: string | null
+}
+
+const hourMs = 3_600_000
+/** More than these are not read. */
+const lookedDead = 100
+
+/** One look, from kept counters and a few rows. */
+export async function lookAt(
+  store: JobStore,
+  now: number,
+  schedules: (now: number) => Promise<readonly ScheduleStatus[]>,
+): Promise<Looked> {
+  const [counts, paused, workers, followed] = await Promise.all([
+    store.counts({ oldest: true }),
+    store.pausedQueues(),
+    store.workers.list(),
+    schedules(now),
+  ])
+  const dead = totalsOf(counts).counts.dead === 0 ? [] : await store.list({ state: 'dead', limit: lookedDead })
+  const deadInHour = dead.filter(({ finishedAt }) => (finishedAt ?? 0) > now - hourMs).length
+  return { now, counts, paused, workers, schedules: followed, deadInHour }
+}
+
+/** By the rules of the dashboard's first line. */
+export function healthOf(looked: Looked, recent: Facts['recent'] = null): Health {
+  const { counts, oldestReadyAt } = totalsOf(looked.counts)
+  const findings = verdictOf({ ...looked, ...rowsOf(looked), recent }).map(({ level, text }) => ({ level, text }))
+  const isBad = findings.some(({ level }) => level === 'problem')
+  return {
+    status: isBad ? 'problem' : findings.length > 0 ? 'warning' : 'well',
+    findings,
+    workers: looked.workers.length,
+    ready: counts.ready,
+    running: counts.running,
+    dead: counts.dead,
+    oldestReadyAt: oldestReadyAt === null ? null : new Date(oldestReadyAt).toISOString(),
+  }
+}
+
+/** What nobody follows counts as disabled. */
+const rowState: Readonly<Record<ScheduleStatus['state'], Facts['schedules'][number]['state']>> = {
+  active: 'active',
+  new: 'new',
+  paused: 'paused',
+  'not in code': 'not in code',
+  'unknown job': 'not in code',
+  disabled: 'disabled',
+  'other environment': 'disabled',
+  ended: 'disabled',
+  rejected: 'disabled',
+}
+
+function rowsOf({ workers, schedules }: Looked): Pick<Facts, 'workers' | 'schedules'> {
+  return {
+    workers: workers.map(({ scheduler, ...worker }) => ({
+      ...worker,
+      follows: scheduler !== null,
+      lastTickAt: scheduler?.lastTickAt ?? null,
+    })),
+    schedules: schedules.map(({ schedule, state, nextAt }) => ({
+      name: schedule,
+      state: rowState[state],
+      nextAt: nextAt === null ? null : Date.parse(nextAt),
+    })),
+  }
+}

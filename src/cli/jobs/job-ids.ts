@@ -1,0 +1,35 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
+
+/** The job with this id, or the only one whose id begins so. */
+export async function findJob(store: JobStore, id: string): Promise<JobRecord> {
+  const job = (await store.get(id)) ?? (await findByPrefix(store, id))
+  if (job !== null) return job
+  throw new TreadleError(
+    'RUN_NOT_FOUND',
+    `There is no job with the id "${id}". It never existed, or its retention period has passed; "treadle list" shows what there is.`,
+  )
+}
+
+/** The whole id where the beginning of one is enough; what names no job stays as it is. */
+export async function wholeId(store: JobStore, id: string): Promise<string> {
+  return isPrefix(id) ? ((await findByPrefix(store, id))?.id ?? id) : id
+}
+
+/** Shorter ones would name every job of an hour. */
+const shortestPrefix = 8
+const uuidShape = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const hexadecimal = /^[0-9a-f-]+$/
+
+function isPrefix(id: string): boolean {
+  return id.length >= shortestPrefix && id.length < uuidShape.length && hexadecimal.test(id)
+}
+
+/** Ids sort by the time of their making, so those that begin alike stand side by side. */
+async function findByPrefix(store: JobStore, prefix: string): Promise<JobRecord | null> {
+  if (!isPrefix(prefix)) return null
+  const found = await store.list({ before: prefix + uuidShape.slice(prefix.length), limit: 2 })
+  const [job, another] = found.filter(({ id }) => id.startsWith(prefix))
+  if (another === undefined) return job ?? null
+  throw new TreadleError('RUN_NOT_FOUND', `Several jobs have ids that begin with "${prefix}". Give more characters of the id.`)
+}

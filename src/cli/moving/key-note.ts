@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { databaseFile, keyFileOf } from '../../app/config/open-backend.ts'
+import { environmentVariable } from '../../core/process/environment.ts'
+
+/** Jobs stay signed as they were: the programs of the target need the keys of the source. Null where nothing has to be said. */
+export function keyNote(from: string | undefined, to: string): string | null {
+  const source = from === undefined ? null : databaseFile(from, process.cwd())
+  if (source === null || environmentVariable('TREADLE_SIGNING_KEY') !== undefined) return null
+  const keys = keyFileOf(source)
+  if (!existsSync(keys)) return null
+  const target = databaseFile(to, process.cwd())
+  if (target === null)
+    return `the jobs are signed with the keys in ${keys}: give them to the programs of the target (TREADLE_SIGNING_KEY_FILE)`
+  const others = keyFileOf(target)
+  if (existsSync(others) && readFileSync(others).equals(readFileSync(keys))) return null
+  const what = existsSync(others) ? `${others} has other keys: add them with "treadle keys"` : `copy it to ${others}`
+  return `the jobs are signed with the keys in ${keys}, and are rejected without them; ${what}`
+}

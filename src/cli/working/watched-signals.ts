@@ -1,0 +1,27 @@
+import { exitCodes } from '../exit-codes.ts'
+import type { Output } from '../output/output.ts'
+import { type StopRequest, stopRequest } from './signals.ts'
+
+export interface WatchedSignals extends StopRequest {
+  /** A second signal has come. */
+  isAborted(): boolean
+}
+
+/** What works stops at the first signal and aborts at the second; here it is said, and the third ends the process. */
+export function watchSignals(
+  out: Output,
+  waiting = 'stopping: waiting for running jobs; press Ctrl-C again to abort them',
+  onAbort: () => void = () => {},
+): WatchedSignals {
+  let more = 0
+  const stop = stopRequest(
+    () => out.note(waiting),
+    () => {
+      more++
+      if (more > 1) process.exit(exitCodes.interrupted)
+      out.note('aborting')
+      onAbort()
+    },
+  )
+  return { ...stop, isAborted: () => more > 0 }
+}

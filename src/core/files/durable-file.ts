@@ -1,0 +1,78 @@
+import { closeSync, constants, copyFileSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { randomToken } from '../id.ts'
+
+/** Makes a file that only its owner can read, whole and on disk before anybody finds it by its name. Fails with EEXIST where it is there. */
+export function createDurably(path: string, text: string): void {
+  const draft = writeDraft(path, text)
+  try {
+    link(draft, path)
+  } finally {
+    unlinkSync(draft)
+  }
+  syncFolderOf(path)
+}
+
+/** Puts another text in the place of a file, at once: whoever reads it finds the old text or the new one. */
+export function replaceDurably(path: string, text: string): void {
+  const draft = writeDraft(path, text)
+  try {
+    renameSync(draft, path)
+  } catch (thrown) {
+    unlinkSync(draft)
+    throw thrown
+  }
+  syncFolderOf(path)
+}
+
+/** The name of a file outlives a power cut only when its folder was synced. */
+export function syncFolderOf(path: string): void {
+  let folder: number
+  try {
+    folder = openSync(dirname(path), constants.O_RDONLY)
+  } catch {
+    // Windows opens no folders, and some folders may be used but not read.
+    return
+  }
+  try {
+    sync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+/** Some file systems sync nothing, and say so; that the disk has failed is told. */
+export function sync(descriptor: number): void {
+  try {
+    fsyncSync(descriptor)
+  } catch (thrown) {
+    if (!unsyncable.has((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown
+  }
+}
+
+const unsyncable = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EROFS', 'EPERM', 'EBADF'])
+
+function writeDraft(path: string, text: string): string {
+  const draft = `${path}.${randomToken()}`
+  const descriptor = openSync(draft, 'wx', 0o600)
+  try {
+    writeFileSync(descriptor, text)
+    sync(descriptor)
+  } catch (thrown) {
+    unlinkSync(draft)
+    throw thrown
+  } finally {
+    closeSync(descriptor)
+  }
+  return draft
+}
+
+/** Some file systems have no hard links: there another program may see the file before it is whole, for a moment. */
+function link(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') throw thrown
+    copyFileSync(draft, path, constants.COPYFILE_EXCL)
+  }
+}

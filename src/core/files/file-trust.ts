@@ -1,0 +1,141 @@
+import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { TreadleError } from '../errors.ts'
+import { environmentVariable, processUser } from '../process/environment.ts'
+
+/** Whose files are run beside one's own and those of root: numbers of users with commas between them, or `*` for everybody's. */
+export const trustVariable = 'TREADLE_TRUSTED_OWNERS'
+
+/** Throws `FILE_UNTRUSTED` for a file that somebody else could have written: to run it is to give them one's own rights. */
+export function refuseUntrusted(path: string): void {
+  const problem = trustProblem(path)
+  if (problem !== undefined) throw new TreadleError('FILE_UNTRUSTED', problem)
+}
+
+/**
+ * Why a file must not be used, or undefined when it may. As ssh does with its own files: it belongs to this user or to root, nobody
+ * else may write to it, and the same holds for every folder above it and for every link on the way, with the folders above that. In
+ * a folder with the sticky bit others can make files, but not replace those of somebody else.
+ */
+export function trustProblem(path: string, threat = 'who could have anything run'): string | undefined {
+  const user = processUser()
+  if (user === undefined) return undefined
+  const trusted = trustedOwners(user)
+  if (trusted === 'everybody') return undefined
+  for (const each of wayTo(path)) {
+    const problem = problemAt(each, trusted, threat)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+/** Whether what that user owns is as good as one's own. */
+export function isTrustedOwner(owner: number, user: number): boolean {
+  const trusted = trustedOwners(user)
+  return trusted === 'everybody' || trusted.includes(owner)
+}
+
+/** Whether everybody may make files there, as in the system's temporary folder. */
+export function isShared(folder: string): boolean {
+  return processUser() !== undefined && ((statOf(folder)?.mode ?? 0) & forEverybody) !== 0
+}
+
+const forEverybody = 0o002
+const forGroup = 0o020
+/** Who may write to the folder can remove only what is their own. */
+const sticky = 0o1000
+const root = 0
+
+type Trusted = readonly number[] | 'everybody'
+
+function trustedOwners(user: number): Trusted {
+  const said = environmentVariable(trustVariable)
+  if (said?.trim() === '*') return 'everybody'
+  const named = (said ?? '').split(',').filter((each) => /^\s*\d+\s*$/.test(each))
+  // As git does: who became root by sudo has used that right to run this.
+  const caller = user === root ? environmentVariable('SUDO_UID') : undefined
+  return [root, user, ...[...named, ...(caller === undefined ? [] : [caller])].map(Number)]
+}
+
+/** The file, the folders above it, and where links lead, each with what is above it. */
+function wayTo(path: string): ReadonlySet<string> {
+  const way = new Set<string>()
+  /** Adds it and all above it, and gives where it leads. */
+  function add(at: string): string {
+    const above = dirname(at)
+    const place = above === at ? at : join(add(above), basename(at))
+    way.add(place)
+    const target = statOf(place)?.isSymbolicLink() ? linkAt(place) : undefined
+    return target === undefined || ++links > mostLinks ? place : add(resolve(dirname(place), target))
+  }
+  let links = 0
+  add(resolve(path))
+  return way
+}
+
+/** As many as Linux follows before it calls them a loop. */
+const mostLinks = 40
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // Whoever opens it says what is wrong with it.
+    return undefined
+  }
+}
+
+function problemAt(path: string, trusted: readonly number[], threat: string): string | undefined {
+  const found = statOf(path)
+  if (found === undefined) return undefined
+  const what = `${path} belongs to another user (${found.uid})`
+  if (!trusted.includes(found.uid)) return `${what}, ${threat}. ${ownerAdvice(path, found)}`
+  // The rights of a link are those of what it leads to.
+  if (found.isSymbolicLink() || (found.isDirectory() && (found.mode & sticky) !== 0)) return undefined
+  if ((found.mode & forEverybody) !== 0) return writable(path, found, 'everybody', threat)
+  const isForGroup = (found.mode & forGroup) !== 0 && !isPrivateGroup(found.gid, trusted)
+  if (isForGroup) return writable(path, found, `the group ${found.gid}`, threat)
+  return undefined
+}
+
+export function ownerAdvice(path: string, found: Stats): string {
+  const chown = found.isSymbolicLink() ? 'chown -h' : 'chown'
+  return `Where it is yours, run: ${chown} ${processUser()} ${quoted(path)}. To trust that user: ${trustVariable}=${found.uid}`
+}
+
+function writable(path: string, { mode }: Stats, who: string, threat: string): string {
+  const rights = (mode & 0o7777).toString(8)
+  return `${path} may be written to by ${who} (mode ${rights}), ${threat}. Run: chmod go-w ${quoted(path)}`
+}
+
+/** So that a shell understands it. */
+export function quoted(path: string): string {
+  return /^[\w./+@%:,-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** Many systems give each user a group of their own and let it write: whether others are in it is written in two files. */
+function isPrivateGroup(group: number, trusted: readonly number[]): boolean {
+  try {
+    const users = entriesOf('/etc/passwd').map(([name, , id, first]) => ({ name, id: Number(id), first: Number(first) }))
+    const own = users.filter(({ id }) => trusted.includes(id)).map(({ name }) => name)
+    const [, , , members] = entriesOf('/etc/group').find(([, , id]) => Number(id) === group) ?? []
+    if (members === undefined) return false
+    const named = members.split(',').filter((name) => name !== '')
+    return named.every((name) => own.includes(name)) && users.every(({ id, first }) => first !== group || trusted.includes(id))
+  } catch {
+    return false
+  }
+}
+
+function entriesOf(file: string): readonly (readonly string[])[] {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return lines.filter((line) => line.includes(':')).map((line) => line.split(':'))
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,145 @@
+import { type ErrorCode, TreadleError } from '../errors.ts'
+
+/** Anything that survives JSON unchanged. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+const maxDepth = 100
+
+export interface JsonLimits {
+  /** What is being written, for the error: `payload of "send-email"`. */
+  readonly what: string
+  readonly maxBytes: number
+  readonly invalid?: ErrorCode
+}
+
+/**
+ * The JSON text of a value, or a `TreadleError` that names the part that JSON would drop or change in silence:
+ * a function, a BigInt, NaN, a Map, an Error, a circle. Properties that are `undefined` are left out, as JSON does.
+ */
+export function toJson(value: unknown, limits: JsonLimits): string {
+  refuseUnsound(value, limits)
+  const text = JSON.stringify(value)
+  refuseTooLarge(text, limits)
+  return text
+}
+
+/** The same of a value that is written already, as this text. */
+export function refuseWritten(value: unknown, text: string, limits: JsonLimits): void {
+  refuseUnsound(value, limits)
+  refuseTooLarge(text, limits)
+}
+
+/** A text that is several times too long is not written at all: a few values that stand in it again and again can make it endless. */
+const mostTimesTooLong = 8
+
+function refuseUnsound(value: unknown, limits: JsonLimits): void {
+  const { what, maxBytes, invalid = 'PAYLOAD_NOT_JSON' } = limits
+  const room = new Room(mostTimesTooLong * maxBytes)
+  const problem = problemOf(value, '', 0, room)
+  if (room.isOver) throw tooLarge(`more than ${mostTimesTooLong * maxBytes}`, limits)
+  if (problem !== undefined) throw new TreadleError(invalid, `The ${what} is not JSON: ${problem}`)
+}
+
+/** How much more may be written, counted by the least that each part takes. */
+class Room {
+  #left: number
+
+  constructor(characters: number) {
+    this.#left = characters
+  }
+
+  get isOver(): boolean {
+    return this.#left < 0
+  }
+
+  take(characters: number): void {
+    this.#left -= characters
+  }
+}
+
+function refuseTooLarge(text: string, { what, maxBytes }: JsonLimits): void {
+  if (text.length * 3 <= maxBytes || byteLength(text) <= maxBytes) return
+  throw tooLarge(String(byteLength(text)), { what, maxBytes })
+}
+
+/** Also in a browser. */
+function byteLength(text: string): number {
+  return typeof Buffer === 'undefined' ? new TextEncoder().encode(text).length : Buffer.byteLength(text)
+}
+
+function tooLarge(bytes: string, { what, maxBytes }: Pick<JsonLimits, 'what' | 'maxBytes'>): TreadleError {
+  const message = `The ${what} takes ${bytes} bytes, more than the ${maxBytes} allowed. Store it elsewhere and pass a reference.`
+  return new TreadleError('PAYLOAD_TOO_LARGE', message)
+}
+
+function problemOf(value: unknown, path: string, depth: number, room: Room): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      room.take(value.length)
+      return undefined
+    case 'boolean':
+      return undefined
+    case 'number':
+      return Number.isFinite(value) ? undefined : `${at(path)} is ${value}`
+    case 'object':
+      return value === null ? undefined : objectProblem(value, path, depth, room)
+    default:
+      return `${at(path)} is ${typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`}`
+  }
+}
+
+function objectProblem(value: object, path: string, depth: number, room: Room): string | undefined {
+  room.take(2)
+  if (depth >= maxDepth) return `${at(path)} is circular or nested deeper than ${maxDepth} levels`
+  if (Array.isArray(value)) {
+    room.take(value.length)
+    for (let index = 0; index < value.length && !room.isOver; index++) {
+      const problem = problemOf(value[index], `${path}[${index}]`, depth + 1, room)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+  if ('toJSON' in value && typeof value.toJSON === 'function') return jsonFormProblem(value as Jsonable, path, depth, room)
+  if (holdsMoreThanMembers(value)) return `${at(path)} is a ${value.constructor?.name}`
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key]
+    if (member === undefined) continue
+    if (room.isOver) return undefined
+    room.take(key.length)
+    if (typeof member === 'string') room.take(member.length)
+    if (typeof member === 'string' || typeof member === 'boolean') continue
+    const problem = problemOf(member, path === '' ? key : `${path}.${key}`, depth + 1, room)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const opaque = [Map, Set, WeakMap, WeakSet, WeakRef, Promise, Error, RegExp, ArrayBuffer, SharedArrayBuffer] as const
+
+/** JSON would write only the members of these, and leave out what they are about. */
+function holdsMoreThanMembers(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return false
+  return ArrayBuffer.isView(value) || opaque.some((kind) => value instanceof kind)
+}
+
+interface Jsonable {
+  toJSON(): unknown
+}
+
+function jsonFormProblem(value: Jsonable, path: string, depth: number, room: Room): string | undefined {
+  if (value instanceof Date && Number.isNaN(value.getTime())) return `${at(path)} is an invalid Date`
+  return problemOf(value.toJSON(), path, depth + 1, room)
+}
+
+function at(path: string): string {
+  return path === '' ? 'it' : `"${shortened(path)}"`
+}
+
+const longestPath = 80
+
+/** Where a part is shows at both ends; what leads round a circle between them says nothing. */
+function shortened(path: string): string {
+  if (path.length <= longestPath) return path
+  return `${path.slice(0, longestPath / 2)}…${path.slice(-longestPath / 4)}`
+}

@@ -1,0 +1,88 @@
+/** What stands in place of a secret. */
+const mask = '***'
+
+/** A URL as it may be shown, well formed or not: without passwords, in front of its host or among its parameters. */
+export function maskedUrl(url: string): string {
+  const withoutPassword = ofFiles.test(url) || credentialFree.test(url) ? url : withoutCredentials(url)
+  return withoutPassword.replaceAll(parameter, (whole, start: string, name: string, value: string) => {
+    if (secretName.test(decoded(name))) return `${start}${name}=${mask}`
+    const inner = decoded(value)
+    return inner.includes('@') && withoutCredentials(inner) !== inner ? `${start}${name}=${mask}` : whole
+  })
+}
+
+/**
+ * A text that may quote a URL or a password, as messages of drivers do, without them. What is only a name with a colon (`to:ada@…`)
+ * stays, because a text is seldom about a URL.
+ */
+export function masked(text: string): string {
+  if (!suspicious.test(text)) return text
+  return text
+    .replaceAll(databaseUrl, withoutCredentials)
+    .replaceAll(anyUrl, withoutCredentials)
+    .replaceAll(assignment, `$1=${mask}`)
+    .replaceAll(member, `$1$2${mask}$2`)
+}
+
+/** Whether what is called so is not to be shown. */
+export function isSecretName(name: string): boolean {
+  return memberName.test(name)
+}
+
+/** An error with all that hangs on it, for whoever prints it whole: it is changed where it holds a secret. */
+export function maskError(thrown: unknown, depth = 0): void {
+  try {
+    if (!(thrown instanceof Error) || depth > deepest) return
+    for (const name of new Set(['message', 'stack', ...Object.keys(thrown)])) {
+      const value: unknown = Reflect.get(thrown, name)
+      if (typeof value !== 'string') continue
+      const safe = masked(value)
+      if (safe !== value) Object.defineProperty(thrown, name, { value: safe, configurable: true, writable: true })
+    }
+    maskError(thrown.cause, depth + 1)
+    if (thrown instanceof AggregateError) for (const inner of thrown.errors) maskError(inner, depth + 1)
+  } catch {
+    // It cannot be read or changed, and is printed by nobody who could read it.
+  }
+}
+
+const deepest = 5
+const ofFiles = /^\s*(?:sqlite|memory|sync):/i
+/** A host, a port, a path and parameters, and no `@` before those. */
+const credentialFree = /^\s*[a-z][a-z0-9+.-]*:\/\/(?:\[[^\]]*\]|[^\s:/?#@[\]]*)(?::\d{1,5})?(?:\/[^@?#]*)?\?(?=[\w.%-]+=)/i
+const parameter = /(^|[?&;]\s*)([^=&;?]+)=([^&;]*)/g
+const secretNames = 'password|passwd|passphrase|pwd|token|secret|sharedaccesskey|accesskey|api[_-]?key|credential'
+const secretName = new RegExp(`${secretNames}|pass|signature`, 'i')
+
+const memberName = new RegExp(secretNames, 'i')
+
+const suspicious = /@|%40|pass|pwd|token|secret|key|credential/i
+// Every repetition has a bound, so that no text takes long.
+const databaseUrl =
+  /\b(?:postgres(?:ql)?|mysql|mariadb|rediss?|amqps?|mongodb(?:\+srv)?):(?:[\\/]{1,4}[^\n]{0,500}|[^\s"'`]{1,500})(?:@|%40)/gi
+const anyUrl = /\b[a-z][a-z0-9+.-]{0,20}:[\\/]{2}[^\s"'`<>]{0,500}@/gi
+const assignment = new RegExp(
+  String.raw`\b([\w.-]{0,40}(?:${secretNames})[\w.-]{0,40})=(?:"[^"\n]{0,500}"|'[^'\n]{0,500}'|[^\s&;,"'<>)\]}${'`'}]{1,500})`,
+  'gi',
+)
+const member = new RegExp(
+  String.raw`(["']?\b[\w.-]{0,40}(?:${secretNames})[\w.-]{0,40}["']?\s{0,4}:\s{0,4})(["'${'`'}])[^\n"'${'`'}]{1,500}\2`,
+  'gi',
+)
+
+/** The password may hold anything, also what should have been escaped: it ends at the last `@`. */
+function withoutCredentials(url: string): string {
+  const end = Math.max(url.lastIndexOf('@'), url.includes('@') ? -1 : url.toLowerCase().lastIndexOf('%40'))
+  if (end < 0) return url
+  const start = /^\s*[a-z][a-z0-9+.-]*:[\\/]+/i.exec(url)?.[0].length ?? 0
+  const colon = url.slice(start, end).search(/:|%3a/i)
+  return colon < 0 ? url : `${url.slice(0, start + colon)}:${mask}${url.slice(end)}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,86 @@
+import { nextTurn } from '../core/time/clock.ts'
+
+/** Where and when a job was defined. */
+export interface DefinitionPlace {
+  /** The module, as the stack names it: with its query where it was imported with one. */
+  readonly module: string
+  /** The same without a query: a module that is loaded again has another one. */
+  readonly file: string
+  /** Imported by Node itself, which evaluates each URL once. */
+  readonly isImported: boolean
+  /** By the module itself while it was loaded, and not by a function that it has. */
+  readonly isTopLevel: boolean
+  /** Another one after each turn of the event loop. */
+  readonly turn: number
+}
+
+/** Null where the stack does not tell, as in a bundle that the library is part of. */
+export function definitionPlace(): DefinitionPlace | null {
+  const frames = callerFrames()
+  const [caller] = frames
+  if (caller === undefined) return null
+  const file = withoutQuery(caller.file)
+  const outer = frames.find((frame) => withoutQuery(frame.file) !== file)
+  const above = outer === undefined ? '' : `${outer.name} ${outer.file}`
+  const isTopLevel = topLevelNames.test(caller.name) && (above === '' || node.test(above) || evaluators.test(above))
+  const isImported = caller.file.startsWith('file:') && !evaluators.test(above)
+  return { module: caller.file, file, isImported, isTopLevel, turn: currentTurn() }
+}
+
+/**
+ * Whether a module was loaded again, by hot reloading, and defines its job once more. Node imports a module twice only by different
+ * URLs; other loaders evaluate the same file again, some turns later.
+ */
+export function isReload(before: DefinitionPlace | null, after: DefinitionPlace | null): boolean {
+  if (before === null || after === null || before.file !== after.file) return false
+  if (!before.isTopLevel || !after.isTopLevel) return false
+  return after.isImported ? before.module !== after.module : before.turn !== after.turn
+}
+
+interface Frame {
+  readonly name: string
+  readonly file: string
+}
+
+const deepest = 30
+const framePattern = /^\s*at (?:async )?(?:(.*?) \()?((?:[a-z][\w+.-]*:|\/|[A-Za-z]:\\)[^()]*?):\d+:\d+\)?$/
+/** How engines call the code of a module that is in no function. */
+const topLevelNames = /^(?:|eval|<anonymous>|Object\.<anonymous>|module evaluation|\(.*\)\/.*|\[project\].*)$/
+const node = /node:internal\/modules|node:internal\/process\/esm/
+/** Of jiti, Vite, webpack and Turbopack, which evaluate a file as often as it is asked for. */
+const evaluators =
+  /__webpack_require__|webpack[/\\]|webpack-internal|\[turbopack\]|instantiateModule|jiti|tsx[/\\]dist|ModuleRunner|ModuleEvaluator|run(?:Inlined|External)Module|module-runner/
+
+/** What lies above this library on the stack. */
+function callerFrames(): readonly Frame[] {
+  const before = Error.stackTraceLimit
+  Error.stackTraceLimit = deepest
+  const { stack = '' } = new Error()
+  Error.stackTraceLimit = before
+  const frames = stack.split('\n').flatMap((line) => {
+    const [, name = '', file] = framePattern.exec(line) ?? []
+    return file === undefined ? [] : [{ name, file }]
+  })
+  const own = frames[0]?.file
+  const folder = own === undefined ? undefined : withoutQuery(own).replace(/definition[/\\]definition-place\.[jt]s$/, '')
+  if (folder === undefined || folder === withoutQuery(own ?? '')) return []
+  return frames.slice(frames.findIndex(({ file }) => !file.startsWith(folder)))
+}
+
+function withoutQuery(file: string): string {
+  return file.replace(/[?#].*$/, '')
+}
+
+let turn = 0
+let isCounting = false
+
+function currentTurn(): number {
+  if (!isCounting) {
+    isCounting = true
+    void nextTurn().then(() => {
+      turn++
+      isCounting = false
+    })
+  }
+  return turn
+}

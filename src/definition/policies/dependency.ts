@@ -1,0 +1,51 @@
+import { unknownOptions } from '../../core/options.ts'
+import { jobNameProblem, refuse } from '../names.ts'
+
+/** A job, by its key or by its builder. */
+export type JobReference = string | { readonly job: string }
+
+/** What becomes of a scheduled run when a job that it depends on failed, was skipped or never ran. */
+export type OnFailure = 'skip' | 'run' | 'fail'
+
+/** A schedule that another schedule waits for, and the policy for its failure. */
+export interface Dependency {
+  readonly job: string
+  readonly onFailure: OnFailure
+}
+
+/** Options of `dependsOn` of a schedule. */
+export interface DependencyOptions {
+  /** `skip`, the default, ends the run as skipped; `run` runs it all the same; `fail` ends it as dead. */
+  readonly onFailure?: OnFailure
+}
+
+const accepted: readonly OnFailure[] = ['skip', 'run', 'fail']
+
+export function dependencyProblem({ job, onFailure }: Dependency): string | undefined {
+  if (!accepted.includes(onFailure)) return `onFailure must be 'skip', 'run' or 'fail', got ${JSON.stringify(onFailure)}`
+  return jobNameProblem(job, 'a job that it depends on')
+}
+
+/** The keys that the arguments of `after()` and `dependsOn()` name. */
+export function referencedJobs(job: string, word: string, references: readonly unknown[]): readonly string[] {
+  const names = references.map((each) => (isObject(each) && 'job' in each ? each.job : each))
+  const none = names.length === 0 ? `${word} names no job: give the key or the builder of at least one` : undefined
+  refuse(`Job "${job}"`, [none, ...names.map((name) => jobNameProblem(name, `the job in ${word}`))])
+  return names as readonly string[]
+}
+
+/** What the arguments of `dependsOn()` come to: jobs, one by one or in a list, and then perhaps options. */
+export function dependenciesOf(job: string, args: readonly unknown[]): readonly Dependency[] {
+  const last = args.at(-1)
+  const hasOptions = isObject(last) && !Array.isArray(last) && !('job' in last)
+  const options: DependencyOptions = hasOptions ? last : {}
+  const { onFailure = 'skip' } = options
+  const names = referencedJobs(job, 'dependsOn()', (hasOptions ? args.slice(0, -1) : args).flat())
+  const dependencies = names.map((name) => ({ job: name, onFailure }))
+  refuse(`Job "${job}"`, [...unknownOptions(options, ['onFailure']), ...dependencies.map(dependencyProblem)])
+  return dependencies
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

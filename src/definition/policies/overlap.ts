@@ -1,0 +1,64 @@
+import type { MisfirePolicy } from '../../scheduling/misfire.ts'
+import type { Schedule } from '../../scheduling/schedule.ts'
+
+/** What a scheduled run does while an earlier one of the same job has not ended: begin, be left out, or wait for its end. */
+export type Overlap = 'allow' | 'skip' | 'queue'
+
+const accepted: readonly Overlap[] = ['allow', 'skip', 'queue']
+
+/** What is said of scheduled runs; null and an empty list where nothing was. */
+interface Said {
+  readonly schedule: Schedule | null
+  readonly concurrency: number | null
+  readonly overlap: Overlap | null
+  readonly misfire: MisfirePolicy | null
+  readonly after: readonly unknown[]
+  readonly dependsOn: readonly unknown[]
+}
+
+/** Missed runs that are all made up for would skip one another: they wait unless something else was said. */
+export function overlapOf(said: Pick<Said, 'schedule' | 'overlap' | 'misfire'>): Overlap {
+  return said.overlap ?? (makesUpForAll(said) ? 'queue' : 'skip')
+}
+
+/** One after the other is one at a time. */
+export function concurrencyOf(said: Pick<Said, 'schedule' | 'concurrency' | 'overlap' | 'misfire'>): number | null {
+  return said.schedule !== null && overlapOf(said) === 'queue' ? 1 : said.concurrency
+}
+
+/** Runs of a repeat follow each other whatever their policy: the next one is not stored before the last one has ended. */
+function makesUpForAll({ schedule, misfire }: Pick<Said, 'schedule' | 'misfire'>): boolean {
+  return schedule?.kind === 'calendar' && misfire?.kind === 'all'
+}
+
+export function overlapProblem(overlap: unknown): string | undefined {
+  if (overlap === null || accepted.includes(overlap as Overlap)) return undefined
+  return `overlap must be 'allow', 'skip' or 'queue', got ${JSON.stringify(overlap)}`
+}
+
+export function overlapProblems(said: Said): readonly (string | undefined)[] {
+  const { schedule, concurrency, overlap } = said
+  const words = schedule === null ? wordsOf(said) : []
+  const isQueueOfMany = concurrency !== null && concurrency > 1 && concurrencyOf(said) === 1
+  return [
+    overlapProblem(overlap),
+    words.length === 0
+      ? undefined
+      : `${words.join(', ')} can be said of scheduled runs only, and this job has no schedule: add one, such as daily()`,
+    overlap === 'skip' && makesUpForAll(said)
+      ? "overlap('skip') and misfire('all') contradict each other, since missed runs that are made up for would skip one another: use overlap('queue')"
+      : undefined,
+    isQueueOfMany
+      ? `overlap('queue'), which is the default with misfire('all'), is one run at a time and contradicts concurrency(${concurrency}): use overlap('allow')`
+      : undefined,
+  ]
+}
+
+function wordsOf({ overlap, misfire, after, dependsOn }: Said): readonly string[] {
+  return [
+    ...(overlap === null ? [] : ['overlap()']),
+    ...(misfire === null ? [] : ['misfire()']),
+    ...(after.length === 0 ? [] : ['after()']),
+    ...(dependsOn.length === 0 ? [] : ['dependsOn()']),
+  ]
+}

@@ -1,0 +1,186 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import { Watchers } from '../../queue/claiming/watchers.ts'
+import type {
+  LeaseBatch,
+  LeaseRequest,
+  QueueBackend,
+  ReapReport,
+  SendReceipt,
+  Settlement,
+  SettleReceipt,
+  Watch,
+} from '../../queue/contract/contract.ts'
+import { Claiming } from './claiming.ts'
+import { statistic, statistics } from './commands.ts'
+import { Copies } from './copies.ts'
+import { HeldJobs } from './held-jobs.ts'
+import { IdleWaiter } from './idle-waiter.ts'
+import { closedError, Link } from './link.ts'
+import type { BeanstalkdConfig } from './options.ts'
+import { Sending } from './sending.ts'
+import { Session } from './session.ts'
+import { Settling } from './settling.ts'
+import { TubeDirectory } from './tube-directory.ts'
+import { TubeNames } from './tube-names.ts'
+import { UnhandledJobs } from './unhandled-jobs.ts'
+
+/** Until the server has said what it takes. */
+const usualJobSize = 65_535
+
+/**
+ * Queues in tubes of Beanstalkd. One connection sends, one claims and settles, and those that wait for jobs do nothing else. The
+ * server keeps the leases: it returns the jobs of a connection that closes at once, and those of one that is silent after their time
+ * to run.
+ */
+export class BeanstalkdBackend implements QueueBackend {
+  readonly kind = 'beanstalkd'
+  /** Commands of one claim travel together; more of them at once make it no faster. */
+  readonly largestClaim = 250
+  readonly #config: BeanstalkdConfig
+  readonly #sender: Link
+  readonly #worker: Link
+  readonly #held = new HeldJobs()
+  readonly #watchers = new Watchers()
+  readonly #waiter: IdleWaiter
+  readonly #unhandled: UnhandledJobs
+  readonly #sending: Sending
+  readonly #claiming: Claiming
+  readonly #settling: Settling
+  readonly #underWay = new Set<Promise<unknown>>()
+  #maxJobSize = usualJobSize
+  #closing: Promise<void> | undefined
+
+  constructor(config: BeanstalkdConfig) {
+    const { address, timeoutMs, prefix, ttr, clock, logger } = config
+    const patience = { timeoutMs }
+    this.#config = config
+    this.#sender = new Link(address, patience)
+    this.#worker = new Link(address, patience)
+    const names = new TubeNames(prefix)
+    const tubes = new TubeDirectory(names)
+    const maxJobSize = () => this.#maxJobSize
+    const copies = new Copies(names, tubes, maxJobSize)
+    const held = this.#held
+    this.#unhandled = new UnhandledJobs(logger)
+    this.#waiter = new IdleWaiter({
+      open: () => Session.open(address, patience),
+      held,
+      isWatched: () => this.#watchers.size > 0,
+      onFound: () => this.#watchers.notify(),
+    })
+    this.#sending = new Sending({ link: this.#sender, names, tubes, ttr, maxJobSize, clock })
+    const claimingDeps = { link: this.#worker, tubes, held, copies, waiter: this.#waiter, unhandled: this.#unhandled }
+    this.#claiming = new Claiming({ ...claimingDeps, clock, logger })
+    this.#settling = new Settling({ link: this.#worker, held, copies, clock })
+  }
+
+  /** How often jobs were put back because no worker of this program handles them, by their keys. */
+  get unhandled(): ReadonlyMap<string, number> {
+    return this.#unhandled.counts
+  }
+
+  /** Asks the server once who it is: one that is not there, is too old or is no Beanstalkd is told when the queue is opened. */
+  async open(): Promise<this> {
+    try {
+      const session = await this.#sender.connect()
+      const stats = await statistics(session, 'stats')
+      const version = statistic(stats ?? '', 'version') ?? ''
+      this.#maxJobSize = Number(statistic(stats ?? '', 'max-job-size') ?? usualJobSize)
+      if (isTooOld(version)) {
+        throw new TreadleError(
+          'CAPABILITY_MISSING',
+          `Beanstalkd ${version} is too old: Treadle needs 1.12, which has reserve-job`,
+        )
+      }
+      return this
+    } catch (thrown) {
+      await this[Symbol.asyncDispose]()
+      throw thrown
+    }
+  }
+
+  send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
+    return this.#call(() => this.#sending.send(envelopes, (tube) => this.#putInto(tube)))
+  }
+
+  lease(request: LeaseRequest): Promise<LeaseBatch> {
+    return this.#call(() => this.#claiming.lease(request))
+  }
+
+  settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
+    return this.#call(() => this.#settling.settle(settlements))
+  }
+
+  begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]> {
+    return this.#call(() => Promise.all(tokens.map((token) => this.#settling.begin(token))))
+  }
+
+  extend(tokens: readonly string[], leaseMs: number, alone = false): Promise<readonly SettleReceipt[]> {
+    return this.#call(() => Promise.all(tokens.map((token) => this.#settling.extend(token, leaseMs, alone))))
+  }
+
+  /** The server returns expired leases by itself, and those of dead programs as soon as their connections close. */
+  reap(): Promise<ReapReport> {
+    return this.#call(async () => ({ returned: 0, poisoned: 0 }))
+  }
+
+  watch(wake: () => void): Watch {
+    if (this.#closing !== undefined) throw closedError()
+    const { close } = this.#watchers.watch(wake)
+    const waiter = this.#waiter
+    const end = () => {
+      close()
+      if (this.#watchers.size === 0) waiter.disarm()
+    }
+    return {
+      get isPush() {
+        return waiter.isWaiting
+      },
+      close: end,
+    }
+  }
+
+  /** What was asked before is still answered. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#watchers.close()
+    this.#waiter.disarm()
+    await Promise.allSettled(this.#underWay)
+    this.#waiter.close()
+    this.#worker.close()
+    this.#sender.close()
+  }
+
+  /** Where a connection waits for that very tube, it hears of the job from the server. */
+  #putInto(tube: string): void {
+    if (!this.#waiter.waitsFor(tube)) this.#watchers.notify()
+  }
+
+  async #call<Answer>(act: () => Promise<Answer>): Promise<Answer> {
+    if (this.#closing !== undefined) throw closedError()
+    const call = act()
+    this.#underWay.add(call)
+    try {
+      return await call
+    } catch (thrown) {
+      throw thrown instanceof TreadleError ? thrown : failure(thrown, this.#config)
+    } finally {
+      this.#underWay.delete(call)
+    }
+  }
+}
+
+function failure(thrown: unknown, { address: { host, port } }: BeanstalkdConfig): TreadleError {
+  return new TreadleError('DATABASE_FAILED', `Beanstalkd at ${host}:${port}: ${messageOf(thrown)}`, { cause: thrown })
+}
+
+/** Versions that are not numbers are builds of the newest source. */
+function isTooOld(version: string): boolean {
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(version) ?? []
+  return major !== undefined && (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 12))
+}

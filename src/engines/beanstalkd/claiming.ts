@@ -1,0 +1,226 @@
+import { messageOf } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import type { DeadReason, Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
+import { interruption } from '../../queue/contract/failure.ts'
+import { type BrokerMessage, readMessage, withAttemptError } from '../broker/message.ts'
+import { bury, release, reserve, type ServerJob, type ServerStats, statsJob } from './commands.ts'
+import { type Copies, priOf, secondsOf } from './copies.ts'
+import type { HeldJobs } from './held-jobs.ts'
+import type { IdleWaiter } from './idle-waiter.ts'
+import type { Link } from './link.ts'
+import type { Session } from './session.ts'
+import type { TubeDirectory } from './tube-directory.ts'
+import type { UnhandledJobs } from './unhandled-jobs.ts'
+
+export interface ClaimingDeps {
+  readonly link: Link
+  readonly tubes: TubeDirectory
+  readonly held: HeldJobs
+  readonly copies: Copies
+  readonly waiter: IdleWaiter
+  readonly unhandled: UnhandledJobs
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Reserved, and not looked at yet. */
+export interface Candidate extends ServerJob {
+  readonly session: Session
+}
+
+/** A claim puts back so many jobs that it cannot run, and then lets others have their turn. */
+const mostUnhandled = 50
+/** So long a claim is not repeated that met nothing else. */
+const unhandledPauseMs = 100
+
+/** Reserves jobs and sorts out those that this worker must not run. */
+export class Claiming {
+  readonly #deps: ClaimingDeps
+  #last: Promise<unknown> = Promise.resolve()
+  #isBusy = false
+
+  constructor(deps: ClaimingDeps) {
+    this.#deps = deps
+  }
+
+  /** One after the other: what a connection watches is common to all. */
+  lease(request: LeaseRequest): Promise<LeaseBatch> {
+    const claimed = this.#last.then(() => this.#lease(request))
+    this.#last = claimed.catch(() => {})
+    return claimed
+  }
+
+  async #lease(request: LeaseRequest): Promise<LeaseBatch> {
+    const { link, tubes, waiter, clock } = this.#deps
+    if (request.limit <= 0 || request.jobs.length === 0) return nothing
+    const askedAt = clock.now()
+    const session = await link.session()
+    const watched = await tubes.of(request.queues, session, this.#isBusy)
+    if (watched.size === 0) return nothing
+    const claim = new Claim(request, askedAt, this.#deps)
+    await claim.sortOut(waiter.take(watched))
+    const isDry = await this.#reserve(session, watched, claim)
+    const wasBusy = this.#isBusy
+    this.#isBusy = claim.leases.length > 0
+    // There may be queues by now that nobody has looked for while jobs kept coming.
+    if (isDry && wasBusy && !this.#isBusy && request.queues === null) return this.#lease(request)
+    if (isDry && claim.unhandled === 0) waiter.arm(watched)
+    const nextAt = isDry ? null : clock.now() + (this.#isBusy ? 0 : unhandledPauseMs)
+    return { leases: claim.leases, nextAt: claim.isFull ? null : nextAt, cancelled: [] }
+  }
+
+  /** True when there was nothing more to reserve. */
+  async #reserve(session: Session, watched: ReadonlySet<string>, claim: Claim): Promise<boolean> {
+    // An idle queue is asked once; one that gave jobs the last time, for all at once.
+    let size = this.#isBusy ? claim.room : 1
+    while (!claim.isFull) {
+      if (claim.unhandled >= mostUnhandled) return false
+      const count = Math.min(size, claim.room)
+      const watching = session.watch(watched)
+      const [found] = await Promise.all([reserveMany(session, count), watching])
+      await claim.sortOut(found)
+      if (found.length < count) return true
+      size = claim.room
+    }
+    return false
+  }
+}
+
+const nothing: LeaseBatch = { leases: [], nextAt: null, cancelled: [] }
+
+async function reserveMany(session: Session, count: number): Promise<readonly Candidate[]> {
+  const asked = await Promise.all(Array.from({ length: count }, () => reserve(session)))
+  return asked.flatMap((job) => (job === null ? [] : [{ ...job, session }]))
+}
+
+/** One claim, while it is filled. */
+class Claim {
+  readonly leases: Lease[] = []
+  readonly #request: LeaseRequest
+  readonly #askedAt: number
+  readonly #deps: ClaimingDeps
+  readonly #jobs: ReadonlySet<string>
+  /** How many jobs it had to put back. */
+  unhandled = 0
+
+  constructor(request: LeaseRequest, askedAt: number, deps: ClaimingDeps) {
+    this.#request = request
+    this.#askedAt = askedAt
+    this.#deps = deps
+    this.#jobs = new Set(request.jobs.map(({ job }) => job))
+  }
+
+  get room(): number {
+    return this.#request.limit - this.leases.length
+  }
+
+  get isFull(): boolean {
+    return this.room <= 0
+  }
+
+  async sortOut(candidates: readonly Candidate[]): Promise<void> {
+    if (candidates.length === 0) return
+    const sorted = await Promise.all(candidates.map((candidate) => this.#look(candidate)))
+    for (const lease of sorted) if (lease !== null) this.leases.push(lease)
+  }
+
+  async #look(candidate: Candidate): Promise<Lease | null> {
+    const stats = await statsJob(candidate.session, candidate.serverId)
+    if (stats === null) return null
+    const written = this.#read(candidate)
+    if (written === null) return this.#buryAsItIs(candidate, stats.pri)
+    const isReplayed = written.dead !== null && stats.kicks > 0
+    const message = isReplayed ? revived(written) : written
+    // It died before this worker could say so: what was put in its place is complete, and only has to be buried.
+    if (message.dead !== null) return this.#buryAsItIs(candidate, stats.pri)
+    const rescues = message.rescues + rescuesOf(stats)
+    const { maxRescues } = this.#request
+    if (message.begunBy !== null) return this.#giveUp(candidate, message, stats, 'interrupted', interruption(message.begunBy))
+    if (message.alone && rescues > maxRescues) {
+      return this.#giveUp(candidate, message, stats, 'poisoned', `Its worker died or hung ${rescues} times`)
+    }
+    if (!this.#isWanted(message)) return this.#putBack(candidate, message, stats)
+    return this.#hold(candidate, message, stats, rescues)
+  }
+
+  #read({ body, serverId }: Candidate): BrokerMessage | null {
+    try {
+      return readMessage(body.toString(), this.#askedAt)
+    } catch (thrown) {
+      this.#deps.logger.error(`job ${serverId} of Beanstalkd is buried: ${messageOf(thrown)}`)
+      return null
+    }
+  }
+
+  #isWanted({ envelope: { job, priority } }: BrokerMessage): boolean {
+    const wanted = this.#request.priority ?? null
+    return this.#jobs.has(job) && (wanted === null || wanted === priority)
+  }
+
+  async #buryAsItIs({ session, serverId }: Candidate, pri: number): Promise<null> {
+    await bury(session, serverId, pri)
+    return null
+  }
+
+  async #giveUp(
+    candidate: Candidate,
+    message: BrokerMessage,
+    { ttr }: ServerStats,
+    dead: DeadReason,
+    why: string,
+  ): Promise<null> {
+    const error = { attempt: message.attempts + 1, at: this.#askedAt, message: why }
+    await this.#deps.copies.bury(candidate, { message: { ...withAttemptError(message, error), dead }, ttr })
+    return null
+  }
+
+  async #putBack({ session, serverId }: Candidate, message: BrokerMessage, { releases }: ServerStats): Promise<null> {
+    this.unhandled++
+    this.#deps.unhandled.add(message.envelope.job)
+    await release(session, serverId, priOf(message), unhandledDelay(releases))
+    return null
+  }
+
+  async #hold(
+    { session, serverId }: Candidate,
+    message: BrokerMessage,
+    stats: ServerStats,
+    rescues: number,
+  ): Promise<Lease | null> {
+    const { owner, leaseMs, amongOthers = false } = this.#request
+    const { held, copies } = this.#deps
+    const ttr = Math.max(stats.ttr, secondsOf(leaseMs))
+    const job = held.add({ session, owner, serverId, message, rescues, ttr: stats.ttr })
+    // The time to run is part of a job, and so is how its owner holds it: where that has to be another one, a copy takes its place.
+    if (ttr > stats.ttr || message.alone !== !amongOthers) {
+      const changed = { ...message, rescues, alone: !amongOthers }
+      const copyId = await copies.keep(job, { message: changed, ttr })
+      if (copyId === null) {
+        held.remove(job)
+        return null
+      }
+      held.replace(job, copyId, changed, ttr)
+    }
+    const { token } = job
+    const { envelope, attempts } = message
+    return { token, envelope, attempt: attempts + 1, rescues, expiresAt: this.#askedAt + ttr * 1_000 }
+  }
+}
+
+/** A dead letter that somebody kicked has all its attempts again; its errors stay. */
+function revived(message: BrokerMessage): BrokerMessage {
+  return { ...message, attempts: 0, rescues: 0, begunBy: null, alone: false, dead: null }
+}
+
+/** Every time that it was reserved and came back otherwise than by a release or a bury, its owner had died or lost it. */
+function rescuesOf({ reserves, releases, buries }: ServerStats): number {
+  return Math.max(reserves - 1 - releases - buries, 0)
+}
+
+const longestUnhandledDelay = 60
+
+/** In seconds: the more often nobody could run it, the longer. */
+function unhandledDelay(releases: number): number {
+  return Math.min(2 ** Math.min(releases, 6), longestUnhandledDelay)
+}

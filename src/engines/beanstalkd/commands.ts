@@ -1,0 +1,144 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Reply } from './reply-reader.ts'
+import type { Session } from './session.ts'
+
+/** A job as the server hands it out. Its id is the server's, not the job's own. */
+export interface ServerJob {
+  readonly serverId: string
+  readonly body: Buffer
+}
+
+export interface PutSettings {
+  /** The lower the sooner. */
+  readonly pri: number
+  /** Whole seconds. */
+  readonly delay: number
+  /** Whole seconds: so long a job belongs to whoever reserved it, unless that one touches it. */
+  readonly ttr: number
+}
+
+/** What the server counts of a job. */
+export interface ServerStats {
+  readonly state: string
+  readonly pri: number
+  readonly ttr: number
+  readonly reserves: number
+  readonly releases: number
+  readonly buries: number
+  readonly kicks: number
+}
+
+/** Puts a job into the tube that the session uses, and gives the server's id of it. */
+export async function put(session: Session, { pri, delay, ttr }: PutSettings, body: string | Uint8Array): Promise<string> {
+  const reply = await session.ask(`put ${pri} ${delay} ${ttr}`, body)
+  if (reply.word === 'INSERTED') return reply.args[0] as string
+  if (reply.word === 'JOB_TOO_BIG') throw tooBig(Buffer.byteLength(body), null)
+  if (reply.word === 'DRAINING') {
+    throw new TreadleError('DATABASE_UNREACHABLE', 'Beanstalkd is draining and takes no more jobs: it is about to be stopped')
+  }
+  throw unexpected('put', reply)
+}
+
+export function tooBig(bytes: number, limit: number | null): TreadleError {
+  const most = limit === null ? '' : ` of at most ${limit}`
+  const message = `A job of ${bytes} bytes is larger than Beanstalkd takes${most}: start it with a larger limit (beanstalkd -z BYTES), or dispatch less and keep the rest elsewhere`
+  return new TreadleError('PAYLOAD_TOO_LARGE', message)
+}
+
+/** The next job of the watched tubes; null where there is none within the time. */
+export async function reserve(session: Session, timeoutSeconds = 0): Promise<ServerJob | null> {
+  const reply = await session.ask(`reserve-with-timeout ${timeoutSeconds}`, null, timeoutSeconds * 1_000)
+  if (reply.word === 'RESERVED') return jobOf(reply)
+  // A job that this session holds has less than a second left: there is nothing else to be had.
+  if (reply.word === 'TIMED_OUT' || reply.word === 'DEADLINE_SOON') return null
+  throw unexpected('reserve', reply)
+}
+
+/** This very job, in whatever state it waits; false where it does not. */
+export async function reserveJob(session: Session, serverId: string): Promise<boolean> {
+  const reply = await session.ask(`reserve-job ${serverId}`)
+  if (reply.word === 'RESERVED') return true
+  if (reply.word === 'NOT_FOUND') return false
+  throw reply.word === 'UNKNOWN_COMMAND' ? tooOld() : unexpected('reserve-job', reply)
+}
+
+function tooOld(): TreadleError {
+  return new TreadleError(
+    'CAPABILITY_MISSING',
+    'This Beanstalkd is older than 1.12, which is the first with reserve-job: update it',
+  )
+}
+
+/** Those that answer whether the job was there, and for this session to change. */
+export async function change(session: Session, command: string, done: string): Promise<boolean> {
+  const reply = await session.ask(command)
+  if (reply.word === done) return true
+  if (reply.word === 'NOT_FOUND') return false
+  throw unexpected(command, reply)
+}
+
+export const deleteJob = (session: Session, serverId: string) => change(session, `delete ${serverId}`, 'DELETED')
+export const touch = (session: Session, serverId: string) => change(session, `touch ${serverId}`, 'TOUCHED')
+export const bury = (session: Session, serverId: string, pri: number) => change(session, `bury ${serverId} ${pri}`, 'BURIED')
+export const kickJob = (session: Session, serverId: string) => change(session, `kick-job ${serverId}`, 'KICKED')
+
+export function release(session: Session, serverId: string, pri: number, delay: number): Promise<boolean> {
+  return change(session, `release ${serverId} ${pri} ${delay}`, 'RELEASED')
+}
+
+/** As it stands, whoever has it; null where there is none. */
+export async function peek(session: Session, what: string): Promise<ServerJob | null> {
+  const reply = await session.ask(what)
+  if (reply.word === 'FOUND') return jobOf(reply)
+  if (reply.word === 'NOT_FOUND') return null
+  throw unexpected(what, reply)
+}
+
+/** Null where there is no such job any more. */
+export async function statsJob(session: Session, serverId: string): Promise<ServerStats | null> {
+  const text = await statistics(session, `stats-job ${serverId}`)
+  if (text === null) return null
+  const number = (name: string) => Number(lineOf(text, name) ?? 0)
+  return {
+    state: statistic(text, 'state') ?? '',
+    pri: number('pri'),
+    ttr: number('ttr'),
+    reserves: number('reserves'),
+    releases: number('releases'),
+    buries: number('buries'),
+    kicks: number('kicks'),
+  }
+}
+
+/** The YAML that the server answers with; null where it knows no such thing. */
+export async function statistics(session: Session, command: string): Promise<string | null> {
+  const reply = await session.ask(command)
+  if (reply.word === 'OK') return (reply.body as Buffer).toString('latin1')
+  if (reply.word === 'NOT_FOUND') return null
+  throw unexpected(command, reply)
+}
+
+/** One entry of it: all of them are on lines of their own. */
+export function statistic(yaml: string, name: string): string | undefined {
+  return lineOf(yaml, name)?.replace(/^"(.*)"$/, '$1')
+}
+
+function lineOf(yaml: string, name: string): string | undefined {
+  const start = yaml.indexOf(`\n${name}: `)
+  if (start < 0) return undefined
+  const from = start + name.length + 3
+  return yaml.slice(from, yaml.indexOf('\n', from))
+}
+
+export async function listTubes(session: Session): Promise<readonly string[]> {
+  const text = (await statistics(session, 'list-tubes')) ?? ''
+  return [...text.matchAll(/^- (.*)$/gm)].map(([, tube]) => tube as string)
+}
+
+export function unexpected(command: string, { word, args }: Reply): TreadleError {
+  return new TreadleError('DATABASE_FAILED', `Beanstalkd answered "${[word, ...args].join(' ')}" to "${command}"`)
+}
+
+function jobOf({ args, body }: Reply): ServerJob {
+  return { serverId: args[0] as string, body: body as Buffer }
+}

@@ -1,0 +1,96 @@
+import { type BrokerMessage, fittingText } from '../broker/message.ts'
+import { bury, deleteJob, put, reserveJob, touch } from './commands.ts'
+import type { Session } from './session.ts'
+import type { TubeDirectory } from './tube-directory.ts'
+import type { TubeNames } from './tube-names.ts'
+
+/** A job that is reserved by the session. */
+export interface Original {
+  readonly session: Session
+  readonly serverId: string
+}
+
+export interface CopySettings {
+  readonly message: BrokerMessage
+  /** In seconds. */
+  readonly delay: number
+  readonly ttr: number
+  /** Is called as soon as the copy is stored, before the original goes. */
+  readonly onStored?: (copyId: string) => void
+}
+
+/** So long a copy that is to be reserved is kept from everybody else; many times longer than that takes. */
+const hiddenSeconds = 60
+
+/** The server's scale is the other way round: 0 is the most urgent. */
+const middlePri = 65_536
+const lastPri = 2 ** 32 - 1
+
+export function priOf({ envelope: { priority } }: BrokerMessage): number {
+  return Math.min(Math.max(middlePri - priority, 0), lastPri)
+}
+
+/** Whole seconds, rounded up: a job is never early, and less than a second late. */
+export function secondsOf(delayMs: number): number {
+  return Math.min(Math.max(Math.ceil(delayMs / 1_000), 0), lastPri)
+}
+
+/**
+ * The body of a job cannot be changed, so a job that changes is a copy that is put first, and an original that is deleted then. There
+ * is no moment without the job; whoever dies in between leaves it twice. An original that is no longer held is left alone.
+ */
+export class Copies {
+  readonly #names: TubeNames
+  readonly #tubes: Pick<TubeDirectory, 'note'>
+  readonly #maxJobSize: () => number
+
+  constructor(names: TubeNames, tubes: Pick<TubeDirectory, 'note'>, maxJobSize: () => number) {
+    this.#names = names
+    this.#tubes = tubes
+    this.#maxJobSize = maxJobSize
+  }
+
+  /** Gives the job back to the queue as the message says. False where it was lost. */
+  async putBack(original: Original, copy: CopySettings): Promise<boolean> {
+    if (!(await touch(original.session, original.serverId))) return false
+    const copyId = await this.#put(original.session, copy)
+    return this.#finish(original, copyId)
+  }
+
+  /** Ends it as a dead letter: buried, with what the message says of it. False where it was lost. */
+  async bury(original: Original, copy: Omit<CopySettings, 'delay'>): Promise<boolean> {
+    const { session } = original
+    if (!(await touch(session, original.serverId))) return false
+    const copyId = await this.#put(session, { ...copy, delay: hiddenSeconds })
+    // Where this fails, the message itself says that it is dead: the next claim that meets it buries it.
+    if (await reserveJob(session, copyId)) await bury(session, copyId, priOf(copy.message))
+    return this.#finish(original, copyId)
+  }
+
+  /** Changes a job that stays reserved. The server's new id of it, or null where it was lost. */
+  async keep(original: Original, copy: Omit<CopySettings, 'delay'>): Promise<string | null> {
+    const { session } = original
+    if (!(await touch(session, original.serverId))) return null
+    const copyId = await this.#put(session, { ...copy, delay: hiddenSeconds })
+    const isReserved = await reserveJob(session, copyId)
+    return (await this.#finish(original, copyId)) && isReserved ? copyId : null
+  }
+
+  async #put(session: Session, { message, delay, ttr, onStored }: CopySettings): Promise<string> {
+    const text = fittingText(message, this.#maxJobSize())
+    const tube = this.#names.tubeOf(message.envelope.queue)
+    // Both are asked at once, so that nothing comes between them.
+    const using = session.use(tube)
+    const [copyId] = await Promise.all([put(session, { pri: priOf(message), delay, ttr }, text), using])
+    this.#tubes.note(tube)
+    onStored?.(copyId)
+    return copyId
+  }
+
+  async #finish({ session, serverId }: Original, copyId: string): Promise<boolean> {
+    if (await deleteJob(session, serverId)) return true
+    // Somebody else has it by now, as it was.
+    await deleteJob(session, copyId)
+    return false
+  }
+}

@@ -1,0 +1,147 @@
+import { systemClock, type Timer } from '../../core/time/clock.ts'
+import { release, reserve, type ServerJob, statsJob } from './commands.ts'
+import type { HeldJobs } from './held-jobs.ts'
+import type { Session } from './session.ts'
+
+/** After so long the server is asked anew, so that a connection that only seems to stand is found out. */
+const blockSeconds = 30
+/** A job that came to a worker which is busy by now is given back after this. */
+const patienceMs = 500
+/** A connection that holds a job cannot wait for another one: commands for the first would stand behind the wait. */
+const mostSessions = 4
+
+interface Wait {
+  readonly tubes: ReadonlySet<string>
+  session: Session | undefined
+}
+
+interface Found extends ServerJob {
+  readonly session: Session
+  readonly tubes: ReadonlySet<string>
+  readonly timer: Timer
+}
+
+export interface IdleWaiterDeps {
+  readonly open: () => Promise<Session>
+  readonly held: HeldJobs
+  /** Whether anybody wants to be woken. */
+  readonly isWatched: () => boolean
+  readonly onFound: () => void
+}
+
+/**
+ * Waits for the next job while the workers of this program are idle, on a connection that does nothing else. The server hands it the
+ * job at once, also one whose delay is over; the worker that is woken finds it here.
+ */
+export class IdleWaiter {
+  readonly #deps: IdleWaiterDeps
+  readonly #sessions = new Set<Session>()
+  #wait: Wait | undefined
+  #found: Found | undefined
+  #isClosed = false
+
+  constructor(deps: IdleWaiterDeps) {
+    this.#deps = deps
+  }
+
+  get isWaiting(): boolean {
+    return this.#wait?.session?.isOpen ?? false
+  }
+
+  /** Whether a job that is put there comes to this program, unless others wait for it too. */
+  waitsFor(tube: string): boolean {
+    return this.isWaiting && this.#wait?.tubes.has(tube) === true
+  }
+
+  arm(tubes: ReadonlySet<string>): void {
+    if (!this.#deps.isWatched() || this.#found !== undefined) return
+    if (this.#wait !== undefined) {
+      if (areSame(this.#wait.tubes, tubes)) return
+      this.#abandon()
+    }
+    const wait: Wait = { tubes: new Set(tubes), session: undefined }
+    this.#wait = wait
+    this.#until(wait)
+      // Whoever idles looks for jobs by itself, too, and arms this again.
+      .catch(() => {})
+      .finally(() => {
+        if (this.#wait === wait) this.#wait = undefined
+      })
+  }
+
+  /** What has come, for a claim from these tubes. */
+  take(tubes: ReadonlySet<string>): readonly Found[] {
+    const found = this.#found
+    if (found === undefined || ![...found.tubes].every((tube) => tubes.has(tube))) return []
+    this.#found = undefined
+    found.timer.cancel()
+    return found.session.isOpen ? [found] : []
+  }
+
+  /** Nobody wants to be woken any more. */
+  disarm(): void {
+    this.#abandon()
+    if (this.#found !== undefined) this.#giveBack(this.#found)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.disarm()
+    for (const session of this.#sessions) session.destroy()
+  }
+
+  async #until(wait: Wait): Promise<void> {
+    const session = await this.#freeSession()
+    if (session === undefined || this.#wait !== wait) return
+    wait.session = session
+    const watching = session.watch(wait.tubes)
+    while (this.#wait === wait) {
+      const [job] = await Promise.all([reserve(session, blockSeconds), watching])
+      if (job === null) continue
+      const timer = systemClock.timer(patienceMs, () => this.#giveBack(found), { unref: true })
+      const found = { ...job, session, tubes: wait.tubes, timer }
+      this.#found = found
+      this.#wait = undefined
+      this.#deps.onFound()
+    }
+  }
+
+  /** The server gives what it hands to a connection that closes to somebody else. */
+  #abandon(): void {
+    const wait = this.#wait
+    this.#wait = undefined
+    wait?.session?.destroy()
+  }
+
+  #giveBack(found: Found): void {
+    if (this.#found !== found) return
+    this.#found = undefined
+    found.timer.cancel()
+    const { session, serverId } = found
+    // It must not wait for another job before this one is given back.
+    this.#sessions.delete(session)
+    const released = async () => {
+      const stats = await statsJob(session, serverId)
+      if (stats !== null) await release(session, serverId, stats.pri, 0)
+    }
+    released()
+      .catch(() => {})
+      .finally(() => session.destroy())
+  }
+
+  async #freeSession(): Promise<Session | undefined> {
+    for (const session of this.#sessions) {
+      if (session.isOpen && this.#deps.held.countOf(session) === 0 && this.#found?.session !== session) return session
+    }
+    if (this.#sessions.size >= mostSessions) return undefined
+    const session = await this.#deps.open()
+    this.#sessions.add(session)
+    if (this.#isClosed) session.destroy()
+    session.onClosed(() => this.#sessions.delete(session))
+    return session
+  }
+}
+
+function areSame(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  return some.size === others.size && [...some].every((each) => others.has(each))
+}

@@ -1,0 +1,88 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import { consoleLogger, type Logger } from '../../core/logger.ts'
+import { unknownOptions } from '../../core/options.ts'
+import { type Clock, systemClock } from '../../core/time/clock.ts'
+import { type Duration, parseDuration } from '../../core/time/duration.ts'
+import type { Address } from './session.ts'
+
+/** Options of `openBeanstalkd`. */
+export interface BeanstalkdOptions {
+  /** `beanstalkd://host:port/prefix`. The port is 11300 and the prefix `treadle` by default; the parameters `timeout` and `ttr` say the same as the options. */
+  readonly url: string
+  /** The names of all tubes begin with it; it goes before the one in the URL. */
+  readonly prefix?: string
+  /** A server that does not answer for so long is given up with its connection, and connected to anew; 10 s by default. */
+  readonly timeout?: Duration
+  /** The time to run that jobs are put with: the lease of a worker that asks for no more; 30 s by default, as of workers. */
+  readonly ttr?: Duration
+  readonly logger?: Logger
+  readonly clock?: Clock
+}
+
+/** Complete and checked. */
+export interface BeanstalkdConfig {
+  readonly address: Address
+  readonly prefix: string
+  readonly timeoutMs: number
+  /** In seconds, as the server counts it. */
+  readonly ttr: number
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+// Written as a record, so that the compiler asks for an entry when an option is added.
+const optionNames: Readonly<Record<keyof BeanstalkdOptions, true>> = {
+  url: true,
+  prefix: true,
+  timeout: true,
+  ttr: true,
+  logger: true,
+  clock: true,
+}
+
+const example = 'beanstalkd://127.0.0.1:11300'
+const defaultPort = 11_300
+const defaultPrefix = 'treadle'
+const soundPrefix = /^[A-Za-z0-9._/;+()][A-Za-z0-9._/;+()-]{0,63}$/
+const parameterNames = ['timeout', 'ttr'] as const
+const longestTtrMs = 86_400_000
+
+/** All problems are told at once. */
+export function beanstalkdConfig(options: BeanstalkdOptions): BeanstalkdConfig {
+  const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
+  const url = URL.canParse(options.url) ? new URL(options.url) : undefined
+  if (url?.protocol !== 'beanstalkd:' || url.hostname === '') problems.push(`url must be like ${example}`)
+  const parameters = parametersOf(url, problems)
+  const prefix = options.prefix ?? (decodeURIComponent(url?.pathname ?? '').replace(/^\//, '') || defaultPrefix)
+  if (!soundPrefix.test(prefix)) {
+    problems.push(`prefix must be 1 to 64 letters, digits or any of - . _ / ; + ( ), got ${JSON.stringify(prefix)}`)
+  }
+  const timeoutMs = durationOf('timeout', options.timeout ?? parameters.timeout ?? '10s', problems)
+  const ttrMs = durationOf('ttr', options.ttr ?? parameters.ttr ?? '30s', problems)
+  if (timeoutMs < 100) problems.push(`timeout must be at least 100ms, got ${timeoutMs} ms`)
+  if (ttrMs < 1_000 || ttrMs > longestTtrMs) problems.push(`ttr must be from 1s to 1d, got ${ttrMs} ms`)
+  if (url?.username || url?.password) problems.push('Beanstalkd knows no users and passwords: leave them out of the url')
+  if (problems.length > 0) {
+    throw new TreadleError('CONFIG_INVALID', `The options of the beanstalkd backend are invalid: ${problems.join('; ')}`)
+  }
+  const { clock = systemClock, logger = consoleLogger } = options
+  // A host in brackets is an IPv6 address, which sockets take without them.
+  const host = (url?.hostname ?? '').replace(/^\[(.*)\]$/, '$1')
+  const address = { host, port: Number(url?.port || defaultPort) }
+  return Object.freeze({ address, prefix, timeoutMs, ttr: Math.ceil(ttrMs / 1_000), logger, clock })
+}
+
+function parametersOf(url: URL | undefined, problems: string[]): Partial<Record<(typeof parameterNames)[number], string>> {
+  const given = Object.fromEntries(url?.searchParams ?? [])
+  problems.push(...unknownOptions(given, parameterNames).map((problem) => `url: ${problem}`))
+  return given
+}
+
+function durationOf(name: string, value: Duration, problems: string[]): number {
+  try {
+    return parseDuration(value, name)
+  } catch (thrown) {
+    problems.push(messageOf(thrown))
+    return longestTtrMs
+  }
+}

@@ -1,0 +1,81 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../../queue/contract/contract.ts'
+import { messageText, newMessage } from '../broker/message.ts'
+import { put, tooBig } from './commands.ts'
+import { priOf, secondsOf } from './copies.ts'
+import type { Link } from './link.ts'
+import type { TubeDirectory } from './tube-directory.ts'
+import type { TubeNames } from './tube-names.ts'
+
+export interface SendingDeps {
+  readonly link: Link
+  readonly names: TubeNames
+  readonly tubes: TubeDirectory
+  /** In seconds. */
+  readonly ttr: number
+  readonly maxJobSize: () => number
+  readonly clock: Clock
+}
+
+interface Parcel {
+  readonly tube: string
+  readonly pri: number
+  readonly delay: number
+  readonly text: string
+}
+
+/** Puts jobs into their tubes. */
+export class Sending {
+  readonly #deps: SendingDeps
+
+  constructor(deps: SendingDeps) {
+    this.#deps = deps
+  }
+
+  /** The tubes that it put jobs into which are due. */
+  async send(envelopes: readonly Envelope[], onDue: (tube: string) => void): Promise<readonly SendReceipt[]> {
+    const distinct = new Map(envelopes.map((envelope) => [envelope.id, envelope]))
+    const parcels = [...distinct.values()].map((envelope) => this.#parcel(envelope))
+    if (parcels.length > 0) await this.#put(parcels)
+    for (const tube of new Set(parcels.filter(({ delay }) => delay === 0).map((each) => each.tube))) onDue(tube)
+    return envelopes.map((envelope) => ({ id: envelope.id, stored: distinct.delete(envelope.id) }))
+  }
+
+  /** A job that is too large is refused before anything is stored. */
+  #parcel(envelope: Envelope): Parcel {
+    if (envelope.links !== null) throw new TreadleError('CAPABILITY_MISSING', noWorkflows)
+    const { names, clock, maxJobSize } = this.#deps
+    const message = newMessage(envelope)
+    const text = messageText(message)
+    const bytes = Buffer.byteLength(text)
+    if (bytes > maxJobSize()) throw tooBig(bytes, maxJobSize())
+    const delay = secondsOf(envelope.runAt - clock.now())
+    return { tube: names.tubeOf(envelope.queue), pri: priOf(message), delay, text }
+  }
+
+  async #put(parcels: readonly Parcel[]): Promise<void> {
+    const { link, ttr, tubes } = this.#deps
+    const session = await link.session()
+    const put1 = async ({ tube, pri, delay, text }: Parcel) => {
+      // Both are asked at once, so that nothing comes between them.
+      await Promise.all([session.use(tube), put(session, { pri, delay, ttr }, text)])
+      tubes.note(tube)
+    }
+    const stored = await Promise.allSettled(parcels.map(put1))
+    const failed = stored.find((each) => each.status === 'rejected')
+    if (failed === undefined) return
+    throw incomplete(failed.reason, stored.filter(({ status }) => status === 'fulfilled').length, parcels.length)
+  }
+}
+
+const noWorkflows =
+  'Beanstalkd cannot keep jobs that wait for others: workflows need a queue in a database, such as sqlite:FILE or postgres://…'
+
+/** Of a put whose answer never came nobody knows whether it was carried out: what is sent again may be there twice. */
+function incomplete(reason: unknown, stored: number, all: number): unknown {
+  if (!(reason instanceof TreadleError) || (all === 1 && reason.code !== 'DATABASE_UNREACHABLE')) return reason
+  const message = `${messageOf(reason)}. ${stored} of ${all} jobs are known to be stored; others may be, and would be there twice when they are sent again`
+  return new TreadleError(reason.code, message, { cause: reason })
+}

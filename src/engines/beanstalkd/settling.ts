@@ -1,0 +1,176 @@
+import type { Clock } from '../../core/time/clock.ts'
+import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
+import { type BrokerMessage, readMessage, replacedEnvelope, withAttemptError } from '../broker/message.ts'
+import { deleteJob, peek, release, touch } from './commands.ts'
+import { type Copies, priOf, secondsOf } from './copies.ts'
+import type { HeldJob, HeldJobs } from './held-jobs.ts'
+import type { Link } from './link.ts'
+import type { Session } from './session.ts'
+
+export interface SettlingDeps {
+  readonly link: Link
+  readonly held: HeldJobs
+  readonly copies: Copies
+  readonly clock: Clock
+}
+
+/** Every way in which a lease ends or goes on. */
+export class Settling {
+  readonly #deps: SettlingDeps
+  /** Of batches that failed in part: whoever settles them again is told what it was the first time. */
+  readonly #receipts = new Map<string, SettleReceipt>()
+
+  constructor(deps: SettlingDeps) {
+    this.#deps = deps
+  }
+
+  /** All at once: each job has its own few commands, and those of all travel together. */
+  async settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
+    const settled = await Promise.allSettled(settlements.map((settlement) => this.#settle(settlement)))
+    const failed = settled.find((each) => each.status === 'rejected')
+    if (failed === undefined) return settled.map((each) => (each.status === 'fulfilled' ? each.value : 'lost'))
+    settled.forEach((each, index) => {
+      if (each.status === 'fulfilled') this.#receipts.set((settlements[index] as Settlement).token, each.value)
+    })
+    throw failed.reason
+  }
+
+  async begin(token: string): Promise<SettleReceipt> {
+    const held = this.#heldBy(token)
+    return held === undefined ? 'lost' : this.#change(held, { ...held.message, begunBy: held.owner }, held.ttr)
+  }
+
+  async extend(token: string, leaseMs: number, alone: boolean): Promise<SettleReceipt> {
+    const held = this.#heldBy(token)
+    if (held === undefined) return 'lost'
+    const ttr = Math.max(held.ttr, secondsOf(leaseMs))
+    const { message } = held
+    if (ttr > held.ttr || (alone && !message.alone)) {
+      return this.#change(held, { ...message, alone: alone || message.alone }, ttr)
+    }
+    if (await touch(held.session, held.serverId)) return 'applied'
+    this.#deps.held.remove(held)
+    return 'lost'
+  }
+
+  /** What it holds over a connection that has closed is lost. */
+  #heldBy(token: string): HeldJob | undefined {
+    const held = this.#deps.held.get(token)
+    if (held === undefined || held.isSettling) return undefined
+    if (held.session.isOpen) return held
+    // Its end may still be on its way.
+    if (!held.isUnconfirmed) this.#deps.held.remove(held)
+    return undefined
+  }
+
+  async #change(held: HeldJob, changed: BrokerMessage, ttr: number): Promise<SettleReceipt> {
+    const message = { ...changed, rescues: held.rescues }
+    const copyId = await this.#deps.copies.keep(held, { message, ttr })
+    if (copyId === null) this.#deps.held.remove(held)
+    else this.#deps.held.replace(held, copyId, message, ttr)
+    return copyId === null ? 'lost' : 'applied'
+  }
+
+  async #settle(settlement: Settlement): Promise<SettleReceipt> {
+    const { held } = this.#deps
+    const job = held.get(settlement.token)
+    if (job === undefined || job.isSettling) return this.#receiptOf(settlement.token)
+    job.isSettling = true
+    try {
+      const isApplied = await (job.session.isOpen ? this.#end(job, settlement) : this.#endLate(job, settlement))
+      held.remove(job)
+      return isApplied ? 'applied' : 'lost'
+    } catch (thrown) {
+      job.isUnconfirmed = true
+      throw thrown
+    } finally {
+      job.isSettling = false
+    }
+  }
+
+  #receiptOf(token: string): SettleReceipt {
+    const receipt = this.#receipts.get(token)
+    this.#receipts.delete(token)
+    return receipt ?? 'lost'
+  }
+
+  #end(held: HeldJob, settlement: Settlement): Promise<boolean> {
+    const { session, serverId, message } = held
+    switch (settlement.kind) {
+      case 'done':
+      case 'cancelled':
+      case 'skipped':
+        return deleteJob(session, serverId)
+      case 'retry':
+        return this.#putBack(held, retried(message, settlement), settlement.delayMs)
+      case 'dead': {
+        if (!settlement.keep) return deleteJob(session, serverId)
+        const { reason, error } = settlement
+        const dead = { ...withAttemptError(message, error), rescues: held.rescues, dead: reason }
+        return this.#deps.copies.bury(held, { message: dead, ttr: held.ttr, onStored: storedBy(held) })
+      }
+      case 'again':
+        return this.#putBack(held, renewed(message, settlement.envelope), settlement.envelope.runAt - this.#deps.clock.now())
+      case 'snooze':
+      case 'wait': {
+        const delayMs = settlement.kind === 'snooze' ? settlement.delayMs : 0
+        // A beginning is taken back, and that is written in the job.
+        if (message.begunBy !== null) return this.#putBack(held, unbegun(message, held.rescues), delayMs)
+        return release(session, serverId, priOf(message), secondsOf(delayMs))
+      }
+    }
+  }
+
+  #putBack(held: HeldJob, message: BrokerMessage, delayMs: number): Promise<boolean> {
+    const delay = secondsOf(delayMs)
+    return this.#deps.copies.putBack(held, { message, delay, ttr: held.ttr, onStored: storedBy(held) })
+  }
+
+  /**
+   * The connection that held the job has closed, so the server has given it back to the queue. A job that was done must not be done
+   * again as long as nobody else has begun it. Whatever else it was to become, it is in the queue as it was.
+   */
+  async #endLate(held: HeldJob, { kind }: Settlement): Promise<boolean> {
+    const session = await this.#deps.link.session()
+    const { serverId, copyId, isUnconfirmed } = held
+    const isEnd = kind === 'done' || kind === 'cancelled' || kind === 'skipped'
+    if (!isEnd && copyId === null) return false
+    const isThere = await isSameJob(session, serverId, held)
+    // It was asked to be deleted before, and is gone.
+    if (!isThere) return isUnconfirmed
+    if (await deleteJob(session, serverId)) return true
+    if (copyId !== null && (await isSameJob(session, copyId, held))) await deleteJob(session, copyId)
+    return false
+  }
+}
+
+/** A server that has lost its jobs gives out the same ids again: what has this one must be the same job. */
+async function isSameJob(session: Session, serverId: string, { message }: HeldJob): Promise<boolean> {
+  const job = await peek(session, `peek ${serverId}`)
+  if (job === null) return false
+  try {
+    return readMessage(job.body.toString(), 0).envelope.id === message.envelope.id
+  } catch {
+    return false
+  }
+}
+
+function storedBy(held: HeldJob): (copyId: string) => void {
+  return (copyId) => {
+    held.copyId = copyId
+  }
+}
+
+function retried(message: BrokerMessage, { error }: Extract<Settlement, { kind: 'retry' }>): BrokerMessage {
+  const attempts = message.attempts + 1
+  return { ...withAttemptError(message, error), attempts, begunBy: null, alone: false }
+}
+
+function renewed(message: BrokerMessage, envelope: BrokerMessage['envelope']): BrokerMessage {
+  const fresh = { attempts: 0, rescues: 0, begunBy: null, alone: false, dead: null }
+  return { ...message, ...fresh, envelope: replacedEnvelope(message.envelope, envelope) }
+}
+
+function unbegun(message: BrokerMessage, rescues: number): BrokerMessage {
+  return { ...message, rescues, begunBy: null }
+}

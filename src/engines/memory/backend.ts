@@ -1,0 +1,165 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import { Watchers } from '../../queue/claiming/watchers.ts'
+import type {
+  Coordination,
+  LeaseBatch,
+  LeaseRequest,
+  LockAnswer,
+  LockHolder,
+  OnceClaim,
+  PatternClaims,
+  QueueBackend,
+  ReapReport,
+  SendReceipt,
+  Settlement,
+  SettleReceipt,
+  Watch,
+} from '../../queue/contract/contract.ts'
+import { type Rules, rulesOver } from '../../queue/rules/assembly.ts'
+import { ClockJumps } from '../../queue/time/clock-jumps.ts'
+import { Locks } from './keys/locks.ts'
+import { MemoryNumbers } from './keys/numbers.ts'
+import { MemoryLogs } from './logs.ts'
+import { MemorySchedules } from './schedules.ts'
+import { MemoryStore } from './store.ts'
+import { MemoryTransfer } from './transfer/transfer.ts'
+import { MemoryWorkers } from './workers.ts'
+
+/** Everything of the contract, in this process's memory: for tests, and for work that may be lost when the process ends. */
+export class MemoryBackend implements QueueBackend {
+  readonly kind = 'memory'
+  readonly store: MemoryStore
+  readonly coordination: Coordination
+  readonly transfer: MemoryTransfer
+  readonly patterns: PatternClaims
+  readonly #clock: Clock
+  readonly #jumps: ClockJumps
+  readonly #rules: Rules
+  readonly #locks = new Locks()
+  readonly #watchers = new Watchers()
+  readonly #workers: MemoryWorkers
+  readonly #paused = new Set<string>()
+  #closed = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#jumps = new ClockJumps(clock)
+    const checkOpen = () => this.#checkOpen()
+    this.#rules = rulesOver({}, clock, this.#watchers)
+    const { jobs } = this.#rules
+    this.#workers = new MemoryWorkers({ clock, checkOpen })
+    const numbers = new MemoryNumbers({ jobs, checkOpen })
+    const logs = new MemoryLogs({ jobs, checkOpen })
+    this.store = new MemoryStore({
+      ...this.#rules,
+      clock,
+      checkOpen,
+      watchers: this.#watchers,
+      paused: this.#paused,
+      schedules: new MemorySchedules(this.#rules.schedules, checkOpen),
+      workers: this.#workers,
+      numbers,
+      logs,
+    })
+    const shared = { clock, checkOpen, watchers: this.#watchers, paused: this.#paused, numbers, logs }
+    this.transfer = new MemoryTransfer({ ...this.#rules, ...shared })
+    this.patterns = {
+      readyOf: async (names) => {
+        this.#checkOpen()
+        return names.filter((job) => jobs.lanes.ofJob(job) !== undefined)
+      },
+    }
+    this.coordination = {
+      claimOnce: (key, jobId) => this.#claimOnce(key, jobId),
+      sweepKeys: (limit) => this.#sweepKeys(limit),
+      lock: (name, holder, ttlMs) => this.#lock(name, holder, ttlMs),
+      unlock: (name, owner) => this.#unlock(name, owner),
+    }
+  }
+
+  async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
+    this.#checkOpen()
+    const now = this.#clock.now()
+    const plannedAt = this.#rules.jobs.scheduled.peek()?.runAt ?? Number.POSITIVE_INFINITY
+    const receipts = this.#rules.linking.send(envelopes)
+    // A worker sleeps until what it was told falls due next: it must hear of anything that comes before that.
+    if (envelopes.some(({ runAt }, index) => receipts[index]?.stored && (runAt <= now || runAt < plannedAt)))
+      this.#watchers.notify()
+    return receipts
+  }
+
+  async lease(request: LeaseRequest): Promise<LeaseBatch> {
+    this.#checkOpen()
+    return this.#rules.leases.lease(request, this.#paused, this.#clock.now())
+  }
+
+  async settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
+    this.#checkOpen()
+    const now = this.#clock.now()
+    const settled = settlements.map((settlement) => this.#rules.leases.settle(settlement, now))
+    if (settled.some(({ mayWake }) => mayWake)) this.#watchers.notify()
+    return settled.map(({ receipt }) => receipt)
+  }
+
+  async begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]> {
+    this.#checkOpen()
+    return tokens.map((token) => this.#rules.leases.begin(token))
+  }
+
+  async extend(tokens: readonly string[], leaseMs: number, alone = false): Promise<readonly SettleReceipt[]> {
+    this.#checkOpen()
+    const now = this.#clock.now()
+    return tokens.map((token) => this.#rules.leases.extend(token, now + leaseMs, alone))
+  }
+
+  async reap(maxRescues: number, deadOwners: readonly string[] = []): Promise<ReapReport> {
+    this.#checkOpen()
+    const now = this.#clock.now()
+    this.#rules.leases.expire(deadOwners, now)
+    const report = this.#rules.leases.reap(maxRescues, now)
+    if (report.returned > 0) this.#watchers.notify()
+    return report
+  }
+
+  watch(wake: () => void): Watch {
+    this.#checkOpen()
+    return this.#watchers.watch(wake)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    this.#watchers.close()
+  }
+
+  async #claimOnce(key: string, jobId: string): Promise<OnceClaim> {
+    this.#checkOpen()
+    return this.#rules.once.claim(key, this.#rules.jobs.get(jobId), this.#clock.now())
+  }
+
+  async #sweepKeys(limit: number): Promise<number> {
+    this.#checkOpen()
+    const now = this.#clock.now()
+    return this.#rules.once.sweep(limit, now) + this.#rules.jobs.uniqueKeys.sweep(limit, now)
+  }
+
+  async #lock(name: string, holder: LockHolder, ttlMs: number): Promise<LockAnswer> {
+    this.#checkOpen()
+    return this.#locks.lock(name, holder, ttlMs, this.#clock.now())
+  }
+
+  async #unlock(name: string, owner: string): Promise<boolean> {
+    this.#checkOpen()
+    return this.#locks.unlock(name, owner, this.#clock.now())
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new TreadleError('BACKEND_CLOSED', 'The memory backend is closed. Open a new one to go on.')
+    const jump = this.#jumps.look()
+    if (jump === null) return
+    this.#rules.leases.move(jump.byMs)
+    this.#locks.move(jump.byMs)
+    this.#workers.move(jump.byMs)
+  }
+}

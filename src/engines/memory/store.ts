@@ -1,0 +1,232 @@
+import type { Clock } from '../../core/time/clock.ts'
+import { tagsOf } from '../../envelope/envelope.ts'
+import { pausedJobKey, pausedJobsIn, pausedQueuesIn } from '../../queue/claiming/pausing.ts'
+import type { Watchers } from '../../queue/claiming/watchers.ts'
+import type { ClaimRules, Hold } from '../../queue/contract/limits.ts'
+import type {
+  AmendAnswer,
+  Amendment,
+  CountOptions,
+  HeldLease,
+  JobFilter,
+  JobLink,
+  JobRecord,
+  JobStore,
+  MendReport,
+  ProgressReport,
+  RejectAnswer,
+  Rejection,
+  RemoveFilter,
+  TreeCancellation,
+  TreeCounts,
+} from '../../queue/contract/store.ts'
+import type { Rules } from '../../queue/rules/assembly.ts'
+import { heldLeaseOf, recordOf, type StoredJob } from '../../queue/rules/jobs/job.ts'
+import type { Jobs } from '../../queue/rules/jobs/jobs.ts'
+import type { MemoryNumbers } from './keys/numbers.ts'
+import type { MemoryLogs } from './logs.ts'
+import type { MemorySchedules } from './schedules.ts'
+import type { MemoryWorkers } from './workers.ts'
+
+export interface MemoryStoreParts extends Pick<Rules, 'jobs' | 'leases' | 'limits' | 'trees' | 'managing'> {
+  readonly clock: Clock
+  readonly paused: Set<string>
+  readonly watchers: Watchers
+  readonly schedules: MemorySchedules
+  readonly workers: MemoryWorkers
+  readonly numbers: MemoryNumbers
+  readonly logs: MemoryLogs
+  /** Throws when the backend is closed. */
+  readonly checkOpen: () => void
+}
+
+export class MemoryStore implements JobStore {
+  readonly schedules: MemorySchedules
+  readonly workers: MemoryWorkers
+  readonly numbers: MemoryNumbers
+  readonly logs: MemoryLogs
+  readonly #parts: MemoryStoreParts
+
+  constructor(parts: MemoryStoreParts) {
+    this.schedules = parts.schedules
+    this.workers = parts.workers
+    this.numbers = parts.numbers
+    this.logs = parts.logs
+    this.#parts = parts
+  }
+
+  async get(id: string): Promise<JobRecord | null> {
+    const job = this.#open().jobs.get(id)
+    return job === undefined ? null : recordOf(job)
+  }
+
+  async list(filter: JobFilter): Promise<readonly JobRecord[]> {
+    const { jobs } = this.#open()
+    const found: JobRecord[] = []
+    if (filter.limit <= 0) return found
+    for (const job of olderThan(filter.before, jobs)) {
+      if (!matches(job, filter)) continue
+      found.push(recordOf(job))
+      if (found.length === filter.limit) break
+    }
+    return found
+  }
+
+  async counts({ oldest = false, isSum = false, queue, job }: CountOptions = {}) {
+    const { counters, lanes } = this.#open().jobs
+    if (isSum) return [counters.together()]
+    const counts = queue === undefined && job === undefined ? counters.all() : counters.some(queue, job)
+    return oldest ? counts.map((each) => ({ ...each, oldestReadyAt: lanes.oldestReadyAt(each.queue, each.job) })) : counts
+  }
+
+  async cancel(id: string) {
+    return this.#open().managing.cancel(id)
+  }
+
+  async reschedule(id: string, runAt: number) {
+    return this.#open().managing.reschedule(id, runAt)
+  }
+
+  async amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]> {
+    return this.#open().managing.amend(amendments)
+  }
+
+  async reject(rejections: readonly Rejection[]): Promise<readonly RejectAnswer[]> {
+    return this.#open().managing.reject(rejections)
+  }
+
+  async retry(ids: readonly string[]) {
+    return this.#open().managing.retry(ids)
+  }
+
+  async remove(filter: RemoveFilter): Promise<number> {
+    const { jobs } = this.#open()
+    const doomed: StoredJob[] = []
+    for (const job of removalCandidates(filter, jobs)) {
+      if (doomed.length >= filter.limit) break
+      if (filter.exceptJobs?.includes(job.envelope.job)) continue
+      if (matches(job, filter) && endedBefore(job, filter.finishedBefore)) doomed.push(job)
+    }
+    for (const job of doomed) jobs.delete(job)
+    return doomed.length
+  }
+
+  async report(reports: readonly ProgressReport[]): Promise<void> {
+    const { jobs } = this.#open()
+    for (const { token, progress } of reports) {
+      const job = jobs.byToken(token)
+      if (job !== undefined) job.progress = progress
+    }
+  }
+
+  async leases(owners: readonly string[]): Promise<readonly HeldLease[]> {
+    return this.#open().leases.heldBy(owners).map(heldLeaseOf)
+  }
+
+  async leasesOf(ids: readonly string[]): Promise<readonly HeldLease[]> {
+    return this.#open().leases.heldOf(ids).map(heldLeaseOf)
+  }
+
+  async links(id: string): Promise<readonly JobLink[]> {
+    return this.#open().trees.links(id)
+  }
+
+  async tree(root: string): Promise<TreeCounts> {
+    return this.#open().trees.counts(root)
+  }
+
+  async cancelTree(id: string): Promise<TreeCancellation> {
+    return this.#open().managing.cancelTree(id)
+  }
+
+  /** What ends and who is told of it are changed in one turn here: there is nothing to mend. */
+  async mend(): Promise<MendReport> {
+    this.#open()
+    return { looked: 0, mended: 0 }
+  }
+
+  async pause(queue: string): Promise<void> {
+    this.#open().paused.add(queue)
+  }
+
+  async resume(queue: string): Promise<void> {
+    const { paused, watchers } = this.#open()
+    if (paused.delete(queue)) watchers.notify()
+  }
+
+  async holds(id: string, rules: ClaimRules): Promise<readonly Hold[]> {
+    const { jobs, limits, clock } = this.#open()
+    const job = jobs.get(id)
+    return job?.state === 'ready' ? limits.holds(job, rules, clock.now()) : []
+  }
+
+  async pausedQueues(): Promise<readonly string[]> {
+    return pausedQueuesIn([...this.#open().paused]).sort()
+  }
+
+  pauseJob(job: string): Promise<void> {
+    return this.pause(pausedJobKey(job))
+  }
+
+  resumeJob(job: string): Promise<void> {
+    return this.resume(pausedJobKey(job))
+  }
+
+  async pausedJobs(): Promise<readonly string[]> {
+    return pausedJobsIn([...this.#open().paused]).sort()
+  }
+
+  #open(): MemoryStoreParts {
+    this.#parts.checkOpen()
+    return this.#parts
+  }
+}
+
+function olderThan(before: string | undefined, jobs: Jobs): Iterable<StoredJob> {
+  if (before === undefined) return jobs.arrivals.before(Number.POSITIVE_INFINITY)
+  const last = jobs.get(before)
+  return last === undefined ? olderById(before, jobs) : jobs.arrivals.before(last.arrival)
+}
+
+/** The job that ended the last page may be gone by now; ids sort by the time of their making. */
+function* olderById(before: string, jobs: Jobs): Iterable<StoredJob> {
+  for (const job of jobs.arrivals.before(Number.POSITIVE_INFINITY)) if (job.envelope.id < before) yield job
+}
+
+function matches({ state, envelope, links }: StoredJob, filter: Omit<JobFilter, 'before' | 'limit'>): boolean {
+  return (
+    (filter.root === undefined || filter.root === links?.root) &&
+    (filter.isLinked === undefined || links != null) &&
+    (filter.state === undefined || filter.state === state) &&
+    (filter.queue === undefined || filter.queue === envelope.queue) &&
+    (filter.job === undefined || filter.job === envelope.job) &&
+    (filter.group === undefined || filter.group === envelope.group) &&
+    (filter.tag === undefined || tagsOf(envelope.identity).includes(filter.tag))
+  )
+}
+
+/** Those that ended first come first, so a limited removal takes the oldest; among those of one instant, those that came first. */
+function* removalCandidates({ state, ids, finishedBefore }: RemoveFilter, jobs: Jobs): Iterable<StoredJob> {
+  if (ids !== undefined) {
+    yield* [...new Set(ids)].flatMap((id) => jobs.get(id) ?? []).sort(byEnd)
+    return
+  }
+  let together: StoredJob[] = []
+  for (const job of jobs.ended(state)) {
+    if (!endedBefore(job, finishedBefore)) break
+    if (together[0]?.finishedAt !== job.finishedAt) {
+      yield* together.sort(byEnd)
+      together = []
+    }
+    together.push(job)
+  }
+  yield* together.sort(byEnd)
+}
+
+function byEnd(a: StoredJob, b: StoredJob): number {
+  return (a.finishedAt ?? 0) - (b.finishedAt ?? 0) || a.arrival - b.arrival
+}
+
+function endedBefore(job: StoredJob, instant: number | undefined): boolean {
+  return instant === undefined || (job.finishedAt ?? 0) < instant
+}

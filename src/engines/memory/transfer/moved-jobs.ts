@@ -1,0 +1,156 @@
+import { digest } from '../../../core/text/digest.ts'
+import type { Envelope } from '../../../envelope/envelope.ts'
+import { finalStates } from '../../../queue/contract/job-state.ts'
+import type { GoneJobs, MovedEdge, MovedJob, MovedLinks, MovedOccurrence, MovedUnit } from '../../../queue/contract/transfer.ts'
+import { scopedKey, unscopedKey } from '../../../queue/model/unique-key.ts'
+import { newJob, type StoredJob } from '../../../queue/rules/jobs/job.ts'
+import { holdsByState } from '../../../queue/rules/keys/unique-keys.ts'
+import type { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
+import { newLinks, type StoredEdge, type StoredLinks } from '../../../queue/rules/workflows/links.ts'
+import { isSuccess } from '../../../queue/workflows/waiting.ts'
+
+export function movedOccurrence(occurrence: StoredOccurrence): MovedOccurrence {
+  return { ...occurrence.record(), storedAt: occurrence.storedAt }
+}
+
+export interface KnownOfJob {
+  readonly onceKeys: readonly string[]
+  readonly holdsLastingKey: boolean
+  readonly log: MovedJob['log']
+  /** Null where it was forgotten. */
+  readonly occurrence: StoredOccurrence | null
+}
+
+export function movedJob(job: StoredJob, { onceKeys, holdsLastingKey, occurrence, log }: KnownOfJob): MovedJob {
+  const { id, number, job: name, queue, priority, singleInstance, group, identity, payload, signature, createdAt } = job.envelope
+  const { uniqueKey, uniqueUntil } = job.envelope
+  const { runAt, state, attempts, rescues, startedAt, finishedAt, owner, result, seal, progress, reason, errors } = job
+  return {
+    id,
+    number,
+    job: name,
+    queue,
+    priority,
+    singleInstance,
+    group,
+    identity,
+    payload,
+    signature,
+    createdAt,
+    runAt,
+    uniqueKey: uniqueKey === null ? null : scopedKey(job.sentAs, uniqueKey),
+    uniqueUntil,
+    holdsLastingKey,
+    state,
+    attempts,
+    rescues,
+    startedAt,
+    finishedAt,
+    owner,
+    result,
+    seal,
+    progress,
+    reason,
+    errors,
+    schedule: job.occurrence?.schedule ?? null,
+    occurrence: occurrence === null ? null : movedOccurrence(occurrence),
+    onceKeys,
+    log,
+    links: job.links === null ? null : movedLinks(job.links, state),
+  }
+}
+
+function movedLinks(links: StoredLinks, state: StoredJob['state']): MovedLinks {
+  const { root, parent, longestWaitMs, givesUpAt, ending, doom, edges } = links
+  return {
+    root,
+    parent,
+    longestWaitMs,
+    givesUpAt: state === 'blocked' ? givesUpAt : null,
+    ending: state === 'blocked' ? ending : null,
+    isDoomed: doom !== null,
+    edges: edges.all.map(({ id, job, key, policy, waiting, end }) => ({ id, job, key, policy, waiting, end })),
+  }
+}
+
+/** The job as this queue holds it; its links are added when the other jobs of its workflow are known. */
+export function memoryJob(job: MovedJob, now: number, occurrence: StoredOccurrence | null): Omit<StoredJob, 'arrival'> {
+  const { uniqueKey, runAt, attempts, rescues, startedAt, finishedAt, owner, result, seal, progress, reason, errors } = job
+  const isWaiting = job.state === 'ready' || job.state === 'scheduled'
+  return {
+    ...newJob(envelopeOf(job), 0, occurrence),
+    keyIndex: uniqueKey === null ? null : digest(uniqueKey),
+    sentAs: uniqueKey === null ? job.job : uniqueKey.slice(0, uniqueKey.indexOf('\n')),
+    state: isWaiting ? (runAt > now ? 'scheduled' : 'ready') : job.state,
+    runAt,
+    attempts,
+    rescues,
+    startedAt,
+    finishedAt,
+    owner,
+    result,
+    seal,
+    progress,
+    reason,
+    errors,
+  }
+}
+
+function envelopeOf(job: MovedJob): Envelope {
+  const { id, number, job: name, queue, priority, singleInstance, identity, payload, signature, createdAt, runAt, group } = job
+  return {
+    id,
+    number,
+    job: name,
+    queue,
+    priority,
+    singleInstance,
+    identity,
+    payload,
+    signature,
+    createdAt,
+    runAt,
+    uniqueKey: job.uniqueKey === null ? null : unscopedKey(job.uniqueKey),
+    uniqueUntil: job.uniqueUntil,
+    group,
+    links: null,
+  }
+}
+
+export function memoryLinks(waiterId: string, moved: MovedLinks): StoredLinks {
+  const edges = moved.edges.map((edge): StoredEdge => ({ waiterId, ...edge }))
+  const { root, parent, longestWaitMs, givesUpAt, ending, isDoomed } = moved
+  const links = newLinks(root, parent, longestWaitMs)
+  for (const edge of edges) {
+    links.edges.add(edge)
+    if (edge.key !== null) links.children.set(edge.key, edge)
+  }
+  return Object.assign(links, {
+    givesUpAt: givesUpAt ?? 0,
+    pending: edges.filter(({ waiting }) => waiting).length,
+    doom: isDoomed ? (edges.find(isFatal) ?? null) : null,
+    ending,
+  })
+}
+
+function isFatal({ policy, end }: MovedEdge): boolean {
+  return (policy === 'fail' || policy === 'skip') && end !== null && !isSuccess(end)
+}
+
+/** The digest of the key that the state of a job holds. */
+export function heldByState(job: MovedJob): string | null {
+  const { uniqueKey, state, startedAt } = job
+  return uniqueKey !== null && holdsByState({ envelope: envelopeOf(job), state, startedAt }) ? digest(uniqueKey) : null
+}
+
+export function lastingKey({ uniqueKey, holdsLastingKey }: MovedJob): string | null {
+  return uniqueKey !== null && holdsLastingKey ? digest(uniqueKey) : null
+}
+
+export function goneOf(root: string, counts: Readonly<Record<StoredJob['state'], number>>): readonly GoneJobs[] {
+  return finalStates.flatMap((state) => (counts[state] === 0 ? [] : [{ root, state, jobs: counts[state] }]))
+}
+
+export function jobsOf(units: readonly MovedUnit[]): readonly MovedJob[] {
+  return units.flatMap(({ jobs }) => jobs)
+}

@@ -1,0 +1,52 @@
+import { TreadleError } from '../../../core/errors.ts'
+import { ask } from './asking.ts'
+import { type Charsets, charsetColumns, charsetProblems } from './charsets.ts'
+import type { MysqlQuery, MysqlQueryable } from './client.ts'
+
+/**
+ * A connection of a caller. It is looked at before the first statement, because the queue would read texts on it that were changed
+ * on their way; what it writes is safe on every one.
+ */
+export class CallerClient implements MysqlQueryable {
+  readonly #client: MysqlQueryable
+  readonly #connection: object
+  readonly #limits = { maxPacketBytes: Number.POSITIVE_INFINITY, longestMs: null }
+
+  /** `connection` is what stays the same as long as the connection to the server does. */
+  constructor(client: MysqlQueryable, connection: object) {
+    this.#client = client
+    this.#connection = connection
+  }
+
+  async query(query: MysqlQuery): Promise<readonly [unknown, unknown]> {
+    if (!seen.has(this.#connection)) {
+      const [charsets] = (await ask(this.#client, question, this.#limits)) as readonly [Charsets]
+      refuse(charsetProblems(charsets))
+      seen.add(this.#connection)
+    }
+    const answer = await this.#client.query(query)
+    refuse(changedFields(answer[1]))
+    return answer
+  }
+}
+
+const question = `SELECT ${charsetColumns}`
+
+/** Connections that were looked at. */
+const seen = new WeakSet<object>()
+
+function refuse(problems: readonly string[]): void {
+  if (problems.length === 0) return
+  const message = `The charset of the transaction's connection ${problems.join('; ')}: texts would be changed on their way. Make it with charset: 'utf8mb4', and keep it so (SET NAMES utf8mb4)`
+  throw new TreadleError('TRANSACTION_INVALID', message)
+}
+
+/** How `mysql2` reads what is not changed: in utf8mb4, ids in ASCII, and numbers. */
+const unchanged: ReadonlySet<unknown> = new Set(['utf8', 'ascii', 'binary', undefined])
+
+/** The caller may have chosen another charset since. With rows `mysql2` tells which one they came in. */
+function changedFields(fields: unknown): readonly string[] {
+  if (!Array.isArray(fields)) return []
+  const other = fields.find((field: { readonly encoding?: unknown } | undefined) => !unchanged.has(field?.encoding))
+  return other === undefined ? [] : [`must be utf8mb4, and has become ${other.encoding}`]
+}

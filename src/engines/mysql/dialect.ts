@@ -1,0 +1,57 @@
+import type { Dialect, Reader, ReadyJob, ReadyPlace } from '../sql/dialect.ts'
+import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
+import { isUnprepared } from './connections/failure.ts'
+import { byLane, byPlace, cancelling, crowd, inState } from './schema/places.ts'
+
+/**
+ * One look into the index for each lane that is not crowded. The optimizer would read all their ready jobs instead, so it is asked for
+ * one value at a time, which leaves it no choice.
+ */
+const readyLanes = `SELECT lane FROM {lanes}
+  WHERE lane < ${crowdedFrom} AND (SELECT 1 FROM ${byPlace} WHERE place = {lanes}.lane LIMIT 1) = 1`
+
+export const mysqlDialect: Dialect = {
+  kind: 'mysql',
+  readyLanes,
+  readyIn: (lane) => ({ from: byPlace, is: `place = ${lane}` }),
+  crowd,
+  byLane,
+  inState,
+  cancelling,
+  wholeNumber: 'SIGNED',
+  // Of the seconds and their parts no time zone is asked, which has some hours twice.
+  nowMs: 'UNIX_TIMESTAMP() * 1000 + MICROSECOND(NOW(3)) DIV 1000',
+  // What a cast gives has the collation of the connection, which may be one that cannot be mixed with that of names.
+  idAsText: 'id',
+  isUnprepared,
+  firstReady,
+}
+
+/** So many places are looked at by one statement: it is planned for each of them. */
+const mostPlaces = 100
+
+async function firstReady(
+  reader: Reader,
+  places: readonly ReadyPlace[],
+  limit: number,
+): Promise<readonly (readonly ReadyJob[])[]> {
+  const jobs: ReadyJob[][] = places.map(() => [])
+  for (let from = 0; from < places.length; from += mostPlaces) {
+    const some = places.slice(from, from + mostPlaces)
+    for (const { nth, id, run_at } of await readPlaces(reader, some, limit)) jobs[from + nth]?.push({ id, run_at })
+  }
+  return jobs
+}
+
+interface PlacedJob extends ReadyJob {
+  readonly nth: number
+}
+
+const firstOfPlace = `(SELECT ? AS nth, id, place_at AS run_at FROM ${byPlace}
+  WHERE place = ? AND place_grp = ? ORDER BY place_at, id LIMIT ?)`
+
+async function readPlaces(reader: Reader, places: readonly ReadyPlace[], limit: number): Promise<readonly PlacedJob[]> {
+  const values = places.flatMap(({ lane, grp }, nth): (string | number)[] => [nth, lane, grp, limit])
+  const found = await reader.all<PlacedJob>(places.map(() => firstOfPlace).join(' UNION ALL '), values)
+  return found.sort((a, b) => a.nth - b.nth || a.run_at - b.run_at || (a.id < b.id ? -1 : 1))
+}

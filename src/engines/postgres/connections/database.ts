@@ -1,0 +1,71 @@
+import { waitForConnectionMs } from '../../sql/connections/connection-limits.ts'
+import { Connections } from '../../sql/connections/connections.ts'
+import { PooledDatabase, type SqlEngine } from '../../sql/connections/pooled-database.ts'
+import { postgresDialect } from '../dialect.ts'
+import { missingRight, rightsIn } from '../schema/rights.ts'
+import { listenTo } from './broken-clients.ts'
+import type { PostgresClient, PostgresPool } from './client.ts'
+import { isDemoted, isDuplicate, isTransient, postgresFailure } from './failure.ts'
+import { PostgresSession, type PostgresSessionOptions } from './session.ts'
+import { PostgresTransaction } from './transaction.ts'
+
+export type PostgresDatabase = PooledDatabase<PostgresClient>
+
+export interface PostgresDatabaseOptions extends PostgresSessionOptions {
+  readonly pool: PostgresPool
+  /** Makes another one in its place; null where somebody else made it. */
+  readonly remake: (() => PostgresPool) | null
+  readonly longestMs: number
+  /** That the tables are in. */
+  readonly schema: string
+}
+
+export function postgresDatabase({ pool, remake, schema, ...options }: PostgresDatabaseOptions): PostgresDatabase {
+  const connections = new Connections({
+    pool: connectionPool(pool),
+    remake: remake && (() => connectionPool(remake())),
+    failure: postgresFailure,
+    isDemoted,
+    longestWaitMs: waitForConnectionMs(options.longestMs),
+  })
+  const engine: SqlEngine<PostgresClient> = {
+    dialect: postgresDialect,
+    writesAtOnce: true,
+    session: (client, longestMs) => new PostgresSession(client, { ...options, longestMs }),
+    begin: (client, longestMs) => PostgresTransaction.begin(client, { ...options, longestMs }),
+    isTransient,
+    isDuplicate,
+    missingGrant: async (session) => {
+      const rights = await rightsIn(session, schema)
+      return (rights && missingRight(rights, schema)?.grant) ?? null
+    },
+  }
+  return new PooledDatabase(connections, engine, options.longestMs)
+}
+
+function connectionPool(pool: PostgresPool) {
+  const lent = new Map<PostgresClient, () => void>()
+  ignoreErrorsOf(pool)
+  return {
+    async acquire() {
+      const client = await pool.connect()
+      lent.set(client, listenTo(client))
+      return client
+    },
+    release(client: PostgresClient, isBroken: boolean) {
+      lent.get(client)?.()
+      lent.delete(client)
+      client.release(isBroken)
+    },
+    end: () => pool.end(),
+  }
+}
+
+const ignored = new WeakSet<PostgresPool>()
+
+/** A connection that breaks while nobody has it is not lent again. A pool that is given to several queues is told so once. */
+function ignoreErrorsOf(pool: PostgresPool): void {
+  if (ignored.has(pool)) return
+  ignored.add(pool)
+  pool.on('error', () => {})
+}

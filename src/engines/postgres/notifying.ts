@@ -1,0 +1,139 @@
+import { randomToken } from '../../core/id.ts'
+import type { Logger } from '../../core/logger.ts'
+import { pause, stopwatch, systemClock } from '../../core/time/clock.ts'
+import { Watchers } from '../../queue/claiming/watchers.ts'
+import type { Watch } from '../../queue/contract/contract.ts'
+import type { SqlDatabase, SqlSession } from '../sql/session.ts'
+import { LateWakes } from '../sql/waking/late-wakes.ts'
+import { type Waker, Word } from '../sql/waking/waker.ts'
+import { openListening } from './connections/driver.ts'
+import { Listener } from './listener.ts'
+
+export interface NotifyingOptions {
+  readonly database: SqlDatabase
+  /** One for each queue. */
+  readonly schema: string
+  /** Null where others are told, but nobody here can listen. */
+  readonly listenUrl: string | null
+  readonly logger: Logger
+}
+
+/** However much is sent, this is between two words, or nearly. */
+const shortestPauseMs = 5
+
+/** What a transaction of the caller says: also the program that it belongs to hears it, which does not know when it ends. */
+const committed = 'committed'
+
+const deafness =
+  'NOTIFY does not arrive: the connection leads through a pooler, it seems. Workers look for jobs now and then instead. listenUrl may name the server itself; notify: false stops trying.'
+
+/**
+ * Wakes the workers of this program at once, and those of other programs through the server. Beside the words that travel with
+ * what is sent, one is on its way at most, the next leaves when it has returned, and nobody waits for either. A connection listens
+ * while somebody watches.
+ */
+export class NotifyingWaker implements Waker {
+  readonly #options: NotifyingOptions
+  readonly #channel: string
+  readonly #watchers = new Watchers()
+  readonly #lateWakes = new LateWakes(() => this.#watchers.notify())
+  /** Who says it: what this program says is known to it. */
+  readonly #self = randomToken()
+  readonly #closing = new AbortController()
+  #listener: Listener | undefined
+  #stopped: Promise<unknown> = Promise.resolve()
+  #telling: Promise<void> | undefined
+  #sinceOffered: () => number = () => Number.POSITIVE_INFINITY
+  #isUntold = false
+  #isDeafnessSaid = false
+
+  constructor(options: NotifyingOptions) {
+    this.#options = options
+    this.#channel = `treadle_${options.schema}`
+  }
+
+  word(): Word | null {
+    if (this.#telling !== undefined || this.#sinceOffered() < shortestPauseMs) return null
+    this.#sinceOffered = stopwatch()
+    return new Word(this.#channel, this.#self)
+  }
+
+  wake(word: Word | null = null): void {
+    this.#watchers.notify()
+    if (word?.isSaid !== true) this.#isUntold = true
+    this.#telling ??= this.#tell()
+  }
+
+  /** The server keeps the word until the transaction is committed, and drops it with the transaction. */
+  async wakeAtCommit(session: SqlSession): Promise<void> {
+    // As a text: there are clients that cannot read a column of nothing.
+    await session.run('SELECT pg_notify(?, ?)::text', [this.#channel, committed])
+    if (this.#listener?.isListening !== true) this.#lateWakes.begin()
+  }
+
+  watch(wake: () => void): Watch {
+    const watch = this.#watchers.watch(wake)
+    this.#listen()
+    const isPush = () => this.#listener?.isListening ?? false
+    return {
+      get isPush() {
+        return isPush()
+      },
+      close: () => {
+        watch.close()
+        if (this.#watchers.size === 0) this.#unlisten()
+      },
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
+    this.#lateWakes.end()
+    this.#watchers.close()
+    this.#unlisten()
+    await this.#stopped
+    await this.#telling
+  }
+
+  async #tell(): Promise<void> {
+    do {
+      if (this.#isUntold) {
+        this.#isUntold = false
+        // A word that is lost costs time, and no job: others look now and then in any case.
+        await this.#say(this.#self).catch(() => {})
+      }
+      await pause(systemClock, shortestPauseMs, this.#closing.signal)
+    } while (this.#isUntold)
+    this.#telling = undefined
+  }
+
+  /** A word is a commit, too, but nothing that has to be on disk before it is heard. */
+  async #say(text: string): Promise<unknown> {
+    const saying = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(?, ?)::text"
+    return this.#options.database.run(saying, [this.#channel, text])
+  }
+
+  #listen(): void {
+    const { listenUrl, logger } = this.#options
+    if (this.#listener !== undefined || listenUrl === null || this.#closing.signal.aborted) return
+    this.#listener = new Listener({
+      channel: this.#channel,
+      open: () => openListening(listenUrl),
+      notify: (text) => this.#say(text),
+      onHeard: (text) => {
+        if (text !== this.#self) this.#watchers.notify()
+      },
+      onListening: () => this.#watchers.notify(),
+      onDeaf: () => {
+        if (!this.#isDeafnessSaid) logger.warn(deafness)
+        this.#isDeafnessSaid = true
+      },
+    })
+  }
+
+  #unlisten(): void {
+    const listener = this.#listener
+    this.#listener = undefined
+    if (listener !== undefined) this.#stopped = Promise.all([this.#stopped, listener.stop()])
+  }
+}

@@ -1,0 +1,229 @@
+import { randomToken } from '../../core/id.ts'
+import { systemClock } from '../../core/time/clock.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import type {
+  LeaseBatch,
+  LeaseRequest,
+  QueueBackend,
+  ReapReport,
+  SendReceipt,
+  Settlement,
+  SettleReceipt,
+  Watch,
+} from '../../queue/contract/contract.ts'
+import type { Upkeep } from '../../queue/contract/upkeep.ts'
+import { keyIndexOf } from '../../queue/rules/jobs/job.ts'
+import type { QueueTime } from '../servers/queue-time.ts'
+import { sendAgain } from '../servers/repeating.ts'
+import { handTime, ServerClock } from '../servers/server-clock.ts'
+import { Claiming } from './claiming/claiming.ts'
+import type { RedisClient } from './connections/client.ts'
+import { whenReady } from './connections/connection.ts'
+import { closedError, type RedisServer } from './connections/server.ts'
+import { RedisCoordination } from './coordination.ts'
+import { diagnoseRedis } from './diagnosing.ts'
+import { FastPaths } from './fast-paths.ts'
+import type { RedisConfig } from './options.ts'
+import { readServerTime } from './server-time.ts'
+import { RedisStore } from './store/store.ts'
+import { UnconfirmedCalls } from './unconfirmed-calls.ts'
+import { idOf } from './units/head.ts'
+import { field, type Need, range } from './units/needs.ts'
+import { Units } from './units/units.ts'
+import { RedisWaker } from './waking.ts'
+
+/** So many jobs are asked for at once: a call is a round trip. */
+const largestClaim = 1_000
+
+export interface RedisBackendParts {
+  readonly config: RedisConfig
+  readonly client: RedisClient
+  readonly server: RedisServer
+  /** Where it is, without passwords. */
+  readonly place: string
+  readonly upkeep: Upkeep
+}
+
+/** Everything of the contract but transactions, in a Redis or Valkey server. */
+export class RedisBackend implements QueueBackend {
+  readonly kind = 'redis'
+  readonly largestClaim = largestClaim
+  readonly store: RedisStore
+  readonly coordination: RedisCoordination
+  readonly upkeep: Upkeep
+  readonly #parts: RedisBackendParts
+  readonly #time: QueueTime
+  readonly #serverClock: ServerClock | null
+  readonly #units: Units
+  readonly #claiming: Claiming
+  readonly #waker: RedisWaker
+  readonly #fast: FastPaths | null
+  readonly #unconfirmed: UnconfirmedCalls
+  readonly #underWay = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  constructor(parts: RedisBackendParts) {
+    const { server, config, client } = parts
+    const { clock, logger } = config
+    this.#parts = parts
+    this.upkeep = parts.upkeep
+    const ask = () => readServerTime(server)
+    this.#serverClock = clock.runsByItself ? new ServerClock({ clock, logger, ask }) : null
+    this.#time = this.#serverClock ?? handTime(clock)
+    this.#waker = new RedisWaker(client, `${server.prefix}wake`)
+    this.#units = new Units(server, this.#time, () => this.#waker.wake())
+    this.#fast = config.fastPaths ? new FastPaths(server, this.#time, () => this.#waker.wake()) : null
+    this.#unconfirmed = new UnconfirmedCalls(server, (settlements) => this.#settle(settlements))
+    this.#claiming = new Claiming({ server, units: this.#units, time: this.#time })
+    const wake = async () => {
+      this.#waker.wake()
+      await server.command('PUBLISH', `${server.prefix}wake`, '')
+    }
+    const shared = { server, units: this.#units, time: this.#time, wake, ready: () => this.#ready() }
+    this.store = new RedisStore(shared)
+    this.coordination = new RedisCoordination(shared)
+  }
+
+  readonly now = () => this.#time.now()
+
+  send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
+    return this.#call(async () => {
+      const due = envelopes.map((envelope) => ({ ...envelope, runAt: this.#time.dueAt(envelope.runAt) }))
+      return sendAgain(envelopes, () => this.#send(due), systemClock)
+    })
+  }
+
+  lease(request: LeaseRequest): Promise<LeaseBatch> {
+    return this.#call(async () => {
+      await this.#unconfirmed.giveBackClaims()
+      const claim = randomToken()
+      return this.#unconfirmed.watchClaim(request.owner, claim, async () => {
+        return (await this.#fast?.claim(request, claim)) ?? this.#claiming.lease(request, claim)
+      })
+    })
+  }
+
+  settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
+    return this.#call(() => this.#unconfirmed.watchSettlements(settlements, () => this.#settle(settlements)))
+  }
+
+  begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]> {
+    const ids = tokens.map(idOf)
+    return this.#call(() =>
+      this.#units.run((queue) => {
+        queue.want(ids)
+        return { answer: tokens.map((token) => queue.rules.leases.begin(token)) }
+      }),
+    )
+  }
+
+  extend(tokens: readonly string[], leaseMs: number, alone = false): Promise<readonly SettleReceipt[]> {
+    const ids = tokens.map(idOf)
+    return this.#call(() =>
+      this.#units.run((queue) => {
+        queue.want(ids)
+        const until = queue.now + leaseMs
+        return { answer: tokens.map((token) => queue.rules.leases.extend(token, until, alone)) }
+      }),
+    )
+  }
+
+  reap(maxRescues: number, deadOwners: readonly string[] = []): Promise<ReapReport> {
+    return this.#call(() => this.#claiming.reap(maxRescues, deadOwners))
+  }
+
+  watch(wake: () => void): Watch {
+    if (this.#closing !== undefined) throw closedError()
+    return this.#waker.watch(wake)
+  }
+
+  /** What was asked before is still answered. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
+    await this.#connected()
+    const receipts = await this.#fast?.send(envelopes)
+    if (receipts != null) return receipts
+    return this.#units.run((queue) => {
+      queue.rows.want(envelopes.flatMap(sendNeeds))
+      const sent = queue.rules.linking.send(envelopes)
+      if (sent.some(({ stored }) => stored)) queue.wakes = true
+      return { answer: sent }
+    })
+  }
+
+  async #settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
+    const receipts = (await this.#fast?.settle(settlements)) ?? settlements.map(() => null)
+    const rest = settlements.filter((_, index) => receipts[index] === null)
+    if (rest.length === 0) return receipts as readonly SettleReceipt[]
+    const ids = rest.map(({ token }) => idOf(token))
+    const ruled = await this.#units.run((queue) => {
+      queue.wantEnding(ids)
+      const settled = rest.map((settlement) => queue.rules.leases.settle(settlement, queue.now))
+      if (settled.some(({ mayWake }) => mayWake)) queue.wakes = true
+      return { answer: settled.map(({ receipt }) => receipt) }
+    })
+    let next = 0
+    return receipts.map((receipt) => receipt ?? (ruled[next++] as SettleReceipt))
+  }
+
+  async #close(): Promise<void> {
+    this.#waker.close()
+    await Promise.allSettled(this.#underWay)
+    await this.#serverClock?.settled()
+    this.#parts.server.close()
+    if (this.#parts.config.client === null) this.#parts.client.disconnect()
+  }
+
+  async #ready(): Promise<void> {
+    if (this.#closing !== undefined) throw closedError()
+    await this.#connected()
+  }
+
+  async #connected(): Promise<void> {
+    const { client, config, place } = this.#parts
+    await whenReady(client, config.timeoutMs, place)
+    await this.#serverClock?.check()
+  }
+
+  async #call<Answer>(act: () => Promise<Answer>): Promise<Answer> {
+    if (this.#closing !== undefined) throw closedError()
+    const call = this.#ready().then(act)
+    this.#underWay.add(call)
+    try {
+      return await call
+    } finally {
+      this.#underWay.delete(call)
+    }
+  }
+}
+
+/** What is asked of an envelope before it is stored: whether it, its number or its key is there, and what it hangs on. */
+function sendNeeds(envelope: Envelope): readonly Need[] {
+  const { id, number, links } = envelope
+  const index = keyIndexOf(envelope)
+  const needs: Need[] = [field('h', id)]
+  if (number !== null) needs.push(field('num', String(number)))
+  if (index !== null) needs.push(field('u', index), field('ul', index))
+  for (const other of [...(links?.waitsFor ?? []), ...(links?.parent ? [links.parent] : [])]) {
+    needs.push(field('h', other.id), field('p', other.id), field('x', other.id), field('ok', other.id))
+  }
+  if (links !== null) needs.push(...links.waitsFor.map((wait) => range(`et:${wait.id}`)))
+  return needs
+}
+
+export function upkeepOf(server: RedisServer, config: RedisConfig): Upkeep {
+  return {
+    kind: 'redis',
+    schema: {
+      latest: 1,
+      state: async () => ({ version: 1, compatibleFrom: 1 }),
+      plan: async () => '',
+      migrate: async () => ({ version: 1, compatibleFrom: 1 }),
+    },
+    diagnose: () => diagnoseRedis(server, config.clock),
+  }
+}

@@ -1,0 +1,116 @@
+import { isPaused } from '../../../queue/claiming/pausing.ts'
+import type { LeaseRequest } from '../../../queue/contract/contract.ts'
+import type { RedisServer } from '../connections/server.ts'
+import { type LaneName, readLane } from '../units/head.ts'
+import type { LoadedQueue } from '../units/loaded-queue.ts'
+import { jobNeeds, range } from '../units/needs.ts'
+import { mostLanes, type Outlook } from './outlook.ts'
+
+/** The first jobs of a lane, or of a group in one. */
+interface Place {
+  readonly lane: LaneName
+  readonly group: string | null
+  readonly ids: readonly string[]
+  /** There may be more. */
+  readonly isCut: boolean
+}
+
+/** Ready jobs among which a claim chooses, in the order in which each lane and group would give them. */
+export class Candidates {
+  readonly #places: readonly Place[]
+
+  constructor(places: readonly Place[]) {
+    this.#places = places
+  }
+
+  get isEmpty(): boolean {
+    return this.#places.length === 0
+  }
+
+  /** Puts them before the rules of a claim. */
+  adopt(queue: LoadedQueue, { jobs }: LeaseRequest): void {
+    const ids = this.#places.flatMap((place) => place.ids)
+    queue.rows.want(ids.flatMap((id) => [...jobNeeds(id), range(`et:${id}`)]))
+    const limited = new Set(jobs.filter(({ group }) => group != null).map(({ job }) => job))
+    for (const { lane, group } of this.#places) {
+      if (group === null) continue
+      const name = `g\n${lane.job}\n${group}`
+      const busy = limited.has(lane.job) ? queue.count(name) : Number(queue.rows.field('c', name) ?? 0)
+      queue.rules.jobs.lanes.groups.adopt(lane.job, group, busy)
+    }
+    for (const id of ids) queue.job(id)
+  }
+
+  /**
+   * Whether a place had given all that was looked at before the claim was over: its next job might have come before those that were
+   * chosen after it.
+   */
+  areTooFew(chosen: readonly string[], limit: number): boolean {
+    const last = chosen.length === limit ? chosen.at(-1) : undefined
+    const taken = new Set(chosen)
+    return this.#places.some(({ ids, isCut }) => isCut && ids.at(-1) !== last && ids.every((id) => taken.has(id)))
+  }
+}
+
+/** A claim has looked at too few jobs. */
+export class TooFewCandidates extends Error {}
+
+/** What the request would take, were there no limits, and `times` more of each lane than would be its share. */
+export async function candidatesFor(
+  server: RedisServer,
+  request: LeaseRequest,
+  outlook: Outlook,
+  times: number,
+): Promise<Candidates> {
+  const lanes = await wantedLanes(server, request, outlook)
+  const size = shareOf(request.limit, lanes.length, times)
+  const [plain, grouped] = [lanes.filter(({ isGrouped }) => !isGrouped), lanes.filter(({ isGrouped }) => isGrouped)]
+  const answers = await server.all([
+    ...plain.map(({ lane }) => ['ZRANGE', `r:${lane}`, 0, size - 1] as const),
+    ...grouped.map(({ lane }) => ['ZRANGE', `g:${lane}`, 0, request.limit - 1] as const),
+  ])
+  const places = plain.map((lane, index) => placeOf(lane, null, answers[index] as string[], size))
+  const groups = grouped.flatMap((lane, index) => (answers[plain.length + index] as string[]).map((group) => ({ lane, group })))
+  const perGroup = shareOf(request.limit, groups.length, times)
+  const ofGroups = await server.all(
+    groups.map(({ lane, group }) => ['ZRANGE', `r:${lane.lane}\n${group}`, 0, perGroup - 1] as const),
+  )
+  return new Candidates([
+    ...places,
+    ...groups.map(({ lane, group }, index) => placeOf(lane, group, ofGroups[index] as string[], perGroup)),
+  ])
+}
+
+function placeOf(lane: LaneName, group: string | null, ids: readonly string[], size: number): Place {
+  return { lane, group, ids, isCut: ids.length === size }
+}
+
+/** How many to look at in each of so many places. */
+function shareOf(limit: number, places: number, times: number): number {
+  return places <= 2 ? limit : Math.min(limit, times * Math.max(2, Math.ceil(limit / places)))
+}
+
+export async function wantedLanes(
+  server: RedisServer,
+  request: Pick<LeaseRequest, 'jobs' | 'queues' | 'priority'>,
+  outlook: Pick<Outlook, 'lanes' | 'paused'>,
+): Promise<readonly LaneName[]> {
+  const names = new Set(request.jobs.map(({ job }) => job))
+  const queues = request.queues === null ? null : new Set(request.queues)
+  const priority = request.priority ?? null
+  const isWanted = (lane: LaneName) =>
+    names.has(lane.job) &&
+    (queues === null || queues.has(lane.queue)) &&
+    (priority === null || priority === lane.priority) &&
+    !isPaused(outlook.paused, lane)
+  if (outlook.lanes !== null) return outlook.lanes.map(readLane).filter(isWanted)
+  const found: LaneName[] = []
+  let open = [...names]
+  // Those with many lanes are looked through part by part, until as many wanted ones are there as one looks at together.
+  for (let start = 0; open.length > 0 && found.length < mostLanes; start += mostLanes) {
+    const parts = await server.all(open.map((job) => ['ZRANGE', `o:${job}`, start, start + mostLanes - 1] as const))
+    found.push(...(parts as string[][]).flat().map(readLane).filter(isWanted))
+    open = open.filter((_, index) => (parts[index] as string[]).length === mostLanes)
+  }
+  return found
+}

@@ -1,0 +1,175 @@
+import type { Lease, LeaseBatch, LeaseRequest, ReapReport } from '../../../queue/contract/contract.ts'
+import type { Claimed } from '../../../queue/rules/jobs/leases.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import type { RedisServer } from '../connections/server.ts'
+import { laneOf, readHead, tokenOf } from '../units/head.ts'
+import type { Op } from '../units/places.ts'
+import type { Rule, Units } from '../units/units.ts'
+import { candidatesFor, TooFewCandidates } from './candidates.ts'
+import { type Outlook, outlookOf } from './outlook.ts'
+
+/** So many jobs are returned, given up or made ready by one commit. */
+const mostAtOnce = 500
+
+export interface ClaimingParts {
+  readonly server: RedisServer
+  readonly units: Units
+  readonly time: QueueTime
+}
+
+interface Given extends Claimed {
+  readonly mayHaveMore: boolean
+}
+
+/** Claims, and what has to be done before them: returning expired leases, giving up waits, making ready what has fallen due. */
+export class Claiming {
+  readonly #parts: ClaimingParts
+
+  constructor(parts: ClaimingParts) {
+    this.#parts = parts
+  }
+
+  /** `name` is what the tokens of its leases begin with. */
+  async lease(request: LeaseRequest, name: string): Promise<LeaseBatch> {
+    const { time } = this.#parts
+    const outlook = await this.#tidied(request)
+    const given = request.limit > 0 ? await this.#claim(request, name) : nothing
+    const leases = await this.#withBodies(given.leases)
+    const times = [outlook.expiresAt, outlook.dueAt, outlook.givesUpAt, outlook.releasedAt, given.nextTokenAt]
+    const known = [...times, ...given.leases.map(({ expiresAt }) => expiresAt)].filter((at) => at !== null)
+    const nextAt = given.mayHaveMore ? time.now() : known.length === 0 ? null : Math.min(...known)
+    const cancelled = await this.#tokensOf(outlook.stopped)
+    return { leases, nextAt: nextAt === null ? null : time.toLocal(nextAt), cancelled }
+  }
+
+  async reap(maxRescues: number, deadOwners: readonly string[]): Promise<ReapReport> {
+    const { server, time } = this.#parts
+    const owned = await server.all(deadOwners.map((owner) => ['ZRANGE', `own:${owner}`, 0, -1] as const))
+    const ids = (owned as string[][]).flat()
+    const total = { returned: 0, poisoned: 0 }
+    for (let first = true; ; first = false) {
+      const expired = (await server.command(
+        'ZRANGEBYSCORE',
+        `${server.prefix}run`,
+        '-inf',
+        time.now(),
+        'LIMIT',
+        0,
+        mostAtOnce,
+      )) as string[]
+      const both = first ? [...new Set([...ids, ...expired])] : expired
+      if (both.length === 0) return total
+      const { returned, poisoned } = await this.#reapThese(both, maxRescues, deadOwners)
+      total.returned += returned
+      total.poisoned += poisoned
+      if (expired.length < mostAtOnce) return total
+    }
+  }
+
+  #reapThese(ids: readonly string[], maxRescues: number, deadOwners: readonly string[]): Promise<ReapReport> {
+    return this.#parts.units.run((queue) => {
+      queue.wantEnding(ids)
+      for (const id of ids) queue.job(id)
+      const { leases } = queue.rules
+      leases.expire(deadOwners, queue.now)
+      const report = leases.reap(maxRescues, queue.now)
+      if (report.returned > 0) queue.wakes = true
+      return { answer: report }
+    })
+  }
+
+  /** What is to be seen when nothing is left to be done before a claim. */
+  async #tidied(request: LeaseRequest): Promise<Outlook> {
+    const { server, time } = this.#parts
+    while (true) {
+      const now = time.now()
+      const outlook = await outlookOf(server, now, request.owner)
+      const isDue = (at: number | null) => at !== null && at <= now
+      if (![outlook.expiresAt, outlook.dueAt, outlook.givesUpAt].some(isDue)) return outlook
+      await this.#tidy(request.maxRescues, now)
+    }
+  }
+
+  async #tidy(maxRescues: number, now: number): Promise<void> {
+    const { server, units } = this.#parts
+    const until = ['-inf', now, 'LIMIT', 0, mostAtOnce] as const
+    const found = await server.all([
+      ['ZRANGEBYSCORE', 'run', ...until],
+      ['ZRANGEBYSCORE', 'waits', ...until],
+      ['ZRANGEBYSCORE', 'due', ...until],
+    ])
+    const ids = [...new Set((found as string[][]).flat())]
+    if (ids.length === 0) return
+    await units.run((queue) => {
+      queue.wantEnding(ids)
+      for (const id of ids) queue.job(id)
+      const { leases, endings } = queue.rules
+      leases.reap(maxRescues, queue.now)
+      endings.giveUp(queue.now)
+      leases.promote(queue.now)
+      return { answer: undefined }
+    })
+  }
+
+  async #claim(request: LeaseRequest, name: string): Promise<Given> {
+    for (let times = 2; ; times *= 4) {
+      try {
+        return await this.#claimAmong(request, name, times)
+      } catch (thrown) {
+        if (!(thrown instanceof TooFewCandidates)) throw thrown
+      }
+    }
+  }
+
+  #claimAmong(request: LeaseRequest, name: string, times: number): Promise<Given> {
+    const { server, units, time } = this.#parts
+    const prepare = async (): Promise<Rule<Given>> => {
+      const outlook = await outlookOf(server, time.now(), request.owner)
+      const candidates = await candidatesFor(server, request, outlook, times)
+      return (queue) => {
+        if (candidates.isEmpty) return { answer: nothing }
+        candidates.adopt(queue, request)
+        const claimed = queue.rules.leases.claim(request, outlook.paused, queue.now)
+        const chosen = claimed.leases.map(({ envelope }) => envelope.id)
+        if (candidates.areTooFew(chosen, request.limit)) throw new TooFewCandidates()
+        // Groups that were out of tokens may have stood before others.
+        const mayHaveMore = chosen.length < request.limit && queue.held.length > 0
+        return { answer: { ...claimed, mayHaveMore }, ops: opsOf(claimed, queue.reached) }
+      }
+    }
+    return units.runPrepared(prepare, name)
+  }
+
+  async #withBodies(leases: readonly Lease[]): Promise<readonly Lease[]> {
+    if (leases.length === 0) return []
+    const { server, time } = this.#parts
+    const ids = leases.map(({ envelope }) => envelope.id)
+    const [bodies] = (await server.all([['HMGET', 'b', ...ids]])) as (string | null)[][]
+    return leases.map((lease, index) => {
+      const [identity, payload, signature] = JSON.parse(bodies?.[index] ?? '["","",null]') as [string, string, string | null]
+      const { id, number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group } = lease.envelope
+      const routing = { id, number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group }
+      const envelope = { ...routing, identity, payload, signature, links: null }
+      return { ...lease, envelope, expiresAt: time.toLocal(lease.expiresAt) }
+    })
+  }
+
+  async #tokensOf(ids: readonly string[]): Promise<readonly string[]> {
+    if (ids.length === 0) return []
+    const [heads] = (await this.#parts.server.all([['HMGET', 'h', ...ids]])) as (string | null)[][]
+    return ids.flatMap((id, index) => {
+      const text = heads?.[index] ?? null
+      if (text === null) return []
+      const { state, claim } = readHead(text)
+      return state === 'running' ? [tokenOf(claim, id)] : []
+    })
+  }
+}
+
+const nothing: Given = { leases: [], nextTokenAt: null, mayHaveMore: false }
+
+/** The groups that were served take their next turns in that order; limits that were reached are remembered. */
+function opsOf({ leases }: Claimed, reached: ReadonlySet<string>): readonly Op[] {
+  const served = leases.flatMap(({ envelope }) => (envelope.group === null ? [] : [['V', laneOf(envelope), envelope.group]]))
+  return [...served, ...[...reached].map((scope) => ['X', scope])]
+}

@@ -1,0 +1,12 @@
+/** The part of an `ioredis` client that the queue uses. A client of a cluster has it, too. */
+export interface RedisClient {
+  call(command: string, args: (string | number)[]): Promise<unknown>
+  pipeline(commands: (string | number)[][]): { exec(): Promise<[error: Error | null, result: unknown][] | null> }
+  duplicate(...args: unknown[]): RedisClient
+  subscribe(...channels: string[]): Promise<unknown>
+  connect(): Promise<void>
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
+  disconnect(reconnect?: boolean): void
+  readonly status: string
+}

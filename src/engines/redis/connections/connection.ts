@@ -1,0 +1,28 @@
+import { TreadleError } from '../../../core/errors.ts'
+import { pause, systemClock } from '../../../core/time/clock.ts'
+import type { RedisClient } from './client.ts'
+
+/** Resolves when a client can be asked, and rejects after so long. */
+export async function whenReady(client: RedisClient, timeoutMs: number, place: string): Promise<void> {
+  if (client.status === 'ready') return
+  let failure: unknown
+  const heard = new AbortController()
+  const onReady = () => heard.abort()
+  const onError = (thrown: unknown) => {
+    failure = thrown
+  }
+  client.on('ready', onReady)
+  client.on('error', onError)
+  try {
+    // A client that has given up, or was never asked to, does not connect by itself.
+    if (client.status === 'wait' || client.status === 'end') client.connect().catch(onError)
+    await pause(systemClock, timeoutMs, heard.signal)
+  } finally {
+    client.off('ready', onReady)
+    client.off('error', onError)
+  }
+  if ((client.status as string) === 'ready') return
+  const cause = failure === undefined ? {} : { cause: failure }
+  const why = failure instanceof Error && failure.message !== '' ? `: ${failure.message}` : ''
+  throw new TreadleError('DATABASE_UNREACHABLE', `Redis at ${place} cannot be reached${why}`, cause)
+}

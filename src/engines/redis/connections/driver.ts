@@ -1,0 +1,58 @@
+import { messageOf, TreadleError } from '../../../core/errors.ts'
+import type { RedisConfig } from '../options.ts'
+import type { RedisClient } from './client.ts'
+
+interface IoredisModule {
+  readonly Redis: new (options: Readonly<Record<string, unknown>>) => RedisClient
+  readonly Cluster: new (nodes: readonly unknown[], options: Readonly<Record<string, unknown>>) => RedisClient
+}
+
+/** The driver is loaded when it is needed: who uses another database need not have it. */
+async function loadIoredis(): Promise<IoredisModule> {
+  try {
+    const loaded: unknown = await import('ioredis')
+    return loaded as IoredisModule
+  } catch (cause) {
+    const message = `The redis backend needs the package "ioredis". Run: npm install ioredis (${messageOf(cause)})`
+    throw new TreadleError('DRIVER_MISSING', message, { cause })
+  }
+}
+
+const connectTimeout = 10_000
+const longestPauseMs = 1_000
+
+/**
+ * What a lost connection leaves unanswered is not sent again by the driver: whether it was carried out is found out by the call that
+ * asked. While there is no connection nothing is queued, so that nothing happens after its call has failed.
+ */
+const common = {
+  connectionName: 'treadle',
+  connectTimeout,
+  keepAlive: 10_000,
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: null,
+  retryStrategy: (times: number) => Math.min(50 * times, longestPauseMs),
+} as const
+
+/** A client that is not connected yet. */
+export async function makeClient({ url, cluster, sentinel }: RedisConfig): Promise<RedisClient> {
+  const { Redis, Cluster } = await loadIoredis()
+  const { hostname, port, username, password, pathname, protocol } = new URL(url)
+  const address = { host: hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port || 6379) }
+  const login = {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' && { tls: {} }),
+  }
+  if (cluster) {
+    const { lazyConnect, enableOfflineQueue, retryStrategy, ...redisOptions } = common
+    const own = { lazyConnect, enableOfflineQueue, clusterRetryStrategy: retryStrategy }
+    return new Cluster([address], { ...own, redisOptions: { ...redisOptions, ...login } })
+  }
+  const db = Number(pathname.replace(/^\//, '') || 0)
+  if (sentinel === null) return new Redis({ ...common, ...address, ...login, db })
+  const sentinels = { sentinels: [{ ...address, port: Number(port || 26379) }], name: sentinel }
+  return new Redis({ ...common, ...login, ...sentinels, ...(login.tls && { enableTLSForSentinelMode: true }), db })
+}

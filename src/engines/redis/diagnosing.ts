@@ -1,0 +1,65 @@
+import type { Clock } from '../../core/time/clock.ts'
+import { type Check, type Finding, judgeClock, problem, runChecks, warning, well } from '../../queue/contract/diagnosis.ts'
+import type { RedisServer } from './connections/server.ts'
+import { isTooOld, lossOf, type ServerSettings, settingsOf } from './server-settings.ts'
+import { readServerTime } from './server-time.ts'
+
+/** So full a memory is worth a look. */
+const nearlyFull = 0.8
+
+/** Looks at everything that could make a queue in this server slow, wrong or less durable than it should be. */
+export async function diagnoseRedis(server: RedisServer, clock: Clock): Promise<readonly Finding[]> {
+  const settings = await settingsOf(server)
+  const checks: readonly Check[] = [
+    { name: 'server', look: async () => judgeServer(settings) },
+    { name: 'eviction', look: async () => judgeEviction(settings) },
+    { name: 'durability', look: async () => judgeDurability(settings) },
+    { name: 'memory', look: async () => judgeMemory(settings) },
+    { name: 'jobs', look: () => judgeJobs(server) },
+    { name: 'clock', look: async () => judgeClock((await readServerTime(server)) - clock.now()) },
+  ]
+  return runChecks(checks)
+}
+
+function judgeServer(settings: ServerSettings) {
+  const { product, version, role } = settings
+  const found = `${product} ${version}, ${role === 'master' ? 'a primary' : `a ${role}`}`
+  if (isTooOld(settings)) return problem(found, 'Treadle needs Redis 6.2 or later, or Valkey.')
+  return role === 'master' ? well(found) : problem(found, 'Name the primary in the URL: a replica takes no writes.')
+}
+
+function judgeEviction({ policy }: ServerSettings) {
+  if (policy === null) return warning('maxmemory-policy is not told', 'See to it that it is noeviction.')
+  if (policy === 'noeviction') return well('maxmemory-policy noeviction')
+  const advice = 'Set maxmemory-policy noeviction: this one deletes jobs when the memory is full.'
+  return problem(`maxmemory-policy ${policy}`, advice)
+}
+
+function judgeDurability(settings: ServerSettings) {
+  const { isNone, text } = lossOf(settings)
+  if (!settings.isWritingWell) {
+    return problem(`${text}, and the last write to disk has failed`, 'Look into the log of the server, and at its disk.')
+  }
+  const advice = 'Set appendonly yes and appendfsync always where no job may be lost.'
+  if (isNone) return well(text)
+  return settings.isAppending ? warning(text, advice) : problem(text, advice)
+}
+
+function judgeMemory({ maxMemory, usedMemory }: ServerSettings) {
+  const used = `${Math.round(usedMemory / 1_048_576)} MB in use`
+  if (maxMemory === 0) {
+    return warning(`${used}, without a bound (maxmemory 0)`, 'Set maxmemory, so that the machine does not end the server.')
+  }
+  const found = `${used} of ${Math.round(maxMemory / 1_048_576)} MB`
+  const advice = 'Give it more memory, or keep finished jobs for a shorter time: a full server takes no more jobs.'
+  return usedMemory < nearlyFull * maxMemory ? well(found) : warning(found, advice)
+}
+
+async function judgeJobs(server: RedisServer) {
+  const [jobs, lanes, dead] = await server.all([
+    ['HLEN', 'h'],
+    ['ZCARD', 'open'],
+    ['ZCARD', 'end:dead'],
+  ])
+  return well(`${jobs} stored, ${dead} of them dead; ${lanes} lanes with ready jobs`)
+}

@@ -1,0 +1,128 @@
+import { randomToken } from '../../core/id.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { Lease, LeaseBatch, LeaseRequest, SendReceipt, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
+import type { QueueTime } from '../servers/queue-time.ts'
+import { mostLanes } from './claiming/outlook.ts'
+import { script } from './connections/script.ts'
+import type { RedisServer } from './connections/server.ts'
+import { claimScript } from './scripts/claim.ts'
+import { sendScript } from './scripts/send.ts'
+import { settleScript } from './scripts/settle.ts'
+import { claimOf, flag, idOf, laneOf, restText, tokenOf } from './units/head.ts'
+
+const [sending, claiming, settling] = [script(sendScript), script(claimScript), script(settleScript)]
+
+/** So many jobs are stored by one script: others wait for their turn while it runs. */
+const mostSent = 20_000
+
+type Done = Settlement & { readonly kind: 'done' }
+type ClaimedRow = readonly [string, string, number, string, string, string, number]
+type ClaimAnswer = readonly ['done', readonly ClaimedRow[], string, string, string, string, readonly string[]]
+
+/** What most jobs are: they hang on nothing. Each call is one script for the whole batch, and answers as the rules would. */
+export class FastPaths {
+  readonly #server: RedisServer
+  readonly #time: QueueTime
+  readonly #onWake: () => void
+
+  constructor(server: RedisServer, time: QueueTime, onWake: () => void) {
+    this.#server = server
+    this.#time = time
+    this.#onWake = onWake
+  }
+
+  /** Null where the rules have to see to it. */
+  async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[] | null> {
+    if (envelopes.length > mostSent || !envelopes.every(isPlain)) return null
+    const rows = envelopes.flatMap((envelope) => rowOf(envelope))
+    const answers = (await this.#server.run(sending, [this.#time.now(), newStamp(), ...rows])) as string[]
+    if (answers.includes('')) this.#onWake()
+    return envelopes.map(({ id }, index) => {
+      const holder = answers[index] as string
+      return holder === '' ? { id, stored: true } : { id: holder, stored: false }
+    })
+  }
+
+  /** Null where the rules have to see to it. */
+  async claim(request: LeaseRequest, claim: string): Promise<LeaseBatch | null> {
+    if (!isUnlimited(request)) return null
+    const { owner, queues, priority, jobs, limit, leaseMs, amongOthers = false } = request
+    const now = this.#time.now()
+    const until = now + leaseMs
+    const marks = amongOthers ? flag.amongOthers : 0
+    const wanted = [priority ?? '', mostLanes, queues?.length ?? -1, ...(queues ?? []), ...jobs.map(({ job }) => job)]
+    const args = [now, newStamp(), limit, until, claim, owner, JSON.stringify(owner), marks, ...wanted]
+    const answer = (await this.#server.run(claiming, args)) as ClaimAnswer | readonly [string]
+    if (answer[0] !== 'done') return null
+    const [, rows, expiresAt, dueAt, givesUpAt, releasedAt, cancelled] = answer as ClaimAnswer
+    const known = [expiresAt, dueAt, givesUpAt, releasedAt].filter((text) => text !== '').map(Number)
+    const leases = rows.map((row) => leaseOf(row, claim, this.#time.toLocal(until)))
+    return { leases, nextAt: known.length === 0 ? null : this.#time.toLocal(Math.min(...known)), cancelled }
+  }
+
+  /** Null in the place of those that the rules have to see to. */
+  async settle(settlements: readonly Settlement[]): Promise<readonly (SettleReceipt | null)[]> {
+    const receipts: (SettleReceipt | null)[] = new Array(settlements.length).fill(null)
+    const tokens = new Set(settlements.map(({ token }) => token))
+    // Of several settlements of one lease the first one counts, whichever way that goes.
+    if (tokens.size < settlements.length) return receipts
+    const plain = settlements.flatMap((settlement, index) => (isPlainEnd(settlement) ? [{ settlement, index }] : []))
+    if (plain.length === 0) return receipts
+    const rows = plain.flatMap(({ settlement: { token, result, seal = null, keep } }) => {
+      const extra = result === null && seal === null ? '' : JSON.stringify([result, seal, null, null, []])
+      return [idOf(token), claimOf(token), extra, keep ? '1' : '']
+    })
+    const answers = (await this.#server.run(settling, [this.#time.now(), newStamp(), ...rows])) as string
+    for (const [place, { index }] of plain.entries()) {
+      if (answers[place] !== 'r') receipts[index] = answers[place] === 'a' ? 'applied' : 'lost'
+    }
+    return receipts
+  }
+}
+
+function newStamp(): string {
+  return randomToken().slice(0, 8)
+}
+
+function isPlain({ links, uniqueKey }: Envelope): boolean {
+  return links === null && uniqueKey === null
+}
+
+function rowOf(envelope: Envelope): readonly (string | number)[] {
+  const { id, group, runAt, number, identity, payload, signature, queue, job } = envelope
+  const body = JSON.stringify([identity, payload, signature])
+  const rest = restText(envelope, null, null, null)
+  return [id, laneOf(envelope), group ?? '', runAt, number ?? '', rest, body, `${queue}\n${job}`]
+}
+
+function isUnlimited({ jobs, queueLimits = [], ageingMs, limit }: LeaseRequest): boolean {
+  if (limit <= 0 || queueLimits.length > 0 || (ageingMs ?? 0) !== 0) return false
+  return jobs.every(({ concurrency, rate, group }) => concurrency === null && rate == null && group == null)
+}
+
+function leaseOf([id, body, attempt, rescues, runAt, rest, linked]: ClaimedRow, claim: string, expiresAt: number): Lease {
+  const [identity, payload, signature] = JSON.parse(body) as [string, string, string | null]
+  const [job, queue, priority, single, group, number, createdAt, , uniqueKey, uniqueUntil] = JSON.parse(rest) as RestParts
+  const routing = { id, number, job, queue, priority, singleInstance: single === 1, createdAt, runAt: Number(runAt), group }
+  const unique = { uniqueKey: uniqueKey ?? null, uniqueUntil: uniqueUntil ?? 'ended' }
+  const envelope: Envelope = { ...routing, ...unique, identity, payload, signature, links: null }
+  return { token: tokenOf(claim, id), envelope, attempt, rescues: Number(rescues), expiresAt, linked: linked === 1 }
+}
+
+type RestParts = readonly [
+  string,
+  string,
+  number,
+  number,
+  string | null,
+  number | null,
+  number,
+  string | null | undefined,
+  string | null | undefined,
+  Envelope['uniqueUntil'] | undefined,
+]
+
+/** What depends on nothing but the job itself. */
+function isPlainEnd(settlement: Settlement): settlement is Done {
+  return settlement.kind === 'done' && settlement.once === undefined
+}

@@ -1,0 +1,77 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { OpenUpkeep } from '../../queue/contract/upkeep.ts'
+import { openAgain } from '../servers/repeating.ts'
+import { RedisBackend, upkeepOf } from './backend.ts'
+import type { RedisClient } from './connections/client.ts'
+import { whenReady } from './connections/connection.ts'
+import { makeClient } from './connections/driver.ts'
+import { RedisServer } from './connections/server.ts'
+import { type RedisConfig, type RedisOptions, redisConfig } from './options.ts'
+import { isTooOld, lossOf, type ServerSettings, settingsOf } from './server-settings.ts'
+
+export type { RedisBackend } from './backend.ts'
+export type { RedisClient } from './connections/client.ts'
+export type { RedisOptions } from './options.ts'
+
+/** Opens the queue in a Redis or Valkey server. One that may delete jobs when its memory is full is refused. */
+export async function openRedis(options: RedisOptions): Promise<RedisBackend> {
+  const config = redisConfig(options)
+  return openAgain(() => openQueue(config))
+}
+
+/** For those who look after the server. */
+export async function openRedisUpkeep(options: RedisOptions): Promise<OpenUpkeep> {
+  const config = redisConfig(options)
+  const { client, server } = await connect(config)
+  return { ...upkeepOf(server, config), [Symbol.asyncDispose]: async () => disconnect(config, client) }
+}
+
+async function openQueue(config: RedisConfig): Promise<RedisBackend> {
+  const { client, server, place } = await connect(config)
+  try {
+    const settings = await settingsOf(server)
+    refuseUnfit(settings, config)
+    const { isNone, text } = lossOf(settings)
+    if (!isNone) config.logger[settings.isAppending ? 'info' : 'warn'](`Redis at ${place}: ${text}`)
+    return new RedisBackend({ config, client, server, place, upkeep: upkeepOf(server, config) })
+  } catch (thrown) {
+    disconnect(config, client)
+    throw thrown
+  }
+}
+
+async function connect(config: RedisConfig) {
+  const client = config.client ?? (await makeClient(config))
+  const place = config.url === '' ? 'the given client' : new URL(config.url).host
+  // Without a listener, a lost connection would end the program.
+  client.on('error', () => {})
+  try {
+    await whenReady(client, config.timeoutMs, place)
+  } catch (thrown) {
+    disconnect(config, client)
+    throw thrown
+  }
+  const onSilence = () => {
+    if (config.client === null) client.disconnect(true)
+  }
+  const server = new RedisServer({ client, prefix: `{${config.prefix}}:`, timeoutMs: config.timeoutMs, place, onSilence })
+  return { client, server, place }
+}
+
+function disconnect({ client: given }: RedisConfig, client: RedisClient): void {
+  if (given === null) client.disconnect()
+}
+
+function refuseUnfit(settings: ServerSettings, { allowEviction, logger }: RedisConfig): void {
+  const { product, version, policy } = settings
+  if (isTooOld(settings)) {
+    throw new TreadleError('CAPABILITY_MISSING', `${product} ${version} is too old: Treadle needs Redis 6.2 or later, or Valkey`)
+  }
+  if (policy === null || policy === 'noeviction') return
+  const danger = `${product} deletes jobs when its memory is full (maxmemory-policy ${policy})`
+  if (!allowEviction) {
+    const message = `${danger}. Set maxmemory-policy noeviction, or say allowEviction: true where jobs may be lost`
+    throw new TreadleError('CONFIG_INVALID', message)
+  }
+  logger.warn(danger)
+}

@@ -1,0 +1,109 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import { consoleLogger, type Logger } from '../../core/logger.ts'
+import { unknownOptions } from '../../core/options.ts'
+import { type Clock, systemClock } from '../../core/time/clock.ts'
+import { type Duration, parseDuration } from '../../core/time/duration.ts'
+import { switchOf, takeParameters } from '../servers/url-parameters.ts'
+import type { RedisClient } from './connections/client.ts'
+
+/** How `openRedis` reaches the server, and what it may do there. */
+export interface RedisOptions {
+  /**
+   * `redis://`, `rediss://` (TLS) or `valkey://user:password@host:6379/0`, unless a client is given. Its parameters `prefix`,
+   * `cluster`, `sentinel`, `timeout` and `allowEviction` say the same as the options.
+   */
+  readonly url?: string
+  /** A client of `ioredis`, for a server or for a cluster. It is not closed with the queue. */
+  readonly client?: RedisClient
+  /** What keys begin with, in braces: all keys of a queue are in one slot of a cluster. `treadle` by default. */
+  readonly prefix?: string
+  /** The URL names one node of a Redis Cluster. */
+  readonly cluster?: boolean
+  /** The URL names a Sentinel, and this the primary to ask it for. */
+  readonly sentinel?: string
+  /** A call that is not answered within this has failed; 10 s by default. */
+  readonly timeout?: Duration
+  /** Opens also a server that may delete jobs when its memory is full. */
+  readonly allowEviction?: boolean
+  /** False has all calls made by the rules, and none by the scripts that make plain ones faster. For tests. */
+  readonly fastPaths?: boolean
+  readonly logger?: Logger
+  readonly clock?: Clock
+}
+
+/** Complete and checked. */
+export interface RedisConfig {
+  /** For the driver: without what is only for the queue. Empty where a client is given. */
+  readonly url: string
+  readonly client: RedisClient | null
+  readonly prefix: string
+  readonly cluster: boolean
+  readonly sentinel: string | null
+  readonly timeoutMs: number
+  readonly allowEviction: boolean
+  readonly fastPaths: boolean
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+// Written as a record, so that the compiler asks for an entry when an option is added.
+const optionNames: Readonly<Record<keyof RedisOptions, true>> = {
+  url: true,
+  client: true,
+  prefix: true,
+  cluster: true,
+  sentinel: true,
+  timeout: true,
+  allowEviction: true,
+  fastPaths: true,
+  logger: true,
+  clock: true,
+}
+
+const parameterNames = ['prefix', 'cluster', 'sentinel', 'timeout', 'allowEviction'] as const
+const schemes: Readonly<Record<string, string>> = {
+  'redis:': 'redis:',
+  'rediss:': 'rediss:',
+  'valkey:': 'redis:',
+  'valkeys:': 'rediss:',
+}
+const soundPrefix = /^[A-Za-z0-9._-]{1,64}$/
+const shortestTimeoutMs = 100
+
+/** What an option says goes before what the URL says. All problems are told at once. */
+export function redisConfig(options: RedisOptions): RedisConfig {
+  const problems = [...unknownOptions(options, Object.keys(optionNames))]
+  const { url, parameters } = parsedUrl(options, problems)
+  const prefix = options.prefix ?? parameters.prefix ?? 'treadle'
+  if (!soundPrefix.test(prefix)) {
+    problems.push(`prefix must be 1 to 64 letters, digits or any of . _ -, got ${JSON.stringify(prefix)}`)
+  }
+  const timeoutMs = durationOf(options.timeout ?? parameters.timeout ?? '10s', problems)
+  const cluster = options.cluster ?? switchOf(parameters.cluster, 'cluster', problems) ?? false
+  const allowEviction = options.allowEviction ?? switchOf(parameters.allowEviction, 'allowEviction', problems) ?? false
+  const sentinel = options.sentinel ?? parameters.sentinel ?? null
+  if (cluster && sentinel !== null) problems.push('a cluster has no Sentinel: give either cluster or sentinel')
+  if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The redis backend: ${problems.join('; ')}`)
+  const { client = null, fastPaths = true, logger = consoleLogger, clock = systemClock } = options
+  return { url, client, prefix, cluster, sentinel, timeoutMs, allowEviction, fastPaths, logger, clock }
+}
+
+function parsedUrl({ url, client }: RedisOptions, problems: string[]) {
+  if ((url === undefined) === (client === undefined)) problems.push('give either a url or a client')
+  const parsed = takeParameters(url ?? '', parameterNames, problems)
+  const scheme = parsed === undefined ? undefined : schemes[new URL(parsed.url).protocol]
+  if (url !== undefined && scheme === undefined) problems.push('write its url as redis://user:password@host:6379')
+  if (parsed === undefined || scheme === undefined) return { url: '', parameters: parsed?.parameters ?? {} }
+  return { url: scheme + parsed.url.slice(parsed.url.indexOf(':') + 1), parameters: parsed.parameters }
+}
+
+function durationOf(value: Duration, problems: string[]): number {
+  try {
+    const ms = parseDuration(value, 'timeout')
+    if (ms < shortestTimeoutMs) problems.push(`timeout must be at least ${shortestTimeoutMs}ms, got ${ms} ms`)
+    return ms
+  } catch (thrown) {
+    problems.push(messageOf(thrown))
+    return shortestTimeoutMs
+  }
+}

@@ -1,0 +1,150 @@
+import { jobMark } from '../../../queue/claiming/pausing.ts'
+import { heads } from './heads.ts'
+import { indexes } from './indexes.ts'
+
+/**
+ * Claims jobs that no limit is for, best first. Answers with `tidy` where leases or waits have to be seen to first, and with `rules`
+ * where a wanted lane has groups, or jobs that must run alone.
+ */
+export const claimScript = `
+local stamp = ARGV[2]
+${indexes}
+${heads}
+local now, limit, leaseUntil = tonumber(ARGV[1]), tonumber(ARGV[3]), ARGV[4]
+local claim, owner, ownerText, flags, priority = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]), ARGV[9]
+local most, nQueues = tonumber(ARGV[10]), tonumber(ARGV[11])
+
+local function first(key) return call('ZRANGE', P .. key, 0, 0, 'WITHSCORES')[2] or '' end
+local function isOver(key)
+  local at = first(key)
+  return at ~= '' and tonumber(at) <= now
+end
+if isOver('run') or isOver('waits') then return { 'tidy' } end
+releaseGroups(now)
+
+local due = call('ZRANGEBYSCORE', P .. 'due', '-inf', now, 'LIMIT', 0, 1000)
+for _, id in ipairs(due) do
+  local state, runAt, attempts, rescues, startedAt, finishedAt, lease, marks, last, by, rest =
+    string.match(call('HGET', P .. 'h', id), pattern)
+  local parts = cjson.decode(rest)
+  local job, queue, group = parts[1], parts[2], parts[5]
+  local isGrouped = group ~= cjson.null
+  local lane = job .. '\\n' .. string.format('%.0f', parts[3]) .. '\\n' .. (parts[4] == 1 and '!' or ' ') .. (isGrouped and '&' or ' ') .. '\\n' .. queue
+  call('HSET', P .. 'h', id, headOf(0, runAt, attempts, rescues, startedAt, finishedAt, lease, marks, last, by, rest))
+  call('ZREM', P .. 'due', id)
+  call('ZREM', P .. 'all:scheduled', id)
+  call('ZADD', P .. 'all:ready', 0, id)
+  enterReady(lane, isGrouped and group or '', id, runAt)
+  count('n', queue .. '\\n' .. job .. '\\nscheduled', -1)
+  count('n', queue .. '\\n' .. job .. '\\nready', 1)
+end
+openLanes()
+touched = {}
+
+local queues, names = nil, {}
+if nQueues >= 0 then
+  queues = {}
+  for at = 12, 11 + nQueues do queues[ARGV[at]] = true end
+end
+local firstName = 12 + math.max(nQueues, 0)
+for at = firstName, #ARGV do names[ARGV[at]] = true end
+local paused = {}
+for _, queue in ipairs(call('HKEYS', P .. 'paused')) do paused[queue] = true end
+
+local byPriority, levels, isPlain = {}, {}, true
+local function consider(lane)
+  local job, level, single, grouped, queue = string.match(lane, '^([^\\n]*)\\n([^\\n]*)\\n(.)(.)\\n(.*)$')
+  if not names[job] or paused[queue] or paused['${jobMark}' .. job] or (queues and not queues[queue]) then return end
+  if priority ~= '' and priority ~= level then return end
+  if single == '!' or grouped == '&' then isPlain = false end
+  level = tonumber(level)
+  if not byPriority[level] then
+    byPriority[level] = {}
+    levels[#levels + 1] = level
+  end
+  table.insert(byPriority[level], { lane = lane, job = job, queue = queue, taken = 0, at = 0, from = 0, list = {} })
+end
+if call('ZCARD', P .. 'open') <= most then
+  for _, lane in ipairs(call('ZRANGE', P .. 'open', 0, -1)) do consider(lane) end
+else
+  for at = firstName, #ARGV do
+    if call('ZCARD', P .. 'o:' .. ARGV[at]) > most then isPlain = false break end
+    for _, lane in ipairs(call('ZRANGE', P .. 'o:' .. ARGV[at], 0, -1)) do consider(lane) end
+  end
+end
+if not isPlain then
+  writeCounts()
+  wake()
+  return { 'rules' }
+end
+table.sort(levels, function(a, b) return a > b end)
+
+-- The first of what is left of a lane; a part of it is fetched at a time.
+local function head(of, page)
+  if of.at * 2 >= #of.list then
+    if of.isDone then return nil end
+    of.list = call('ZRANGE', P .. 'r:' .. of.lane, of.from, of.from + page - 1, 'WITHSCORES')
+    of.isDone = #of.list < 2 * page
+    of.from, of.at = of.from + page, 0
+    if #of.list == 0 then return nil end
+  end
+  return of.list[of.at * 2 + 1], tonumber(of.list[of.at * 2 + 2])
+end
+
+local chosen = {}
+for _, level in ipairs(levels) do
+  local lanes = byPriority[level]
+  local page = math.max(1, math.min(limit, math.ceil(2 * limit / #lanes)))
+  while #chosen < limit do
+    local best, bestId, bestAt
+    for _, of in ipairs(lanes) do
+      local id, at = head(of, page)
+      if id and (not best or at < bestAt or (at == bestAt and id < bestId)) then best, bestId, bestAt = of, id, at end
+    end
+    if not best then break end
+    best.at, best.taken = best.at + 1, best.taken + 1
+    chosen[#chosen + 1] = { bestId, best }
+  end
+  for _, of in ipairs(lanes) do
+    if of.taken > 0 then
+      call('ZREMRANGEBYRANK', P .. 'r:' .. of.lane, 0, of.taken - 1)
+      touched[of.lane] = true
+      count('n', of.queue .. '\\n' .. of.job .. '\\nready', -of.taken)
+      count('n', of.queue .. '\\n' .. of.job .. '\\nrunning', of.taken)
+      count('c', 'k\\n' .. of.job, of.taken)
+      count('c', 'q\\n' .. of.queue, of.taken)
+    end
+  end
+end
+
+local answers = {}
+local hasWorkflows, hasKeys = call('EXISTS', P .. 'p') == 1, call('EXISTS', P .. 'u') == 1
+local clock = string.format('%.0f', now)
+for _, each in ipairs(chosen) do
+  local id = each[1]
+  local _, runAt, attempts, rescues, startedAt, finishedAt, _, marks, _, _, rest =
+    string.match(call('HGET', P .. 'h', id), pattern)
+  local begun = math.floor(tonumber(marks) / 2) % 2
+  call('HSET', P .. 'h', id,
+    headOf(3, runAt, attempts + 1, rescues, clock, finishedAt, leaseUntil, flags + 2 * begun, claim, ownerText, rest))
+  call('ZREM', P .. 'all:ready', id)
+  call('ZADD', P .. 'all:running', 0, id)
+  call('ZADD', P .. 'run', leaseUntil, id)
+  call('ZADD', P .. 'own:' .. owner, clock, id)
+  if hasKeys and startedAt == '' then
+    local parts = cjson.decode(rest)
+    if parts[10] == 'started' and type(parts[8]) == 'string' then call('HDEL', P .. 'u', parts[8]) end
+  end
+  local isLinked = hasWorkflows and (call('HEXISTS', P .. 'p', id) == 1 or call('EXISTS', P .. 'et:' .. id) == 1)
+  answers[#answers + 1] = { id, call('HGET', P .. 'b', id), attempts + 1, rescues, runAt, rest, isLinked and 1 or 0 }
+end
+writeCounts()
+openLanes()
+wake()
+local stopped = {}
+for _, id in ipairs(call('ZRANGE', P .. 'stop:' .. owner, 0, -1)) do
+  local _, _, _, _, _, _, _, _, last = string.match(call('HGET', P .. 'h', id) or '', pattern)
+  if last then stopped[#stopped + 1] = last .. '.' .. id end
+end
+return { 'done', answers, first('run'), first('due'), first('waits'), first('gh'), stopped }
+`

@@ -1,0 +1,132 @@
+/**
+ * What all scripts have in common: the indexes of ready jobs. `P` is what all keys begin with. A lane's name is its job, priority,
+ * flags and queue, a line each; the second flag is `&` where its jobs belong to groups.
+ *
+ * r:LANE            ready jobs of a lane without groups, by time
+ * r:LANE\nGROUP     ready jobs of a group in a lane
+ * g:LANE            groups that wait, by how many of their jobs run and then by turn; without those that are out of tokens
+ * gt:LANE           the turn of each group (=GROUP), and the last one that was given out (#)
+ * gl:JOB\nGROUP     lanes in which a group has ready jobs
+ * gh                groups that are out of tokens, by when they have some again
+ * open, o:JOB       lanes with a job that could be claimed, by the time of the first: all, and those of one job
+ */
+export const indexes = `
+local P = KEYS[1]
+local call = redis.call
+local step = 68719476736
+local touched = {}
+local wakes = false
+
+local function jobOf(lane) return string.match(lane, '^([^\\n]*)') end
+local function isGrouped(lane) return string.match(lane, '^[^\\n]*\\n[^\\n]*\\n.(.)') == '&' end
+local function busyOf(job, group) return tonumber(call('HGET', P .. 'c', 'g\\n' .. job .. '\\n' .. group) or 0) end
+
+local function add(table, name, change)
+  if call('HINCRBY', P .. table, name, change) == 0 then call('HDEL', P .. table, name) end
+end
+
+local function enterReady(lane, group, id, runAt)
+  touched[lane] = true
+  if not isGrouped(lane) then
+    call('ZADD', P .. 'r:' .. lane, runAt, id)
+    return
+  end
+  local job = jobOf(lane)
+  call('ZADD', P .. 'r:' .. lane .. '\\n' .. group, runAt, id)
+  if call('HEXISTS', P .. 'gt:' .. lane, '=' .. group) == 1 then return end
+  local turn = call('HINCRBY', P .. 'gt:' .. lane, '#', 1)
+  call('HSET', P .. 'gt:' .. lane, '=' .. group, turn)
+  call('SADD', P .. 'gl:' .. job .. '\\n' .. group, lane)
+  if not call('ZSCORE', P .. 'gh', job .. '\\n' .. group) then
+    call('ZADD', P .. 'g:' .. lane, busyOf(job, group) * step + turn, group)
+  end
+end
+
+local function leaveReady(lane, group, id)
+  touched[lane] = true
+  if not isGrouped(lane) then
+    call('ZREM', P .. 'r:' .. lane, id)
+    return
+  end
+  call('ZREM', P .. 'r:' .. lane .. '\\n' .. group, id)
+  if call('EXISTS', P .. 'r:' .. lane .. '\\n' .. group) == 1 then return end
+  local job = jobOf(lane)
+  call('HDEL', P .. 'gt:' .. lane, '=' .. group)
+  if call('HLEN', P .. 'gt:' .. lane) == 1 then call('DEL', P .. 'gt:' .. lane) end
+  call('ZREM', P .. 'g:' .. lane, group)
+  call('SREM', P .. 'gl:' .. job .. '\\n' .. group, lane)
+  if busyOf(job, group) == 0 and call('EXISTS', P .. 'gl:' .. job .. '\\n' .. group) == 0 then
+    call('ZREM', P .. 'gh', job .. '\\n' .. group)
+  end
+end
+
+local function changeBusy(job, group, change)
+  add('c', 'g\\n' .. job .. '\\n' .. group, change)
+  local lanes = call('SMEMBERS', P .. 'gl:' .. job .. '\\n' .. group)
+  for _, lane in ipairs(lanes) do
+    if call('ZSCORE', P .. 'g:' .. lane, group) then
+      call('ZINCRBY', P .. 'g:' .. lane, change * step, group)
+      touched[lane] = true
+    end
+  end
+  if #lanes == 0 and busyOf(job, group) == 0 then call('ZREM', P .. 'gh', job .. '\\n' .. group) end
+end
+
+local function serve(lane, group)
+  if call('HEXISTS', P .. 'gt:' .. lane, '=' .. group) == 0 then return end
+  local turn = call('HINCRBY', P .. 'gt:' .. lane, '#', 1)
+  call('HSET', P .. 'gt:' .. lane, '=' .. group, turn)
+  if call('ZSCORE', P .. 'g:' .. lane, group) then
+    call('ZADD', P .. 'g:' .. lane, busyOf(jobOf(lane), group) * step + turn, group)
+  end
+  touched[lane] = true
+end
+
+local function hold(job, group, untilAt)
+  call('ZADD', P .. 'gh', untilAt, job .. '\\n' .. group)
+  for _, lane in ipairs(call('SMEMBERS', P .. 'gl:' .. job .. '\\n' .. group)) do
+    call('ZREM', P .. 'g:' .. lane, group)
+    touched[lane] = true
+  end
+end
+
+local function releaseGroups(now)
+  for _, name in ipairs(call('ZRANGEBYSCORE', P .. 'gh', '-inf', now)) do
+    call('ZREM', P .. 'gh', name)
+    local job, group = string.match(name, '^([^\\n]*)\\n(.*)$')
+    for _, lane in ipairs(call('SMEMBERS', P .. 'gl:' .. name)) do
+      local turn = call('HGET', P .. 'gt:' .. lane, '=' .. group)
+      if turn then call('ZADD', P .. 'g:' .. lane, busyOf(job, group) * step + turn, group) end
+      touched[lane] = true
+    end
+  end
+end
+
+local function firstOf(lane)
+  if not isGrouped(lane) then return call('ZRANGE', P .. 'r:' .. lane, 0, 0, 'WITHSCORES')[2] end
+  local group = call('ZRANGE', P .. 'g:' .. lane, 0, 0)[1]
+  if group then return call('ZRANGE', P .. 'r:' .. lane .. '\\n' .. group, 0, 0, 'WITHSCORES')[2] end
+end
+
+local function openLanes()
+  for lane in pairs(touched) do
+    local first = firstOf(lane)
+    local ofJob = P .. 'o:' .. jobOf(lane)
+    if first then
+      call('ZADD', P .. 'open', first, lane)
+      call('ZADD', ofJob, first, lane)
+    else
+      call('ZREM', P .. 'open', lane)
+      call('ZREM', ofJob, lane)
+    end
+  end
+end
+
+local function free(scope)
+  if call('SREM', P .. 'reached', scope) == 1 then wakes = true end
+end
+
+local function wake()
+  if wakes then call('PUBLISH', P .. 'wake', '') end
+end
+`

@@ -1,0 +1,224 @@
+import { tagsOf } from '../../../envelope/envelope.ts'
+import { finalStates, type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
+import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
+import { totalsOf } from '../../../queue/contract/queue-counts.ts'
+import type { CountOptions, HeldLease, JobCount, JobFilter, JobRecord, RemoveFilter } from '../../../queue/contract/store.ts'
+import { holdsOf } from '../../../queue/limits/holds.ts'
+import { heldLeaseOf, recordOf, type StoredJob } from '../../../queue/rules/jobs/job.ts'
+import type { RedisServer } from '../connections/server.ts'
+import { readHead, readLane } from '../units/head.ts'
+import { field } from '../units/needs.ts'
+import type { Units } from '../units/units.ts'
+
+/** So many ids are looked at in one go. */
+const page = 500
+
+/** Questions about jobs: nothing is decided by their answers. */
+export class Looking {
+  readonly #server: RedisServer
+  readonly #units: Units
+
+  constructor(server: RedisServer, units: Units) {
+    this.#server = server
+    this.#units = units
+  }
+
+  /** In this order; those that are not there are left out. */
+  records(ids: readonly string[]): Promise<readonly JobRecord[]> {
+    return this.#jobs(ids, recordOf)
+  }
+
+  async list(filter: JobFilter): Promise<readonly JobRecord[]> {
+    const found: string[] = []
+    const states = filter.state === undefined ? jobStates : [filter.state]
+    let before = filter.before
+    while (found.length < filter.limit) {
+      const ids = filter.root === undefined ? await this.#newest(states, before) : await this.#ofRoot(filter.root, before)
+      const heads = await this.#heads(ids)
+      const meant = ids.filter((id) => matches(heads.get(id), filter))
+      const linked = filter.isLinked === undefined ? meant : await this.#linked(meant)
+      found.push(...(filter.tag === undefined ? linked : await this.#tagged(linked, filter.tag)))
+      before = ids.at(-1)
+      if (ids.length < page) break
+    }
+    return this.records(found.slice(0, Math.max(0, filter.limit)))
+  }
+
+  async counts({ oldest = false, isSum = false, ...meant }: CountOptions = {}): Promise<readonly JobCount[]> {
+    const [flat] = (await this.#server.all([['HGETALL', 'n']])) as [string[] | Record<string, string>]
+    const byName = new Map<string, { queue: string; job: string; counts: Record<JobState, number> }>()
+    for (const [name, count] of pairsOf(flat)) {
+      const [queue = '', job = '', state] = name.split('\n')
+      if ((meant.queue ?? queue) !== queue || (meant.job ?? job) !== job) continue
+      const key = `${queue}\n${job}`
+      const known = byName.get(key) ?? { queue, job, counts: zeroCounts() }
+      known.counts[state as JobState] = Number(count)
+      byName.set(key, known)
+    }
+    const counts = [...byName.values()]
+    if (isSum) return [{ queue: '', job: '', counts: totalsOf(counts).counts }]
+    if (!oldest) return counts
+    const ages = await this.#oldest(counts.filter((each) => each.counts.ready > 0).map(({ job }) => job))
+    return counts.map((each) => ({ ...each, oldestReadyAt: ages.get(`${each.queue}\n${each.job}`) ?? null }))
+  }
+
+  /** In the order of the claims, and within one claim in the order in which it chose. */
+  async leases(ids: readonly string[], isMeant: (job: StoredJob) => boolean): Promise<readonly HeldLease[]> {
+    const byChoice = (a: StoredJob, b: StoredJob) =>
+      (a.startedAt ?? 0) - (b.startedAt ?? 0) ||
+      b.envelope.priority - a.envelope.priority ||
+      a.runAt - b.runAt ||
+      (a.envelope.id < b.envelope.id ? -1 : 1)
+    return this.#units.run((queue) => {
+      queue.rows.want(ids.map((id) => field('b', id)))
+      queue.want(ids)
+      const held = [...new Set(ids)].flatMap((id) => queue.job(id) ?? []).filter((job) => job.state === 'running' && isMeant(job))
+      return { answer: held.sort(byChoice).map(heldLeaseOf) }
+    })
+  }
+
+  async ownedBy(owners: readonly string[]): Promise<readonly string[]> {
+    const owned = await this.#server.all([...new Set(owners)].map((owner) => ['ZRANGE', `own:${owner}`, 0, -1] as const))
+    return (owned as string[][]).flat()
+  }
+
+  async holds(id: string, rules: ClaimRules): Promise<readonly Hold[]> {
+    const [head] = await this.#server.read([field('h', id)])
+    if (typeof head !== 'string') return []
+    const { state, job } = readHead(head)
+    if (state !== 'ready') return []
+    const [lanes] = (await this.#server.all([['ZRANGE', `o:${job}`, 0, -1]])) as string[][]
+    const isAlone = (lanes ?? []).some((lane) => readLane(lane).singleInstance)
+    return this.#units.run((queue) => {
+      const found = queue.job(id)
+      if (found?.state !== 'ready') return { answer: [] }
+      const { queue: name, group } = found.envelope
+      const running = (scope: string) => Number(queue.rows.field('c', scope) ?? 0)
+      const facts = {
+        ...{ job, queue: name, group, isAlone, now: queue.now },
+        runningOfKey: running(`k\n${job}`),
+        runningInQueue: running(`q\n${name}`),
+        runningInGroup: group === null ? 0 : running(`g\n${job}\n${group}`),
+        logOf: (scope: string) => queue.rules.limits.rates.logOf(scope),
+      }
+      return { answer: holdsOf(facts, rules) }
+    })
+  }
+
+  /** Those that ended first come first, so a limited removal takes the oldest. */
+  async ended(filter: RemoveFilter): Promise<readonly string[]> {
+    if (filter.ids !== undefined) {
+      const ids = [...new Set(filter.ids)]
+      const heads = await this.#heads(ids)
+      const meant = ids.filter((id) => isRemoved(heads.get(id), filter))
+      const endOf = (id: string) => heads.get(id)?.finishedAt ?? 0
+      return meant.sort((a, b) => endOf(a) - endOf(b) || (a < b ? -1 : 1)).slice(0, filter.limit)
+    }
+    const found: string[] = []
+    const until = filter.finishedBefore === undefined ? '+inf' : `(${filter.finishedBefore}`
+    for (let start = 0; found.length < filter.limit; start += page) {
+      const range = ['-inf', until, 'LIMIT', start, page] as const
+      const [ids = []] = (await this.#server.all([['ZRANGEBYSCORE', `end:${filter.state}`, ...range]])) as string[][]
+      const heads = await this.#heads(ids)
+      found.push(...ids.filter((id) => isRemoved(heads.get(id), filter)))
+      if (ids.length < page) break
+    }
+    return found.slice(0, filter.limit)
+  }
+
+  #jobs<Made>(ids: readonly string[], make: (job: StoredJob) => Made): Promise<readonly Made[]> {
+    if (ids.length === 0) return Promise.resolve([])
+    return this.#units.run((queue) => {
+      queue.rows.want(ids.map((id) => field('b', id)))
+      queue.want(ids)
+      return { answer: ids.flatMap((id) => queue.job(id) ?? []).map(make) }
+    })
+  }
+
+  async #heads(ids: readonly string[]): Promise<ReadonlyMap<string, HeadOf>> {
+    const texts = await this.#server.read(ids.map((id) => field('h', id)))
+    return new Map(ids.flatMap((id, index) => (texts[index] === null ? [] : [[id, readHead(texts[index] as string)]])))
+  }
+
+  async #linked(ids: readonly string[]): Promise<readonly string[]> {
+    const places = await this.#server.read(ids.map((id) => field('p', id)))
+    return ids.filter((_, index) => places[index] !== null)
+  }
+
+  async #tagged(ids: readonly string[], tag: string): Promise<readonly string[]> {
+    const bodies = await this.#server.read(ids.map((id) => field('b', id)))
+    return ids.filter((_, index) => {
+      const body = bodies[index]
+      return typeof body === 'string' && tagsOf((JSON.parse(body) as readonly [string])[0]).includes(tag)
+    })
+  }
+
+  /** The newest of all these states together, before this one. */
+  async #newest(states: readonly JobState[], before: string | undefined): Promise<readonly string[]> {
+    const from = before === undefined ? '+' : `(${before}`
+    const parts = await this.#server.all(
+      states.map((state) => ['ZRANGE', `all:${state}`, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, page] as const),
+    )
+    return [...new Set((parts as string[][]).flat())].sort(newestFirst).slice(0, page)
+  }
+
+  async #ofRoot(root: string, before: string | undefined): Promise<readonly string[]> {
+    const from = before === undefined ? '+' : `(${before}`
+    const [ids] = await this.#server.all([['ZRANGE', `root:${root}`, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, page]])
+    return ids as string[]
+  }
+
+  async #oldest(jobs: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const names = [...new Set(jobs)]
+    const ages = new Map<string, number>()
+    const note = (name: string, at: unknown) => {
+      if (at !== undefined) ages.set(name, Math.min(Number(at), ages.get(name) ?? Number.POSITIVE_INFINITY))
+    }
+    const open = await this.#server.all(names.map((job) => ['ZRANGE', `o:${job}`, 0, -1, 'WITHSCORES'] as const))
+    const lanes = (open as string[][]).flatMap((flat) => [...pairsOf(flat)]).map(([name, at]) => ({ ...readLane(name), at }))
+    for (const { queue, job, isGrouped, at } of lanes) if (!isGrouped) note(`${queue}\n${job}`, at)
+    const grouped = lanes.filter(({ isGrouped }) => isGrouped)
+    const groups = await this.#server.all(grouped.map(({ lane }) => ['HKEYS', `gt:${lane}`] as const))
+    const places = grouped.flatMap(({ lane, queue, job }, index) =>
+      (groups[index] as string[])
+        .filter((name) => name !== '#')
+        .map((name) => ({ key: `r:${lane}\n${name.slice(1)}`, queue, job })),
+    )
+    const firsts = await this.#server.all(places.map(({ key }) => ['ZRANGE', key, 0, 0, 'WITHSCORES'] as const))
+    for (const [index, { queue, job }] of places.entries()) note(`${queue}\n${job}`, (firsts[index] as string[])[1])
+    return ages
+  }
+}
+
+type HeadOf = ReturnType<typeof readHead>
+
+function newestFirst(a: string, b: string): number {
+  return a < b ? 1 : a > b ? -1 : 0
+}
+
+function matches(head: HeadOf | undefined, filter: Omit<JobFilter, 'before' | 'limit'>): boolean {
+  if (head === undefined) return false
+  return (
+    (filter.state === undefined || filter.state === head.state) &&
+    (filter.queue === undefined || filter.queue === head.queue) &&
+    (filter.job === undefined || filter.job === head.job) &&
+    (filter.group === undefined || filter.group === head.group)
+  )
+}
+
+export function isRemoved(head: HeadOf | undefined, filter: RemoveFilter): boolean {
+  if (head === undefined || !(finalStates as readonly JobState[]).includes(head.state)) return false
+  if (filter.exceptJobs?.includes(head.job)) return false
+  const isBefore = filter.finishedBefore === undefined || (head.finishedAt ?? 0) < filter.finishedBefore
+  return isBefore && matches(head, { state: filter.state, ...narrowing(filter) })
+}
+
+function narrowing({ queue, job }: RemoveFilter): Pick<JobFilter, 'queue' | 'job'> {
+  return { ...(queue !== undefined && { queue }), ...(job !== undefined && { job }) }
+}
+
+/** A client gives a hash as a list or as an object. */
+export function* pairsOf(flat: readonly string[] | Readonly<Record<string, string>>): Iterable<readonly [string, string]> {
+  if (!Array.isArray(flat)) yield* Object.entries(flat as Readonly<Record<string, string>>)
+  else for (let index = 0; index < flat.length; index += 2) yield [flat[index] as string, flat[index + 1] as string]
+}

@@ -1,0 +1,66 @@
+import type { LogBounds, LogChunk, LogStore, StoredLogChunk } from '../../../queue/contract/log-store.ts'
+import { script } from '../connections/script.ts'
+import type { RedisStoreParts } from './store-parts.ts'
+
+/**
+ * Adds chunks to the lists of their jobs, and drops the oldest of a job that has more than the bounds allow; the newest stays. Beside
+ * each list stands where it ends and what is in it: the number of the last line, lines, bytes.
+ */
+const appendScript = script(`
+local mostLines, mostBytes = tonumber(ARGV[1]), tonumber(ARGV[2])
+for at = 3, #ARGV, 6 do
+  local id, attempt, lines, dropped, bytes = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+  if redis.call('HEXISTS', KEYS[1] .. 'h', id) == 1 then
+    local key = KEYS[1] .. 'log:' .. id
+    local last, allLines, allBytes = string.match(redis.call('HGET', KEYS[1] .. 'lx', id) or '0|0|0', '^(%d+)|(%d+)|(%d+)$')
+    local first = tonumber(last) + dropped + 1
+    last, allLines, allBytes = first + lines - 1, allLines + lines, allBytes + bytes
+    redis.call('RPUSH', key, attempt .. '|' .. first .. '|' .. last .. '|' .. bytes .. '|' .. ARGV[at + 5])
+    while (allLines > mostLines or allBytes > mostBytes) and redis.call('LLEN', key) > 1 do
+      local from, to, size = string.match(redis.call('LPOP', key), '^%d+|(%d+)|(%d+)|(%d+)|')
+      allLines, allBytes = allLines - (to - from + 1), allBytes - size
+    end
+    redis.call('HSET', KEYS[1] .. 'lx', id, string.format('%.0f|%.0f|%.0f', last, allLines, allBytes))
+  end
+end
+return ''
+`)
+
+/** What jobs have logged: a list for each job, which goes with it. */
+export class RedisLogs implements LogStore {
+  readonly #parts: RedisStoreParts
+
+  constructor(parts: RedisStoreParts) {
+    this.#parts = parts
+  }
+
+  async append(chunks: readonly LogChunk[], { lines, bytes }: LogBounds): Promise<void> {
+    await this.#parts.ready()
+    const rows = chunks.flatMap((chunk) => {
+      const { id, attempt, dropped, text } = chunk
+      return [id, attempt, chunk.lines, dropped, Buffer.byteLength(text), text]
+    })
+    await this.#parts.server.run(appendScript, [lines, bytes, ...rows])
+  }
+
+  async read(id: string, after: number, limit: number): Promise<readonly StoredLogChunk[]> {
+    await this.#parts.ready()
+    const [stored] = (await this.#parts.server.all([['LRANGE', `log:${id}`, 0, -1]])) as [string[]]
+    return stored
+      .map(chunkOf)
+      .filter(({ last }) => last > after)
+      .slice(0, limit)
+  }
+
+  /** They go with the job. */
+  async sweep(): Promise<number> {
+    await this.#parts.ready()
+    return 0
+  }
+}
+
+function chunkOf(stored: string): StoredLogChunk {
+  const [attempt, first, last, bytes] = stored.split('|', 4)
+  const start = [attempt, first, last, bytes].join('|').length + 1
+  return { attempt: Number(attempt), first: Number(first), last: Number(last), text: stored.slice(start) }
+}

@@ -1,0 +1,199 @@
+import type {
+  ChangedSchedule,
+  Neighbours,
+  Occurrence,
+  OccurrenceKey,
+  OccurrenceRecord,
+  ScheduleChanges,
+  ScheduleEntry,
+  ScheduleFilter,
+  ScheduleRecord,
+  ScheduleStanding,
+  ScheduleStore,
+  SkipRequest,
+} from '../../../queue/contract/schedule-store.ts'
+import type { Schedules, StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
+import { script } from '../connections/script.ts'
+import type { LoadedQueue } from '../units/loaded-queue.ts'
+import { occurrenceName } from '../units/loaded-timeline.ts'
+import { field, type Need, range } from '../units/needs.ts'
+import { pairsOf } from './jobs.ts'
+import type { RedisStoreParts } from './store-parts.ts'
+
+/** So many occurrences of one schedule are looked at for what can be forgotten. */
+const page = 500
+
+export class RedisSchedules implements ScheduleStore {
+  readonly #parts: RedisStoreParts
+
+  constructor(parts: RedisStoreParts) {
+    this.#parts = parts
+  }
+
+  register(entries: readonly ScheduleEntry[]): Promise<void> {
+    return this.#run(scheduleNeeds(entries.map(({ name }) => name)), (rules) => rules.register(entries))
+  }
+
+  async standings(names?: readonly string[]): Promise<readonly ScheduleStanding[]> {
+    const known = names ?? (await this.#names())
+    return this.#run(scheduleNeeds(known), (rules, queue) => {
+      for (const name of known) if (queue.schedules.get(name) !== undefined) queue.timelines.get(name)
+      return rules.standings(names)
+    })
+  }
+
+  async revision(): Promise<number> {
+    await this.#parts.ready()
+    const [revision] = await this.#parts.server.read([field('meta', 'revision')])
+    return Number(revision ?? 0)
+  }
+
+  enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]> {
+    const schedules = scheduleNeeds(occurrences.map(({ schedule }) => schedule))
+    const jobs = occurrences.map(({ envelope }) => field('h', envelope.id))
+    const { time } = this.#parts
+    const due = occurrences.map((each) => ({ ...each, envelope: { ...each.envelope, runAt: time.dueAt(each.envelope.runAt) } }))
+    return this.#run([...schedules, ...jobs], (rules) => rules.enqueue(due))
+  }
+
+  find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]> {
+    const needs = keys.map(({ schedule, at }) => field('oc', occurrenceName(schedule, at)))
+    return this.#run(needs, (_, queue) => keys.map(({ schedule, at }) => queue.occurrences.get(schedule, at)?.record() ?? null))
+  }
+
+  neighbours(key: OccurrenceKey): Promise<Neighbours> {
+    return this.#run(scheduleNeeds([key.schedule]), (rules) => rules.neighbours(key))
+  }
+
+  markSeen(keys: readonly OccurrenceKey[]): Promise<void> {
+    return this.#run(scheduleNeeds(keys.map(({ schedule }) => schedule)), (rules) => rules.markSeen(keys))
+  }
+
+  recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]> {
+    return this.#run(scheduleNeeds([schedule]), (rules, queue) => {
+      queue.timelines.get(schedule)
+      return rules.recent(schedule, upTo, limit)
+    })
+  }
+
+  skipWaiting(request: SkipRequest): Promise<number> {
+    return this.#run(scheduleNeeds([request.schedule]), (rules) => rules.skipWaiting(request))
+  }
+
+  pause(name: string): Promise<boolean> {
+    return this.#run(scheduleNeeds([name]), (rules) => rules.pause(name))
+  }
+
+  resume(name: string): Promise<boolean> {
+    return this.#run(scheduleNeeds([name]), (rules) => rules.resume(name))
+  }
+
+  remove(name: string): Promise<boolean> {
+    return this.#run(scheduleNeeds([name]), (rules) => rules.remove(name))
+  }
+
+  async list(filter: ScheduleFilter = {}): Promise<readonly ScheduleRecord[]> {
+    const { names = await this.#names(), prefix = '' } = filter
+    const meant = names.filter((name) => name.startsWith(prefix))
+    return this.#run(scheduleNeeds(meant), (rules, queue) => {
+      for (const name of meant) queue.schedules.get(name)
+      return rules.list(filter)
+    })
+  }
+
+  async changes(since: number, limit: number): Promise<ScheduleChanges> {
+    await this.#parts.ready()
+    const { server } = this.#parts
+    const [flat, revision] = (await server.all([
+      ['ZRANGEBYSCORE', 'schx', `(${since}`, '+inf', 'WITHSCORES', 'LIMIT', 0, limit + 1],
+      ['HGET', 'meta', 'revision'],
+    ])) as [string[], string | null]
+    const later = [...pairsOf(flat)]
+    const page = later.slice(0, limit)
+    const texts = await server.read(page.map(([name]) => field('sch', name)))
+    const hasMore = later.length > page.length
+    const last = hasMore ? Number(page.at(-1)?.[1] ?? since) : Number(revision ?? 0)
+    return { revision: last, changed: page.map(([name], index) => changeOf(name, texts[index] as string | null)), hasMore }
+  }
+
+  /** Never the last that has ended, nor one that has not. */
+  async forget(before: number, limit: number): Promise<number> {
+    await this.#parts.ready()
+    await this.#parts.server.run(forgetScript, [before])
+    const [names] = (await this.#parts.server.all([['SMEMBERS', 'timed']])) as [string[]]
+    let forgotten = 0
+    for (const name of names.sort()) {
+      while (forgotten < limit) {
+        const found = await this.#forgetOf(name, before, Math.min(limit - forgotten, page))
+        forgotten += found
+        if (found < page) break
+      }
+    }
+    return forgotten
+  }
+
+  async #forgetOf(schedule: string, before: number, limit: number): Promise<number> {
+    const { server } = this.#parts
+    const old = ['-inf', `(${before}`, 'LIMIT', 0, page] as const
+    const [instants, unended] = (await server.all([
+      ['ZRANGEBYSCORE', `occ:${schedule}`, ...old],
+      ['ZRANGE', `ou:${schedule}`, 0, -1],
+    ])) as [string[], string[]]
+    const living = new Set(unended)
+    const ended = instants.filter((at) => !living.has(at)).map(Number)
+    if (ended.length === 0) return 0
+    return this.#run([], (_, queue) => {
+      const lastEnded = lastEndedOf(queue, schedule)
+      const meant = ended.filter((at) => at !== lastEnded).slice(0, limit)
+      queue.rows.want(meant.map((at) => field('oc', occurrenceName(schedule, at))))
+      const doomed = meant.flatMap((at) => queue.occurrences.get(schedule, at) ?? []).filter(({ hasEnded }) => hasEnded)
+      for (const occurrence of doomed) queue.occurrences.removed.add(occurrence)
+      return doomed.length
+    })
+  }
+
+  async #names(): Promise<readonly string[]> {
+    await this.#parts.ready()
+    const [names] = await this.#parts.server.all([['HKEYS', 'sch']])
+    return names as string[]
+  }
+
+  async #run<Answer>(needs: readonly Need[], act: (rules: Schedules, queue: LoadedQueue) => Answer): Promise<Answer> {
+    await this.#parts.ready()
+    return this.#parts.units.run((queue) => {
+      queue.rows.want(needs)
+      return { answer: act(queue.rules.schedules, queue) }
+    })
+  }
+}
+
+function changeOf(name: string, text: string | null): ChangedSchedule {
+  if (text === null) return { name, entry: null }
+  const { expression, timezone, version, definition } = JSON.parse(text) as StoredSchedule
+  return { name, entry: { name, expression, timezone, version, definition } }
+}
+
+/** Forgets that schedules were removed before an instant. */
+const forgetScript = script(`
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'schr', '-inf', '(' .. ARGV[1])) do
+  redis.call('ZREM', KEYS[1] .. 'schr', name)
+  redis.call('ZREM', KEYS[1] .. 'schx', name)
+end
+return ''
+`)
+
+function scheduleNeeds(names: readonly string[]): readonly Need[] {
+  return [...new Set(names)].map((name) => field('sch', name))
+}
+
+/** When the last occurrence was due that has ended. */
+function lastEndedOf(queue: LoadedQueue, schedule: string): number | undefined {
+  const unended = new Set(queue.rows.range(`ou:${schedule}`))
+  for (let size = 16; ; size *= 4) {
+    queue.rows.want([range(`occ:${schedule}`, -size, -1)])
+    const tail = queue.rows.range(`occ:${schedule}`, -size, -1)
+    const last = tail.findLast((at) => !unended.has(at))
+    if (last !== undefined) return Number(last)
+    if (tail.length < size) return undefined
+  }
+}

@@ -1,0 +1,99 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
+import { type FinalState, isFinal } from '../../queue/contract/job-state.ts'
+import { isUnreachable } from '../servers/repeating.ts'
+import type { RedisServer } from './connections/server.ts'
+import { claimOf, type Head, idOf, readHead, tokenOf } from './units/head.ts'
+import { field } from './units/needs.ts'
+
+/** More are not remembered: leases end by themselves. */
+const mostRemembered = 10_000
+
+/** Calls whose answer was lost. Whether they were carried out is found out before it matters. */
+export class UnconfirmedCalls {
+  readonly #server: RedisServer
+  readonly #settle: (settlements: readonly Settlement[]) => Promise<readonly SettleReceipt[]>
+  /** The owners of claims. */
+  readonly #claims = new Map<string, string>()
+  /** Of settlements. */
+  readonly #tokens = new Set<string>()
+
+  constructor(server: RedisServer, settle: (settlements: readonly Settlement[]) => Promise<readonly SettleReceipt[]>) {
+    this.#server = server
+    this.#settle = settle
+  }
+
+  async watchClaim<Answer>(owner: string, claim: string, act: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await act()
+    } catch (thrown) {
+      if (isUnreachable(thrown) && this.#claims.size < mostRemembered) this.#claims.set(claim, owner)
+      throw thrown
+    }
+  }
+
+  /** Jobs that were leased by a claim whose answer was lost go back to the queue, and no attempt of theirs counts. */
+  async giveBackClaims(): Promise<void> {
+    if (this.#claims.size === 0) return
+    const lost = new Map(this.#claims)
+    const owners = [...new Set(lost.values())]
+    const owned = await this.#server.all(owners.map((owner) => ['ZRANGE', `own:${owner}`, 0, -1] as const))
+    const heads = await this.#headsOf((owned as string[][]).flat())
+    const held = [...heads].filter(([, { state, claim }]) => state === 'running' && lost.has(claim))
+    await this.#settle(held.map(([id, { claim }]) => ({ token: tokenOf(claim, id), kind: 'snooze', delayMs: 0 })))
+    for (const claim of lost.keys()) this.#claims.delete(claim)
+  }
+
+  /** A job that has ended, and whose last lease was this one, was ended by the first time. */
+  async watchSettlements(
+    settlements: readonly Settlement[],
+    act: () => Promise<readonly SettleReceipt[]>,
+  ): Promise<readonly SettleReceipt[]> {
+    try {
+      const receipts = await act()
+      if (this.#tokens.size === 0) return receipts
+      return await this.#receiptsOfFirst(settlements, receipts)
+    } catch (thrown) {
+      if (thrown instanceof TreadleError && isUnreachable(thrown) && this.#tokens.size < mostRemembered) {
+        for (const { token } of settlements) this.#tokens.add(token)
+      }
+      throw thrown
+    }
+  }
+
+  async #receiptsOfFirst(
+    settlements: readonly Settlement[],
+    receipts: readonly SettleReceipt[],
+  ): Promise<readonly SettleReceipt[]> {
+    const isDoubtful = settlements.map(({ token }, index) => this.#tokens.has(token) && receipts[index] === 'lost')
+    const doubtful = settlements.filter((_, index) => isDoubtful[index])
+    const heads = await this.#headsOf(doubtful.map(({ token }) => idOf(token)))
+    for (const { token } of settlements) this.#tokens.delete(token)
+    return receipts.map((receipt, index) => {
+      const settlement = settlements[index] as Settlement
+      return isDoubtful[index] ? firstReceipt(settlement, heads.get(idOf(settlement.token))) : receipt
+    })
+  }
+
+  async #headsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Head>> {
+    const texts = await this.#server.read(ids.map((id) => field('h', id)))
+    return new Map(ids.flatMap((id, index) => (typeof texts[index] === 'string' ? [[id, readHead(texts[index])]] : [])))
+  }
+}
+
+const endOf: Readonly<Partial<Record<Settlement['kind'], FinalState>>> = {
+  done: 'succeeded',
+  dead: 'dead',
+  cancelled: 'cancelled',
+  skipped: 'skipped',
+}
+
+function firstReceipt(settlement: Settlement, head: Head | undefined): SettleReceipt {
+  // Nothing is left of a job that was not to be kept.
+  if (head === undefined) return 'keep' in settlement && !settlement.keep ? 'applied' : 'lost'
+  if (head.claim !== claimOf(settlement.token)) return 'lost'
+  if (head.state === 'blocked') return settlement.kind === 'wait' ? 'applied' : 'blocked'
+  if (!isFinal(head.state)) return 'lost'
+  if (head.state === endOf[settlement.kind]) return 'applied'
+  return head.state === 'cancelled' ? 'cancelled' : 'lost'
+}

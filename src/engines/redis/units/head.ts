@@ -1,0 +1,141 @@
+import type { Envelope, UniqueUntil } from '../../../envelope/envelope.ts'
+import { type JobState, jobStates } from '../../../queue/contract/job-state.ts'
+import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
+
+/** What decides about a job, as it is stored: a line that scripts read and write, and below it what seldom changes, as JSON. */
+export interface Head {
+  readonly stamp: string
+  readonly state: JobState
+  readonly runAt: number
+  readonly attempts: number
+  readonly rescues: number
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  readonly leaseUntil: number
+  readonly flags: number
+  /** Of its last lease. */
+  readonly claim: string
+  readonly owner: string | null
+  readonly job: string
+  readonly queue: string
+  readonly priority: number
+  readonly singleInstance: boolean
+  readonly group: string | null
+  readonly number: number | null
+  readonly createdAt: number
+  /** The name under which its unique key stands. */
+  readonly keyIndex: string | null
+  readonly uniqueKey: string | null
+  readonly uniqueUntil: UniqueUntil
+  readonly schedule: string | null
+  readonly at: number | null
+}
+
+export const flag = { cancelRequested: 1, begun: 2, amongOthers: 4 } as const
+
+/** Scripts call states by their places here. */
+export function stateCode(state: JobState): string {
+  return String(jobStates.indexOf(state))
+}
+
+export function readHead(text: string): Head {
+  const end = text.indexOf('\n')
+  const line = text.slice(0, end).split('|')
+  const [stamp = '', state, runAt, attempts, rescues, startedAt, finishedAt, leaseUntil, flags, claim = ''] = line
+  const owner = line.slice(10).join('|')
+  const rest = JSON.parse(text.slice(end + 1)) as readonly unknown[]
+  const [job, queue, priority, single, group, number, createdAt, keyIndex, uniqueKey, uniqueUntil, schedule, at] = rest
+  return {
+    stamp,
+    state: jobStates[Number(state)] as JobState,
+    runAt: Number(runAt),
+    attempts: Number(attempts),
+    rescues: Number(rescues),
+    startedAt: timeOf(startedAt),
+    finishedAt: timeOf(finishedAt),
+    leaseUntil: Number(leaseUntil),
+    flags: Number(flags),
+    claim,
+    owner: owner === '' ? null : (JSON.parse(owner) as string),
+    job: job as string,
+    queue: queue as string,
+    priority: priority as number,
+    singleInstance: single === 1,
+    group: (group ?? null) as string | null,
+    number: (number ?? null) as number | null,
+    createdAt: createdAt as number,
+    keyIndex: (keyIndex ?? null) as string | null,
+    uniqueKey: (uniqueKey ?? null) as string | null,
+    uniqueUntil: (uniqueUntil ?? 'ended') as UniqueUntil,
+    schedule: (schedule ?? null) as string | null,
+    at: (at ?? null) as number | null,
+  }
+}
+
+/** All of it but the stamp. `claim` is that of its last lease, where it has none now. */
+export function headText(job: StoredJob, claim: string): string {
+  const flags =
+    (job.cancelRequested ? flag.cancelRequested : 0) | (job.begun ? flag.begun : 0) | (job.amongOthers ? flag.amongOthers : 0)
+  const line = [
+    stateCode(job.state),
+    job.runAt,
+    job.attempts,
+    job.rescues,
+    job.startedAt ?? '',
+    job.finishedAt ?? '',
+    job.leaseExpiresAt,
+    flags,
+    job.token === null ? claim : claimOf(job.token),
+    job.owner === null ? '' : JSON.stringify(job.owner),
+  ].join('|')
+  const { envelope, occurrence } = job
+  return `${line}\n${restText(envelope, job.keyIndex, occurrence?.schedule ?? null, occurrence?.at ?? null)}`
+}
+
+/** What seldom changes, without the empty end. */
+export function restText(envelope: Envelope, keyIndex: string | null, schedule: string | null, at: number | null): string {
+  const { job, queue, priority, singleInstance, group, number, createdAt, uniqueKey, uniqueUntil } = envelope
+  const rest: unknown[] = [job, queue, priority, singleInstance ? 1 : 0, group, number, createdAt]
+  if (uniqueKey !== null || schedule !== null || uniqueUntil !== 'ended')
+    rest.push(keyIndex, uniqueKey, uniqueUntil, schedule, at)
+  return JSON.stringify(rest)
+}
+
+/** A token tells which job it is of. */
+export function tokenOf(claim: string, id: string): string {
+  return `${claim}.${id}`
+}
+
+export function claimOf(token: string): string {
+  return token.slice(0, token.indexOf('.'))
+}
+
+export function idOf(token: string): string {
+  return token.slice(token.indexOf('.') + 1)
+}
+
+/** All jobs that a claim treats alike. The queue stands last, so that whatever characters it has, two never look alike. */
+export function laneOf({ job, priority, singleInstance, group, queue }: LaneFields): string {
+  return `${job}\n${priority}\n${singleInstance ? '!' : ' '}${group === null ? ' ' : '&'}\n${queue}`
+}
+
+type LaneFields = Pick<Envelope, 'job' | 'priority' | 'singleInstance' | 'group' | 'queue'>
+
+export interface LaneName {
+  readonly lane: string
+  readonly job: string
+  readonly priority: number
+  readonly singleInstance: boolean
+  readonly isGrouped: boolean
+  readonly queue: string
+}
+
+export function readLane(lane: string): LaneName {
+  const [job = '', priority = '0', flags = '  ', ...queue] = lane.split('\n')
+  const [singleInstance, isGrouped] = [flags[0] === '!', flags[1] === '&']
+  return { lane, job, priority: Number(priority), singleInstance, isGrouped, queue: queue.join('\n') }
+}
+
+function timeOf(text: string | undefined): number | null {
+  return text === undefined || text === '' ? null : Number(text)
+}

@@ -1,0 +1,138 @@
+import type { FailurePolicy } from '../../../envelope/envelope.ts'
+import type { EdgeList, Ending, StoredEdge, StoredLinks } from '../../../queue/rules/workflows/links.ts'
+import type { End } from '../../../queue/workflows/waiting.ts'
+import { LoadedMap } from './loaded-map.ts'
+import type { Rows } from './rows.ts'
+
+/** An edge is called by who waits, and by the child's key or the job that is waited for: there is one of each. */
+export function edgeName({ waiterId, id, key }: Pick<StoredEdge, 'waiterId' | 'id' | 'key'>): string {
+  return key === null ? `${waiterId}\nd\n${id}` : `${waiterId}\nc\n${key}`
+}
+
+export function edgeText({ waiterId, id, job, key, policy, waiting, end }: StoredEdge, order: number): string {
+  return JSON.stringify([waiterId, id, job, key, policy, waiting, end, order])
+}
+
+type EdgeParts = readonly [string, string, string | null, string | null, FailurePolicy, boolean, End | null, number]
+
+/** An edge as it was loaded, and as it is by now. */
+export interface LoadedEdge {
+  readonly edge: StoredEdge
+  readonly text: string
+  readonly order: number
+}
+
+/** All edges that a unit has met, each once. */
+export class LoadedEdges {
+  readonly #rows: Rows
+  readonly #byName = new Map<string, LoadedEdge>()
+  readonly removed = new Set<StoredEdge>()
+
+  constructor(rows: Rows) {
+    this.#rows = rows
+  }
+
+  get all(): Iterable<readonly [string, LoadedEdge]> {
+    return this.#byName
+  }
+
+  get(name: string): StoredEdge | undefined {
+    const known = this.#byName.get(name)
+    if (known !== undefined) return known.edge
+    const text = this.#rows.field('e', name)
+    if (text === null) return undefined
+    const [waiterId, id, job, key, policy, waiting, end, order] = JSON.parse(text) as EdgeParts
+    const edge: StoredEdge = { waiterId, id, job, key, policy, waiting, end }
+    this.#byName.set(name, { edge, text, order })
+    return edge
+  }
+}
+
+/** The edges of one job, which are loaded when somebody looks at all of them. */
+export class LoadedEdgeList implements EdgeList {
+  readonly #rows: Rows
+  readonly #edges: LoadedEdges
+  readonly #waiter: string
+  #kept: StoredEdge[] | undefined
+  readonly added: StoredEdge[] = []
+
+  constructor(rows: Rows, edges: LoadedEdges, waiter: string) {
+    this.#rows = rows
+    this.#edges = edges
+    this.#waiter = waiter
+  }
+
+  get all(): readonly StoredEdge[] {
+    return [...this.stored, ...this.added]
+  }
+
+  add(edge: StoredEdge): void {
+    this.added.push(edge)
+  }
+
+  keep(isKept: (edge: StoredEdge) => boolean): void {
+    const stored = this.stored
+    for (const edge of stored) if (!isKept(edge)) this.#edges.removed.add(edge)
+    this.#kept = stored.filter(isKept)
+  }
+
+  /** Those that are stored already. */
+  get stored(): readonly StoredEdge[] {
+    if (this.#kept !== undefined) return this.#kept
+    const names = this.#rows.range(`ew:${this.#waiter}`)
+    this.#rows.want(names.map((name) => ({ kind: 'field', table: 'e', field: name })))
+    this.#kept = names.flatMap((name) => this.#edges.get(name) ?? [])
+    return this.#kept
+  }
+}
+
+/** Those of a job's edges that lead to children. One is found by its key; all of them by the list. */
+class LoadedChildren extends LoadedMap<string, StoredEdge> {
+  readonly #list: LoadedEdgeList
+  #isWhole = false
+
+  constructor(edges: LoadedEdges, list: LoadedEdgeList, waiter: string) {
+    super((key) => edges.get(`${waiter}\nc\n${key}`))
+    this.#list = list
+  }
+
+  override [Symbol.iterator](): MapIterator<[string, StoredEdge]> {
+    if (!this.#isWhole) for (const { key } of this.#list.all) if (key !== null) this.get(key)
+    this.#isWhole = true
+    return super[Symbol.iterator]()
+  }
+}
+
+type PlaceParts = readonly [string, string | null, number, number, number, string | null, Ending | null, number]
+
+/** A place in a workflow, and how many edges the job had when it was loaded. */
+export interface LoadedPlace {
+  readonly links: StoredLinks
+  readonly text: string
+  readonly givesUpAt: number
+  readonly edgeCount: number
+}
+
+export function loadedPlace(text: string, waiter: string, rows: Rows, edges: LoadedEdges): LoadedPlace {
+  const [root, parent, longestWaitMs, givesUpAt, pending, doom, ending, edgeCount] = JSON.parse(text) as PlaceParts
+  const list = new LoadedEdgeList(rows, edges, waiter)
+  const children = new LoadedChildren(edges, list, waiter)
+  const doomed = doom === null ? null : (edges.get(doom) ?? null)
+  const links = { root, parent, longestWaitMs, givesUpAt, pending, doom: doomed, ending, edges: list, children }
+  return { links, text, givesUpAt, edgeCount }
+}
+
+export function placeText(links: StoredLinks, edgeCount: number): string {
+  const { root, parent, longestWaitMs, givesUpAt, pending, doom, ending } = links
+  const parts: PlaceParts = [
+    root,
+    parent,
+    longestWaitMs,
+    givesUpAt,
+    pending,
+    doom === null ? null : edgeName(doom),
+    ending,
+    edgeCount,
+  ]
+  return JSON.stringify(parts)
+}

@@ -1,0 +1,379 @@
+import type { Envelope } from '../../../envelope/envelope.ts'
+import type { AttemptError } from '../../../queue/contract/failure.ts'
+import type { FinalState } from '../../../queue/contract/job-state.ts'
+import { finalStates, zeroCounts } from '../../../queue/contract/job-state.ts'
+import { type Rules, rulesOver } from '../../../queue/rules/assembly.ts'
+import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
+import { Jobs, type JobsState } from '../../../queue/rules/jobs/jobs.ts'
+import { type KeptOnce, OnceKeys } from '../../../queue/rules/keys/once-keys.ts'
+import { type LastingKey, UniqueKeys } from '../../../queue/rules/keys/unique-keys.ts'
+import { type GroupShare, Groups } from '../../../queue/rules/limits/groups.ts'
+import { Limits } from '../../../queue/rules/limits/limits.ts'
+import { type Counted, Rates } from '../../../queue/rules/limits/rates.ts'
+import type { StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
+import type { Timeline } from '../../../queue/rules/schedules/timeline.ts'
+import { Edges } from '../../../queue/rules/workflows/edges.ts'
+import type { StoredEdge, StoredLinks } from '../../../queue/rules/workflows/links.ts'
+import { type Tree, Trees } from '../../../queue/rules/workflows/trees.ts'
+import { flag, type Head, idOf, readHead, tokenOf } from './head.ts'
+import { LoadedEdges, type LoadedPlace, loadedPlace } from './loaded-links.ts'
+import { LoadedMap } from './loaded-map.ts'
+import { LoadedOccurrences, LoadedTimeline } from './loaded-timeline.ts'
+import { field, jobNeeds, type Need, range } from './needs.ts'
+import type { Rows } from './rows.ts'
+
+/** A job as it was when it was loaded. */
+export interface LoadedJob {
+  readonly job: StoredJob
+  readonly text: string
+  readonly head: Head
+  readonly envelope: Envelope
+  readonly place: LoadedPlace | null
+  readonly extra: string | null
+}
+
+export interface LoadedQueueOptions {
+  readonly now: number
+  /** Of the leases that this unit gives. */
+  readonly claim: string
+}
+
+/**
+ * The part of the queue that one unit has loaded, as the rules know it. What a rule asks for beyond that is signalled as `Missing`;
+ * what it has changed is found by comparison afterwards.
+ */
+export class LoadedQueue {
+  readonly rows: Rows
+  readonly now: number
+  readonly rules: Rules
+  readonly loaded = new Map<string, LoadedJob>()
+  readonly edges: LoadedEdges
+  readonly occurrences: LoadedOccurrences
+  readonly byId: LoadedMap<string, StoredJob>
+  readonly living: LoadedMap<string, StoredJob>
+  readonly lasting: LoadedMap<string, LastingKey>
+  readonly holders: LoadedMap<string, StoredJob>
+  readonly keysOf: LoadedMap<StoredJob, readonly string[]>
+  readonly marks: LoadedMap<string, KeptOnce>
+  readonly rates: LoadedMap<string, Counted>
+  readonly byTarget: LoadedMap<string, Set<StoredEdge>>
+  /** The names of the edges that led to each job when that was looked at. */
+  readonly openBefore = new Map<string, readonly string[]>()
+  readonly schedules: LoadedMap<string, StoredSchedule>
+  readonly timelines: LoadedMap<string, Timeline>
+  /** Jobs that were deleted, and as what they had ended. */
+  readonly forgotten: { readonly id: string; readonly root: string; readonly state: FinalState | null }[] = []
+  readonly held: { readonly job: string; readonly group: string; readonly until: number }[] = []
+  readonly reached = new Set<string>()
+  readonly freed = new Set<string>()
+  /** Counts that a limit was compared with. */
+  readonly counted = new Map<string, number>()
+  wakes = false
+
+  constructor(rows: Rows, { now, claim }: LoadedQueueOptions, tails: Map<string, number>) {
+    this.rows = rows
+    this.now = now
+    this.edges = new LoadedEdges(rows)
+    this.occurrences = new LoadedOccurrences(rows)
+    this.byId = new LoadedMap((id) => this.#load(id))
+    this.living = new LoadedMap((index) => this.#jobUnder('u', index))
+    this.lasting = new LoadedMap((index) => lastingOf(index, rows.field('ul', index)))
+    this.holders = new LoadedMap((key) => this.#jobUnder('oh', key))
+    this.keysOf = new LoadedMap((job) => textsOf(rows.field('ok', job.envelope.id)))
+    this.marks = new LoadedMap((key) => markOf(key, rows.field('om', key)))
+    this.rates = new LoadedMap((scope) => parsedOr<Counted>(rows.text(`rate:${scope}`)))
+    this.byTarget = new LoadedTargets(
+      (id) => this.#edgesTo(id),
+      (id) => rows.range(`et:${id}`).length > 0,
+    )
+    this.schedules = new LoadedMap((name) => parsedOr<StoredSchedule>(rows.field('sch', name)))
+    this.timelines = new LoadedMap((name) => {
+      rows.want(LoadedTimeline.needs(name, tails))
+      return new LoadedTimeline(name, rows, this.occurrences, tails)
+    })
+    const reached = new ReachedLimits(this.reached, this.freed)
+    this.rules = rulesOver(
+      {
+        jobs: new LoadedJobs(this, this.#jobsState()),
+        once: new OnceKeys(this),
+        edges: new Edges(this.byTarget),
+        trees: (jobs, edges) => new LoadedTrees(this, jobs, edges),
+        limits: (jobs) => new Limits(jobs, new Rates(this.rates), reached),
+        schedules: this.schedules,
+        timelines: this.timelines,
+        newToken: (id) => tokenOf(claim, id),
+      },
+      { now: () => now },
+      { notify: () => this.#wake() },
+    )
+  }
+
+  job(id: string): StoredJob | undefined {
+    return this.rules.jobs.get(id)
+  }
+
+  /** Has all of these loaded at once. */
+  want(ids: readonly string[]): void {
+    this.rows.want(ids.flatMap(jobNeeds))
+  }
+
+  /** The same for jobs that may end: who waits for them is loaded, too. */
+  wantEnding(ids: readonly string[]): void {
+    const waiting = ids.map((id) => range(`et:${id}`))
+    this.rows.want([...ids.flatMap(jobNeeds), ...waiting])
+    this.#wantEdges(waiting)
+  }
+
+  /** The same for jobs that are to be deleted: what they waited for is loaded, too. */
+  wantDeleted(ids: readonly string[]): void {
+    this.want(ids)
+    const linked = ids.filter((id) => this.rows.peek(field('p', id)) !== null).map((id) => range(`ew:${id}`))
+    this.rows.want(linked)
+    const edges = this.#wantEdges(linked)
+    this.#wantEdges(edges.flatMap((name) => this.edges.get(name) ?? []).map((edge) => range(`et:${edge.id}`)))
+  }
+
+  #wantEdges(lists: readonly Need[]): readonly string[] {
+    this.rows.want(lists)
+    const names = lists.flatMap((list) => (this.rows.peek(list) as readonly string[] | null) ?? [])
+    this.rows.want(names.map((name) => field('e', name)))
+    return names
+  }
+
+  /** How many run under a name, as far as it is stored. */
+  count(name: string): number {
+    const count = Number(this.rows.peek(field('c', name)) ?? this.rows.field('c', name) ?? 0)
+    this.counted.set(name, count)
+    return count
+  }
+
+  #wake(): void {
+    this.wakes = true
+  }
+
+  #jobsState(): Partial<JobsState> {
+    return {
+      byId: this.byId,
+      byNumber: new LoadedMap((number) => this.#jobUnder('num', String(number))),
+      byToken: new LoadedMap((token) => {
+        const job = this.job(idOf(token))
+        return job?.token === token ? job : undefined
+      }),
+      groups: new LoadedGroups(this.held),
+      uniqueKeys: new UniqueKeys(this.living, this.lasting),
+    }
+  }
+
+  #jobUnder(table: string, name: string): StoredJob | undefined {
+    const id = this.rows.field(table, name)
+    return id === null ? undefined : this.job(id)
+  }
+
+  #edgesTo(id: string): Set<StoredEdge> | undefined {
+    const names = this.rows.range(`et:${id}`)
+    this.openBefore.set(id, names)
+    this.rows.want(names.map((name) => field('e', name)))
+    const edges = names.flatMap((name) => this.edges.get(name) ?? [])
+    return edges.length === 0 ? undefined : new Set(edges)
+  }
+
+  #load(id: string): StoredJob | undefined {
+    const text = this.rows.head(id)
+    if (text === null) return undefined
+    const head = readHead(text)
+    const placed = this.rows.field('p', id)
+    const place = placed === null ? null : loadedPlace(placed, id, this.rows, this.edges)
+    const extra = this.rows.field('x', id)
+    const occurrence = head.schedule === null ? null : this.occurrences.ofJob(head.schedule, head.at ?? 0, id)
+    const job: StoredJob = {
+      ...statusOf(head, id),
+      ...extraOf(extra),
+      envelope: this.#envelope(id, head),
+      keyIndex: head.keyIndex,
+      sentAs: head.job,
+      occurrence,
+      links: place?.links ?? null,
+    }
+    this.loaded.set(id, { job, text, head, envelope: job.envelope, place, extra })
+    this.rules.jobs.adopt(job)
+    return job
+  }
+
+  /** What a job carries is loaded only where somebody looks at it. */
+  #envelope(id: string, head: Head): Envelope {
+    const { rows } = this
+    let body: readonly [string, string, string | null] | undefined
+    const read = () => {
+      body ??= JSON.parse(rows.field('b', id) ?? '["","",null]') as readonly [string, string, string | null]
+      return body
+    }
+    const { number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group } = head
+    return {
+      ...{ id, number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group, links: null },
+      get identity() {
+        return read()[0]
+      },
+      get payload() {
+        return read()[1]
+      },
+      get signature() {
+        return read()[2]
+      },
+    }
+  }
+}
+
+function statusOf(head: Head, id: string) {
+  return {
+    arrival: 0,
+    state: head.state,
+    runAt: head.runAt,
+    attempts: head.attempts,
+    rescues: head.rescues,
+    token: head.state === 'running' ? tokenOf(head.claim, id) : null,
+    owner: head.owner,
+    leaseExpiresAt: head.leaseUntil,
+    cancelRequested: (head.flags & flag.cancelRequested) !== 0,
+    begun: (head.flags & flag.begun) !== 0,
+    amongOthers: (head.flags & flag.amongOthers) !== 0,
+    startedAt: head.startedAt,
+    finishedAt: head.finishedAt,
+    removed: false,
+    slot: -1,
+  }
+}
+
+type Extra = Pick<StoredJob, 'result' | 'seal' | 'progress' | 'reason' | 'errors'>
+
+function extraOf(text: string | null): Extra {
+  if (text === null) return { result: null, seal: null, progress: null, reason: null, errors: [] }
+  const [result, seal, progress, reason, errors] = JSON.parse(text) as readonly unknown[]
+  return {
+    result: result as string | null,
+    seal: seal as string | null,
+    progress: progress as string | null,
+    reason: reason as string | null,
+    errors: errors as readonly AttemptError[],
+  }
+}
+
+/** Null where there is nothing to say. */
+export function extraText({ result, seal, progress, reason, errors }: Extra): string | null {
+  const isEmpty = result === null && seal === null && progress === null && reason === null && errors.length === 0
+  return isEmpty ? null : JSON.stringify([result, seal, progress, reason, errors])
+}
+
+/** Whether anybody waits for a job is known without those who do. */
+class LoadedTargets extends LoadedMap<string, Set<StoredEdge>> {
+  readonly #isAwaited: (id: string) => boolean
+
+  constructor(load: (id: string) => Set<StoredEdge> | undefined, isAwaited: (id: string) => boolean) {
+    super(load)
+    this.#isAwaited = isAwaited
+  }
+
+  override has(id: string): boolean {
+    return this.isKnown(id) ? super.has(id) : this.#isAwaited(id)
+  }
+}
+
+/** How many run is asked where a limit is looked at; how many have started since is counted here. */
+class LoadedJobs extends Jobs {
+  readonly #queue: LoadedQueue
+
+  constructor(queue: LoadedQueue, state: Partial<JobsState>) {
+    super(state)
+    this.#queue = queue
+  }
+
+  override runningOf(job: string): number {
+    return this.#queue.count(`k\n${job}`) + super.runningOf(job)
+  }
+
+  override runningIn(queue: string): number {
+    return this.#queue.count(`q\n${queue}`) + super.runningIn(queue)
+  }
+}
+
+class LoadedGroups extends Groups {
+  readonly #held: LoadedQueue['held']
+
+  constructor(held: LoadedQueue['held']) {
+    super()
+    this.#held = held
+  }
+
+  override hold(share: GroupShare, until: number): void {
+    super.hold(share, until)
+    this.#held.push({ job: share.key.slice(0, share.key.indexOf('\n')), group: share.group, until })
+  }
+}
+
+class LoadedTrees extends Trees {
+  readonly #queue: LoadedQueue
+
+  constructor(queue: LoadedQueue, jobs: Jobs, edges: Edges) {
+    super(jobs, edges)
+    this.#queue = queue
+  }
+
+  override add(job: StoredJob, links: StoredLinks): void {
+    job.links = links
+  }
+
+  override forget(job: StoredJob & { readonly links: StoredLinks }, state: FinalState | null): void {
+    this.#queue.forgotten.push({ id: job.envelope.id, root: job.links.root, state })
+  }
+
+  protected override treeOf(root: string): Tree | undefined {
+    const { rows } = this.#queue
+    const ids = rows.range(`root:${root}`)
+    this.#queue.want(ids)
+    if (ids.length === 0) return undefined
+    const gone = zeroCounts()
+    for (const state of finalStates) gone[state] = Number(rows.field('gone', `${root}\n${state}`) ?? 0)
+    return { jobs: new Set(ids.flatMap((id) => this.#queue.job(id) ?? [])), gone }
+  }
+}
+
+/** Whether a limit was reached that a run has made room below is known to the server: it wakes who waits for it. */
+class ReachedLimits extends Set<string> {
+  readonly #reached: Set<string>
+  readonly #freed: Set<string>
+
+  constructor(reached: Set<string>, freed: Set<string>) {
+    super()
+    this.#reached = reached
+    this.#freed = freed
+  }
+
+  override add(scope: string): this {
+    this.#reached.add(scope)
+    return this
+  }
+
+  override delete(scope: string): boolean {
+    this.#freed.add(scope)
+    return false
+  }
+}
+
+function lastingOf(index: string, text: string | null): LastingKey | undefined {
+  if (text === null) return undefined
+  const [jobId, expiresAt] = JSON.parse(text) as readonly [string, number | null]
+  return { index, jobId, expiresAt: expiresAt ?? Number.POSITIVE_INFINITY, slot: -1 }
+}
+
+function markOf(key: string, text: string | null): KeptOnce | undefined {
+  if (text === null) return undefined
+  const [result, seal, expiresAt] = JSON.parse(text) as readonly [string | null, string | null, number]
+  return { key, result, seal, expiresAt, slot: -1 }
+}
+
+function textsOf(text: string | null): readonly string[] | undefined {
+  return parsedOr<readonly string[]>(text)
+}
+
+function parsedOr<Value>(text: string | null): Value | undefined {
+  return text === null ? undefined : (JSON.parse(text) as Value)
+}

@@ -1,0 +1,43 @@
+/** One thing that is stored: a field of a hash, a text under a key of its own, or a part of a sorted set. */
+export type Need =
+  | { readonly kind: 'field'; readonly table: string; readonly field: string }
+  | { readonly kind: 'text'; readonly key: string }
+  | { readonly kind: 'range'; readonly key: string; readonly start: number; readonly stop: number }
+
+/** A rule has asked for something that was not loaded. It is loaded, and the rule runs again from its start. */
+export class Missing extends Error {
+  readonly needs: readonly Need[]
+
+  constructor(needs: readonly Need[]) {
+    super('not loaded')
+    this.needs = needs
+  }
+}
+
+export function field(table: string, name: string): Need {
+  return { kind: 'field', table, field: name }
+}
+
+export function text(key: string): Need {
+  return { kind: 'text', key }
+}
+
+export function range(key: string, start = 0, stop = -1): Need {
+  return { kind: 'range', key, start, stop }
+}
+
+/** What is always loaded together of a job. Who waits for it is asked at its end, whatever that is. */
+export function jobNeeds(id: string): readonly Need[] {
+  return [field('h', id), field('x', id), field('p', id), field('ok', id)]
+}
+
+export function nameOf(need: Need): string {
+  switch (need.kind) {
+    case 'field':
+      return `${need.table}\0${need.field}`
+    case 'text':
+      return `\0${need.key}`
+    case 'range':
+      return `\0${need.key}\0${need.start}\0${need.stop}`
+  }
+}

@@ -1,0 +1,219 @@
+import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
+import type { KeptOnce } from '../../../queue/rules/keys/once-keys.ts'
+import type { LastingKey } from '../../../queue/rules/keys/unique-keys.ts'
+import type { StoredEdge } from '../../../queue/rules/workflows/links.ts'
+import { headText } from './head.ts'
+import { edgeName, edgeText, LoadedEdgeList, placeText } from './loaded-links.ts'
+import { extraText, type LoadedJob, type LoadedQueue } from './loaded-queue.ts'
+import { occurrenceText } from './loaded-timeline.ts'
+import { type Counts, countJob, moveBetween, type Op } from './places.ts'
+
+/** Whatever the rules have changed of what was loaded, as steps of a commit. `stamp` marks the heads that it writes. */
+export function writesOf(queue: LoadedQueue, stamp: string): readonly Op[] {
+  const ops: Op[] = [...jobWrites(queue, stamp), ...edgeWrites(queue), ...keyWrites(queue), ...scheduleWrites(queue)]
+  for (const { job, group, until } of queue.held) ops.push(['H', job, group, until])
+  for (const [scope, , counted] of queue.rates.changes()) {
+    if (counted !== undefined) ops.push(['P', `rate:${scope}`, JSON.stringify(counted), keptMs(counted.expiresAt, queue.now)])
+  }
+  if (ops.length === 0) return ops
+  for (const scope of queue.freed) ops.push(['F', scope])
+  if (queue.wakes) ops.push(['W'])
+  return ops
+}
+
+/** The server's time is not the queue's where tests move that by hand. */
+function keptMs(expiresAt: number, now: number): number {
+  return Math.ceil(2 * Math.max(0, expiresAt - now)) + 60_000
+}
+
+function* jobWrites(queue: LoadedQueue, stamp: string): Iterable<Op> {
+  const [counts, running, busy]: readonly Counts[] = [new Map(), new Map(), new Map()]
+  const count = (job: StoredJob, change: 1 | -1) => countJob(job, change, counts as Counts, running as Counts, busy as Counts)
+  for (const [id, loaded] of queue.loaded) {
+    const job = queue.byId.get(id)
+    const before = asLoaded(loaded)
+    if (job === undefined) {
+      count(before, -1)
+      yield* removal(loaded, before)
+    } else if (hasMoved(loaded, job)) {
+      count(before, -1)
+      count(job, 1)
+      yield* change(loaded, before, job, stamp)
+    }
+  }
+  for (const [id, job] of queue.byId) {
+    if (queue.loaded.has(id)) continue
+    count(job, 1)
+    yield* insertion(job, stamp)
+  }
+  for (const { id, root, state } of queue.forgotten) yield ['T', root, id, state ?? '']
+  yield* sums('C', 'n', counts as Counts)
+  yield* sums('C', 'c', running as Counts)
+  for (const [name, change] of busy as Counts) if (change !== 0) yield ['B', ...pair(name), change]
+}
+
+function pair(name: string): readonly [string, string] {
+  const end = name.indexOf('\n')
+  return [name.slice(0, end), name.slice(end + 1)]
+}
+
+function* sums(letter: string, table: string, counts: Counts): Iterable<Op> {
+  for (const [name, change] of counts) if (change !== 0) yield [letter, table, name, change]
+}
+
+/** The job as it was loaded. Rules change the very object, but never what it was made of. */
+function asLoaded({ job, head, place }: LoadedJob): StoredJob {
+  const { state, runAt, finishedAt, startedAt, owner, leaseUntil, flags, group, number, priority, queue } = head
+  const { singleInstance, uniqueKey, uniqueUntil, createdAt } = head
+  const routing = { job: head.job, queue, priority, singleInstance, group, number, uniqueKey, uniqueUntil, createdAt }
+  return {
+    ...job,
+    envelope: { ...sealless, id: job.envelope.id, runAt, ...routing },
+    links: place === null ? null : { ...place.links, givesUpAt: place.givesUpAt },
+    ...{ state, runAt, finishedAt, startedAt, owner, leaseExpiresAt: leaseUntil, cancelRequested: (flags & 1) !== 0 },
+  }
+}
+
+const sealless = { identity: '', payload: '', signature: null, links: null }
+
+function hasMoved({ text, head, extra, place, envelope }: LoadedJob, job: StoredJob): boolean {
+  if (headText(job, head.claim) !== text.slice(head.stamp.length + 1)) return true
+  if (extraText(job) !== extra || envelope !== job.envelope) return true
+  return placeOf(job, place?.edgeCount ?? 0)?.text !== place?.text
+}
+
+/** Where it stands in its workflow, with the edges that it has got in this unit. */
+function placeOf(
+  job: StoredJob,
+  edgeCount: number,
+): { readonly text: string; readonly added: readonly StoredEdge[] } | undefined {
+  const { links } = job
+  if (links === null) return undefined
+  const added = links.edges instanceof LoadedEdgeList ? links.edges.added : links.edges.all
+  return { text: placeText(links, edgeCount + added.length), added }
+}
+
+function* change(loaded: LoadedJob, before: StoredJob, job: StoredJob, stamp: string): Iterable<Op> {
+  const { id } = job.envelope
+  yield ['S', 'h', id, `${stamp}|${headText(job, loaded.head.claim)}`]
+  const extra = extraText(job)
+  if (extra !== loaded.extra) yield extra === null ? ['D', 'x', id] : ['S', 'x', id, extra]
+  if (loaded.envelope !== job.envelope) yield ['S', 'b', id, bodyText(job)]
+  yield* placeWrites(job, loaded.place?.edgeCount ?? 0, loaded.place?.text)
+  yield* moveBetween(before, job)
+}
+
+function* insertion(job: StoredJob, stamp: string): Iterable<Op> {
+  const { id } = job.envelope
+  yield ['S', 'h', id, `${stamp}|${headText(job, '')}`]
+  yield ['S', 'b', id, bodyText(job)]
+  const extra = extraText(job)
+  if (extra !== null) yield ['S', 'x', id, extra]
+  yield* placeWrites(job, 0, undefined)
+  yield* moveBetween(null, job)
+}
+
+function* removal({ job }: LoadedJob, before: StoredJob): Iterable<Op> {
+  const { id } = job.envelope
+  for (const table of ['h', 'b', 'x', 'p', 'ok', 'lx']) yield ['D', table, id]
+  yield ['U', `log:${id}`]
+  if (job.links !== null) {
+    const edges = job.links.edges instanceof LoadedEdgeList ? job.links.edges.stored : []
+    for (const edge of edges) yield ['D', 'e', edgeName(edge)]
+    yield ['U', `ew:${id}`]
+  }
+  yield* moveBetween(before, null)
+}
+
+function* placeWrites(job: StoredJob, edgeCount: number, before: string | undefined): Iterable<Op> {
+  const { id } = job.envelope
+  const place = placeOf(job, edgeCount)
+  if (place === undefined) return
+  if (place.text !== before) yield ['S', 'p', id, place.text]
+  for (const [index, edge] of place.added.entries()) {
+    yield ['S', 'e', edgeName(edge), edgeText(edge, edgeCount + index)]
+    yield ['A', `ew:${id}`, edgeCount + index, edgeName(edge)]
+  }
+}
+
+function bodyText({ envelope: { identity, payload, signature } }: StoredJob): string {
+  return JSON.stringify([identity, payload, signature])
+}
+
+function* edgeWrites(queue: LoadedQueue): Iterable<Op> {
+  for (const [name, { edge, text, order }] of queue.edges.all) {
+    const isGone =
+      queue.edges.removed.has(edge) || (queue.loaded.has(edge.waiterId) && queue.byId.get(edge.waiterId) === undefined)
+    if (isGone) {
+      yield ['D', 'e', name]
+      yield ['R', `ew:${edge.waiterId}`, name]
+    } else if (edgeText(edge, order) !== text) yield ['S', 'e', name, edgeText(edge, order)]
+  }
+  for (const [target, edges] of queue.byTarget) {
+    const before = queue.openBefore.get(target) ?? []
+    for (const edge of edges) if (!before.includes(edgeName(edge))) yield ['A', `et:${target}`, 0, edgeName(edge)]
+  }
+  for (const [target, before] of queue.openBefore) {
+    const after = new Set([...(queue.byTarget.get(target) ?? [])].map(edgeName))
+    for (const name of before) if (!after.has(name)) yield ['R', `et:${target}`, name]
+  }
+}
+
+function* keyWrites(queue: LoadedQueue): Iterable<Op> {
+  for (const [index, , key] of queue.lasting.changes()) yield* lastingWrites(index, key)
+  for (const [key, , mark] of queue.marks.changes()) yield* markWrites(key, mark)
+  for (const [key, , job] of queue.holders.changes()) {
+    yield job === undefined ? ['D', 'oh', key] : ['S', 'oh', key, job.envelope.id]
+  }
+  for (const [job, , keys] of queue.keysOf.changes()) {
+    const { id } = job.envelope
+    yield keys === undefined || queue.byId.get(id) === undefined ? ['D', 'ok', id] : ['S', 'ok', id, JSON.stringify(keys)]
+  }
+}
+
+function lastingWrites(index: string, key: LastingKey | undefined): readonly Op[] {
+  if (key === undefined) {
+    return [
+      ['D', 'ul', index],
+      ['R', 'ulx', index],
+    ]
+  }
+  const ends = Number.isFinite(key.expiresAt)
+  const text = JSON.stringify([key.jobId, ends ? key.expiresAt : null])
+  return [['S', 'ul', index, text], ends ? ['A', 'ulx', key.expiresAt, index] : ['R', 'ulx', index]]
+}
+
+function markWrites(key: string, mark: KeptOnce | undefined): readonly Op[] {
+  if (mark === undefined) {
+    return [
+      ['D', 'om', key],
+      ['R', 'omx', key],
+    ]
+  }
+  return [
+    ['S', 'om', key, JSON.stringify([mark.result, mark.seal, mark.expiresAt])],
+    ['A', 'omx', mark.expiresAt, key],
+  ]
+}
+
+function* scheduleWrites(queue: LoadedQueue): Iterable<Op> {
+  for (const { name, entry } of queue.rules.schedules.changes(0, Number.POSITIVE_INFINITY).changed) {
+    yield ['M', name, entry === null ? queue.now : '']
+  }
+  for (const [name, , schedule] of queue.schedules.changes()) {
+    yield schedule === undefined ? ['D', 'sch', name] : ['S', 'sch', name, JSON.stringify(schedule)]
+  }
+  const dropped = new Set(queue.timelines.changes().flatMap(([name, , after]) => (after === undefined ? [name] : [])))
+  for (const { occurrence, text } of queue.occurrences.all) {
+    const { schedule, at } = occurrence
+    if (dropped.has(schedule)) continue
+    if (queue.occurrences.removed.has(occurrence)) yield ['O', schedule, at, '', '']
+    else if (occurrenceText(occurrence) !== text)
+      yield ['O', schedule, at, occurrenceText(occurrence), occurrence.hasEnded ? '' : '1']
+  }
+  for (const occurrence of queue.occurrences.created) {
+    const { schedule, at } = occurrence
+    if (!dropped.has(schedule)) yield ['O', schedule, at, occurrenceText(occurrence), occurrence.hasEnded ? '' : '1']
+  }
+  for (const schedule of dropped) yield ['Q', schedule]
+}

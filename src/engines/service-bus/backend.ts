@@ -1,0 +1,148 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
+import { Watchers } from '../../queue/claiming/watchers.ts'
+import type {
+  LeaseBatch,
+  LeaseRequest,
+  QueueBackend,
+  ReapReport,
+  SendReceipt,
+  Settlement,
+  SettleReceipt,
+  Watch,
+} from '../../queue/contract/contract.ts'
+import { Claiming } from './claiming.ts'
+import type { ServiceBusClientLike } from './connections/client.ts'
+import { Entity } from './connections/entity.ts'
+import { EntityNames } from './connections/entity-names.ts'
+import type { ServiceBusConfig } from './connections/options.ts'
+import { DeadLetters } from './dead-letters.ts'
+import { HandingBack } from './handing-back.ts'
+import { HeldJobs } from './messages/held-jobs.ts'
+import { SetAside } from './messages/set-aside.ts'
+import { Renewing } from './renewing.ts'
+import { sendAll } from './sending.ts'
+import { Settling } from './settling.ts'
+
+/** A queue in an Azure Service Bus namespace. It can be told nothing of jobs that wait, so it has no `store`. */
+export class ServiceBusBackend implements QueueBackend {
+  readonly kind = 'service-bus'
+  readonly largestClaim = 500
+  readonly deadLetters: DeadLetters
+  readonly #config: ServiceBusConfig
+  readonly #client: ServiceBusClientLike
+  readonly #names: EntityNames
+  readonly #entities = new Map<string, Entity>()
+  readonly #deadEntities = new Map<string, Entity>()
+  readonly #watchers = new Watchers()
+  readonly #aside: SetAside
+  readonly #renewing: Renewing
+  readonly #claiming: Claiming
+  readonly #settling: Settling
+  readonly #calls = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  constructor(config: ServiceBusConfig, client: ServiceBusClientLike) {
+    const { clock, logger, maxDeliveryCount } = config
+    this.#config = config
+    this.#client = client
+    this.#names = new EntityNames(config)
+    const names = this.#names
+    const held = new HeldJobs()
+    const entity = (name: string) => this.#entity(name)
+    const entityOf = (queue: string, priority: number) => this.#entity(this.#names.of(queue, priority))
+    const deadLettersOf = (name: string) => this.#deadEntity(name)
+    const back = new HandingBack({ entityOf, clock, logger, maxDeliveryCount })
+    this.#aside = new SetAside({ clock, logger, back })
+    this.#renewing = new Renewing({ clock, held, back, entityOf })
+    this.#claiming = new Claiming({ clock, names, entity, held, back, aside: this.#aside })
+    this.#settling = new Settling({ clock, held, back })
+    this.deadLetters = new DeadLetters({ clock, names, entityOf, deadLettersOf })
+  }
+
+  /** Whether all queues that were named are there and may be sent to; throws where not. */
+  async check(): Promise<void> {
+    await Promise.all(this.#names.known.map((name) => this.#entity(name).check()))
+  }
+
+  send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
+    return this.#call(async () => {
+      const { clock, uniqueKeys } = this.#config
+      const entityOf = ({ queue, priority }: Envelope) => this.#entity(this.#names.of(queue, priority))
+      const receipts = await sendAll(envelopes, { entityOf, uniqueKeys, now: clock.now() })
+      if (envelopes.length > 0) this.#watchers.notify()
+      return receipts
+    })
+  }
+
+  lease(request: LeaseRequest): Promise<LeaseBatch> {
+    return this.#call(async () => {
+      await this.#settling.reap(request.maxRescues)
+      const batch = await this.#claiming.claim(request)
+      this.#renewing.watch()
+      return batch
+    })
+  }
+
+  settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
+    return this.#call(async () => {
+      const receipts = await this.#settling.settle(settlements)
+      if (settlements.some(({ kind }) => kind !== 'done')) this.#watchers.notify()
+      return receipts
+    })
+  }
+
+  begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]> {
+    return this.#call(() => this.#renewing.begin(tokens))
+  }
+
+  extend(tokens: readonly string[], leaseMs: number, alone = false): Promise<readonly SettleReceipt[]> {
+    return this.#call(() => this.#renewing.extend(tokens, leaseMs, alone))
+  }
+
+  reap(maxRescues: number, deadOwners: readonly string[] = []): Promise<ReapReport> {
+    return this.#call(() => this.#settling.reap(maxRescues, deadOwners))
+  }
+
+  /** Jobs of other programs are found by a look. */
+  watch(wake: () => void): Watch {
+    return { ...this.#watchers.watch(wake), isPush: false }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#watchers.close()
+    this.#renewing.close()
+    await Promise.allSettled(this.#calls)
+    await this.#aside.close()
+    await Promise.allSettled([...this.#entities.values(), ...this.#deadEntities.values()].map((entity) => entity.close()))
+    if (this.#config.client === null) await this.#client.close()
+  }
+
+  async #call<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    if (this.#closing !== undefined) throw new TreadleError('BACKEND_CLOSED', 'This queue was closed. Open it again.')
+    const call = work()
+    this.#calls.add(call)
+    try {
+      return await call
+    } finally {
+      this.#calls.delete(call)
+    }
+  }
+
+  #entity(name: string): Entity {
+    const found = this.#entities.get(name) ?? new Entity(this.#client, name)
+    this.#entities.set(name, found)
+    return found
+  }
+
+  #deadEntity(name: string): Entity {
+    const found = this.#deadEntities.get(name) ?? new Entity(this.#client, name, 'deadLetter')
+    this.#deadEntities.set(name, found)
+    return found
+  }
+}

@@ -1,0 +1,137 @@
+import type { Clock } from '../../core/time/clock.ts'
+import type { Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
+import { interruption } from '../../queue/contract/failure.ts'
+import type { ReceivedMessage } from './connections/client.ts'
+import type { Entity } from './connections/entity.ts'
+import type { EntityNames } from './connections/entity-names.ts'
+import type { HandingBack } from './handing-back.ts'
+import type { HeldJob, HeldJobs, LockedJob } from './messages/held-jobs.ts'
+import { readMessage, rescuesOf } from './messages/message.ts'
+import type { SetAside } from './messages/set-aside.ts'
+import { refuseLimits } from './refusals.ts'
+
+export interface ClaimingDeps {
+  readonly clock: Clock
+  readonly names: EntityNames
+  readonly entity: (name: string) => Entity
+  readonly held: HeldJobs
+  readonly back: HandingBack
+  readonly aside: SetAside
+}
+
+/** After this many rounds that brought only what nobody wanted, the worker asks again. */
+const mostVainRounds = 4
+/** The SDK gives the broker 200 ms for its answer, which is enough for so many messages also on a busy machine. */
+const largestReceive = 100
+
+export class Claiming {
+  readonly #deps: ClaimingDeps
+  /** Where the next claim begins, so that no queue is always the first. */
+  #turn = 0
+
+  constructor(deps: ClaimingDeps) {
+    this.#deps = deps
+  }
+
+  async claim(request: LeaseRequest): Promise<LeaseBatch> {
+    refuseLimits(request)
+    const { aside, held } = this.#deps
+    const isWanted = wantedBy(request)
+    const found: LockedJob[] = [...aside.take(isWanted, request.limit)]
+    let mayBeMore = false
+    if (request.jobs.length > 0) {
+      for (const names of this.#deps.names.byLevel(request.queues)) {
+        if (found.length < request.limit) mayBeMore = (await this.#fill(names, found, request, isWanted)) || mayBeMore
+      }
+    }
+    const leases = [...found].sort(byRank(request)).map((job) => this.#grant(job, request))
+    return { leases, nextAt: mayBeMore ? this.#deps.clock.now() : held.nextExpiry, cancelled: [] }
+  }
+
+  /** Takes from these entities in turn, and tells whether there may be more than was taken. */
+  async #fill(
+    names: readonly string[],
+    found: LockedJob[],
+    request: LeaseRequest,
+    isWanted: (job: LockedJob) => boolean,
+  ): Promise<boolean> {
+    const start = names.length === 0 ? 0 : this.#turn++ % names.length
+    let entities = [...names.slice(start), ...names.slice(0, start)].map((name) => this.#deps.entity(name))
+    for (let vainRounds = 0; vainRounds < mostVainRounds && entities.length > 0; ) {
+      const before = found.length
+      const room = request.limit - found.length
+      if (room === 0) return true
+      const asked = entities.slice(0, room)
+      const share = Math.min(Math.floor(room / asked.length), largestReceive)
+      const batches = await Promise.all(asked.map((entity) => entity.receive(share)))
+      const jobs = await Promise.all(
+        asked.flatMap((entity, index) => (batches[index] ?? []).map((each) => this.#read(entity, each, request))),
+      )
+      for (const job of jobs) {
+        if (job === undefined) continue
+        if (isWanted(job)) found.push(job)
+        else this.#deps.aside.add(job)
+      }
+      if (found.length === before) vainRounds++
+      entities = [...entities.slice(room), ...asked.filter((_, index) => batches[index]?.length === share)]
+    }
+    return entities.length > 0
+  }
+
+  /** Undefined where it is not to be run: it is in the dead-letter queue then. */
+  async #read(
+    entity: Entity,
+    message: ReceivedMessage,
+    { maxRescues, amongOthers }: LeaseRequest,
+  ): Promise<LockedJob | undefined> {
+    const { clock, back } = this.#deps
+    const now = clock.now()
+    let job: LockedJob
+    try {
+      const { envelope, state } = readMessage(message, now)
+      const lockedUntil = message.lockedUntilUtc?.getTime() ?? now
+      job = { entity, message, envelope, state, rescues: rescuesOf(message, state), lockedUntil }
+    } catch (thrown) {
+      await back.reject({ entity, message }, thrown)
+      return undefined
+    }
+    const { state, rescues } = job
+    const error = (text: string) => ({ attempt: state.attempts + 1, at: now, message: text })
+    if (state.dead !== null) await back.bury(job, state.dead, null)
+    else if (state.begun !== null) await back.bury(job, 'interrupted', error(interruption(state.begun)))
+    // A worker that holds several jobs says so, and its death is not the fault of each: then MaxDeliveryCount is the bound.
+    else if (rescues > maxRescues && !amongOthers) await back.bury(job, 'poisoned', error(poisoned(rescues)))
+    else return job
+    return undefined
+  }
+
+  #grant(job: LockedJob, { leaseMs, owner, amongOthers = false }: LeaseRequest): Lease {
+    const { clock, held } = this.#deps
+    const token = job.message.lockToken ?? ''
+    const expiresAt = clock.now() + leaseMs
+    const granted: HeldJob = { ...job, token, owner, expiresAt, amongOthers, begun: null }
+    held.add(granted)
+    return { token, envelope: job.envelope, attempt: job.state.attempts + 1, rescues: job.rescues, expiresAt }
+  }
+}
+
+export function poisoned(rescues: number): string {
+  return `Its workers died ${rescues} times while they had it, so it is not given to another one`
+}
+
+function wantedBy({ jobs, queues, priority = null }: LeaseRequest): (job: LockedJob) => boolean {
+  const names = new Set(jobs.map(({ job }) => job))
+  return ({ envelope }) =>
+    names.has(envelope.job) &&
+    (queues === null || queues.includes(envelope.queue)) &&
+    (priority === null || priority === envelope.priority)
+}
+
+/** Of what came together the best is first; what still waits in the broker may be better. */
+function byRank({ ageingMs = null }: LeaseRequest): (a: LockedJob, b: LockedJob) => number {
+  const ageing = ({ envelope }: LockedJob) => envelope.runAt - envelope.priority * (ageingMs ?? 0)
+  return (a, b) =>
+    (ageingMs === null
+      ? b.envelope.priority - a.envelope.priority || a.envelope.runAt - b.envelope.runAt
+      : ageing(a) - ageing(b)) || Number(a.message.sequenceNumber) - Number(b.message.sequenceNumber)
+}

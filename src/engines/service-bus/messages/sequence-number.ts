@@ -1,0 +1,8 @@
+import type { SequenceNumber } from '../connections/client.ts'
+
+/** A number in the form that the SDK takes: as much of the package `long` as it looks at. */
+export function sequenceNumber(value: bigint): SequenceNumber {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64BE(value)
+  return { __isLong__: true, toBytesBE: () => [...bytes], toString: () => String(value) } as SequenceNumber
+}

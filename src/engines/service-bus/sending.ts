@@ -1,0 +1,53 @@
+import type { Envelope } from '../../envelope/envelope.ts'
+import type { SendReceipt } from '../../queue/contract/contract.ts'
+import type { Entity } from './connections/entity.ts'
+import { freshState, toMessage } from './messages/message.ts'
+import { refuseUnsupportedJobs } from './refusals.ts'
+
+export interface SendingDeps {
+  readonly entityOf: (envelope: Envelope) => Entity
+  readonly uniqueKeys: 'refused' | 'carried'
+  readonly now: number
+}
+
+/**
+ * Sends what is due, and schedules the rest. What goes to one entity for one instant is one batch, as far as its size allows, and is
+ * stored together or not at all. Several batches may be stored in part: with duplicate detection all of them can be sent again.
+ */
+export async function sendAll(
+  envelopes: readonly Envelope[],
+  { entityOf, uniqueKeys, now }: SendingDeps,
+): Promise<readonly SendReceipt[]> {
+  refuseUnsupportedJobs(envelopes, uniqueKeys)
+  const first = new Map<string, Envelope>()
+  const receipts = envelopes.map((envelope) => {
+    const stored = !first.has(envelope.id)
+    if (stored) first.set(envelope.id, envelope)
+    return { id: envelope.id, stored }
+  })
+  const groups = grouped([...first.values()], entityOf)
+  await Promise.all([...groups].map(([entity, jobs]) => sendTo(entity, jobs, now)))
+  return receipts
+}
+
+async function sendTo(entity: Entity, envelopes: readonly Envelope[], now: number): Promise<void> {
+  const byTime = grouped(envelopes, ({ runAt }) => Math.max(runAt, now))
+  await Promise.all(
+    [...byTime].map(async ([at, jobs]) => {
+      const messages = jobs.map((envelope) => toMessage(envelope, freshState))
+      if (at === now) await entity.send(messages)
+      else await entity.schedule(messages, at)
+    }),
+  )
+}
+
+function grouped<Key>(envelopes: readonly Envelope[], keyOf: (envelope: Envelope) => Key): ReadonlyMap<Key, readonly Envelope[]> {
+  const groups = new Map<Key, Envelope[]>()
+  for (const envelope of envelopes) {
+    const key = keyOf(envelope)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [envelope])
+    else group.push(envelope)
+  }
+  return groups
+}

@@ -1,0 +1,209 @@
+import { type Steps, wait } from '../../../core/answer.ts'
+import { handlingOf } from '../../../queue/claiming/handling.ts'
+import type { LeaseRequest } from '../../../queue/contract/contract.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import { CountChanges, type Counts, lanesIn } from '../lanes/counts.ts'
+import { CrowdedLanes, type OpenCrowd } from '../lanes/crowded-lanes.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import { earliest, isOverdue, nextAtOf, type Outlook, readOutlook } from '../lanes/outlook.ts'
+import { inOrder, isLimited, type RankedLane, wantedLanes } from '../lanes/ranked-lanes.ts'
+import type { Groups } from '../limits/groups.ts'
+import { type Chosen, LimitedClaiming } from '../limits/limited-claiming.ts'
+import type { Rates } from '../limits/rates.ts'
+import { attemptsAfter, heldKeyOf, mostAttempts } from '../rows/job-row.ts'
+import { isReady, stateNumber } from '../rows/tables.ts'
+import type { SqlDatabase, SqlSession } from '../session.ts'
+import { type ClaimedRow, claimedColumns, type Shortcuts } from '../shortcuts.ts'
+import { lockMutex } from '../transactions/transactions.ts'
+import { OptimisticClaim } from './optimistic-claim.ts'
+import type { Promoting } from './promoting.ts'
+import type { Rescuing } from './rescuing.ts'
+
+export interface ClaimingParts {
+  readonly database: SqlDatabase
+  readonly shortcuts: Shortcuts
+  readonly lanes: Lanes
+  readonly counts: Counts
+  readonly groups: Groups
+  readonly rates: Rates
+  readonly promoting: Promoting
+  readonly rescuing: Rescuing
+  /** Ends jobs that have waited for others for too long. */
+  readonly giveUp: (time: QueueTime) => Steps<void>
+}
+
+export interface Claimed {
+  readonly rows: readonly ClaimedRow[]
+  readonly nextAt: number | null
+  readonly cancelled: readonly string[]
+}
+
+/** Rounds of promoting before a claim takes what there is; more is there for the next one. */
+const mostPromotionRounds = 20
+/** Where others were at the first jobs of very many lanes, its owner looks again after so long. */
+export const lookAgainMs = 10
+/** So often a claim looks again where others were at the same jobs. */
+const mostContendedRounds = 4
+
+/** The lanes that a claim may take jobs from, and whether all that is ready for it stands in them. */
+export interface OpenLanes {
+  readonly lanes: readonly RankedLane[]
+  readonly isAll: boolean
+}
+
+const noCrowd: OpenCrowd = { lanes: [], isAll: true }
+
+/** Finds the best ready jobs and gives them to an owner. */
+export class Claiming {
+  readonly #parts: ClaimingParts
+  readonly #limited: LimitedClaiming
+  readonly #sight: OptimisticClaim
+  readonly #crowd: CrowdedLanes
+  /** Whether the last claim below limits got all that it asked for. */
+  #hadMore = false
+
+  constructor(parts: ClaimingParts) {
+    this.#parts = parts
+    this.#limited = new LimitedClaiming(parts)
+    this.#sight = new OptimisticClaim(parts)
+    this.#crowd = new CrowdedLanes(parts.database, parts.lanes)
+  }
+
+  *lease(request: LeaseRequest, claim: string, time: QueueTime): Steps<Claimed> {
+    const atSight = yield* this.#sight.claim(request, claim, time)
+    // What else there is, and what it should know, its owner hears when it asks again.
+    if (atSight.length > 0) return this.#found({ rows: atSight, nextAt: time.now(), cancelled: [] })
+    const outlook = yield* this.#outlook(request, time)
+    const { lanes, isAll } = yield* this.open(request, outlook)
+    const { rows, nextTokenAt } = yield* this.#claim(request, lanes, claim, time)
+    const expiresAt = earliest(rows.map((row) => row.lease_until))
+    const moreAt = isAll || rows.length === request.limit ? null : time.now() + lookAgainMs
+    return this.#found({
+      rows,
+      nextAt: earliest([nextAtOf(outlook), expiresAt, nextTokenAt, moreAt]),
+      cancelled: outlook.cancelled,
+    })
+  }
+
+  /** Something may have become ready. */
+  woken(): void {
+    this.#sight.woken()
+  }
+
+  #found(claimed: Claimed): Claimed {
+    this.#sight.found(claimed.rows.length)
+    return claimed
+  }
+
+  /** After everything was done whose time has come. */
+  *#outlook(request: LeaseRequest, time: QueueTime): Steps<Outlook> {
+    const { database, groups, promoting, rescuing, giveUp } = this.#parts
+    const outlook = yield* readOutlook(database, request.owner)
+    const now = time.now()
+    if (!isOverdue(outlook, now)) return outlook
+    const isOver = (at: number | null) => at !== null && at <= now
+    if (isOver(outlook.expiresAt)) yield* rescuing.reap(request.maxRescues, [], time)
+    if (isOver(outlook.givesUpAt)) yield* giveUp(time)
+    if (isOver(outlook.heldUntil)) yield* groups.release(database, time.now())
+    for (let round = 0; isOver(outlook.dueAt) && round < mostPromotionRounds; round++)
+      if (yield* wait(promoting.promote(time))) break
+    return yield* readOutlook(database, request.owner)
+  }
+
+  /** The lanes with ready jobs that this request may claim from, in their order. */
+  *open(request: LeaseRequest, { readyLanes, hasCrowd }: Outlook): Steps<OpenLanes> {
+    if (request.limit === 0) return { lanes: [], isAll: true }
+    const single = readyLanes.length === 0 ? [] : yield* this.#parts.lanes.numbered(this.#parts.database, readyLanes)
+    const crowd = hasCrowd ? yield* this.#crowd.open(request) : noCrowd
+    return { lanes: wantedLanes(request, hasCrowd ? [...single, ...crowd.lanes] : single), isAll: crowd.isAll }
+  }
+
+  *#claim(request: LeaseRequest, open: readonly RankedLane[], claim: string, time: QueueTime): Steps<Part> {
+    if (open.length === 0) return { rows: [], nextTokenAt: null }
+    if (!isLimited(request, open)) return yield* this.#claimPlainly(request, open, claim, time)
+    const { database } = this.#parts
+    // Where a transaction keeps all others from writing, it is begun only for what it can claim.
+    const mayBeIdle = database.dialect.isAlone === true && !this.#hadMore
+    const look = mayBeIdle ? yield* this.#look(request, open, time) : null
+    if (look?.isIdle === true) return { rows: [], nextTokenAt: look.nextTokenAt }
+    const part = yield* wait(database.transaction((session) => this.#claimLimited(session, request, open, claim, time)))
+    this.#hadMore = part.rows.length === request.limit
+    return part
+  }
+
+  #look(request: LeaseRequest, open: readonly RankedLane[], time: QueueTime): Steps<Chosen> {
+    return this.#limited.choose(this.#parts.database, { ...request, limit: 1 }, open, time.now())
+  }
+
+  *#claimPlainly(request: LeaseRequest, open: readonly RankedLane[], claim: string, time: QueueTime): Steps<Part> {
+    const { database, shortcuts } = this.#parts
+    const { owner, leaseMs } = request
+    const begun = handlingOf(request)
+    const rows: ClaimedRow[] = []
+    for (let round = 0; round < mostContendedRounds && rows.length < request.limit; round++) {
+      const limit = request.limit - rows.length
+      const part = yield* wait(shortcuts.claim(database, { lanes: open, limit, claim, owner, time, leaseMs, begun }))
+      rows.push(...part.rows)
+      if (!part.isContended) break
+    }
+    if (rows.length > 0) this.#parts.counts.noteEntries(2 * lanesIn(rows))
+    return { rows: inOrder(rows, open), nextTokenAt: null }
+  }
+
+  *#claimLimited(
+    session: SqlSession,
+    request: LeaseRequest,
+    open: readonly RankedLane[],
+    claim: string,
+    time: QueueTime,
+  ): Steps<Part> {
+    yield* lockMutex(session, 'claims')
+    const chosen = yield* this.#limited.choose(session, request, open, time.now())
+    const ids = chosen.picks.map(({ id }) => id)
+    const { rows: taken, now } = yield* this.#take(session, ids, request, claim, time)
+    const byId = new Map(taken.map((row) => [row.id, row]))
+    yield* chosen.settle(new Set(byId.keys()), now)
+    return { rows: ids.flatMap((id) => byId.get(id) ?? []), nextTokenAt: chosen.nextTokenAt }
+  }
+
+  /** Those of these jobs that are still ready and that nobody else is at. */
+  *#take(
+    session: SqlSession,
+    ids: readonly string[],
+    request: LeaseRequest,
+    claim: string,
+    time: QueueTime,
+  ): Steps<{ readonly rows: readonly ClaimedRow[]; readonly now: number }> {
+    if (ids.length === 0) return { rows: [], now: time.now() }
+    const rows = yield* wait(
+      session.all<ClaimedRow>(
+        `SELECT ${claimedColumns.join(', ')} FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isReady} ORDER BY id FOR UPDATE SKIP LOCKED`,
+        [[...ids].sort()],
+      ),
+    )
+    const now = time.now()
+    if (rows.length === 0) return { rows, now }
+    const lease_until = now + request.leaseMs
+    const started = { state: stateNumber.running, started_at: now }
+    const keys = rows.map(({ id, unique_key, unique_until }) => ({
+      id,
+      held_key: heldKeyOf({ ...started, unique_key, unique_until }),
+    }))
+    yield* wait(
+      session.run(
+        `UPDATE {jobs by PRIMARY} SET state = 3, token = ?, owner = ?, lease_until = ?, started_at = ?, begun = ?, attempts = LEAST(attempts, ${mostAttempts}) + 1 WHERE id IN (?)`,
+        [claim, request.owner, lease_until, now, handlingOf(request), rows.map(({ id }) => id)],
+      ),
+    )
+    if (rows.some(({ unique_key }) => unique_key !== null)) yield* wait(session.update('jobs', ['id'], ['held_key'], keys))
+    const changes = new CountChanges()
+    for (const { lane } of rows) changes.move(lane, stateNumber.ready, stateNumber.running)
+    yield* changes.write(session, this.#parts.counts)
+    return { rows: rows.map((row) => ({ ...row, attempts: attemptsAfter(row.attempts), lease_until })), now }
+  }
+}
+
+interface Part {
+  readonly rows: readonly ClaimedRow[]
+  readonly nextTokenAt: number | null
+}

@@ -1,0 +1,161 @@
+import { answerOf, type Steps, wait } from '../../../core/answer.ts'
+import { TreadleError } from '../../../core/errors.ts'
+import { systemClock } from '../../../core/time/clock.ts'
+import { isUnreachable } from '../../servers/repeating.ts'
+import type { Dialect } from '../dialect.ts'
+import type { ColumnName, TableName } from '../rows/tables.ts'
+import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../session.ts'
+import type { Connections } from './connections.ts'
+import { retrying } from './retrying.ts'
+
+/** How an engine is talked to. A statement that takes longer than the limit fails, and its connection is given up; null is none. */
+export interface SqlEngine<Connection> {
+  readonly dialect: Dialect
+  /** Whether any number of rows is written by one statement. */
+  readonly writesAtOnce: boolean
+  session(connection: Connection, longestMs: number | null): SqlSession
+  /** Begins one under READ COMMITTED. */
+  begin(connection: Connection, longestMs: number | null): Promise<EngineTransaction>
+  isTransient(thrown: unknown): boolean
+  isDuplicate(thrown: unknown): boolean
+  /** The statement that gives the user the right to work which is missing; null where none is, or where it is told otherwise. */
+  missingGrant(session: SqlSession): Promise<string | null>
+}
+
+export interface EngineTransaction extends SqlSession {
+  commit(): Promise<void>
+  rollback(): Promise<void>
+}
+
+/** The connection is the driver's own. */
+type TransactionWork<Value> = (session: SqlSession, connection: unknown) => Steps<Value>
+
+/** A pool of connections to one database. */
+export class PooledDatabase<Connection> implements SqlDatabase {
+  readonly dialect: Dialect
+  readonly #connections: Connections<Connection>
+  readonly #engine: SqlEngine<Connection>
+  readonly #longestMs: number
+
+  constructor(connections: Connections<Connection>, engine: SqlEngine<Connection>, longestMs: number) {
+    this.dialect = engine.dialect
+    this.#connections = connections
+    this.#engine = engine
+    this.#longestMs = longestMs
+  }
+
+  all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return this.#alone(async (session) => session.all<Row>(sql, values))
+  }
+
+  run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
+    return this.#alone(async (session) => session.run(sql, values))
+  }
+
+  insert<Table extends TableName>(table: Table, columns: readonly ColumnName<Table>[], rows: readonly SqlRow[]): Promise<void> {
+    return this.#write(async (session) => session.insert(table, columns, rows))
+  }
+
+  insertNew<Table extends TableName>(
+    table: Table,
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+    key: ColumnName<Table>,
+  ): Promise<ReadonlySet<string>> {
+    return this.#write(async (session) => session.insertNew(table, columns, rows, key))
+  }
+
+  upsert<Table extends TableName>(
+    table: Table,
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+    keys: readonly ColumnName<Table>[],
+    changes: readonly ColumnName<Table>[],
+  ): Promise<void> {
+    return this.#write(async (session) => session.upsert(table, columns, rows, keys, changes))
+  }
+
+  update<Table extends TableName>(
+    table: Table,
+    keys: readonly ColumnName<Table>[],
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+  ): Promise<void> {
+    return this.#write(async (session) => session.update(table, keys, columns, rows))
+  }
+
+  /** For statements that may take as long as they need. */
+  patientTransaction<Value>(work: TransactionWork<Value>): Promise<Value> {
+    return this.#inTransaction(work, null)
+  }
+
+  transaction<Value>(work: TransactionWork<Value>): Promise<Value> {
+    return this.#inTransaction(work, this.#longestMs)
+  }
+
+  /** As `transaction`, but a row that is there already is not tried again. */
+  attempt<Value>(work: TransactionWork<Value>): Promise<Value> {
+    return this.#retrying(() => this.#once(work, this.#longestMs), this.#engine.isTransient)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connections.close()
+  }
+
+  #alone<Value>(work: (session: SqlSession) => Promise<Value>): Promise<Value> {
+    const { isTransient } = this.#engine
+    return this.#retrying(
+      () => this.#connections.with((connection) => work(this.#engine.session(connection, this.#longestMs))),
+      isTransient,
+    )
+  }
+
+  #write<Value>(work: (session: SqlSession) => Promise<Value>): Promise<Value> {
+    return this.#engine.writesAtOnce ? this.#alone(work) : this.attempt((session) => wait(work(session)))
+  }
+
+  #inTransaction<Value>(work: TransactionWork<Value>, longestMs: number | null): Promise<Value> {
+    const { isTransient, isDuplicate } = this.#engine
+    // Whoever looked for a key and then found it taken was overtaken, and sees the one that has it when it looks again.
+    return this.#retrying(
+      () => this.#once(work, longestMs),
+      (thrown) => isTransient(thrown) || isDuplicate(thrown),
+    )
+  }
+
+  /** A lock is another program's, and its time is not the queue's clock. */
+  async #retrying<Value>(work: () => Promise<Value>, isPassing: (thrown: unknown) => boolean): Promise<Value> {
+    try {
+      return await retrying(work, isPassing, systemClock)
+    } catch (thrown) {
+      throw await this.#explained(thrown)
+    }
+  }
+
+  /** The same error with the right that is missing, where that is why. */
+  async #explained(thrown: unknown): Promise<unknown> {
+    if (!(thrown instanceof TreadleError) || thrown.code !== 'DATABASE_DENIED') return thrown
+    const asking = this.#connections.with((connection) =>
+      this.#engine.missingGrant(this.#engine.session(connection, this.#longestMs)),
+    )
+    const grant = await asking.catch(() => null)
+    if (grant === null) return thrown
+    const message = `${thrown.message}. An administrator can run: ${grant}`
+    return new TreadleError('DATABASE_DENIED', message, { cause: thrown.cause })
+  }
+
+  #once<Value>(work: TransactionWork<Value>, longestMs: number | null): Promise<Value> {
+    return this.#connections.with(async (connection) => {
+      const transaction = await this.#engine.begin(connection, longestMs)
+      try {
+        const answer = await answerOf(work(transaction, connection))
+        await transaction.commit()
+        return answer
+      } catch (thrown) {
+        // Where the connection is gone, so is the transaction.
+        if (!isUnreachable(thrown)) await transaction.rollback()
+        throw thrown
+      }
+    })
+  }
+}

@@ -1,0 +1,20 @@
+import { type Clock, pause } from '../../../core/time/clock.ts'
+
+const mostTries = 12
+const longestPauseMs = 200
+
+/** Tries again after a failure that is nobody's fault, at longer and longer distances, and gives up in the end. */
+export async function retrying<Answer>(
+  work: () => Promise<Answer>,
+  isTransient: (thrown: unknown) => boolean,
+  clock: Clock,
+): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (thrown) {
+      if (tries === mostTries || !isTransient(thrown)) throw thrown
+    }
+    await pause(clock, clock.random() * Math.min(2 ** tries, longestPauseMs))
+  }
+}

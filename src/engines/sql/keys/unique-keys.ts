@@ -1,0 +1,137 @@
+import { type Answer, type Steps, wait } from '../../../core/answer.ts'
+import type { UniqueUntil } from '../../../envelope/envelope.ts'
+import { digestOfKey, type JobRow, untilNumber } from '../rows/job-row.ts'
+import type { SqlRow, SqlSession } from '../session.ts'
+
+/** Who holds keys, by their digests. */
+export type Holders = ReadonlyMap<string, string>
+
+/**
+ * Unique keys that are held for a time or forever, whatever becomes of their jobs, are rows of their own. Those that are held by
+ * the state of a job stand in that job's row, below a unique index.
+ */
+export class UniqueKeys {
+  /** Of these digests, those that are held, by the state of a job or for longer, with the jobs that hold them. */
+  *holders(session: SqlSession, digests: readonly string[], now: number): Steps<Holders> {
+    if (digests.length === 0) return new Map()
+    return holdersOf(yield* wait(session.all<HolderRow>(heldBy, [digests, digests, now])))
+  }
+
+  /** The same, and which of these jobs are there: in one statement, because each dispatch with a key asks for both. */
+  *holdersAndJobs(
+    session: SqlSession,
+    digests: readonly string[],
+    ids: readonly string[],
+    now: number,
+  ): Steps<{ readonly holders: Holders; readonly there: readonly string[] }> {
+    const both = `${heldBy} UNION ALL SELECT NULL AS held_key, id FROM {jobs} WHERE id IN (?)`
+    const rows = yield* wait(session.all<HolderRow>(both, [digests, digests, now, ids]))
+    return { holders: holdersOf(rows), there: rows.flatMap(({ held_key, id }) => (held_key === null ? [id] : [])) }
+  }
+
+  /** Holds keys for a time or forever, where nobody else does. Gives the digests of those that it got. */
+  *take(session: SqlSession, keys: readonly LastingKey[], now: number): Steps<ReadonlySet<string>> {
+    if (keys.length === 0) return new Set()
+    const rows = keys.map(({ held_key, job_id, until }) => ({
+      held_key,
+      job_id,
+      until: until === untilNumber.ever ? null : until,
+    }))
+    const got = yield* wait(insert(session, rows))
+    const missed = rows.filter(({ held_key }) => !got.has(held_key))
+    if (missed.length === 0 || !(yield* this.#forget(session, missed, now))) return got
+    return new Set([...got, ...(yield* wait(insert(session, missed)))])
+  }
+
+  /** Rows of keys whose time is over. They are looked for first: to delete what is not there may lock the place where it would be. */
+  *#forget(session: SqlSession, keys: readonly Pick<LastingKey, 'held_key'>[], now: number): Steps<boolean> {
+    const digests = keys.map(({ held_key }) => held_key).sort()
+    const over = yield* wait(
+      session.all<{ held_key: string }>('SELECT held_key FROM {unique_keys} WHERE held_key IN (?) AND until <= ?', [
+        digests,
+        now,
+      ]),
+    )
+    if (over.length === 0) return false
+    yield* wait(
+      session.run('DELETE FROM {unique_keys} WHERE held_key IN (?) AND until <= ?', [over.map(({ held_key }) => held_key), now]),
+    )
+    return true
+  }
+
+  /** For jobs that are over without ever having been claimed: it is as if they had never been sent. */
+  *freeUnclaimed(session: SqlSession, jobs: readonly JobRow[]): Steps<void> {
+    const lasting = jobs.filter(({ unique_until }) => isLasting(unique_until))
+    for (const { id, unique_key } of lasting) {
+      const held = digestOfKey(unique_key as string)
+      yield* wait(session.run('DELETE FROM {unique_keys} WHERE held_key = ? AND job_id = ?', [held, id]))
+    }
+  }
+
+  /** For jobs that turned out not to be stored. */
+  *free(session: SqlSession, keys: readonly Pick<LastingKey, 'held_key' | 'job_id'>[]): Steps<void> {
+    for (const { held_key, job_id } of keys) {
+      yield* wait(session.run('DELETE FROM {unique_keys} WHERE held_key = ? AND job_id = ?', [held_key, job_id]))
+    }
+  }
+
+  *sweep(session: SqlSession, now: number, limit: number): Steps<number> {
+    const rows = yield* wait(
+      session.all<{ held_key: string }>('SELECT held_key FROM {unique_keys} WHERE until <= ? LIMIT ?', [now, limit]),
+    )
+    if (rows.length === 0) return 0
+    const keys = rows.map(({ held_key }) => held_key)
+    return yield* wait(session.run('DELETE FROM {unique_keys} WHERE held_key IN (?) AND until <= ?', [keys, now]))
+  }
+}
+
+interface HolderRow {
+  readonly held_key: string | null
+  readonly id: string
+}
+
+const heldBy = `SELECT held_key, id FROM {jobs} WHERE held_key IN (?)
+  UNION ALL SELECT held_key, job_id AS id FROM {unique_keys} WHERE held_key IN (?) AND (until IS NULL OR until > ?)`
+
+function holdersOf(rows: readonly HolderRow[]): Holders {
+  return new Map(rows.flatMap(({ held_key, id }) => (held_key === null ? [] : [[held_key, id] as const])))
+}
+
+function insert(session: SqlSession, rows: readonly SqlRow[]): Answer<ReadonlySet<string>> {
+  return session.insertNew('unique_keys', ['held_key', 'job_id', 'until'], rows, 'held_key')
+}
+
+export interface LastingKey {
+  readonly held_key: string
+  readonly job_id: string
+  readonly until: number
+}
+
+/** Held whatever becomes of the job. */
+export function isLasting(until: number | null): until is number {
+  return until !== null && until !== untilNumber.ended && until !== untilNumber.started
+}
+
+/** Whether a job that holds its key so keeps others away from now on: not where the time of the key is over. */
+export function holdsOn(until: number | null, now: number): boolean {
+  return !isLasting(until) || until === untilNumber.ever || until > now
+}
+
+/** An instant so early that it would be taken for another number is over like any other. */
+export function writeUntil(until: UniqueUntil): number {
+  return typeof until === 'number' ? Math.max(until, untilNumber.ever + 1) : untilNumber[until]
+}
+
+export function readUntil(until: number | null): UniqueUntil {
+  switch (until) {
+    case null:
+    case untilNumber.ended:
+      return 'ended'
+    case untilNumber.started:
+      return 'started'
+    case untilNumber.ever:
+      return 'ever'
+    default:
+      return until
+  }
+}

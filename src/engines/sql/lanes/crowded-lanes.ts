@@ -1,0 +1,188 @@
+import { type Steps, wait } from '../../../core/answer.ts'
+import { keyRanges } from '../../../queue/claiming/key-pattern.ts'
+import type { LeaseRequest } from '../../../queue/contract/contract.ts'
+import { isReadyIn } from '../dialect.ts'
+import type { SqlDatabase, SqlValue } from '../session.ts'
+import { crowdedFrom, type Lane, laneColumns, mayBeStored } from './lane-numbers.ts'
+import type { Lanes } from './lanes.ts'
+import { isUnpaused } from './outlook.ts'
+import { limitedTest, wantedTest } from './ranked-lanes.ts'
+
+/** Lanes that may be claimed from. */
+export interface OpenCrowd {
+  readonly lanes: readonly Lane[]
+  /** Whether all that is ready for the claim stands in them. */
+  readonly isAll: boolean
+}
+
+/** So many names are looked up one by one, and so many of their lanes are looked into. */
+const mostNames = 256
+const fewLanes = 64
+/** So many jobs are looked at in their order, and no more, to find those that are wanted. */
+const pages = [20, 100, 1_000, 10_000] as const
+/** Beyond what is asked for, in case others are at the first ones. */
+const slack = 20
+/** So many lanes are looked into where what is wanted stands behind more jobs than are looked at. */
+const mostLanes = 1_000
+/** With ageing, the first jobs of so many priorities are compared. */
+const mostPriorities = 50
+
+/**
+ * Finds the crowded lanes that a claim has to look into: those that its first jobs stand in. A program may have a queue for each
+ * customer or a name for each thing, so the cost must not grow with their number. Where few lanes can be meant, those are looked into;
+ * otherwise the ready jobs are read in their order, until there are enough that are wanted.
+ */
+export class CrowdedLanes {
+  readonly #database: SqlDatabase
+  readonly #lanes: Lanes
+  /** Where the next look into lanes begins that are too many. */
+  #cursor = 0
+
+  constructor(database: SqlDatabase, lanes: Lanes) {
+    this.#database = database
+    this.#lanes = lanes
+  }
+
+  *open(request: LeaseRequest): Steps<OpenCrowd> {
+    const isAgeing = (request.ageingMs ?? 0) > 0
+    // Most jobs fit the pattern of whoever claims by one.
+    const first = request.others == null || isAgeing ? null : yield* this.#inOrder(request, pages.slice(0, 1))
+    const few = first ?? (yield* this.#few(request))
+    if (few !== null) return few
+    const found = isAgeing ? yield* this.#ofPriorities(request) : yield* this.#inOrder(request, pages)
+    return found ?? (yield* this.#some(request))
+  }
+
+  /** Null where more than a few are meant, ready or not, or where it would take long to find out. */
+  *#few(request: LeaseRequest): Steps<OpenCrowd | null> {
+    const named = namesOf(request)
+    if (named === null) return null
+    const { condition, values } = named
+    const few = `SELECT ${laneColumns} FROM {lanes} WHERE ${condition} LIMIT ${fewLanes + 1}`
+    const open = `CASE WHEN ${isUnpaused('few.lane')} THEN ${isReadyIn(this.#database.dialect, 'few.lane')} END AS is_open`
+    const lanes = yield* wait(this.#database.all<FewRow>(`SELECT few.*, ${open} FROM (${few}) AS few`, values))
+    if (lanes.length > fewLanes) return null
+    return { lanes: this.#met(lanes.filter(({ is_open }) => is_open === 1).filter(wantedTest(request))), isAll: true }
+  }
+
+  /** Null where not enough of those that were looked at are wanted. */
+  *#inOrder(request: LeaseRequest, sizes: readonly number[]): Steps<OpenCrowd | null> {
+    const [isWanted, isLimited] = [wantedTest(request), limitedTest(request)]
+    const needed = request.limit + (this.#database.dialect.isAlone === true ? 0 : slack)
+    for (const size of sizes) {
+      if (size < needed) continue
+      const lanes = yield* this.#page(size, null)
+      const wanted = lanes.filter(isWanted)
+      const enough = nth(wanted, needed, (lane) => !isLimited(lane))
+      if (enough === null && lanes.length === size) continue
+      const first = distinct(wanted.slice(0, enough ?? wanted.length))
+      return {
+        lanes: first.slice(0, mostLanes + needed),
+        isAll: lanes.length < size && (enough ?? wanted.length) === wanted.length,
+      }
+    }
+    return null
+  }
+
+  /** With ageing, the first job of all may be of any priority. */
+  *#ofPriorities(request: LeaseRequest): Steps<OpenCrowd | null> {
+    const isWanted = wantedTest(request)
+    const found: Lane[] = []
+    const size = pages[1] + request.limit
+    let rank = yield* this.#rankAfter(null)
+    for (let round = 0; rank !== null && round < mostPriorities; round++) {
+      const lanes = yield* this.#page(size, rank)
+      const wanted = lanes.filter(isWanted)
+      if (lanes.length === size && wanted.length < request.limit) return null
+      found.push(...wanted)
+      rank = yield* this.#rankAfter(rank)
+    }
+    return rank === null ? { lanes: distinct(found), isAll: false } : null
+  }
+
+  *#rankAfter(rank: number | null): Steps<number | null> {
+    const { from, is, at } = this.#database.dialect.crowd
+    const [after, values] = rank === null ? ['', []] : [` AND ${at} > ?`, [rank]]
+    const first = `SELECT ${at} AS first_rank FROM ${from} WHERE ${is}${after} ORDER BY ${at} LIMIT 1`
+    const [row] = yield* wait(this.#database.all<{ first_rank: number }>(first, values))
+    return row?.first_rank ?? null
+  }
+
+  /** The lanes of the first ready jobs of queues that are not paused, one for each job. */
+  *#page(size: number, rank: number | null): Steps<readonly Lane[]> {
+    const { from, is, at } = this.#database.dialect.crowd
+    const [which, order] = rank === null ? [is, `${at}, run_at, id`] : [`${is} AND ${at} = ?`, 'run_at, id']
+    const rows = yield* wait(
+      this.#database.all<{ lane: number }>(
+        `SELECT lane FROM ${from} WHERE ${which} AND ${isUnpaused('{jobs}.lane')} ORDER BY ${order} LIMIT ?`,
+        rank === null ? [size] : [rank, size],
+      ),
+    )
+    return yield* this.#lanes.numbered(
+      this.#database,
+      rows.map(({ lane }) => lane),
+    )
+  }
+
+  /** Some of those that are wanted, others each time. Their order among those that are left out is lost. */
+  *#some(request: LeaseRequest): Steps<OpenCrowd> {
+    const { condition, values } = namesOf(request) ?? anyName
+    const isOpen = `${isReadyIn(this.#database.dialect, '{lanes}.lane')} = 1 AND ${isUnpaused('{lanes}.lane')}`
+    const some = `SELECT ${laneColumns} FROM {lanes} WHERE ${condition} AND lane > ? AND ${isOpen} ORDER BY lane LIMIT ${mostLanes}`
+    const isFromStart = this.#cursor === 0
+    const lanes = yield* wait(this.#database.all<Lane>(some, [...values, this.#cursor]))
+    this.#cursor = lanes.length < mostLanes ? 0 : (lanes.at(-1) as Lane).lane
+    const wanted = this.#met(lanes.filter(wantedTest(request)))
+    return wanted.length > 0 || isFromStart ? { lanes: wanted, isAll: wanted.length === 0 } : yield* this.#some(request)
+  }
+
+  #met(lanes: readonly Lane[]): readonly Lane[] {
+    this.#lanes.met(lanes)
+    return lanes
+  }
+}
+
+const anyName = { condition: `lane >= ${crowdedFrom}`, values: [] }
+
+interface FewRow extends Lane {
+  readonly is_open: number | null
+}
+
+/** Which crowded lanes have the names that are wanted, or names that begin as those do; null where those may be any. */
+function namesOf({
+  jobs,
+  others,
+  queues,
+}: LeaseRequest): { readonly condition: string; readonly values: readonly SqlValue[] } | null {
+  const ranges = others == null ? [] : keyRanges(others)
+  if (ranges === null || jobs.length > mostNames) return null
+  const keys: string[] = []
+  const values: SqlValue[] = []
+  const names = jobs.map(({ job }) => job).filter(mayBeStored)
+  if (names.length > 0) {
+    keys.push('job IN (?)')
+    values.push(names)
+  }
+  for (const { from, to } of ranges) {
+    keys.push('job >= ? AND job < ?')
+    values.push(from, to)
+  }
+  const conditions = [`lane >= ${crowdedFrom}`, keys.length === 0 ? '1 = 0' : `(${keys.join(' OR ')})`]
+  const places = queues?.filter(mayBeStored)
+  if (places !== undefined) {
+    conditions.push(places.length === 0 ? '1 = 0' : 'queue IN (?)')
+    if (places.length > 0) values.push(places)
+  }
+  return { condition: conditions.join(' AND '), values }
+}
+
+/** How many of the first ones it takes to have so many that pass; null where there are fewer. */
+function nth(lanes: readonly Lane[], count: number, passes: (lane: Lane) => boolean): number | null {
+  let found = 0
+  for (const [index, lane] of lanes.entries()) if (passes(lane) && ++found === count) return index + 1
+  return null
+}
+
+function distinct(lanes: readonly Lane[]): readonly Lane[] {
+  return [...new Map(lanes.map((lane) => [lane.lane, lane])).values()]
+}

@@ -1,0 +1,57 @@
+import { type Steps, wait } from '../../../core/answer.ts'
+import { parseIdentity } from '../../../envelope/envelope.ts'
+import type { SqlSession } from '../session.ts'
+import { crowdOf, keyColumns, type Lane, laneColumns, textOf } from './lane-numbers.ts'
+
+/** What a job says of its lane. */
+interface PlacedRow {
+  readonly identity: unknown
+  readonly schedule: unknown
+  readonly grp: unknown
+}
+
+/**
+ * Lanes that ready jobs stand in although they were deleted: the program that has stored the jobs was stopped for minutes between
+ * looking a lane up and storing them. What made the lane stands in the identities of its jobs, so it is written again.
+ */
+export function* lanesOfReady(session: SqlSession, numbers: readonly number[]): Steps<readonly Lane[]> {
+  const { from, is } = session.dialect.readyIn('?')
+  return yield* rewritten(session, numbers, `SELECT identity, schedule, grp FROM ${from} WHERE ${is} LIMIT 1`)
+}
+
+/** Those that jobs of any state stand in. This reads all jobs where it comes to it, which is next to never. */
+export function* lanesOfJobs(session: SqlSession, numbers: readonly number[]): Steps<readonly Lane[]> {
+  return yield* rewritten(session, numbers, 'SELECT identity, schedule, grp FROM {jobs} WHERE lane = ? LIMIT 1')
+}
+
+function* rewritten(session: SqlSession, numbers: readonly number[], question: string): Steps<readonly Lane[]> {
+  const found: Lane[] = []
+  for (const number of numbers) {
+    const [row] = yield* wait(session.all<PlacedRow>(question, [number]))
+    const lane = row === undefined ? undefined : laneOfRow(number, row)
+    if (lane !== undefined) found.push(yield* written(session, lane))
+  }
+  return found
+}
+
+/** What a job's row says of the lane with this number, where that is not there. */
+export function laneOfRow(lane: number, { identity: text, schedule, grp }: PlacedRow): Lane | undefined {
+  const identity = typeof text === 'string' ? parseIdentity(text) : undefined
+  if (identity === undefined) return undefined
+  const { queue, job, priority, singleInstance } = identity
+  return { lane, queue, job, priority, single: +singleInstance, recurring: +(schedule !== null), grouped: +(grp !== '') }
+}
+
+/** Where the same lane has another number by now, its jobs are put there. */
+function* written(session: SqlSession, lane: Lane): Steps<Lane> {
+  yield* wait(session.insertNew('lanes', ['lane', ...keyColumns], [{ ...lane }], 'lane'))
+  const { queue, job, priority } = lane
+  const same = `SELECT ${laneColumns} FROM {lanes} WHERE queue = ? AND job = ? AND priority = ?`
+  const rows = yield* wait(session.all<Lane>(same, [queue, job, priority]))
+  const there = rows.find((each) => textOf(each) === textOf(lane))
+  if (there === undefined || there.lane === lane.lane) return lane
+  const { lane: to } = there
+  yield* wait(session.run('UPDATE {jobs} SET lane = ?, crowd = ? WHERE lane = ?', [to, crowdOf(there), lane.lane]))
+  yield* wait(session.run('UPDATE {counts} SET lane = ? WHERE lane = ?', [to, lane.lane]))
+  return { ...there, lane: lane.lane }
+}

@@ -1,0 +1,68 @@
+import { type Steps, wait } from '../../../core/answer.ts'
+import type { ClaimRules, Hold } from '../../../queue/contract/contract.ts'
+import { holdsOf } from '../../../queue/limits/holds.ts'
+import { rateScope } from '../../../queue/limits/rate-scope.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import { isReadyIn } from '../dialect.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import { isJobId } from '../rows/lease-token.ts'
+import { isReady } from '../rows/tables.ts'
+import type { SqlDatabase } from '../session.ts'
+import type { Rates } from './rates.ts'
+import { Running } from './running.ts'
+
+export interface HoldingParts {
+  readonly database: SqlDatabase
+  readonly lanes: Lanes
+  readonly rates: Rates
+}
+
+/** Tells which limits keep a ready job waiting. */
+export class Holding {
+  readonly #parts: HoldingParts
+
+  constructor(parts: HoldingParts) {
+    this.#parts = parts
+  }
+
+  *holds(id: string, rules: ClaimRules, time: QueueTime): Steps<readonly Hold[]> {
+    const { database, lanes, rates } = this.#parts
+    const place = yield* this.#placeOf(id)
+    if (place === undefined) return []
+    yield* lanes.numbered(database, [place.lane])
+    const { job, queue, grouped } = lanes.get(place.lane)
+    const group = grouped === 1 ? place.grp : null
+    const running = yield* Running.read(database, lanes)
+    const scopes = [rateScope.job(job), rateScope.queue(queue), rateScope.group(job, group ?? '')]
+    const logs = yield* rates.read(database, scopes)
+    const facts = {
+      job,
+      queue,
+      group,
+      isAlone: yield* this.#isAlone(job),
+      runningOfKey: running.runningOf(job),
+      runningInQueue: running.runningIn(queue),
+      runningInGroup: running.runningInGroup(job, group ?? ''),
+      logOf: (scope: string) => logs.of(scope),
+      now: time.now(),
+    }
+    return holdsOf(facts, rules)
+  }
+
+  /** Where it stands, while it is ready. */
+  *#placeOf(id: string): Steps<{ readonly lane: number; readonly grp: string } | undefined> {
+    if (!isJobId(id)) return undefined
+    const [place] = yield* wait(
+      this.#parts.database.all<{ lane: number; grp: string }>(`SELECT lane, grp FROM {jobs} WHERE id = ? AND ${isReady}`, [id]),
+    )
+    return place
+  }
+
+  /** Whether a ready job of this key must run alone. */
+  *#isAlone(job: string): Steps<boolean> {
+    const { database } = this.#parts
+    const isReadyLane = `${isReadyIn(database.dialect, '{lanes}.lane')} = 1`
+    const alone = `SELECT lane FROM {lanes} WHERE job = ? AND single = 1 AND ${isReadyLane} LIMIT 1`
+    return (yield* wait(database.all(alone, [job]))).length > 0
+  }
+}

@@ -1,0 +1,126 @@
+import { type Steps, wait } from '../../../core/answer.ts'
+import { isSameSeal, type Seal } from '../../../envelope/envelope.ts'
+import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../../../queue/contract/store.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import type { Lane, Lanes } from '../lanes/lanes.ts'
+import { type JobChange, type JobRow, stateAfter, withError } from '../rows/job-row.ts'
+import { isJobId, movedFrom } from '../rows/lease-token.ts'
+import type { LoadedJobs } from '../rows/loaded-jobs.ts'
+import { stateNumber } from '../rows/tables.ts'
+import type { SqlDatabase, SqlSession } from '../session.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+
+export interface AmendingParts {
+  readonly database: SqlDatabase
+  readonly transactions: Transactions
+  readonly lanes: Lanes
+  /** Another connection, where the transaction may see the database as it was when it began and not as it is. */
+  readonly beside?: SqlSession
+}
+
+interface PlacedAmendment extends Amendment {
+  readonly lane: Lane
+}
+
+/** What jobs carry, as it stands after the amendments so far. */
+type Seals = Map<string, Seal>
+
+/** Gives waiting jobs another payload, time and place; others only where that is asked for. */
+export class Amending {
+  readonly #parts: AmendingParts
+
+  constructor(parts: AmendingParts) {
+    this.#parts = parts
+  }
+
+  *amend(amendments: readonly Amendment[], time: QueueTime): Steps<readonly AmendAnswer[]> {
+    const placed = yield* this.#placed(amendments)
+    const ids = placed.flatMap((amendment) => amendment?.id ?? [])
+    if (ids.length === 0) return amendments.map(() => 'missing')
+    return yield* this.#parts.transactions.withJobs(ids, time, function* (hand) {
+      const expecting = placed.flatMap((amendment) => (amendment?.expected == null ? [] : amendment.id))
+      const seals = yield* sealsOf(hand.session, expecting)
+      return placed.map((amendment) => (amendment === null ? 'missing' : amendOne(hand, amendment, seals)))
+    })
+  }
+
+  *reject(rejections: readonly Rejection[], time: QueueTime): Steps<readonly RejectAnswer[]> {
+    const ids = rejections.map(({ id }) => id).filter(isJobId)
+    if (ids.length === 0) return rejections.map(() => 'missing')
+    return yield* this.#parts.transactions.withJobs(ids, time, function* (hand) {
+      const seals = yield* sealsOf(hand.session, ids)
+      return rejections.map((rejection) => rejectOne(hand, rejection, seals.get(rejection.id)))
+    })
+  }
+
+  /** With the lanes that the jobs are to stand in; null for jobs that are not there. */
+  *#placed(amendments: readonly Amendment[]): Steps<readonly (PlacedAmendment | null)[]> {
+    const { lanes } = this.#parts
+    const ids = amendments.map(({ id }) => id).filter(isJobId)
+    if (ids.length === 0) return amendments.map(() => null)
+    const schedules = yield* this.#schedulesOf(ids)
+    const place = function* (isRecurring: boolean) {
+      const meant = amendments.filter(({ id }) => schedules.has(id) && (schedules.get(id) !== null) === isRecurring)
+      const found = yield* lanes.of(
+        meant.map(({ envelope }) => envelope),
+        isRecurring,
+      )
+      return meant.map((amendment, index) => [amendment, { ...amendment, lane: found[index] as Lane }] as const)
+    }
+    const placed = new Map([...(yield* place(false)), ...(yield* place(true))])
+    return amendments.map((amendment) => placed.get(amendment) ?? null)
+  }
+
+  /** Of the jobs that are there. */
+  *#schedulesOf(ids: readonly string[]): Steps<ReadonlyMap<string, string | null>> {
+    const { database, beside } = this.#parts
+    const question = 'SELECT id, schedule FROM {jobs} WHERE id IN (?)'
+    const rows = yield* wait(database.all<{ id: string; schedule: string | null }>(question, [ids]))
+    const seen = new Map(rows.map(({ id, schedule }) => [id, schedule]))
+    if (seen.size === ids.length || beside === undefined) return seen
+    const others = yield* wait(beside.all<{ id: string; schedule: string | null }>(question, [ids]))
+    return new Map([...others.map(({ id, schedule }) => [id, schedule] as const), ...seen])
+  }
+}
+
+function amendOne(hand: LoadedJobs, amendment: PlacedAmendment, seals: Seals): AmendAnswer {
+  const { id, expected, envelope, lane, inAnyState, keepsTime } = amendment
+  const row = hand.get(id)
+  if (row === undefined) return 'missing'
+  if (row.state > stateNumber.running && inAnyState !== true) return 'ended'
+  if (row.state === stateNumber.running && inAnyState !== true) return 'claimed'
+  const seal = seals.get(id)
+  if (expected !== null && (seal === undefined || !isSameSeal(seal, expected))) return 'changed'
+  const { group, identity, payload, signature } = envelope
+  const runAt = keepsTime === true ? row.run_at : hand.dueAt(envelope.runAt)
+  const state = row.state >= stateNumber.blocked ? row.state : stateAfter(runAt - hand.now)
+  const change: JobChange = { lane: lane.lane, grp: group ?? '', state, run_at: runAt, identity, payload, signature }
+  const isElsewhere = state === stateNumber.running && lane.lane !== row.lane
+  hand.change(id, isElsewhere ? { ...change, ...heldElsewhere(row) } : change)
+  seals.set(id, { identity, payload, signature })
+  return 'amended'
+}
+
+/** Whoever holds it has a token that says another lane. The end of a linked job is counted where its row stands. */
+function heldElsewhere({ lane, token }: JobRow): JobChange {
+  return { linked: 1, token: movedFrom(lane, token as string) }
+}
+
+function rejectOne(hand: LoadedJobs, { id, expected, error }: Rejection, seal: Seal | undefined): RejectAnswer {
+  const row = hand.get(id)
+  if (row === undefined || seal === undefined) return 'missing'
+  if (row.state > stateNumber.running) return 'ended'
+  if (row.state === stateNumber.running) return 'claimed'
+  if (!isSameSeal(seal, expected)) return 'changed'
+  const errors = withError(row.errors, error)
+  hand.change(id, { state: stateNumber.dead, finished_at: hand.now, reason: 'rejected', result: null, errors })
+  return 'rejected'
+}
+
+/** Of those that somebody has expectations of, while their rows are locked: said again, to see them as they are. */
+function* sealsOf(session: SqlSession, ids: readonly string[]): Steps<Seals> {
+  if (ids.length === 0) return new Map()
+  const question = 'SELECT id, identity, payload, signature FROM {jobs} WHERE id IN (?) ORDER BY id FOR UPDATE'
+  const rows = yield* wait(session.all<Seal & { readonly id: string }>(question, [ids]))
+  return new Map(rows.map(({ id, ...seal }) => [id, seal]))
+}

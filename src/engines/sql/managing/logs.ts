@@ -1,0 +1,126 @@
+import { type Steps, wait } from '../../../core/answer.ts'
+import {
+  exceeds,
+  extentWith,
+  keptFrom,
+  type LogBounds,
+  type LogChunk,
+  type LogExtent,
+  type LogStore,
+  type PlacedLogChunk,
+  placeChunk,
+  type StoredLogChunk,
+} from '../../../queue/contract/log-store.ts'
+import { isJobId } from '../rows/lease-token.ts'
+import type { SqlDatabase, SqlSession } from '../session.ts'
+import type { Stepped } from '../stepped.ts'
+
+const columns = ['job_id', 'first_line', 'last_line', 'attempt', 'bytes', 'body'] as const
+
+type LogRow = Readonly<Record<'first_line' | 'last_line' | 'attempt' | 'bytes', number>> & {
+  readonly job_id: string
+  readonly body: string
+}
+
+/** So often lines are written again whose numbers another writer, who has lost the job's lease, took at the same moment. */
+const mostTries = 20
+
+/** What jobs have logged: a row for each chunk of lines. */
+export class Logs implements Stepped<LogStore> {
+  readonly #database: SqlDatabase
+  /** Where the last sweep ended; null at the beginning. */
+  #sweptUpTo: string | null = null
+
+  constructor(database: SqlDatabase) {
+    this.#database = database
+  }
+
+  *append(chunks: readonly LogChunk[], bounds: LogBounds): Steps<void> {
+    let left: readonly LogChunk[] = chunks.filter(({ id, lines }) => isJobId(id) && lines > 0)
+    for (let tries = 1; left.length > 0 && tries <= mostTries; tries++) {
+      const meant = left
+      left = yield* wait(this.#database.transaction((session) => this.#append(session, meant, bounds)))
+    }
+  }
+
+  *read(id: string, after: number, limit: number): Steps<readonly StoredLogChunk[]> {
+    if (!isJobId(id)) return []
+    const rows = yield* wait(
+      this.#database.all<Omit<LogRow, 'job_id' | 'bytes'>>(
+        'SELECT first_line, last_line, attempt, body FROM {logs} WHERE job_id = ? AND last_line > ? ORDER BY first_line LIMIT ?',
+        [id, after, limit],
+      ),
+    )
+    return rows.map(({ first_line, last_line, attempt, body }) => ({ attempt, first: first_line, last: last_line, text: body }))
+  }
+
+  *sweep(limit: number): Steps<number> {
+    const from = this.#sweptUpTo === null ? '' : 'WHERE job_id > ?'
+    const rows = yield* wait(
+      this.#database.all<{ job_id: string }>(`SELECT DISTINCT job_id FROM {logs} ${from} ORDER BY job_id LIMIT ?`, [
+        ...(this.#sweptUpTo === null ? [] : [this.#sweptUpTo]),
+        limit,
+      ]),
+    )
+    const ids = rows.map(({ job_id }) => job_id)
+    this.#sweptUpTo = ids.length < limit ? null : (ids.at(-1) ?? null)
+    if (ids.length === 0) return 0
+    const there = yield* wait(this.#database.all<{ id: string }>('SELECT id FROM {jobs} WHERE id IN (?)', [ids]))
+    const known = new Set(there.map(({ id }) => id))
+    const gone = ids.filter((id) => !known.has(id))
+    if (gone.length > 0) yield* wait(this.#database.run('DELETE FROM {logs} WHERE job_id IN (?)', [gone]))
+    return ids.length
+  }
+
+  /** Gives the chunks whose numbers were taken meanwhile. */
+  *#append(session: SqlSession, chunks: readonly LogChunk[], bounds: LogBounds): Steps<readonly LogChunk[]> {
+    const extents = yield* extentsOf(session, [...new Set(chunks.map(({ id }) => id))])
+    const rows: LogRow[] = []
+    for (const chunk of chunks) {
+      const extent = extents.get(chunk.id)
+      // The job was deleted meanwhile.
+      if (extent === undefined) continue
+      const placed = placeChunk(chunk, extent)
+      extents.set(chunk.id, extentWith(extent, placed))
+      rows.push(rowOf(chunk.id, placed))
+    }
+    if (rows.length === 0) return []
+    const written = yield* wait(session.insertNew('logs', columns, rows, 'job_id'))
+    const large = [...extents].filter(([id, extent]) => written.has(id) && exceeds(extent, bounds))
+    yield* drop(session, new Map(large), bounds)
+    return chunks.filter(({ id }) => extents.has(id) && !written.has(id))
+  }
+}
+
+/** Of those that are there. */
+function* extentsOf(session: SqlSession, ids: readonly string[]): Steps<Map<string, LogExtent>> {
+  const number = session.dialect.wholeNumber
+  const rows = yield* wait(
+    session.all<{ id: string; last_line: number; total_lines: number; total_bytes: number }>(
+      `SELECT {jobs}.id AS id, COALESCE(MAX(logs.last_line), 0) AS last_line,
+         CAST(COALESCE(SUM(logs.last_line - logs.first_line + 1), 0) AS ${number}) AS total_lines,
+         CAST(COALESCE(SUM(logs.bytes), 0) AS ${number}) AS total_bytes
+       FROM {jobs} LEFT JOIN {logs} AS logs ON logs.job_id = {jobs}.id WHERE {jobs}.id IN (?) GROUP BY {jobs}.id`,
+      [ids],
+    ),
+  )
+  return new Map(rows.map((row) => [row.id, { last: row.last_line, lines: row.total_lines, bytes: row.total_bytes }]))
+}
+
+/** Drops the oldest lines of jobs that have too many. */
+function* drop(session: SqlSession, large: ReadonlyMap<string, LogExtent>, bounds: LogBounds): Steps<void> {
+  for (const [id, extent] of large) {
+    const rows = yield* wait(
+      session.all<Pick<LogRow, 'first_line' | 'last_line' | 'bytes'>>(
+        'SELECT first_line, last_line, bytes FROM {logs} WHERE job_id = ? ORDER BY first_line',
+        [id],
+      ),
+    )
+    const chunks = rows.map(({ first_line, last_line, bytes }) => ({ first: first_line, last: last_line, bytes }))
+    yield* wait(session.run('DELETE FROM {logs} WHERE job_id = ? AND first_line < ?', [id, keptFrom(chunks, extent, bounds)]))
+  }
+}
+
+function rowOf(job_id: string, { first, last, attempt, bytes, text }: PlacedLogChunk): LogRow {
+  return { job_id, first_line: first, last_line: last, attempt, bytes, body: text }
+}

@@ -1,0 +1,102 @@
+import type { Steps } from '../../../core/answer.ts'
+import { pausedJobKey, pausedJobsIn, pausedQueuesIn } from '../../../queue/claiming/pausing.ts'
+import type { JobStore } from '../../../queue/contract/store.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import { sqlNumbers } from '../keys/numbers.ts'
+import type { UniqueKeys } from '../keys/unique-keys.ts'
+import type { Counts } from '../lanes/counts.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import { Holding } from '../limits/holding.ts'
+import type { Rates } from '../limits/rates.ts'
+import { scheduleStore } from '../schedules/schedule-store.ts'
+import type { Sending } from '../sending/sending.ts'
+import type { SqlDatabase } from '../session.ts'
+import { Replaying } from '../settling/replaying.ts'
+import type { Stepped } from '../stepped.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+import type { Mending } from '../workflows/mending.ts'
+import type { Trees } from '../workflows/trees.ts'
+import { Amending } from './amending.ts'
+import { Changing } from './changing.ts'
+import { Logs } from './logs.ts'
+import { Looking } from './looking.ts'
+import { Removing } from './removing.ts'
+import { Workers } from './workers.ts'
+
+export interface StoreParts {
+  readonly database: SqlDatabase
+  readonly transactions: Transactions
+  readonly lanes: Lanes
+  readonly counts: Counts
+  readonly rates: Rates
+  readonly uniqueKeys: UniqueKeys
+  readonly sending: Sending
+  readonly trees: Trees
+  readonly mending: Mending
+  readonly time: QueueTime
+  /** After something may have become ready. */
+  readonly wake: () => void
+}
+
+/** Looking into the queue, and changing what waits in it. */
+export function sqlStore(parts: StoreParts): Stepped<JobStore> {
+  const { database, transactions, trees, mending, time, wake } = parts
+  const looking = new Looking(parts)
+  const removing = new Removing(parts)
+  const changing = new Changing(database, transactions)
+  const amending = new Amending(parts)
+  const replaying = new Replaying(parts)
+  const holding = new Holding(parts)
+  const workers = new Workers(database)
+  const logs = new Logs(database)
+  function* waking<Value>(work: Steps<Value>): Steps<Value> {
+    const answer = yield* work
+    wake()
+    return answer
+  }
+  return {
+    get: (id) => looking.get(id),
+    list: (filter) => looking.list(filter),
+    counts: (options = {}) => looking.jobCounts(options),
+    leases: (owners) => looking.leases(owners),
+    leasesOf: (ids) => looking.leasesOf(ids),
+    cancel: (id) => waking(changing.cancel(id, time)),
+    reschedule: (id, runAt) => waking(changing.reschedule(id, runAt, time)),
+    amend: (amendments) => waking(amending.amend(amendments, time)),
+    reject: (rejections) => waking(amending.reject(rejections, time)),
+    retry: (ids) => waking(replaying.retry(ids, time)),
+    remove: (filter) => removing.remove(filter, time),
+    report: (reports) => changing.report(reports),
+    links: (id) => trees.links(id),
+    tree: (root) => trees.counts(root),
+    cancelTree: (id) => waking(trees.cancel(id, time)),
+    *mend(limit) {
+      const report = yield* mending.mend(limit, time)
+      if (report.mended > 0) wake()
+      return report
+    },
+    pause: (queue) => changing.pause(queue),
+    resume: (queue) => waking(changing.resume(queue)),
+    *pausedQueues() {
+      return pausedQueuesIn(yield* changing.paused())
+    },
+    pauseJob: (job) => changing.pause(pausedJobKey(job)),
+    resumeJob: (job) => waking(changing.resume(pausedJobKey(job))),
+    *pausedJobs() {
+      return pausedJobsIn(yield* changing.paused())
+    },
+    holds: (id, rules) => holding.holds(id, rules, time),
+    schedules: scheduleStore(parts, waking),
+    workers: {
+      announce: (worker, ttlMs) => workers.announce(worker, ttlMs, time),
+      leave: (owner) => workers.leave(owner),
+      list: () => workers.list(time.now()),
+    },
+    numbers: sqlNumbers(database),
+    logs: {
+      append: (chunks, bounds) => logs.append(chunks, bounds),
+      read: (id, after, limit) => logs.read(id, after, limit),
+      sweep: (limit) => logs.sweep(limit),
+    },
+  }
+}

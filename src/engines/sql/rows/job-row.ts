@@ -1,0 +1,120 @@
+import { digest } from '../../../core/text/digest.ts'
+import type { AttemptError } from '../../../queue/contract/failure.ts'
+import { readErrors } from '../../../queue/model/spoilt.ts'
+import { type ColumnName, stateNumber } from './tables.ts'
+
+export { scopedKey, unscopedKey } from '../../../queue/model/unique-key.ts'
+
+/** A job as far as changing its state goes: without what it carries. */
+export interface JobRow {
+  readonly id: string
+  readonly lane: number
+  readonly grp: string
+  readonly state: number
+  readonly run_at: number
+  readonly unique_key: string | null
+  readonly unique_until: number | null
+  readonly held_key: string | null
+  readonly schedule: string | null
+  readonly attempts: number
+  readonly rescues: number
+  readonly token: string | null
+  readonly owner: string | null
+  readonly lease_until: number | null
+  readonly started_at: number | null
+  readonly cancel: number
+  readonly begun: number
+  readonly finished_at: number | null
+  readonly reason: string | null
+  readonly errors: string | null
+  readonly linked: number
+}
+
+/** One less than the column holds: what somebody has written there must not be in the way of a claim. */
+export const mostAttempts = 2 ** 31 - 2
+
+/** As the claims count them in their statements. */
+export function attemptsAfter(attempts: number): number {
+  return Math.min(attempts, mostAttempts) + 1
+}
+
+export const rowColumns = [
+  'id',
+  'lane',
+  'grp',
+  'state',
+  'run_at',
+  'unique_key',
+  'unique_until',
+  'held_key',
+  'schedule',
+  'attempts',
+  'rescues',
+  'token',
+  'owner',
+  'lease_until',
+  'started_at',
+  'cancel',
+  'begun',
+  'finished_at',
+  'reason',
+  'errors',
+  'linked',
+] as const satisfies readonly (ColumnName<'jobs'> & keyof JobRow)[]
+
+/** What a change may say beside the columns of the row: what the job carries. */
+export interface CarriedColumns {
+  readonly created_at: number
+  readonly identity: string
+  readonly payload: string
+  readonly signature: string | null
+  readonly result: string | null
+  readonly seal: string | null
+  readonly progress: string | null
+  readonly crowd: number | null
+}
+
+export type JobChange = Partial<Omit<JobRow, 'id'> & CarriedColumns>
+
+/** Changes that free a job of its lease. */
+export const unleased = { lease_until: null, cancel: 0 } as const
+
+/** Of a job that has not ended well, or is to be done again. */
+export const unresulted = { result: null, seal: null } as const
+
+/** Numbers of the times for which a unique key is held, as stored. Any other number is the instant until which it is. */
+export const untilNumber = { ended: 0, started: 1, ever: 2 } as const
+
+type KeyedRow = Pick<JobRow, 'state' | 'unique_key' | 'unique_until' | 'started_at'>
+
+/** What stands in the unique index for a job: while its state holds its key, a digest that fits into any index. */
+export function heldKeyOf({ state, unique_key, unique_until, started_at }: KeyedRow): string | null {
+  if (unique_key === null || state >= stateNumber.succeeded) return null
+  const isHeld = unique_until === untilNumber.ended || (unique_until === untilNumber.started && started_at === null)
+  return isHeld ? digestOfKey(unique_key) : null
+}
+
+/** Keys may be long, and are found by their digests. */
+export function digestOfKey(scopedKey: string): string {
+  return digest(scopedKey)
+}
+
+const keptErrors = 20
+
+/** The history with one more error at its end, and its oldest dropped where there are too many. */
+export function withError(errors: string | null, error: AttemptError): string {
+  return JSON.stringify([...readErrors(errors), error].slice(-keptErrors))
+}
+
+export function rowEnded({ state }: Pick<JobRow, 'state'>): boolean {
+  return state >= stateNumber.succeeded
+}
+
+export function lastErrorOf(errors: string | null): string | null {
+  return readErrors(errors).at(-1)?.message ?? null
+}
+
+/** A job that is to run after so long waits for its time, or is ready at once. */
+export function stateAfter(delayMs: number): number {
+  return delayMs > 0 ? stateNumber.scheduled : stateNumber.ready
+}

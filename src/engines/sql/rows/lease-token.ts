@@ -1,0 +1,50 @@
+/**
+ * The secret that a lease's owner holds. It names the job and its lane, so that settling needs no look-up, and the claim, so that
+ * a later owner of the same job has another one.
+ */
+export interface Token {
+  readonly id: string
+  readonly lane: number
+  readonly claim: string
+}
+
+/** `held` is what the job's row says of its lease. */
+export function writeToken(id: string, lane: number, held: string): string {
+  const [claim, from = lane] = held.split('.')
+  return `${id}.${from}.${claim}`
+}
+
+/**
+ * What the row of a running job says of its lease once the job was moved to another lane: the claim, and the lane of which the
+ * token tells that was handed out.
+ */
+export function movedFrom(lane: number, held: string): string {
+  return held.includes('.') ? held : `${held}.${lane}`
+}
+
+/** Both of what the row of a job may say whose lease this is. */
+export function heldAs({ lane, claim }: Token): readonly string[] {
+  return [claim, movedFrom(lane, claim)]
+}
+
+/** The claim of which a row tells, without the lane. */
+export function claimOf(held: string | null): string | null {
+  return held === null ? null : (held.split('.')[0] as string)
+}
+
+export function readToken(text: string): Token | undefined {
+  const [id, lane, claim, ...rest] = text.split('.')
+  if (id === undefined || lane === undefined || claim === undefined || rest.length > 0) return undefined
+  if (!isJobId(id) || !madeHere.test(claim)) return undefined
+  const number = Number(lane)
+  return Number.isSafeInteger(number) ? { id, lane: number, claim } : undefined
+}
+
+/** A claim is a random token, and its text goes into statements unquoted. */
+const madeHere = /^[\w-]{22}$/
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Engines refuse another text where an id belongs, and no job has one. */
+export function isJobId(text: string): boolean {
+  return uuid.test(text)
+}

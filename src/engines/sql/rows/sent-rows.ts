@@ -1,0 +1,72 @@
+import type { Envelope } from '../../../envelope/envelope.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import { writeUntil } from '../keys/unique-keys.ts'
+import { crowdOf } from '../lanes/lane-numbers.ts'
+import type { Lane } from '../lanes/lanes.ts'
+import type { SqlRow } from '../session.ts'
+import { heldKeyOf, scopedKey } from './job-row.ts'
+import { type ColumnName, stateNumber } from './tables.ts'
+
+export const plainColumns = [
+  'id',
+  'lane',
+  'state',
+  'run_at',
+  'created_at',
+  'identity',
+  'payload',
+  'signature',
+] as const satisfies readonly ColumnName<'jobs'>[]
+
+export const widerColumns = [...plainColumns, 'number', 'crowd'] as const satisfies readonly ColumnName<'jobs'>[]
+
+export type PlainRow = SqlRow &
+  Readonly<Record<'id' | 'identity' | 'payload', string>> &
+  Readonly<Record<'lane' | 'state', number>> & {
+    /** Only where it has one. */
+    readonly number?: number
+    /** Only where its lane is crowded. */
+    readonly crowd?: number
+  }
+
+export const sentColumns = [
+  ...widerColumns,
+  'grp',
+  'unique_key',
+  'unique_until',
+  'held_key',
+  'schedule',
+  'linked',
+] as const satisfies readonly ColumnName<'jobs'>[]
+
+export type SentRow = PlainRow & {
+  readonly grp: string
+  readonly unique_key: string | null
+  readonly unique_until: number | null
+  readonly held_key: string | null
+}
+
+/** A row without a unique key, a group, a schedule or links: those columns have their defaults. */
+export function plainRowOf(envelope: Envelope, lane: Lane, time: QueueTime, runAt = time.dueAt(envelope.runAt)): PlainRow {
+  const { id, number, createdAt, identity, payload, signature } = envelope
+  const state = runAt <= time.now() ? stateNumber.ready : stateNumber.scheduled
+  const row = { id, lane: lane.lane, state, run_at: runAt, created_at: createdAt, identity, payload, signature }
+  const crowd = crowdOf(lane)
+  if (number === null && crowd === null) return row
+  return { ...row, ...(number !== null && { number }), ...(crowd !== null && { crowd }) }
+}
+
+/** Most jobs have no number and stand in no crowded lane, and then nothing of that travels. */
+export function columnsOf(rows: readonly PlainRow[]): typeof plainColumns | typeof widerColumns {
+  return rows.some(({ number, crowd }) => number !== undefined || crowd !== undefined) ? widerColumns : plainColumns
+}
+
+export function rowOf(envelope: Envelope, lane: Lane, time: QueueTime, schedule: string | null): SentRow {
+  const { job, group, uniqueKey, uniqueUntil } = envelope
+  // The instants of a schedule are the same whoever stores them.
+  const plain = plainRowOf(envelope, lane, time, schedule === null ? undefined : envelope.runAt)
+  const unique_key = uniqueKey === null ? null : scopedKey(job, uniqueKey)
+  const unique_until = uniqueKey === null ? null : writeUntil(uniqueUntil)
+  const held_key = unique_key === null ? null : heldKeyOf({ state: plain.state, unique_key, unique_until, started_at: null })
+  return Object.assign(plain, { grp: group ?? '', unique_key, unique_until, schedule, linked: 0, held_key })
+}

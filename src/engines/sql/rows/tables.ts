@@ -1,0 +1,349 @@
+/** Numbers of the states as stored. Below 4 a job is alive. */
+export const stateNumber = {
+  ready: 0,
+  scheduled: 1,
+  blocked: 2,
+  running: 3,
+  succeeded: 4,
+  dead: 5,
+  cancelled: 6,
+  skipped: 7,
+} as const
+
+/**
+ * Conditions on jobs that are found by their ids. Written as a sum, so that no planner takes the index of all jobs in that state for
+ * the quicker way to a few of them.
+ */
+export const isReady = 'state + 0 = 0'
+export const isRunning = 'state + 0 = 3'
+/**
+ * Of jobs that are found by their lanes too: those that wait for a time or for others, that ended otherwise than well, or in a workflow.
+ * As a product it is quick to tell of all others: of those that are ready, run, or ended well and alone.
+ */
+export const isSoughtByLane = 'state * (state - 3) * (state - 4 + linked) <> 0'
+export const crowdIsReady = `${isReady} AND crowd IS NOT NULL`
+
+/**
+ * What a column holds: an id of a job; a short text that is compared exactly and can stand in an index; a text of any length; a
+ * number that fits into 32 bits; an instant or another number up to 2^53; yes or no as 1 or 0; or a number that the table counts up.
+ */
+export type ColumnType = 'id' | 'name' | 'text' | 'int' | 'big' | 'flag' | 'serial'
+
+/** A table, column or index that is not in the first schema says since which version it is there. */
+interface Dated {
+  readonly since?: number
+}
+
+interface Column extends Dated {
+  readonly type: ColumnType
+  readonly nullable?: boolean
+  readonly fallback?: string | number
+}
+
+function column(type: ColumnType, fallback?: string | number): Column {
+  return fallback === undefined ? { type } : { type, fallback }
+}
+
+function nullable(type: ColumnType, since?: number): Column {
+  return since === undefined ? { type, nullable: true } : { type, nullable: true, since }
+}
+
+export interface Table extends Dated {
+  readonly columns: Readonly<Record<string, Column>>
+  readonly primary: readonly string[]
+}
+
+/**
+ * The tables, as they are in the newest schema.
+ *
+ * `jobs`: one row a job. `lanes`: all jobs of one queue, key and priority stand in one lane; it is deleted when it
+ * was `empty_since` long. Jobs of groups (`grp`) share the lane of their key. What a claim reads is an index of ready jobs by lane, group and time. Where
+ * there are many lanes, the later ones are crowded: their jobs say their order in `crowd`, and stand in an index of that order too.
+ * `counts`: changes to the number of jobs of a lane in a state, to be summed up; now and then they are added to `totals`, which hold
+ * those of all lanes together as those of lane 0. Nobody waits for another one to count. `held_key` is a digest of the unique key
+ * while the job's state holds it; `unique_keys` are those that outlive their job.
+ * `groups`: the groups of a lane that may have ready jobs, in the order of their `turn`; one that is out of tokens is held until
+ * a time. `version` is another one after each arrival, so that a group is not dropped while a job arrives.
+ * `links`, `edges`, `gone`: workflows. A job is `linked` when it is part of one or somebody waits for it; no other job costs
+ * what links cost. An edge says that one job waits for another: it counts in the `pending` of the one that waits while it is
+ * `waiting`, and outlives its target. `target_name` is what was waited for where that is no id; `child_key` is a digest of the
+ * `child_name` that a parent has for its child. `doom` and `ending` are what will become of a job that runs, or is done. One
+ * that `stands_in` for others is skipped where none of them has failed.
+ * `schedules`: a schedule has the revision of its last change; one that was said at run time has a `definition`.
+ * `removed_schedules`: those that are gone, until every scheduler has noticed.
+ * `numbers`: the next number that a job may be called by.
+ * `transfers`: parcels of jobs that leave for another queue, receipts of those that have arrived, and the name of this queue.
+ * `mutexes`: rows to be locked by whoever must be alone in what it does.
+ * `logs`: what jobs have logged, a row for each chunk of lines; `body` is what `LogLine` says. `tags`: the words that jobs are found by.
+ */
+export const tables = {
+  jobs: {
+    columns: {
+      id: column('id'),
+      lane: column('int'),
+      grp: column('name', ''),
+      state: column('int'),
+      run_at: column('big'),
+      created_at: column('big'),
+      identity: column('text'),
+      payload: column('text'),
+      signature: nullable('text'),
+      unique_key: nullable('text'),
+      unique_until: nullable('big'),
+      held_key: nullable('name'),
+      schedule: nullable('name'),
+      attempts: column('int', 0),
+      rescues: column('int', 0),
+      token: nullable('name'),
+      owner: nullable('name'),
+      lease_until: nullable('big'),
+      started_at: nullable('big'),
+      cancel: column('flag', 0),
+      begun: column('flag', 0),
+      finished_at: nullable('big'),
+      result: nullable('text'),
+      progress: nullable('text'),
+      reason: nullable('text'),
+      errors: nullable('text'),
+      linked: column('flag', 0),
+      number: nullable('big', 2),
+      seal: nullable('text', 3),
+      crowd: nullable('int', 6),
+    },
+    primary: ['id'],
+  },
+  lanes: {
+    columns: {
+      lane: column('serial'),
+      queue: column('name'),
+      job: column('name'),
+      priority: column('int'),
+      single: column('flag'),
+      recurring: column('flag'),
+      grouped: column('flag'),
+      turn: column('big', 0),
+      empty_since: nullable('big', 6),
+    },
+    primary: ['lane'],
+  },
+  counts: {
+    columns: { entry: column('serial'), lane: column('int'), state: column('int'), jobs: column('big') },
+    primary: ['entry'],
+  },
+  groups: {
+    columns: {
+      lane: column('int'),
+      grp: column('name'),
+      turn: column('big'),
+      held_until: column('big', 0),
+      version: column('name'),
+    },
+    primary: ['lane', 'grp'],
+  },
+  rates: {
+    columns: { scope: column('name'), log: column('text'), expires_at: column('big') },
+    primary: ['scope'],
+  },
+  unique_keys: {
+    columns: { held_key: column('name'), job_id: column('id'), until: nullable('big') },
+    primary: ['held_key'],
+  },
+  links: {
+    columns: {
+      id: column('id'),
+      root: column('name'),
+      parent: nullable('id'),
+      longest_wait_ms: column('big'),
+      pending: column('int', 0),
+      gives_up_at: nullable('big'),
+      doom: nullable('text'),
+      ending: nullable('text'),
+      stands_in: column('flag', 0),
+    },
+    primary: ['id'],
+  },
+  edges: {
+    columns: {
+      edge: column('serial'),
+      waiter: column('id'),
+      target: column('id'),
+      target_name: nullable('text'),
+      target_job: nullable('name'),
+      child_key: nullable('name'),
+      child_name: nullable('text'),
+      policy: column('name'),
+      waiting: column('flag', 1),
+      outcome: nullable('int'),
+      result: nullable('text'),
+      error: nullable('text'),
+      seal: nullable('text', 3),
+    },
+    primary: ['edge'],
+  },
+  gone: {
+    columns: { root: column('name'), state: column('int'), jobs: column('int') },
+    primary: ['root', 'state'],
+  },
+  paused: { columns: { queue: column('name') }, primary: ['queue'] },
+  once: {
+    columns: {
+      once_key: column('name'),
+      job_id: column('name'),
+      claimed_at: column('big'),
+      done_until: nullable('big'),
+      result: nullable('text'),
+      seal: nullable('text', 3),
+    },
+    primary: ['once_key'],
+  },
+  locks: {
+    columns: {
+      name: column('name'),
+      owner: column('name'),
+      host: column('name'),
+      pid: column('int'),
+      since: column('big'),
+      expires_at: column('big'),
+    },
+    primary: ['name'],
+  },
+  mutexes: { columns: { name: column('name') }, primary: ['name'] },
+  workers: {
+    columns: { owner: column('name'), seen_at: column('big'), expires_at: column('big'), said: column('text') },
+    primary: ['owner'],
+  },
+  worker_jobs: { columns: { owner: column('name'), jobs: column('text') }, primary: ['owner'] },
+  schedules: {
+    columns: {
+      name: column('name'),
+      expression: column('text'),
+      timezone: column('name'),
+      version: column('text'),
+      since: column('big'),
+      paused_at: nullable('big'),
+      definition: nullable('text', 4),
+      signature: nullable('text', 4),
+      revision: { type: 'big', fallback: 1, since: 4 },
+    },
+    primary: ['name'],
+  },
+  removed_schedules: {
+    columns: { name: column('name'), revision: column('big'), removed_at: column('big') },
+    primary: ['name'],
+    since: 4,
+  },
+  schedule_revision: { columns: { one: column('int'), revision: column('big') }, primary: ['one'] },
+  occurrences: {
+    columns: {
+      schedule: column('name'),
+      at: column('big'),
+      job_id: column('id'),
+      stored_at: column('big'),
+      outcome: nullable('int'),
+      started_at: nullable('big'),
+      finished_at: nullable('big'),
+    },
+    primary: ['schedule', 'at'],
+  },
+  numbers: { columns: { one: column('int'), next: column('big') }, primary: ['one'], since: 2 },
+  transfers: {
+    columns: {
+      name: column('name'),
+      part: column('int'),
+      target: nullable('name'),
+      at: column('big'),
+      body: column('text'),
+    },
+    primary: ['name', 'part'],
+    since: 6,
+  },
+  logs: {
+    columns: {
+      job_id: column('id'),
+      first_line: column('big'),
+      last_line: column('big'),
+      attempt: column('int'),
+      bytes: column('int'),
+      body: column('text'),
+    },
+    primary: ['job_id', 'first_line'],
+    since: 5,
+  },
+  tags: { columns: { tag: column('name'), job_id: column('id') }, primary: ['tag', 'job_id'], since: 5 },
+  totals: { columns: { lane: column('int'), state: column('int'), jobs: column('big') }, primary: ['lane', 'state'], since: 7 },
+} as const satisfies Readonly<Record<string, Table>>
+
+/** Where results are kept, each with what workers have signed of it. */
+export const sealedTables = ['jobs', 'edges', 'once'] as const
+
+export type TableName = keyof typeof tables
+export type ColumnName<Name extends TableName> = keyof (typeof tables)[Name]['columns'] & string
+
+/** An index. `where` narrows it to the rows that are looked for, on engines that have such indexes. */
+export interface Index extends Dated {
+  readonly name: string
+  readonly table: TableName
+  readonly columns: readonly string[]
+  readonly unique?: boolean
+  /** For engines with partial indexes: only rows for which this holds. */
+  readonly where?: string
+  /** One of those that find jobs by their states: see `Dialect.inState`. */
+  readonly isOfStates?: boolean
+}
+
+export const indexes: readonly Index[] = [
+  { name: 'lanes_key', table: 'lanes', columns: ['queue', 'job', 'priority', 'single', 'recurring', 'grouped'], unique: true },
+  { name: 'lanes_job', table: 'lanes', columns: ['job', 'queue'], since: 7 },
+  { name: 'jobs_ready', table: 'jobs', columns: ['lane', 'grp', 'run_at', 'id'], where: 'state = 0', isOfStates: true },
+  {
+    name: 'jobs_crowd',
+    table: 'jobs',
+    columns: ['crowd', 'run_at', 'id'],
+    // Written so that no planner takes another index of ready jobs, and sorts them all, for the quicker way to the first ones.
+    where: crowdIsReady,
+    isOfStates: true,
+    since: 7,
+  },
+  { name: 'jobs_lane', table: 'jobs', columns: ['lane', 'id'], where: isSoughtByLane, isOfStates: true, since: 7 },
+  { name: 'jobs_scheduled', table: 'jobs', columns: ['run_at', 'id'], where: 'state = 1', isOfStates: true },
+  { name: 'jobs_running', table: 'jobs', columns: ['lease_until'], where: 'state = 3', isOfStates: true },
+  { name: 'jobs_ended', table: 'jobs', columns: ['state', 'finished_at'], where: 'state >= 4', isOfStates: true },
+  { name: 'jobs_cancelling', table: 'jobs', columns: ['owner'], where: 'cancel = 1', isOfStates: true },
+  { name: 'jobs_recurring', table: 'jobs', columns: ['schedule', 'run_at'], where: 'schedule IS NOT NULL' },
+  { name: 'jobs_unique', table: 'jobs', columns: ['held_key'], where: 'held_key IS NOT NULL', unique: true },
+  { name: 'jobs_number', table: 'jobs', columns: ['number'], where: 'number IS NOT NULL', unique: true, since: 2 },
+  { name: 'groups_turns', table: 'groups', columns: ['lane', 'held_until', 'turn'] },
+  { name: 'groups_held', table: 'groups', columns: ['held_until'], where: 'held_until > 0' },
+  { name: 'rates_expiry', table: 'rates', columns: ['expires_at'] },
+  { name: 'unique_keys_until', table: 'unique_keys', columns: ['until'], where: 'until IS NOT NULL' },
+  { name: 'links_root', table: 'links', columns: ['root'] },
+  { name: 'links_waiting', table: 'links', columns: ['gives_up_at'], where: 'gives_up_at IS NOT NULL' },
+  { name: 'edges_waiter', table: 'edges', columns: ['waiter', 'child_key'] },
+  { name: 'edges_target', table: 'edges', columns: ['target', 'outcome'], where: 'outcome IS NULL' },
+  { name: 'once_done', table: 'once', columns: ['done_until'], where: 'done_until IS NOT NULL' },
+  { name: 'once_held', table: 'once', columns: ['done_until', 'claimed_at'], where: 'done_until IS NULL' },
+  { name: 'locks_expiry', table: 'locks', columns: ['expires_at'] },
+  { name: 'workers_expiry', table: 'workers', columns: ['expires_at'] },
+  { name: 'schedules_revision', table: 'schedules', columns: ['revision'], since: 4 },
+  { name: 'removed_schedules_revision', table: 'removed_schedules', columns: ['revision'], since: 4 },
+  { name: 'occurrences_at', table: 'occurrences', columns: ['at'] },
+  { name: 'occurrences_job', table: 'occurrences', columns: ['job_id'] },
+  { name: 'tags_job', table: 'tags', columns: ['job_id'], since: 5 },
+  { name: 'occurrences_unended', table: 'occurrences', columns: ['schedule', 'outcome', 'at'], where: 'outcome IS NULL' },
+]
+
+export type NamedTable = readonly [name: TableName, table: Table]
+
+/** As they were in the first version of the schema. */
+export const firstTables: readonly NamedTable[] = Object.entries(tables as Readonly<Record<string, Table>>)
+  .filter(([, table]) => isFirst(table))
+  .map(([name, table]) => {
+    const columns = Object.fromEntries(Object.entries(table.columns).filter(([, column]) => isFirst(column)))
+    return [name as TableName, { ...table, columns }]
+  })
+
+export const firstIndexes: readonly Index[] = indexes.filter(isFirst)
+
+function isFirst({ since }: Dated): boolean {
+  return since === undefined
+}

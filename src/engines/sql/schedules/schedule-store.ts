@@ -1,0 +1,47 @@
+import type { Steps } from '../../../core/answer.ts'
+import type { ScheduleStore } from '../../../queue/contract/schedule-store.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import type { Sending } from '../sending/sending.ts'
+import type { SqlDatabase } from '../session.ts'
+import type { Stepped } from '../stepped.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+import { Occurrences } from './occurrences.ts'
+import { changesAfter } from './schedule-changes.ts'
+import { ScheduleRevision } from './schedule-revision.ts'
+import { Schedules } from './schedules.ts'
+import { Unended } from './unended.ts'
+
+export interface ScheduleStoreParts {
+  readonly database: SqlDatabase
+  readonly transactions: Transactions
+  readonly sending: Sending
+  readonly time: QueueTime
+}
+
+/** Schedules and their occurrences. `waking` wakes workers after what it is given. */
+export function scheduleStore(
+  { database, transactions, sending, time }: ScheduleStoreParts,
+  waking: <Value>(work: Steps<Value>) => Steps<Value>,
+): Stepped<ScheduleStore> {
+  const revision = new ScheduleRevision()
+  const unended = new Unended(database, transactions)
+  const occurrences = new Occurrences({ database, sending, revision })
+  const schedules = new Schedules({ database, transactions, revision, unended })
+  return {
+    register: (entries) => schedules.register(entries, time),
+    standings: (names) => schedules.standings(names),
+    revision: () => revision.read(database),
+    changes: (since, limit) => changesAfter(database, revision, since, limit),
+    enqueue: (wanted) => waking(occurrences.enqueue(wanted, time)),
+    find: (keys) => occurrences.find(keys),
+    recent: (schedule, upTo, limit) => occurrences.recent(schedule, upTo, limit),
+    neighbours: (key) => unended.neighbours(key, time),
+    markSeen: (keys) => unended.markSeen(keys, time),
+    skipWaiting: (request) => unended.skipWaiting(request, time),
+    pause: (name) => schedules.pause(name, time),
+    resume: (name) => schedules.resume(name, time),
+    remove: (name) => schedules.remove(name, time),
+    list: (filter = {}) => schedules.list(filter, time.now()),
+    forget: (before, limit) => occurrences.forget(before, limit),
+  }
+}

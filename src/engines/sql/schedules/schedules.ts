@@ -1,0 +1,209 @@
+import { type Answer, type Steps, wait } from '../../../core/answer.ts'
+import type { ScheduleEntry, ScheduleFilter, ScheduleRecord, ScheduleStanding } from '../../../queue/contract/schedule-store.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import type { LoadedJobs } from '../rows/loaded-jobs.ts'
+import { type DefinitionRow, definitionOf, type OccurrenceRow, occurrenceColumns, occurrenceOf } from '../rows/schedule-record.ts'
+import type { SqlDatabase, SqlSession } from '../session.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+import type { ScheduleRevision } from './schedule-revision.ts'
+import type { Unended } from './unended.ts'
+import { withdraw } from './withdrawing.ts'
+
+export interface SchedulesParts {
+  readonly database: SqlDatabase
+  readonly transactions: Transactions
+  readonly revision: ScheduleRevision
+  readonly unended: Unended
+}
+
+/** Schedules: what the code says of them, and what people said. */
+export class Schedules {
+  readonly #parts: SchedulesParts
+
+  constructor(parts: SchedulesParts) {
+    this.#parts = parts
+  }
+
+  /** Every program registers all its schedules when it starts. Most often none has changed, and nobody is to wait for another one. */
+  *register(entries: readonly ScheduleEntry[], time: QueueTime): Steps<void> {
+    const { database } = this.#parts
+    if (entries.length === 0) return
+    const names = [...new Set(entries.map(({ name }) => name))]
+    if (changesOf(entries, yield* wait(known(database, names)), time.now()).length === 0) return
+    yield* this.#change(time, function* (hand, revision) {
+      const changed = changesOf(entries, yield* wait(known(hand.session, names)), hand.now)
+      if (changed.length === 0) return 0
+      const rows = changed.map((row, index) => ({ ...row, revision: revision + 1 + index }))
+      const columns = ['expression', 'timezone', 'version', 'definition', 'signature', 'since', 'revision'] as const
+      yield* wait(hand.session.upsert('schedules', ['name', ...columns], rows, ['name'], columns))
+      const changedNames = changed.map(({ name }) => name)
+      yield* wait(hand.session.run('DELETE FROM {removed_schedules} WHERE name IN (?)', [changedNames]))
+      yield* withdraw(hand, changedNames)
+      return changed.length
+    })
+  }
+
+  pause(name: string, time: QueueTime): Steps<boolean> {
+    return this.#changeOne(name, time, function* (hand, { paused_at }, revision) {
+      if (paused_at !== null) return 0
+      const pause = 'UPDATE {schedules} SET paused_at = ?, revision = ? WHERE name = ?'
+      yield* wait(hand.session.run(pause, [hand.now, revision + 1, name]))
+      yield* withdraw(hand, [name])
+      return 1
+    })
+  }
+
+  /** One that is not paused was followed without a break, and still is. */
+  resume(name: string, time: QueueTime): Steps<boolean> {
+    return this.#changeOne(name, time, function* (hand, { paused_at }, revision) {
+      if (paused_at === null) return 0
+      const resume = 'UPDATE {schedules} SET paused_at = NULL, since = ?, revision = ? WHERE name = ?'
+      yield* wait(hand.session.run(resume, [hand.now, revision + 1, name]))
+      return 1
+    })
+  }
+
+  remove(name: string, time: QueueTime): Steps<boolean> {
+    const { unended } = this.#parts
+    return this.#changeOne(name, time, function* (hand, _, revision) {
+      yield* withdraw(hand, [name])
+      yield* unended.skipAll(hand, name, 'its schedule was removed')
+      yield* wait(hand.session.run('DELETE FROM {occurrences} WHERE schedule = ?', [name]))
+      yield* wait(hand.session.run('DELETE FROM {schedules} WHERE name = ?', [name]))
+      const removed = { name, revision: revision + 1, removed_at: hand.now }
+      const columns = ['revision', 'removed_at'] as const
+      yield* wait(hand.session.upsert('removed_schedules', ['name', ...columns], [removed], ['name'], columns))
+      return 1
+    })
+  }
+
+  *standings(names: readonly string[] | undefined): Steps<readonly ScheduleStanding[]> {
+    if (names?.length === 0) return []
+    const meant = names === undefined ? '' : 'WHERE schedules.name IN (?)'
+    const rows = yield* wait(
+      this.#parts.database.all<StandingRow>(
+        `SELECT ${standingColumns}, ${occurrenceColumns('latest')} FROM {schedules} AS schedules ${withLast('latest', '')} ${meant} ORDER BY schedules.name`,
+        names === undefined ? [] : [names],
+      ),
+    )
+    return rows.map((row) => ({ ...standingOf(row), latest: occurrenceOf(row) }))
+  }
+
+  *list({ names, prefix }: ScheduleFilter, now: number): Steps<readonly ScheduleRecord[]> {
+    if (names?.length === 0) return []
+    const conditions = [
+      ...(names === undefined ? [] : ['schedules.name IN (?)']),
+      ...(prefix === undefined ? [] : ['schedules.name >= ? AND schedules.name < ?']),
+    ]
+    const meant = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+    const rows = yield* wait(
+      this.#parts.database.all<ListedRow>(
+        `SELECT ${standingColumns}, schedules.expression, schedules.timezone, schedules.definition, schedules.signature,
+         ${occurrenceColumns('due')}, (SELECT coming.at FROM {occurrences} AS coming
+           WHERE coming.schedule = schedules.name AND coming.at > ? ORDER BY coming.at LIMIT 1) AS next_at
+       FROM {schedules} AS schedules ${withLast('due', 'AND earlier.at <= ?')} ${meant} ORDER BY schedules.name`,
+        [now, now, ...(names === undefined ? [] : [names]), ...(prefix === undefined ? [] : [prefix, prefix + highestCharacter])],
+      ),
+    )
+    return rows.map((row) => {
+      const { expression, timezone, next_at: nextAt } = row
+      return { ...standingOf(row), expression, timezone, definition: definitionOf(row), last: occurrenceOf(row), nextAt }
+    })
+  }
+
+  *#changeOne(
+    name: string,
+    time: QueueTime,
+    work: (hand: LoadedJobs, schedule: KnownRow, revision: number) => Steps<number>,
+  ): Steps<boolean> {
+    let isKnown = false
+    yield* this.#change(time, function* (hand, revision) {
+      const [schedule] = yield* wait(known(hand.session, [name]))
+      isKnown = schedule !== undefined
+      return schedule === undefined ? 0 : yield* work(hand, schedule, revision)
+    })
+    return isKnown
+  }
+
+  /**
+   * Jobs that are withdrawn may be part of workflows, so what is on links is taken first. `work` says how many schedules it has
+   * changed: each of them has a revision of its own, from the one that it is given on.
+   */
+  *#change(time: QueueTime, work: (hand: LoadedJobs, revision: number) => Steps<number>): Steps<void> {
+    const { transactions, revision } = this.#parts
+    const change = function* (hand: LoadedJobs): Steps<void> {
+      const before = yield* revision.hold(hand.session)
+      const changes = yield* work(hand, before)
+      if (changes > 0) yield* revision.advance(hand.session, changes)
+    }
+    yield* wait(transactions.alone(time, change))
+  }
+}
+
+interface KnownRow extends DefinitionRow {
+  readonly name: string
+  readonly expression: string
+  readonly timezone: string
+  readonly version: string
+  readonly since: number
+  readonly paused_at: number | null
+}
+
+function known(session: SqlSession, names: readonly string[]): Answer<readonly KnownRow[]> {
+  return session.all<KnownRow>(
+    'SELECT name, expression, timezone, version, definition, signature, since, paused_at FROM {schedules} WHERE name IN (?)',
+    [names],
+  )
+}
+
+type ScheduleChange = Readonly<Record<'name' | 'expression' | 'timezone' | 'version', string>> &
+  DefinitionRow & { readonly since: number }
+
+/** The rows that are to be written, of each schedule the last one that was registered. */
+function changesOf(entries: readonly ScheduleEntry[], rows: readonly KnownRow[], now: number): readonly ScheduleChange[] {
+  const current = new Map<string, ScheduleChange>(rows.map((row) => [row.name, row]))
+  const changes = new Map<string, ScheduleChange>()
+  for (const { name, expression, timezone, version, definition: said } of entries) {
+    const before = current.get(name)
+    const [definition, signature] = [said?.text ?? null, said?.signature ?? null]
+    const hasSameInstants = before?.expression === expression && before.timezone === timezone
+    const isSame = before?.version === version && before.definition === definition && before.signature === signature
+    if (hasSameInstants && isSame) continue
+    const since = hasSameInstants ? before.since : now
+    const change = { name, expression, timezone, version, definition, signature, since }
+    current.set(name, change)
+    // The order of the changes is that of their revisions.
+    changes.delete(name)
+    changes.set(name, change)
+  }
+  return [...changes.values()]
+}
+
+const standingColumns = 'schedules.name, schedules.version, schedules.since, schedules.paused_at'
+
+interface StandingRow extends OccurrenceRow {
+  readonly name: string
+  readonly version: string
+  readonly since: number
+  readonly paused_at: number | null
+}
+
+interface ListedRow extends StandingRow, DefinitionRow {
+  readonly expression: string
+  readonly timezone: string
+  readonly next_at: number | null
+}
+
+function standingOf({ name, version, since, paused_at }: StandingRow): Omit<ScheduleStanding, 'latest'> {
+  return { name, version, since, paused: paused_at !== null }
+}
+
+/** Names are compared by their code points: none that begins with a prefix comes after the prefix and this. */
+const highestCharacter = '\u{10ffff}'
+
+/** Joins the last occurrence of each schedule, of those that are meant. */
+function withLast(table: string, condition: string): string {
+  return `LEFT JOIN {occurrences} AS ${table} ON ${table}.schedule = schedules.name AND ${table}.at = (
+    SELECT earlier.at FROM {occurrences} AS earlier
+    WHERE earlier.schedule = schedules.name ${condition} ORDER BY earlier.at DESC LIMIT 1)`
+}

@@ -1,0 +1,99 @@
+import { type Steps, wait } from '../../../core/answer.ts'
+import type { Neighbours, OccurrenceKey, SkipRequest } from '../../../queue/contract/schedule-store.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import type { JobRow } from '../rows/job-row.ts'
+import type { LoadedJobs } from '../rows/loaded-jobs.ts'
+import { stateNumber } from '../rows/tables.ts'
+import type { SqlDatabase, SqlSession, SqlValue } from '../session.ts'
+import type { Transactions } from '../transactions/transactions.ts'
+
+/** Those that wait are begun in their order: an occurrence that is begun behind so many that are not is not looked for. */
+const mostWaiting = 100
+
+/** Occurrences whose jobs have not ended: what they are to each other, and the end of those that nobody is to run. */
+export class Unended {
+  readonly #database: SqlDatabase
+  readonly #transactions: Transactions
+
+  constructor(database: SqlDatabase, transactions: Transactions) {
+    this.#database = database
+    this.#transactions = transactions
+  }
+
+  *neighbours({ schedule, at }: OccurrenceKey, time: QueueTime): Steps<Neighbours> {
+    const [row] = yield* wait(
+      this.#database.all<{ unended: number | null; seen: number }>(
+        `SELECT (SELECT MIN(earlier.at) FROM (
+           SELECT at, job_id FROM {occurrences} WHERE schedule = ? AND outcome IS NULL AND at < ? ORDER BY at LIMIT ${mostWaiting}
+         ) AS earlier JOIN {jobs} AS jobs ON jobs.id = earlier.job_id WHERE jobs.started_at IS NOT NULL) AS unended,
+         CASE WHEN ${isSeen('?', '?')} THEN 1 ELSE 0 END AS seen`,
+        [schedule, at, schedule, time.now(), schedule, at, at],
+      ),
+    )
+    return { unended: row?.unended ?? null, seen: row?.seen === 1 }
+  }
+
+  /** As if they had been stored when they were due. */
+  *markSeen(keys: readonly OccurrenceKey[], time: QueueTime): Steps<void> {
+    const mark = 'UPDATE {occurrences} SET stored_at = ? WHERE schedule = ? AND at = ? AND at <= ? AND stored_at < at'
+    for (const { schedule, at } of keys) {
+      const now = time.now()
+      yield* wait(this.#database.run(mark, [now, schedule, at, now]))
+    }
+  }
+
+  *skipWaiting({ schedule, before, unseenOnly, why }: SkipRequest, time: QueueTime): Steps<number> {
+    const isLate = 'unended.at < ? AND unended.stored_at < unended.at'
+    const ids = unseenOnly
+      ? yield* unbegun(this.#database, schedule, `${isLate} AND NOT ${isSeen('unended.schedule', 'unended.at')}`, [
+          before,
+          time.now(),
+        ])
+      : yield* unbegun(this.#database, schedule, isLate, [before])
+    if (ids.length === 0) return 0
+    return yield* this.#transactions.withJobs(ids, time, (hand) => skip(hand, ids, why))
+  }
+
+  /** For a schedule that is removed: nobody is left who would run what it left behind. */
+  *skipAll(hand: LoadedJobs, schedule: string, why: string): Steps<void> {
+    yield* skip(hand, yield* unbegun(hand.session, schedule), why)
+  }
+}
+
+/** The jobs of a schedule that wait and were never claimed. */
+function* unbegun(
+  session: SqlSession,
+  schedule: string,
+  condition = '1 = 1',
+  values: readonly SqlValue[] = [],
+): Steps<readonly string[]> {
+  const rows = yield* wait(
+    session.all<{ job_id: string }>(
+      `SELECT unended.job_id FROM {occurrences} AS unended JOIN {jobs} AS jobs ON jobs.id = unended.job_id
+     WHERE unended.schedule = ? AND unended.outcome IS NULL AND jobs.state <= ${stateNumber.scheduled} AND jobs.started_at IS NULL
+       AND ${condition}`,
+      [schedule, ...values],
+    ),
+  )
+  return rows.map(({ job_id }) => job_id)
+}
+
+function* skip(hand: LoadedJobs, ids: readonly string[], why: string): Steps<number> {
+  const waiting = (yield* hand.lock(ids)).filter(isUnbegun)
+  for (const { id } of waiting) hand.change(id, { state: stateNumber.skipped, finished_at: hand.now, reason: why })
+  return waiting.length
+}
+
+/**
+ * SQL for `Neighbours.seen`, of the occurrence of a schedule at an instant. The values that it is given stand in this order:
+ * schedule, now, schedule, instant, instant; those that are columns are left out.
+ */
+function isSeen(schedule: string, at: string): string {
+  return `(EXISTS (SELECT 1 FROM {occurrences} AS coming WHERE coming.schedule = ${schedule} AND coming.at > ?)
+    OR EXISTS (SELECT 1 FROM {occurrences} AS later
+      WHERE later.schedule = ${schedule} AND later.at >= ${at} AND later.stored_at >= ${at}))`
+}
+
+function isUnbegun({ state, started_at }: JobRow): boolean {
+  return (state === stateNumber.ready || state === stateNumber.scheduled) && started_at === null
+}

@@ -1,0 +1,29 @@
+import { type ColumnType, tables } from '../rows/tables.ts'
+
+const numeric: ReadonlySet<ColumnType> = new Set<ColumnType>(['int', 'big', 'flag', 'serial'])
+
+/** Columns whose values are numbers, and what statements of the queue call a count. */
+const numbers: ReadonlySet<string> = new Set([
+  ...Object.values(tables).flatMap(({ columns }) => {
+    const typed = Object.entries(columns as Readonly<Record<string, { readonly type: ColumnType }>>)
+    return typed.filter(([, { type }]) => numeric.has(type)).map(([name]) => name)
+  }),
+  'written',
+  'ended',
+])
+
+/**
+ * Rows as the queue knows them, out of those that a client of the caller gives: some give large numbers as texts or as BigInt, and
+ * flags as true and false.
+ */
+export function plainRows(rows: readonly unknown[]): Record<string, unknown>[] {
+  return rows.map((row) => {
+    const values = Object.entries(row as Readonly<Record<string, unknown>>)
+    return Object.fromEntries(values.map(([name, value]) => [name, plainValue(name, value)]))
+  })
+}
+
+function plainValue(name: string, value: unknown): unknown {
+  if (typeof value === 'bigint' || typeof value === 'boolean') return Number(value)
+  return typeof value === 'string' && numbers.has(name) && /^-?\d+$/.test(value) ? Number(value) : value
+}

@@ -1,0 +1,127 @@
+import { type Answer, answerOf, type Steps, wait } from '../../../core/answer.ts'
+import { TreadleError } from '../../../core/errors.ts'
+import type { Dialect } from '../dialect.ts'
+import type { ColumnName, TableName } from '../rows/tables.ts'
+import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../session.ts'
+
+/**
+ * A transaction that somebody else has begun, used as a database: each call by itself, or each transaction, is a part of it that is
+ * kept or undone as a whole. So no failure of the queue ends what is not its own. Where there are no savepoints, only the caller
+ * can undo it, with all the rest.
+ */
+export class JoinedDatabase implements SqlDatabase {
+  readonly dialect: Dialect
+  readonly #session: SqlSession
+  /** How many parts lie in each other: MySQL takes a savepoint for gone when another one has its name. */
+  #depth = 0
+
+  constructor(session: SqlSession) {
+    this.dialect = session.dialect
+    this.#session = session
+  }
+
+  all<Row>(sql: string, values?: readonly SqlValue[]): Answer<Row[]> {
+    return this.transaction((session) => wait(session.all<Row>(sql, values)))
+  }
+
+  run(sql: string, values?: readonly SqlValue[]): Answer<number> {
+    return this.transaction((session) => wait(session.run(sql, values)))
+  }
+
+  insert<Table extends TableName>(table: Table, columns: readonly ColumnName<Table>[], rows: readonly SqlRow[]): Answer<void> {
+    return this.transaction((session) => wait(session.insert(table, columns, rows)))
+  }
+
+  insertNew<Table extends TableName>(
+    table: Table,
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+    key: ColumnName<Table>,
+  ): Answer<ReadonlySet<string>> {
+    return this.transaction((session) => wait(session.insertNew(table, columns, rows, key)))
+  }
+
+  upsert<Table extends TableName>(
+    table: Table,
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+    keys: readonly ColumnName<Table>[],
+    changes: readonly ColumnName<Table>[],
+  ): Answer<void> {
+    return this.transaction((session) => wait(session.upsert(table, columns, rows, keys, changes)))
+  }
+
+  update<Table extends TableName>(
+    table: Table,
+    keys: readonly ColumnName<Table>[],
+    columns: readonly ColumnName<Table>[],
+    rows: readonly SqlRow[],
+  ): Answer<void> {
+    return this.transaction((session) => wait(session.update(table, keys, columns, rows)))
+  }
+
+  /** Nothing is tried again: what a deadlock took from the caller, only the caller can do again. */
+  transaction<Value>(work: (session: SqlSession, connection: unknown) => Steps<Value>): Answer<Value> {
+    return answerOf(this.#inSavepoint(work))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  *#inSavepoint<Value>(work: (session: SqlSession, connection: unknown) => Steps<Value>): Steps<Value> {
+    const savepoint = `treadle_joined_${++this.#depth}`
+    try {
+      const canUndo = yield* this.#begin(savepoint)
+      return canUndo ? yield* this.#part(savepoint, work) : yield* this.#unsaved(work)
+    } finally {
+      this.#depth--
+    }
+  }
+
+  /**
+   * Where statements are kept one by one, PostgreSQL refuses the first of these and MySQL forgets it at once. False where the caller's
+   * client can set no savepoints.
+   */
+  *#begin(savepoint: string): Steps<boolean> {
+    try {
+      yield* wait(this.#session.run(`SAVEPOINT ${savepoint}`))
+      if (this.dialect.kind === 'mysql') yield* wait(this.#session.run(`ROLLBACK TO SAVEPOINT ${savepoint}`))
+      return true
+    } catch (cause) {
+      if (this.dialect.isUnprepared(cause)) return false
+      if (cause instanceof TreadleError && cause.code === 'TRANSACTION_INVALID') throw cause
+      const message =
+        'The connection is in no transaction that could be joined: it has not begun, was ended, or a statement in it has failed'
+      throw new TreadleError('TRANSACTION_INVALID', message, { cause })
+    }
+  }
+
+  *#part<Value>(savepoint: string, work: (session: SqlSession, connection: unknown) => Steps<Value>): Steps<Value> {
+    try {
+      const answer = yield* work(this.#session, null)
+      yield* wait(this.#session.run(`RELEASE SAVEPOINT ${savepoint}`))
+      return answer
+    } catch (thrown) {
+      yield* this.#undo(savepoint)
+      throw thrown
+    }
+  }
+
+  *#unsaved<Value>(work: (session: SqlSession, connection: unknown) => Steps<Value>): Steps<Value> {
+    try {
+      return yield* work(this.#session, null)
+    } catch (thrown) {
+      if (!(thrown instanceof TreadleError) || this.#depth > 1) throw thrown
+      const message = `${thrown.message}. It cannot be undone alone, because this client sets no savepoints: roll the transaction back.`
+      throw new TreadleError(thrown.code, message, { cause: thrown.cause })
+    }
+  }
+
+  *#undo(savepoint: string): Steps<void> {
+    try {
+      yield* wait(this.#session.run(`ROLLBACK TO SAVEPOINT ${savepoint}`))
+      yield* wait(this.#session.run(`RELEASE SAVEPOINT ${savepoint}`))
+    } catch {
+      // A deadlock or a lost connection has ended the whole of it; what counts is why.
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { type Steps, wait } from '../../../core/answer.ts'
+import type { Envelope, Seal } from '../../../envelope/envelope.ts'
+import type { SendReceipt, Settlement, SettleReceipt, WaitingJob } from '../../../queue/contract/contract.ts'
+import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../../../queue/contract/store.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import type { Lanes } from '../lanes/lanes.ts'
+import { Amending } from '../managing/amending.ts'
+import { type QueueParts, queueParts, type SharedParts } from '../queue-parts.ts'
+import { isJobId } from '../rows/lease-token.ts'
+import { DeferredGroups } from '../sending/deferred-groups.ts'
+import type { SqlDatabase, SqlSession } from '../session.ts'
+import type { Waker } from '../waking/waker.ts'
+import { JoinedDatabase } from './joined-database.ts'
+
+/** What the queue has beside the transaction. */
+export interface JoinedGround {
+  readonly database: SqlDatabase
+  readonly shared: SharedParts
+  readonly waker: Waker
+  readonly time: QueueTime
+}
+
+/** The queue inside of a transaction that somebody else ends. */
+export class SqlJoinedQueue {
+  readonly #session: SqlSession
+  readonly #ground: JoinedGround
+  readonly #database: JoinedDatabase
+  readonly #lanes: Lanes
+  readonly #parts: QueueParts
+
+  constructor(session: SqlSession, ground: JoinedGround) {
+    this.#session = session
+    this.#ground = ground
+    this.#database = new JoinedDatabase(session)
+    this.#lanes = ground.shared.lanes.within(this.#database)
+    const shared = { ...ground.shared, lanes: this.#lanes }
+    this.#parts = queueParts(this.#database, new DeferredGroups(), shared, ground.database)
+  }
+
+  *send(envelopes: readonly Envelope[]): Steps<readonly SendReceipt[]> {
+    if (envelopes.length === 0) return []
+    const receipts = yield* this.#parts.linking.send(envelopes, this.#ground.time)
+    yield* wait(this.#ground.waker.wakeAtCommit(this.#session))
+    return receipts
+  }
+
+  /** Locked, so that it is seen as it is, and nobody changes it in between. */
+  *get(id: string): Steps<WaitingJob | null> {
+    if (!isJobId(id)) return null
+    const question = 'SELECT lane, number, identity, payload, signature, created_at FROM {jobs} WHERE id = ? FOR UPDATE'
+    const [row] = yield* wait(this.#database.all<WaitingRow>(question, [id]))
+    if (row === undefined) return null
+    const { lane, created_at: createdAt, ...seal } = row
+    yield* this.#lanes.numbered(this.#database, [lane])
+    const { job, queue, priority, single } = this.#lanes.get(lane)
+    return { id, job, queue, priority, singleInstance: single === 1, createdAt, ...seal }
+  }
+
+  *amend(amendments: readonly Amendment[]): Steps<readonly AmendAnswer[]> {
+    const answers = yield* this.#amending().amend(amendments, this.#ground.time)
+    yield* wait(this.#ground.waker.wakeAtCommit(this.#session))
+    return answers
+  }
+
+  *reject(rejections: readonly Rejection[]): Steps<readonly RejectAnswer[]> {
+    const answers = yield* this.#amending().reject(rejections, this.#ground.time)
+    yield* wait(this.#ground.waker.wakeAtCommit(this.#session))
+    return answers
+  }
+
+  /** Undone where it would be another end than was said. */
+  *settle(settlement: Settlement): Steps<SettleReceipt> {
+    try {
+      return yield* wait(this.#database.transaction(() => this.#settle(settlement)))
+    } catch (thrown) {
+      if (thrown instanceof NotDone) return thrown.receipt
+      throw thrown
+    }
+  }
+
+  *#settle(settlement: Settlement): Steps<SettleReceipt> {
+    const { receipts, released } = yield* this.#parts.settling.settle([settlement], this.#ground.time)
+    const receipt = receipts[0] as SettleReceipt
+    if (receipt !== 'applied' && receipt !== 'blocked') throw new NotDone(receipt)
+    if (released) yield* wait(this.#ground.waker.wakeAtCommit(this.#session))
+    return receipt
+  }
+
+  #amending(): Amending {
+    const { transactions } = this.#parts
+    return new Amending({ lanes: this.#lanes, transactions, database: this.#database, beside: this.#ground.database })
+  }
+}
+
+interface WaitingRow extends Seal {
+  readonly number: number | null
+  readonly lane: number
+  readonly created_at: number
+}
+
+class NotDone extends Error {
+  readonly receipt: SettleReceipt
+
+  constructor(receipt: SettleReceipt) {
+    super()
+    this.receipt = receipt
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { digest } from '../../../core/text/digest.ts'
+import type { FailurePolicy } from '../../../envelope/envelope.ts'
+import { type FinalState, type JobState, jobStates } from '../../../queue/contract/job-state.ts'
+import type { JobLink } from '../../../queue/contract/store.ts'
+import { type End, isSuccess } from '../../../queue/workflows/waiting.ts'
+import { type JobRow, lastErrorOf, unresulted } from '../rows/job-row.ts'
+import { isJobId } from '../rows/lease-token.ts'
+import { type ColumnName, stateNumber } from '../rows/tables.ts'
+
+/** As `stateNumber`, and a number for a job that is not there. */
+const outcomes: readonly (JobState | 'missing')[] = [...jobStates, 'missing']
+
+/** One job waits for another, its target. */
+export interface Edge {
+  readonly edge: number
+  readonly waiter: string
+  readonly target: string
+  /** What was waited for, where that is no id. */
+  readonly target_name: string | null
+  readonly target_job: string | null
+  /** Of a child: a digest of what its parent calls it. */
+  readonly child_key: string | null
+  readonly child_name: string | null
+  readonly policy: FailurePolicy
+  readonly waiting: number
+  readonly outcome: number | null
+  readonly result: string | null
+  readonly seal: string | null
+  readonly error: string | null
+}
+
+export type NewEdge = Pick<Edge, 'waiter' | 'target' | 'target_name' | 'target_job' | 'child_key' | 'child_name' | 'policy'>
+
+export const newEdgeColumns = [
+  'waiter',
+  'target',
+  'target_name',
+  'target_job',
+  'child_key',
+  'child_name',
+  'policy',
+] as const satisfies readonly (ColumnName<'edges'> & keyof NewEdge)[]
+
+export const edgeColumns = [
+  'edge',
+  ...newEdgeColumns,
+  'waiting',
+  'outcome',
+  'result',
+  'seal',
+  'error',
+] as const satisfies readonly (ColumnName<'edges'> & keyof Edge)[]
+
+/** What an edge leads to. A text that is no id stands under an id that no job has. */
+export function targetOf(id: string): Pick<Edge, 'target' | 'target_name'> {
+  if (isJobId(id)) return { target: id, target_name: null }
+  const hex = createHash('sha256').update(id).digest('hex')
+  const target = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+  return { target, target_name: id }
+}
+
+export function childKey(key: string): string {
+  return digest(key)
+}
+
+/** How a job ended, as those that waited for it know it. One that was deleted before its end never was there. */
+export function endOf(row: JobRow | undefined, left: Pick<End, 'result' | 'seal'>): End {
+  if (row === undefined || row.state < stateNumber.succeeded) return gone
+  const end = { state: jobStates[row.state] as FinalState, ...left }
+  return { ...end, error: isSuccess(end) ? null : (lastErrorOf(row.errors) ?? row.reason) }
+}
+
+const gone: End = { state: 'missing', ...unresulted, error: null }
+
+export function outcomeNumber({ state }: End): number {
+  return outcomes.indexOf(state)
+}
+
+/** `state` is that of the target now, if it is there. */
+export function linkOf(edge: Edge, state: number | null): JobLink {
+  return {
+    kind: edge.child_key === null ? 'dependency' : 'child',
+    id: edge.target_name ?? edge.target,
+    job: edge.target_job,
+    key: edge.child_name,
+    onFailure: edge.policy,
+    state: outcomes[edge.outcome ?? state ?? outcomes.length - 1] as JobLink['state'],
+    waiting: edge.waiting === 1,
+    result: edge.result,
+    seal: edge.seal,
+    error: edge.error,
+  }
+}

@@ -1,0 +1,112 @@
+import { randomToken } from '../../core/id.ts'
+import type { Logger } from '../../core/logger.ts'
+import { type Clock, nextTurn, readTime } from '../../core/time/clock.ts'
+import { ClaimableMemo } from '../../queue/claiming/claimable.ts'
+import type { QueueBackend, SendReceipt, SettleReceipt } from '../../queue/contract/contract.ts'
+import { ClaimReader } from './fast-path/claimed-rows.ts'
+import { flatten } from './fast-path/flat-envelopes.ts'
+import { flattenJobs } from './fast-path/flat-rules.ts'
+import { flattenSettlements } from './fast-path/flat-settlements.ts'
+import { Access } from './thread/access.ts'
+import type { Engine } from './thread/engine.ts'
+import { callers, mannerOf, type RuledParts } from './thread/rule-calls.ts'
+import { Joining } from './transactions/joining.ts'
+import { openSqliteUpkeep } from './upkeep.ts'
+import { LogSync } from './waking/log-sync.ts'
+import { WakeFile } from './waking/wake-file.ts'
+
+/** Options of `openSqlite`. */
+export interface SqliteOptions {
+  readonly path: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /** False refuses a file whose schema is older than this version's. */
+  readonly migrate?: boolean
+  /** False has the rules alone answer everything, and no fast path: for tests that compare the two. */
+  readonly fastPaths?: boolean
+}
+
+/** Opens the file (makes it where there is none) and checks its schema. */
+export async function openSqlite(options: SqliteOptions): Promise<QueueBackend> {
+  const { path, clock, logger, migrate = true, fastPaths = true } = options
+  const access = await Access.open({ path, clock, logger, migrate, fastPaths })
+  const wakeFile = new WakeFile(`${path}.wake`)
+  const joining = new Joining({ path, clock, fastPaths, wake: () => wakeFile.touch(), checkFile: () => access.checkFile() })
+  return { ...sqliteBackend(access, wakeFile, joining, clock), upkeep: await openSqliteUpkeep(path) }
+}
+
+/** More than this many envelopes are not worth blocking the event loop for. */
+const inlineEnvelopes = 128
+/** Nor more than this many leases. */
+const inlineLeases = 16
+
+function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clock: Clock): QueueBackend {
+  let foundNothing = false
+  const claimable = new ClaimableMemo(flattenJobs)
+  const logSync = new LogSync(access.file, () => access.callInline('emptyLog', []))
+  const reader = new ClaimReader((stamps) => access.callInline('stampTexts', [stamps]))
+  return {
+    kind: 'sqlite',
+    ...ruled(access, wakeFile, clock),
+    transactions: {
+      async complete(token, work) {
+        const { receipt, wakes } = await access.callHere((engine) => engine.complete(token, work, readTime(clock)))
+        if (wakes) wakeFile.touch()
+        return receipt
+      },
+      join(tx) {
+        access.refuseClosed()
+        return joining.join(tx)
+      },
+    },
+    async send(envelopes) {
+      const args: Parameters<Engine['send']> = [flatten(envelopes), readTime(clock)]
+      const isSmall = envelopes.length <= inlineEnvelopes
+      // A worker of this program that idles begins while the disk is still writing; who sends waits for it.
+      const isAwaited = isSmall && foundNothing && wakeFile.isHeard
+      const taken = await (isSmall ? access.callInline(isAwaited ? 'sendUnsynced' : 'send', args) : access.call('send', args))
+      wakeFile.wakeHere()
+      // It has claimed what is for it when the others are told.
+      if (isAwaited) await nextTurn()
+      wakeFile.wakeOthers()
+      // So does who is told of a job that was there already: it may have been sent a moment ago.
+      if (isAwaited || taken.length > 0) await logSync.sync()
+      const receipts: SendReceipt[] = envelopes.map(({ id }) => ({ id, stored: true }))
+      for (const [index, receipt] of taken) receipts[index] = receipt
+      return receipts
+    },
+    async lease(request) {
+      const args: Parameters<Engine['lease']> = [{ ...request, jobs: claimable.of(request.jobs) }, randomToken(), readTime(clock)]
+      // What wakes an idle worker is most often one job, and the first to arrive is the one that somebody waits for.
+      const small = foundNothing && request.limit <= inlineLeases
+      const claimed = await (small ? access.callInline('lease', args) : access.call('lease', args))
+      const batch = await reader.read(claimed)
+      foundNothing = batch.leases.length === 0
+      return batch
+    },
+    async settle(settlements) {
+      const receipts = new Array<SettleReceipt>(settlements.length).fill('applied')
+      const { others, released } = await access.call('settle', [flattenSettlements(settlements), readTime(clock)])
+      for (const [index, receipt] of others) receipts[index] = receipt
+      if (released) wakeFile.touch()
+      return receipts
+    },
+    standIn: (request) => access.standIn(request),
+    watch: (wake) => wakeFile.listen(wake),
+    async [Symbol.asyncDispose]() {
+      wakeFile.close()
+      await logSync.close()
+      await access.close()
+    },
+  }
+}
+
+/** All that is answered by the rules alone. */
+function ruled(access: Access, wakeFile: WakeFile, clock: Clock): RuledParts {
+  return callers(access.parts, async (name, args) => {
+    const call: Parameters<Engine['rule']> = [name, args, readTime(clock)]
+    const { answer, wakes } = await (mannerOf(name).isSmall ? access.callInline('rule', call) : access.call('rule', call))
+    if (wakes) wakeFile.touch()
+    return answer
+  })
+}

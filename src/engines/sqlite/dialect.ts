@@ -1,0 +1,53 @@
+import type { Answer } from '../../core/answer.ts'
+import type { Dialect, Reader, ReadyJob, ReadyPlace, StateIndex } from '../sql/dialect.ts'
+import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
+import { crowdIsReady, isRunning, isSoughtByLane, stateNumber } from '../sql/rows/tables.ts'
+
+/** A walk from lane to lane: each step is one look into the index. */
+const readyLanes = `WITH RECURSIVE ready (lane) AS (
+    SELECT * FROM (SELECT lane FROM {jobs} WHERE state = 0 AND lane < ${crowdedFrom} ORDER BY lane LIMIT 1)
+    UNION ALL
+    SELECT (SELECT lane FROM {jobs} WHERE state = 0 AND lane > ready.lane AND lane < ${crowdedFrom} ORDER BY lane LIMIT 1) FROM ready WHERE ready.lane IS NOT NULL
+  ) SELECT lane FROM ready WHERE lane IS NOT NULL`
+
+export const sqliteDialect: Dialect = {
+  kind: 'sqlite',
+  isAlone: true,
+  readyLanes,
+  readyIn: (lane) => ({ from: '{jobs}', is: `state = 0 AND {jobs}.lane = ${lane}` }),
+  crowd: { from: '{jobs}', is: crowdIsReady, at: 'crowd' },
+  byLane: { from: '{jobs}', is: isSoughtByLane, at: '{jobs}.lane' },
+  inState,
+  cancelling: { from: '{jobs}', is: `cancel = 1 AND ${isRunning}` },
+  wholeNumber: 'INTEGER',
+  nowMs: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+  idAsText: 'id',
+  isUnprepared: () => false,
+  firstReady,
+}
+
+/** The planner takes a partial index only where its own condition is said word by word. */
+function inState(state: number): StateIndex {
+  const at = state < stateNumber.running ? 'run_at' : state === stateNumber.running ? 'lease_until' : 'finished_at'
+  const isEnded = state >= stateNumber.succeeded
+  return { from: '{jobs}', is: isEnded ? `state = ${state} AND state >= ${stateNumber.succeeded}` : `state = ${state}`, at }
+}
+
+const first = 'SELECT id, run_at FROM {jobs} WHERE state = 0 AND lane = ? AND grp = ? ORDER BY run_at, id LIMIT ?'
+const firstOfMany = `SELECT wanted.key AS place, jobs.id, jobs.run_at FROM json_each(?) AS wanted CROSS JOIN {jobs} AS jobs
+  WHERE jobs.rowid IN (SELECT each.rowid FROM {jobs} AS each WHERE each.state = 0 AND each.lane = json_extract(wanted.value, '$[0]')
+    AND each.grp = json_extract(wanted.value, '$[1]') ORDER BY each.run_at, each.id LIMIT ?)
+  ORDER BY wanted.key, jobs.run_at, jobs.id`
+
+function firstReady(reader: Reader, places: readonly ReadyPlace[], limit: number): Answer<readonly (readonly ReadyJob[])[]> {
+  if (places.length === 0) return []
+  if (places.length === 1) {
+    const [{ lane, grp }] = places as readonly [ReadyPlace]
+    return [reader.all<ReadyJob>(first, [lane, grp, limit]) as ReadyJob[]]
+  }
+  const wanted = JSON.stringify(places.map(({ lane, grp }) => [lane, grp]))
+  const found = reader.all<ReadyJob & { readonly place: number }>(firstOfMany, [wanted, limit])
+  const jobs: ReadyJob[][] = places.map(() => [])
+  for (const { place, id, run_at } of found as (ReadyJob & { readonly place: number })[]) jobs[place]?.push({ id, run_at })
+  return jobs
+}

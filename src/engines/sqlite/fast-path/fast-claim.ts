@@ -1,0 +1,110 @@
+import { handlingOf } from '../../../queue/claiming/handling.ts'
+import type { LeaseRequest } from '../../../queue/contract/contract.ts'
+import { CountChanges } from '../../sql/lanes/counts.ts'
+import { earliest, isOverdue, nextAtOf, readOutlook } from '../../sql/lanes/outlook.ts'
+import { isLimited, type RankedLane } from '../../sql/lanes/ranked-lanes.ts'
+import { mostAttempts, untilNumber } from '../../sql/rows/job-row.ts'
+import { stateNumber } from '../../sql/rows/tables.ts'
+import type { SqliteStatement } from '../file/driver.ts'
+import { done } from '../file/file-database.ts'
+import { type ClaimedRows, flatColumns } from './claimed-rows.ts'
+import type { FastParts } from './fast-parts.ts'
+
+export type PlainRequest = LeaseRequest
+
+const picking = `SELECT json_group_array(seq) AS picked FROM (
+  SELECT rowid AS seq FROM treadle_jobs WHERE state = 0 AND lane = ?1 AND grp = '' ORDER BY run_at, id LIMIT ?2)`
+
+const pickingOfMany = `SELECT json_group_array(seq) AS picked FROM (
+  SELECT jobs.rowid AS seq FROM json_each(?1) AS wanted CROSS JOIN treadle_jobs AS jobs
+  WHERE jobs.rowid IN (SELECT each.rowid FROM treadle_jobs AS each
+    WHERE each.state = 0 AND each.lane = json_extract(wanted.value, '$[0]') AND each.grp = '' ORDER BY each.run_at, each.id LIMIT ?2)
+  ORDER BY json_extract(wanted.value, '$[1]'), jobs.run_at - json_extract(wanted.value, '$[2]'), jobs.id LIMIT ?2)`
+
+// What is no whole number is handed out as nothing, and refused by who verifies the job.
+const nextAttempt = `CASE typeof(jobs.attempts) WHEN 'integer' THEN min(jobs.attempts, ${mostAttempts}) + 1 END`
+const values = flatColumns.map((column) => (column === 'attempts' ? nextAttempt : `jobs.${column}`))
+const fetching = `SELECT json_group_array(json_array(${values.join(', ')})) AS rows, json_group_array(lane) AS lanes,
+    max(unique_until = ${untilNumber.started}) AS frees
+  FROM json_each(?) AS picked CROSS JOIN treadle_jobs AS jobs ON jobs.rowid = picked.value`
+
+const taking = `UPDATE treadle_jobs SET state = ${stateNumber.running}, token = ?1, owner = ?2, lease_until = ?3, started_at = ?4, begun = ?5,
+    attempts = min(attempts, ${mostAttempts}) + 1 WHERE rowid IN (SELECT value FROM json_each(?6))`
+const freeing = `UPDATE treadle_jobs SET held_key = NULL
+  WHERE rowid IN (SELECT value FROM json_each(?)) AND unique_until = ${untilNumber.started}`
+
+interface Fetched {
+  readonly rows: string
+  readonly lanes: string
+  readonly frees: number | null
+}
+
+/** Claims jobs that no limit stands before, where nothing else is to be done first. */
+export class FastClaim {
+  readonly #parts: FastParts
+  readonly #statements = new Map<string, SqliteStatement>()
+
+  constructor(parts: FastParts) {
+    this.#parts = parts
+  }
+
+  claim(request: PlainRequest, claim: string): ClaimedRows | null {
+    const { database, time, rules } = this.#parts
+    const outlook = done(readOutlook(database, request.owner))
+    if (isOverdue(outlook, time.now())) return null
+    const { lanes: open, isAll } = done(rules.open(request, outlook))
+    if (isLimited(request, open)) return null
+    const nothing = { claim, rows: '[]', lanes: [], expiresAt: 0, nextAt: nextAtOf(outlook), cancelled: outlook.cancelled }
+    const claimed = open.length === 0 ? nothing : database.unit(() => this.#take(request, open, nothing))
+    // Where others were quicker, more may be behind what was looked at.
+    return claimed === nothing && !isAll ? { ...nothing, nextAt: time.now() } : claimed
+  }
+
+  #take(request: PlainRequest, open: readonly RankedLane[], nothing: ClaimedRows): ClaimedRows | null {
+    const { database, time, rules } = this.#parts
+    const picked = this.#pick(open, request.limit)
+    if (picked === '[]') return nothing
+    const fetched = this.#fetch(picked)
+    if (fetched === null) return null
+    const now = time.now()
+    const expiresAt = now + request.leaseMs
+    this.#statement(taking).run(nothing.claim, request.owner, expiresAt, now, handlingOf(request), picked)
+    if (fetched.frees === 1) this.#statement(freeing).run(picked)
+    const changes = new CountChanges()
+    const numbers = JSON.parse(fetched.lanes) as number[]
+    for (const lane of numbers) changes.move(lane, stateNumber.ready, stateNumber.running)
+    done(changes.write(database.session, rules.shared.counts))
+    const lanes = [...new Set(numbers)].map((lane) => rules.shared.lanes.get(lane))
+    return { ...nothing, rows: fetched.rows, lanes, expiresAt, nextAt: earliest([nothing.nextAt, expiresAt]) }
+  }
+
+  /** The numbers of the best rows, best first, as a JSON text. */
+  #pick(open: readonly RankedLane[], limit: number): string {
+    const [first] = open as readonly [RankedLane]
+    const row =
+      open.length === 1
+        ? this.#statement(picking).get(first.lane, limit)
+        : this.#statement(pickingOfMany).get(
+            JSON.stringify(open.map(({ lane, level, headStartMs }) => [lane, level, headStartMs])),
+            limit,
+          )
+    return (row as { readonly picked: string }).picked
+  }
+
+  /** Null where somebody has written what JSON cannot hold. */
+  #fetch(picked: string): Fetched | null {
+    try {
+      return this.#statement(fetching).get(picked) as Fetched
+    } catch {
+      return null
+    }
+  }
+
+  #statement(sql: string): SqliteStatement {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#parts.connection.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}

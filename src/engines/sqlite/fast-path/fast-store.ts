@@ -1,0 +1,99 @@
+import { hasTags } from '../../../envelope/envelope.ts'
+import { CountChanges } from '../../sql/lanes/counts.ts'
+import { crowdOf } from '../../sql/lanes/lane-numbers.ts'
+import type { Lane } from '../../sql/lanes/lanes.ts'
+import { stateNumber } from '../../sql/rows/tables.ts'
+import type { SqliteStatement, SqliteValue } from '../file/driver.ts'
+import { isConflict } from '../file/failure.ts'
+import { done } from '../file/file-database.ts'
+import { type FastParts, Refused } from './fast-parts.ts'
+import { countOf, envelopeAt, type FlatEnvelopes, type FlatKind, identityOf } from './flat-envelopes.ts'
+
+const columns = ['id', 'lane', 'state', 'run_at', 'created_at', 'identity', 'payload', 'signature', 'stamp'] as const
+const crowdedColumns = [...columns, 'crowd'] as const
+/** One statement stores so many rows, or so many of what is left. */
+const rowsPerStatement = [50, 8, 1] as const
+
+/** Where envelopes of one kind stand. */
+interface KindPlace {
+  readonly kind: FlatKind
+  readonly lane: number
+  readonly crowd: number | null
+  readonly stamp: number | null
+}
+
+/** Stores jobs that nothing hangs on. */
+export class FastStore {
+  readonly #parts: FastParts
+  readonly #inserts = new Map<string, SqliteStatement>()
+
+  constructor(parts: FastParts) {
+    this.#parts = parts
+  }
+
+  store(flat: FlatEnvelopes): boolean {
+    const { database, time, rules } = this.#parts
+    if (flat.rarities !== null || flat.kinds.some(({ group, identityEnd }) => group !== null || hasTags(identityEnd)))
+      return false
+    const places = this.#placesOf(flat.kinds)
+    const now = time.now()
+    const counts = new CountChanges()
+    const count = countOf(flat)
+    let from = 0
+    for (const rows of rowsPerStatement) {
+      for (; count - from >= rows; from += rows) this.#insert(flat, from, rows, places, now, counts)
+    }
+    done(counts.write(database.session, rules.shared.counts))
+    return true
+  }
+
+  #insert(
+    flat: FlatEnvelopes,
+    from: number,
+    rows: number,
+    places: readonly KindPlace[],
+    now: number,
+    counts: CountChanges,
+  ): void {
+    const isCrowded = places.some(({ crowd }) => crowd !== null)
+    const values: SqliteValue[] = []
+    for (let place = from; place < from + rows; place++) {
+      const { kind, kindNumber, id, payload, signature, createdAt, runAt } = envelopeAt(flat, place)
+      const { lane, crowd, stamp } = places[kindNumber] as KindPlace
+      const state = runAt <= now ? stateNumber.ready : stateNumber.scheduled
+      values.push(id, lane, state, runAt, createdAt, stamp === null ? identityOf(id, kind) : '', payload, signature, stamp)
+      if (isCrowded) values.push(crowd)
+      counts.add(lane, state, 1)
+    }
+    try {
+      this.#statement(rows, isCrowded).run(...values)
+    } catch (thrown) {
+      // One of them is there already. Any other failure may have ended the transaction.
+      throw isConflict(thrown) ? new Refused() : thrown
+    }
+  }
+
+  #placesOf(kinds: readonly FlatKind[]): readonly KindPlace[] {
+    const { rules, stamps } = this.#parts
+    const lanes = done(rules.shared.lanes.of(kinds))
+    return kinds.map((kind, index) => ({
+      kind,
+      lane: (lanes[index] as Lane).lane,
+      crowd: crowdOf(lanes[index] as Lane),
+      stamp: stamps.numberOf(kind.identityEnd),
+    }))
+  }
+
+  /** A value that is the same in all rows costs as much as any other: most jobs stand in no crowded lane. */
+  #statement(rows: number, isCrowded: boolean): SqliteStatement {
+    const key = `${rows}${isCrowded ? ' crowded' : ''}`
+    const known = this.#inserts.get(key)
+    if (known !== undefined) return known
+    const written = isCrowded ? crowdedColumns : columns
+    const row = `(${written.map(() => '?').join(', ')})`
+    const all = new Array(rows).fill(row).join(', ')
+    const statement = this.#parts.connection.prepare(`INSERT INTO treadle_jobs (${written.join(', ')}) VALUES ${all}`)
+    this.#inserts.set(key, statement)
+    return statement
+  }
+}

@@ -1,0 +1,52 @@
+import { type Steps, wait } from '../../../core/answer.ts'
+import type { QueueTime } from '../../servers/queue-time.ts'
+import { allLanes, Counts, type LaneCount, type NamedCount } from '../../sql/lanes/counts.ts'
+import { LaneSweep } from '../../sql/lanes/lane-sweep.ts'
+import type { SqlSession } from '../../sql/session.ts'
+import type { FileDatabase } from '../file/file-database.ts'
+
+/** After so many changes it is looked for lanes to be forgotten. */
+const sweepAfter = 1_000
+
+/** Only one transaction writes at a time, so each number is kept as it is: there are no entries to be summed up. */
+export class KeptCounts extends Counts {
+  readonly #database: FileDatabase
+  readonly #time: QueueTime
+  readonly #sweep = new LaneSweep(filled)
+  #changes = 0
+
+  constructor(database: FileDatabase, time: QueueTime) {
+    super(database, time)
+    this.#database = database
+    this.#time = time
+  }
+
+  override of(lanes: readonly number[]): readonly LaneCount[] {
+    return this.#database.all('SELECT lane, state, jobs FROM {counts} WHERE lane IN (?)', [lanes])
+  }
+
+  override all(): readonly NamedCount[] {
+    return this.#database.all(
+      `SELECT counts.lane, queue, job, grouped, state, jobs FROM {counts} AS counts JOIN {lanes} AS lanes ON lanes.lane = counts.lane
+       WHERE jobs <> 0`,
+    )
+  }
+
+  override together(): readonly Pick<LaneCount, 'state' | 'jobs'>[] {
+    return this.#database.all(`SELECT state, jobs FROM {counts} WHERE lane = ${allLanes}`)
+  }
+
+  override noteEntries(entries: number): void {
+    this.#changes += entries
+    if (this.#changes < sweepAfter) return
+    this.#changes = 0
+    this.#database.transaction((session) => this.#sweep.step(session, this.#time.now()))
+  }
+}
+
+function* filled(session: SqlSession, lanes: readonly number[]): Steps<ReadonlySet<number>> {
+  const rows = yield* wait(
+    session.all<{ lane: number }>('SELECT DISTINCT lane FROM {counts} WHERE lane IN (?) AND jobs <> 0', [lanes]),
+  )
+  return new Set(rows.map(({ lane }) => lane))
+}

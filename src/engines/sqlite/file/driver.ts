@@ -1,0 +1,78 @@
+import { messageOf, TreadleError } from '../../../core/errors.ts'
+import { withoutExperimentalWarning } from '../../../core/process/environment.ts'
+
+/** The part of `DatabaseSync` that this backend uses: the same in `node:sqlite` and in `@photostructure/sqlite`. */
+export interface SqliteDatabase {
+  exec(sql: string): void
+  prepare(sql: string): SqliteStatement
+  close(): void
+}
+
+export interface SqliteStatement {
+  run(...values: readonly SqliteValue[]): { readonly changes: number | bigint }
+  get(...values: readonly SqliteValue[]): unknown
+  all(...values: readonly SqliteValue[]): unknown[]
+  iterate?(...values: readonly SqliteValue[]): IterableIterator<unknown>
+  setReadBigInts?(isOn: boolean): unknown
+}
+
+/** The same statement, also where somebody has written numbers that are too large for a number: they come as the nearest one. */
+export function withLargeNumbers(statement: SqliteStatement): SqliteStatement {
+  const rounded = (thrown: unknown, values: readonly SqliteValue[]): unknown[] => {
+    // Not every driver gives a code.
+    if (!/too large to be represented/i.test(messageOf(thrown))) throw thrown
+    statement.setReadBigInts?.(true)
+    try {
+      return statement.all(...values).map((row) => Object.fromEntries(Object.entries(row as object).map(asNumber)))
+    } finally {
+      statement.setReadBigInts?.(false)
+    }
+  }
+  const { iterate } = statement
+  return {
+    run: statement.run.bind(statement),
+    ...(iterate && { iterate: iterate.bind(statement) }),
+    get(...values) {
+      try {
+        return statement.get(...values)
+      } catch (thrown) {
+        return rounded(thrown, values)[0]
+      }
+    },
+    all(...values) {
+      try {
+        return statement.all(...values)
+      } catch (thrown) {
+        return rounded(thrown, values)
+      }
+    },
+  }
+}
+
+function asNumber([name, value]: [string, unknown]): [string, unknown] {
+  return [name, typeof value === 'bigint' ? Number(value) : value]
+}
+
+export type SqliteValue = null | number | string
+
+export type SqliteDriver = new (path: string) => SqliteDatabase
+
+/** Node's own SQLite where this Node has it, else the package that brings the same for older ones. */
+export async function loadDriver(): Promise<SqliteDriver> {
+  try {
+    const builtIn = 'node:sqlite'
+    return await withoutExperimentalWarning(async () => ((await import(builtIn)) as { DatabaseSync: SqliteDriver }).DatabaseSync)
+  } catch {
+    return loadPackage()
+  }
+}
+
+async function loadPackage(): Promise<SqliteDriver> {
+  const name = '@photostructure/sqlite'
+  try {
+    return ((await import(name)) as { DatabaseSync: SqliteDriver }).DatabaseSync
+  } catch (cause) {
+    const message = `This Node has no built-in SQLite. Run: npm install ${name} (or use Node 22.13 or newer)`
+    throw new TreadleError('DRIVER_MISSING', message, { cause })
+  }
+}

@@ -1,0 +1,50 @@
+import { readRateLog } from '../../../queue/limits/rate-window.ts'
+import type { ClockJump } from '../../../queue/time/clock-jumps.ts'
+import type { Connection } from '../file/connection.ts'
+import type { SqliteStatement } from '../file/driver.ts'
+
+/** No program's lock is called so. */
+const mark = 'treadle: the clock'
+const forEver = 8.64e15
+/** Programs that look at the same clock see it so far apart at most. */
+const sameMs = 500
+
+/**
+ * Moves what counts down, when the machine's clock was set: leases, rates, locks and signs of life have as much time left as before.
+ * All programs on the file notice it, and the first one does it: the offset of the clock that the times fit to is kept as a lock
+ * that nobody asks for.
+ */
+export class MovingTimes {
+  readonly #offset: SqliteStatement
+  readonly #note: SqliteStatement
+  readonly #moves: readonly SqliteStatement[]
+  readonly #rates: SqliteStatement
+  readonly #rate: SqliteStatement
+
+  constructor(connection: Connection) {
+    this.#offset = connection.prepare(`SELECT owner FROM treadle_locks WHERE name = '${mark}'`)
+    this.#note = connection.prepare(
+      `INSERT INTO treadle_locks (name, owner, host, pid, since, expires_at) VALUES ('${mark}', ?, '', 0, 0, ${forEver})
+       ON CONFLICT (name) DO UPDATE SET owner = excluded.owner`,
+    )
+    this.#moves = [
+      'UPDATE treadle_jobs SET lease_until = lease_until + ?1, started_at = started_at + ?1 WHERE state = 3',
+      'UPDATE treadle_groups SET held_until = held_until + ?1 WHERE held_until > 0',
+      `UPDATE treadle_locks SET since = since + ?1, expires_at = expires_at + ?1 WHERE name <> '${mark}'`,
+      'UPDATE treadle_workers SET seen_at = seen_at + ?1, expires_at = expires_at + ?1',
+    ].map((statement) => connection.prepare(statement))
+    this.#rates = connection.prepare('SELECT scope, log FROM treadle_rates')
+    this.#rate = connection.prepare('UPDATE treadle_rates SET log = ?, expires_at = expires_at + ? WHERE scope = ?')
+  }
+
+  move({ byMs, offsetMs }: ClockJump): void {
+    const known = this.#offset.get() as { readonly owner: string } | undefined
+    if (known !== undefined && Math.abs(Number(known.owner) - offsetMs) < sameMs) return
+    for (const move of this.#moves) move.run(byMs)
+    for (const { scope, log } of this.#rates.all() as { readonly scope: string; readonly log: string }[]) {
+      const moved = readRateLog(log).map(([at, count]) => [at + byMs, count])
+      this.#rate.run(JSON.stringify(moved), byMs, scope)
+    }
+    this.#note.run(String(offsetMs))
+  }
+}

@@ -1,0 +1,116 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { TreadleError } from '../../../core/errors.ts'
+import { stopwatch } from '../../../core/time/clock.ts'
+import { loadDriver } from '../file/driver.ts'
+import type { Engine, LocalEngine } from './engine.ts'
+import { openEngine } from './open-engine.ts'
+import { BeatWatch } from './stand-in.ts'
+import {
+  type ThreadAnswer,
+  type ThreadCall,
+  type ThreadData,
+  type ThreadError,
+  type ThreadNotice,
+  threadStarted,
+} from './thread-client.ts'
+import { ThreadGate } from './thread-gate.ts'
+
+/** A call that waits for another process looks so often whether the program exits meanwhile. */
+const waitMs = 250
+const retryPauseMs = 5
+
+/**
+ * The database's own thread: commits wait for the disk and for other processes here, and never in the program's event loop.
+ */
+if (parentPort !== null) {
+  const port = parentPort
+  const data = workerData as ThreadData
+  const gate = new ThreadGate(data.gate)
+  const opening = opened(data, gate)
+  // Reported by the first call, which awaits the same promise.
+  opening.catch(() => {})
+  port.postMessage(threadStarted)
+  const standIns = new Map<number, BeatWatch>()
+  port.on('message', (message: ThreadCall | ThreadNotice) => {
+    if (!('method' in message)) return void opening.then((calls) => heed(message, calls, standIns)).catch(() => {})
+    const call = message
+    opening.then(
+      (calls) => port.postMessage(answerOf(calls, call)),
+      (thrown) => {
+        port.postMessage({ id: call.id, error: errorOf(thrown), isLast: true } satisfies ThreadAnswer)
+        // The thread ends, and the next call starts another one: what was wrong with the file may be mended by then.
+        port.close()
+      },
+    )
+  })
+}
+
+/** Loading the driver is native code as well. */
+async function opened(data: ThreadData, gate: ThreadGate): Promise<GatedEngine> {
+  if (!gate.enter()) throw exiting()
+  try {
+    const engine = openEngine(await loadDriver(), data)
+    engine.setPatience(waitMs)
+    return new GatedEngine(engine, gate, data.busyMs)
+  } finally {
+    gate.leave()
+  }
+}
+
+/** The engine, for as long as the program does not exit. */
+class GatedEngine {
+  readonly #engine: LocalEngine
+  readonly #gate: ThreadGate
+  readonly #patienceMs: number
+
+  constructor(engine: LocalEngine, gate: ThreadGate, patienceMs: number) {
+    this.#engine = engine
+    this.#gate = gate
+    this.#patienceMs = patienceMs
+  }
+
+  call(method: ThreadCall['method'], args: ThreadCall['args']): unknown {
+    const elapsedMs = stopwatch()
+    const work = this.#engine[method] as (...args: readonly unknown[]) => unknown
+    for (;;) {
+      if (!this.#gate.enter()) throw exiting()
+      try {
+        return work.apply(this.#engine, args as unknown[])
+      } catch (thrown) {
+        const isBusy = thrown instanceof TreadleError && thrown.code === 'DATABASE_BUSY'
+        if (!isBusy || elapsedMs() > this.#patienceMs) throw thrown
+      } finally {
+        this.#gate.leave()
+      }
+      this.#gate.pause(retryPauseMs)
+    }
+  }
+}
+
+function exiting(): TreadleError {
+  return new TreadleError('BACKEND_CLOSED', 'The program exits')
+}
+
+function heed(notice: ThreadNotice, calls: GatedEngine, standIns: Map<number, BeatWatch>): void {
+  if ('standIn' in notice) {
+    const keepLeases: Engine['keepLeases'] = (...args) => calls.call('keepLeases', args) as ReturnType<Engine['keepLeases']>
+    standIns.set(notice.standIn.id, new BeatWatch(notice.standIn, { keepLeases }))
+  } else {
+    standIns.get(notice.standDown)?.stop()
+    standIns.delete(notice.standDown)
+  }
+}
+
+function answerOf(calls: GatedEngine, { id, method, args }: ThreadCall): ThreadAnswer {
+  try {
+    return { id, answer: calls.call(method, args) }
+  } catch (thrown) {
+    return { id, error: errorOf(thrown) }
+  }
+}
+
+function errorOf(thrown: unknown): ThreadError {
+  if (thrown instanceof TreadleError) return { code: thrown.code, message: thrown.message }
+  const message = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+  return { code: 'DATABASE_FAILED', message }
+}

@@ -1,0 +1,46 @@
+import type { Answer } from '../../../core/answer.ts'
+import type { Envelope } from '../../../envelope/envelope.ts'
+import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt, WaitingJob } from '../../../queue/contract/contract.ts'
+import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../../../queue/contract/store.ts'
+
+/** Of transactions that are the queue's own, and open to the function of a handler. */
+export const joinedFiles = new WeakMap<object, JoinedFile>()
+
+/** The queue inside of a transaction on its file, which knows whether it was changed there. Everything is done at once. */
+export class JoinedFile implements JoinedQueue {
+  readonly #queue: JoinedQueue
+  #hasChanged = false
+
+  constructor(queue: JoinedQueue) {
+    this.#queue = queue
+  }
+
+  /** Whether there may be work for those who wait when the transaction is committed. */
+  get hasChanged(): boolean {
+    return this.#hasChanged
+  }
+
+  send(envelopes: readonly Envelope[]): Answer<readonly SendReceipt[]> {
+    this.#hasChanged = true
+    return this.#queue.send(envelopes)
+  }
+
+  get(id: string): Answer<WaitingJob | null> {
+    return this.#queue.get(id)
+  }
+
+  amend(amendments: readonly Amendment[]): Answer<readonly AmendAnswer[]> {
+    this.#hasChanged = true
+    return this.#queue.amend(amendments)
+  }
+
+  reject(rejections: readonly Rejection[]): Answer<readonly RejectAnswer[]> {
+    this.#hasChanged = true
+    return this.#queue.reject(rejections)
+  }
+
+  settle(settlement: Settlement): Answer<SettleReceipt> {
+    this.#hasChanged = true
+    return this.#queue.settle(settlement)
+  }
+}

@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs'
+import { noSchema } from '../../queue/contract/migration.ts'
+import type { OpenUpkeep } from '../../queue/contract/upkeep.ts'
+import { diagnoseSqlite, objectNames } from './diagnosing.ts'
+import { Connection } from './file/connection.ts'
+import { loadDriver, type SqliteDriver } from './file/driver.ts'
+import { latestVersion, migrate, plan, schemaState } from './schema/migrating.ts'
+
+/** Another process may be writing. */
+const patienceMs = 30_000
+
+/** Looks after a file. Where there is none, none is made before it is migrated. */
+export async function openSqliteUpkeep(path: string): Promise<OpenUpkeep> {
+  const Driver = await loadDriver()
+  return {
+    kind: 'sqlite',
+    schema: {
+      latest: latestVersion,
+      state: async () => (existsSync(path) ? using(Driver, path, schemaState) : noSchema),
+      plan: async (to) => using(Driver, existsSync(path) ? path : ':memory:', (connection) => plan(connection, path, to)),
+      migrate: async (to) =>
+        using(Driver, path, (connection) => {
+          connection.makeDurable()
+          migrate(connection, path, to)
+          return schemaState(connection)
+        }),
+    },
+    diagnose: () =>
+      diagnoseSqlite(
+        path,
+        (work) => using(Driver, path, work),
+        () => expectedNames(Driver),
+      ),
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
+/** What a database has that was just made. */
+function expectedNames(Driver: SqliteDriver): readonly string[] {
+  return using(Driver, ':memory:', (connection) => {
+    migrate(connection, ':memory:')
+    return objectNames(connection)
+  })
+}
+
+/** Upkeep is seldom, so each part of it opens the file by itself: none is kept open from a program that works on it. */
+function using<Answer>(Driver: SqliteDriver, path: string, work: (connection: Connection) => Answer): Answer {
+  const connection = Connection.open(Driver, { path, busyMs: patienceMs })
+  try {
+    return work(connection)
+  } finally {
+    connection.close()
+  }
+}

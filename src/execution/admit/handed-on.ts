@@ -1,0 +1,134 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import { type Envelope, type Identity, identityOf } from '../../envelope/envelope.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { ScopedJob } from '../../envelope/key-scope.ts'
+import { parentMarkOf } from '../../envelope/parent-mark.ts'
+import { type Dependency, isLateDependency, openResult } from '../../envelope/result-seal.ts'
+import { readMessage } from '../../envelope/stored-error.ts'
+import { isWaitMark } from '../../envelope/wait-mark.ts'
+import type { Lease } from '../../queue/contract/contract.ts'
+import { isFinal } from '../../queue/contract/job-state.ts'
+import type { JobLink, JobRecord, JobStore } from '../../queue/contract/store.ts'
+import { type End, isSuccess, nothingToRescue, verdictOf } from '../../queue/workflows/waiting.ts'
+import { isForged, type Outcome } from '../end/outcome.ts'
+
+/** How a job has ended, as it is stored where another one finds it. */
+export type HandedOn = Pick<JobLink, 'id' | 'state' | 'result' | 'seal'>
+
+/**
+ * The result that an end hands on, readable. Throws `RESULT_FORGED` where it hands on a success or a result that nobody has signed
+ * who may sign for this job, or that belongs to the child of another job than `parentMark` says. Failures hand on neither.
+ */
+export function openHandedOn(
+  { id, state, result, seal }: HandedOn,
+  job: Partial<ScopedJob>,
+  keys: KeyRing | null,
+  parentMark?: string,
+): string | null {
+  if (keys === null || (state !== 'succeeded' && result === null)) return result
+  if (state !== 'succeeded' && state !== 'skipped') {
+    throw new TreadleError(
+      'RESULT_FORGED',
+      `Job ${id} is ${state}, and has a result all the same: it was changed in the database`,
+    )
+  }
+  return openResult({ id, outcome: state, result, seal }, job, keys, parentMark)
+}
+
+/** What a stored job says that it is: in the text that was signed, where that can be read. */
+export function jobOf({ id, job, queue, identity }: Pick<JobRecord, 'id' | 'job' | 'queue' | 'identity'>): ScopedJob {
+  const read = identityOf(id, identity)
+  return { job: read?.job ?? job, queue: read?.queue ?? queue }
+}
+
+/** A job that may have waited for others. It was verified. */
+export type Waiter = Pick<Envelope, 'id' | 'job' | 'queue' | 'identity'>
+
+export interface LinkDeps {
+  readonly services: { readonly logger: Logger; links(waiter: Waiter): Promise<unknown> }
+}
+
+/** While the database does not answer, this one looks again after so long. */
+const lookAgainMs = 1_000
+
+/** Whether a job has others that it waits for, or may have: that it waits for some is signed, what its row says of it is not. */
+export function waits({ linked }: Pick<Lease, 'linked'>, { waitsFor }: Pick<Identity, 'waitsFor'>): boolean {
+  return linked === true || waitsFor !== undefined
+}
+
+/** What becomes of a job because of what it has waited for, or null where it may run with that. */
+export async function heldByLinks({ envelope }: Lease, { services }: LinkDeps): Promise<Outcome | null> {
+  try {
+    await services.links(envelope)
+    return null
+  } catch (error) {
+    if (isForged(error)) return { kind: 'dead', reason: 'rejected', error }
+    services.logger.error(`what job ${envelope.id} has waited for could not be looked up: ${messageOf(error)}; trying again`)
+    return { kind: 'snooze', delayMs: lookAgainMs }
+  }
+}
+
+/** The links of a job with readable results. Throws `RESULT_FORGED` unless it may go on with what they say: see `openHandedOn`. */
+export async function openedLinks(
+  waiter: Waiter,
+  store: JobStore | undefined,
+  keys: KeyRing | null,
+): Promise<readonly JobLink[] | undefined> {
+  const links = await store?.links(waiter.id)
+  if (links === undefined || keys === null) return links
+  const dependencies = links.filter(({ kind }) => kind === 'dependency')
+  refuseOthers(waiter, dependencies)
+  refuseUnmet(dependencies)
+  return links.map((link) => {
+    const place = link.kind === 'child' ? (link.key as string) : dependencies.indexOf(link)
+    const error = link.error === null ? null : readMessage(link.error, link.id, keys)
+    return { ...link, result: openedLink(link, { waiter: waiter.id, place }, waiter, keys), error }
+  })
+}
+
+function openedLink(link: JobLink, dependency: Dependency, { job, queue }: Waiter, keys: KeyRing): string | null {
+  const isPlain = link.state === 'succeeded' && link.result === null
+  if (isPlain && !keys.signsEveryEnd && isLateDependency(dependency, link.seal, { job, queue }, keys)) return null
+  const parentMark =
+    link.kind === 'child' && link.key !== null ? parentMarkOf({ id: dependency.waiter, key: link.key }) : undefined
+  return openHandedOn(link, link.job === null ? {} : { job: link.job }, keys, parentMark)
+}
+
+/** Whether it waited for the jobs that it was told to wait for when it was signed, and for no others in their place. */
+function refuseOthers({ id, identity }: Waiter, dependencies: readonly JobLink[]): void {
+  const signed = identityOf(id, identity)?.waitsFor
+  const isSame = signed === undefined || isWaitMark(signed, dependencies)
+  if (!isSame) throw new TreadleError('RESULT_FORGED', `What job ${id} waits for was changed in the database`)
+}
+
+/**
+ * Whether the ends of what it waits for let it run, by the rules that the backend goes by: that it is ready is not signed. Only a
+ * failure that lets a job go on at once leaves the rest of its dependencies behind.
+ */
+function refuseUnmet(dependencies: readonly JobLink[]): void {
+  if (dependencies.some(isReleasing)) return
+  const unmet = dependencies.find(
+    ({ state, result, onFailure }) => !isEnd(state) || verdictOf(onFailure, { state, result }) !== 'counts',
+  )
+  if (unmet !== undefined) throw unmetBy(`job ${unmet.id}, which this one waits for, is ${unmet.state}`)
+  const rescued = dependencies.filter(({ onFailure }) => onFailure === 'rescue')
+  if (rescued.length > 0 && rescued.every(hasSucceeded)) throw unmetBy(nothingToRescue)
+}
+
+function unmetBy(why: string): TreadleError {
+  const message = `That this job may run was changed in the database, or it was replayed without what it waits for: ${why}`
+  return new TreadleError('RESULT_FORGED', message)
+}
+
+function hasSucceeded({ state, result }: JobLink): boolean {
+  return isEnd(state) && isSuccess({ state, result })
+}
+
+function isReleasing({ state, result, onFailure }: JobLink): boolean {
+  return isEnd(state) && verdictOf(onFailure, { state, result }) === 'releases'
+}
+
+function isEnd(state: JobLink['state']): state is End['state'] {
+  return state === 'missing' || isFinal(state)
+}

@@ -1,0 +1,153 @@
+import { messageOf } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import { formatDuration } from '../../core/time/duration.ts'
+import { formatInstant } from '../../core/time/instant.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { Dependency } from '../../definition/policies/dependency.ts'
+import type { Overlap } from '../../definition/policies/overlap.ts'
+import { type Recurrence, scheduleOf, storedName } from '../../definition/recurrence.ts'
+import type { Identity } from '../../envelope/envelope.ts'
+import type { ScheduleStore } from '../../queue/contract/schedule-store.ts'
+import { isMissed, isMissedRepeat, type MisfirePolicy } from '../../scheduling/misfire.ts'
+import type { Schedule } from '../../scheduling/schedule.ts'
+import { runLogger } from '../attempt/run-logger.ts'
+import type { Outcome } from '../end/outcome.ts'
+import { type DependencyDeps, heldByDependencies } from './dependencies.ts'
+
+export interface OccurrenceDeps extends DependencyDeps {
+  readonly clock: Clock
+  /** The queue's, where it has one: whether a run is late is not for the clock of the machine that happens to run it. */
+  readonly schedulesClock?: Clock
+}
+
+/** A scheduled run, in a program whose definition has the schedule, or of a schedule that was made at run time. */
+export interface ScheduledRun extends ScheduleRules {
+  readonly schedules: ScheduleStore
+  /** The instant that it stands for. */
+  readonly at: number
+  /** When a scheduler stored it: before it was due, or later to make up for it. */
+  readonly storedAt: number
+  readonly logger: Logger
+}
+
+/** What holds for the runs of a schedule. */
+interface ScheduleRules {
+  /** What the schedule is called. */
+  readonly name: string
+  readonly schedule: Schedule
+  readonly misfire: MisfirePolicy
+  readonly overlap: Overlap
+  readonly enabled: boolean
+  readonly dependsOn: readonly Dependency[]
+}
+
+export interface ScheduledRunDeps {
+  readonly find: (job: string) => JobDefinition | undefined
+  /** Undefined where the backend keeps no schedules. */
+  readonly schedules: ScheduleStore | undefined
+  readonly services: { readonly logger: Logger }
+}
+
+/** Null for a job that was dispatched, and where nothing is known of the schedule: not in this program, or not in this backend. */
+export function scheduledRun(
+  identity: Pick<Identity, 'id' | 'job' | 'name' | 'occurrence' | 'recurrence'>,
+  storedAt: number,
+  { find, schedules, services }: ScheduledRunDeps,
+): ScheduledRun | null {
+  const { occurrence: at, job, recurrence } = identity
+  if (at === null || schedules === undefined) return null
+  const rules = recurrence === undefined ? rulesOfCode(find(job)) : rulesOf(recurrence)
+  return rules === null ? null : { ...rules, schedules, at, storedAt, logger: runLogger(identity, services.logger) }
+}
+
+function rulesOfCode(definition: JobDefinition | undefined): ScheduleRules | null {
+  const schedule = definition?.fields.schedule ?? null
+  if (definition === undefined || schedule === null) return null
+  const { job: name, misfire, overlap, fields } = definition
+  return { name, schedule, misfire, overlap, enabled: fields.enabled, dependsOn: fields.dependsOn }
+}
+
+/** They travel with each run, signed: a schedule may have been changed or deleted since. */
+function rulesOf(recurrence: Recurrence): ScheduleRules | null {
+  const { key, misfire, overlap } = recurrence
+  try {
+    return { name: storedName(key), schedule: scheduleOf(recurrence), misfire, overlap, enabled: true, dependsOn: [] }
+  } catch {
+    // It was made by a newer version, whose schedules this one does not know.
+    return null
+  }
+}
+
+/** While the database does not answer, it is asked again after so long. */
+const askAgainMs = 1_000
+
+/** What becomes of a scheduled run in place of its first attempt, or null when it may begin. */
+export async function heldBySchedule(run: ScheduledRun, deps: OccurrenceDeps): Promise<Outcome | null> {
+  const { name, overlap, enabled, dependsOn, schedules, at, logger } = run
+  const now = (deps.schedulesClock ?? deps.clock).now()
+  if (!enabled) return { kind: 'skipped', why: 'its schedule is disabled' }
+  const isLate = isPastPolicy(run, now)
+  if (!isLate && overlap === 'allow' && dependsOn.length === 0) return null
+  try {
+    const { unended, seen } = await schedules.neighbours({ schedule: name, at })
+    if (isLate && !seen) return missed(name, at, now)
+    if (unended !== null && unended <= now && overlap !== 'allow') return overlapping(overlap, unended, now, logger)
+    return await heldByDependencies({ ...run, isWatched: seen || isWatched(run, now) }, now, deps)
+  } catch (thrown) {
+    logger.error(`what this scheduled run has to wait for could not be looked up: ${messageOf(thrown)}; trying again`)
+    return { kind: 'snooze', delayMs: askAgainMs }
+  }
+}
+
+function missed(schedule: string, at: number, now: number): Outcome {
+  return { kind: 'skipped', why: `missed: due at ${formatInstant(at)}, found ${span(at, now)} late`, missedBy: schedule }
+}
+
+/**
+ * What fell due during a run and could not begin, for want of a slot or a free worker, overlapped it all the same. It is ended
+ * before the run frees its slot, or such runs would follow one by one, ever later.
+ */
+export async function skipOvertaken(
+  run: ScheduledRun,
+  { clock, schedulesClock = clock }: Pick<OccurrenceDeps, 'clock' | 'schedulesClock'>,
+): Promise<void> {
+  const { name, overlap, schedules, at, logger } = run
+  if (overlap !== 'skip') return
+  try {
+    const why = `the run of ${formatInstant(at)} had not ended`
+    const skipped = await schedules.skipWaiting({
+      schedule: name,
+      before: schedulesClock.now(),
+      unseenOnly: false,
+      why,
+    })
+    if (skipped > 0) logger.warn(`scheduled runs that fell due during this one are skipped: ${skipped}`)
+  } catch (thrown) {
+    logger.error(`scheduled runs that fell due during this one could not be skipped: ${messageOf(thrown)}`)
+  }
+}
+
+/** One that was stored late is as late as a scheduler wanted it. */
+function isPastPolicy({ misfire, schedule, at, storedAt }: ScheduledRun, now: number): boolean {
+  if (storedAt >= at) return false
+  return schedule.kind === 'calendar' ? isMissed(schedule, misfire, at, now) : isMissedRepeat(schedule, misfire, at, now)
+}
+
+/** Whether a scheduler was there when it was due, beside what its neighbours tell. After a repeat there is none to tell. */
+function isWatched({ schedule, at, storedAt }: ScheduledRun, now: number): boolean {
+  return storedAt >= at || at > now || schedule.kind === 'repeat'
+}
+
+/** The earlier run never yields to the later one: of two that begin at once, exactly the earlier one runs. */
+function overlapping(overlap: 'skip' | 'queue', unended: number, now: number, logger: Logger): Outcome {
+  // It has its slot, but the run before it waits for another attempt.
+  if (overlap === 'queue') return { kind: 'snooze', delayMs: askAgainMs, why: `waits for the run of ${formatInstant(unended)}` }
+  const why = `the run of ${formatInstant(unended)} has not ended, ${span(unended, now)} after it was due`
+  logger.warn(`is skipped: ${why}`)
+  return { kind: 'skipped', why }
+}
+
+function span(from: number, to: number): string {
+  return formatDuration(Math.round((to - from) / 1_000) * 1_000)
+}

@@ -1,0 +1,65 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { Identity } from '../../envelope/envelope.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import { type OpenedOnce, openOnce } from '../../envelope/result-seal.ts'
+import type { Coordination, OnceClaim, OnceMark } from '../../queue/contract/contract.ts'
+import type { Outcome } from '../end/outcome.ts'
+
+export interface OnceDeps {
+  readonly keys: KeyRing | null
+  readonly coordination: Coordination | undefined
+  readonly services: { readonly logger: Logger }
+}
+
+/** What a run leaves behind that has done the work of its idempotency key; null where it has none. */
+export function onceMarkOf({ idempotencyKey }: Pick<Identity, 'idempotencyKey'>, { fields }: JobDefinition): OnceMark | null {
+  return idempotencyKey === null ? null : { key: idempotencyKey, keepMs: fields.idempotencyTtlMs }
+}
+
+/** A job with an idempotency key. */
+type KeyedJob = Pick<Identity, 'id' | 'job' | 'queue'>
+
+/** While another job holds the same key, or the database does not answer, this one looks again after so long. */
+const lookAgainMs = 1_000
+
+/** What becomes of a job because of its idempotency key, or null when it has claimed the key and may run. */
+export async function heldByKey(key: string, { id, job, queue }: KeyedJob, deps: OnceDeps): Promise<Outcome | null> {
+  const claim = await claimOnce(key, id, deps)
+  switch (claim.kind) {
+    case 'claimed':
+      return null
+    case 'done': {
+      let done: OpenedOnce
+      try {
+        done = openOnce({ key, result: claim.result, seal: claim.seal }, { job, queue }, deps.keys)
+      } catch (error) {
+        return { kind: 'dead', reason: 'rejected', error }
+      }
+      // A run that gave no result has given one all the same: who waits for this one need not wait for more.
+      const why = `a job with the idempotency key "${key}" has succeeded`
+      return { kind: 'skipped', why, result: done.result ?? 'null', ...(done.wasEncrypted && { encrypted: true }) }
+    }
+    case 'busy':
+    case 'unknown':
+      return { kind: 'snooze', delayMs: lookAgainMs }
+  }
+}
+
+/** A database that does not answer is no failure of the job. */
+async function claimOnce(
+  key: string,
+  jobId: string,
+  { coordination, services }: OnceDeps,
+): Promise<OnceClaim | { readonly kind: 'unknown' }> {
+  if (coordination === undefined) {
+    throw new TreadleError('CAPABILITY_MISSING', 'Idempotency keys need a backend that workers can share state in')
+  }
+  try {
+    return await coordination.claimOnce(key, jobId)
+  } catch (thrown) {
+    services.logger.error(`the idempotency key "${key}" could not be looked up: ${messageOf(thrown)}; trying again`)
+    return { kind: 'unknown' }
+  }
+}

@@ -1,0 +1,281 @@
+import { isThrown, messageOf } from '../../core/errors.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import type { JobContext } from '../../definition/context.ts'
+import type { Filter, JobDefinition } from '../../definition/definition.ts'
+import type { HandlerFunction } from '../../definition/handler.ts'
+import { type Schema, validate } from '../../definition/schema.ts'
+import type { Identity } from '../../envelope/envelope.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { OnceMark } from '../../queue/contract/contract.ts'
+import { type AdmissionDeps, type Admitted, admit, type HoldingDeps, heldBack, mayBeHeld } from '../admit/admit.ts'
+import { type ScheduledRunDeps, scheduledRun } from '../admit/occurrence.ts'
+import { onceMarkOf } from '../admit/once.ts'
+import { maxAttemptsOf, timeoutMsOf } from '../attempt-limits.ts'
+import { type AdmittedRun, type DeliveryDeps, endForGood, prepareDelivery } from '../end/delivery.ts'
+import { outcomeOfDone, outcomeOfFailed } from '../end/end.ts'
+import type { Outcome } from '../end/outcome.ts'
+import { asWritten } from '../end/repeating.ts'
+import { refuseFailure, resultText } from '../end/result.ts'
+import { throughMiddleware } from '../middleware.ts'
+import { AbandonedError, type ActiveRun, type StopReason, stopError } from './active-run.ts'
+import { type Departure, SnoozeSignal, thrownBehind, WaitSignal } from './control.ts'
+import { Deadline } from './deadline.ts'
+import type { Isolates } from './isolates.ts'
+import { RunContext, type RunServices } from './run-context.ts'
+import type { RunTracer } from './run-trace.ts'
+
+export interface ExecutionDeps extends AdmissionDeps, HoldingDeps, DeliveryDeps, Pick<ScheduledRunDeps, 'schedules'> {
+  readonly keys: KeyRing | null
+  readonly services: RunServices
+  /** Null where handlers are called in place, whatever their definition says. */
+  readonly isolates: Isolates | null
+  /** Null where nobody collects traces. */
+  readonly tracer?: RunTracer | null
+  /** Functions that were given with the dispatches of jobs, by their ids: each is called in place of its definition's handler. */
+  readonly givenFunctions?: ReadonlyMap<string, HandlerFunction<never, unknown>>
+}
+
+const heldByRate = 'the rate of its job, its group or its queue is used up in this worker'
+
+/** Runs one leased job, one attempt, and says what must happen to it. It never throws. */
+export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+  let admitted: Admitted
+  try {
+    admitted = admit(run, deps)
+  } catch (error) {
+    return { kind: 'dead', reason: 'rejected', error }
+  }
+  try {
+    return await runAdmitted(admitted, run, deps)
+  } catch (thrown) {
+    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+    return afterFailure(causeOf(thrown, run), admitted, run, deps)
+  }
+}
+
+/** By what was claimed and verified, and by nothing that a handler could have changed. */
+function afterFailure(error: unknown, { definition, opened }: Admitted, { lease }: ActiveRun, deps: ExecutionDeps): Outcome {
+  return outcomeOfFailed(error, opened.identity, definition, lease.attempt, deps)
+}
+
+async function runAdmitted({ definition, opened }: Admitted, run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
+  const { identity } = opened
+  const { fields } = definition
+  const { lease } = run
+  const scheduled = identity.occurrence === null ? null : scheduledRun(identity, lease.envelope.createdAt, deps)
+  if (mayBeHeld(lease, identity, scheduled)) {
+    const held = await heldBack({ lease, identity, scheduled }, deps, () => isCalledOff(run.stopReason))
+    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+    if (held !== null) return held
+    run.scheduled = scheduled
+  }
+  let { payload } = opened
+  if (fields.input !== null) {
+    try {
+      payload = await validate(fields.input, payload, `payload of "${identity.job}"`, 'PAYLOAD_INVALID')
+    } catch (error) {
+      return { kind: 'dead', reason: 'rejected', error }
+    }
+  }
+  const context = new RunContext(identity, payload, run, deps.services, maxAttemptsOf(identity, definition))
+  const timeoutMs = timeoutMsOf(identity, definition)
+  if (timeoutMs !== null) run.deadline = new Deadline(deps.clock, timeoutMs, () => run.stop('timeout'))
+  try {
+    const isFiltered = fields.when.length > 0 || fields.skip.length > 0
+    const why = isFiltered ? await filteredBy(definition, payload, context, run) : null
+    if (why !== null) return { kind: 'skipped', why }
+    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+    if (keepsSlot(definition, identity, context.group)) run.keepSlot((overrunMs) => deps.services.overran(run, overrunMs))
+    const once: OnceMark | null = onceMarkOf(identity, definition)
+    const refused = fields.delivery === 'at-least-once' ? null : await prepareInTurn(definition, { run, once, opened }, deps)
+    if (refused !== null) return refused
+    if (!run.mayBegin) await run.untilItMayBegin()
+    if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+    deps.services.started(run)
+    if (deps.tracer != null) run.trace = deps.tracer.begin(lease, identity)
+    const attempted = () => attempt(definition, context, { run, once, opened }, deps)
+    const outcome = await (run.trace === null ? attempted() : run.trace.during(attempted))
+    return run.isBegunForGood ? endForGood(outcome, identity) : outcome
+  } finally {
+    run.deadline?.cancel()
+  }
+}
+
+/** In its turn already: that a job begins at most once is written before its handler is called, and is not taken back. */
+async function prepareInTurn(definition: JobDefinition, admitted: AdmittedRun, deps: ExecutionDeps): Promise<Outcome | null> {
+  const { run } = admitted
+  const heldMs = await run.untilItsTurn()
+  if (heldMs > 0) return { kind: 'snooze', delayMs: heldMs, why: heldByRate }
+  if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+  return prepareDelivery(definition, admitted, deps)
+}
+
+/** Whether others must wait until this run has ended: the limits that they wait for count it for as long as it is not settled. */
+function keepsSlot(
+  { fields, concurrency, overlap }: JobDefinition,
+  { singleInstance, occurrence, recurrence }: Identity,
+  group: string | null,
+): boolean {
+  if (group !== null && fields.group !== null && fields.group.concurrency !== null) return true
+  if (concurrency !== null || singleInstance || fields.maxRunningTimeMs !== null) return true
+  return occurrence !== null && (recurrence?.overlap ?? overlap) !== 'allow'
+}
+
+/** Why the job is not to run, or null when all filters let it pass. */
+async function filteredBy(
+  { fields }: JobDefinition,
+  payload: unknown,
+  context: JobContext,
+  run: ActiveRun,
+): Promise<string | null> {
+  const ask = (filter: Filter) => run.guard(Promise.resolve(filter(payload as never, context)))
+  for (const filter of fields.when) if (!(await ask(filter))) return 'a when() filter said no'
+  for (const filter of fields.skip) if (await ask(filter)) return 'a skip() filter said yes'
+  return null
+}
+
+async function attempt(
+  definition: JobDefinition,
+  context: RunContext,
+  { run, once, opened }: AdmittedRun,
+  deps: ExecutionDeps,
+): Promise<Outcome> {
+  const { fields } = definition
+  const { payload } = context
+  let outcome: Outcome
+  let result: unknown
+  try {
+    result = await run.guard(invoke(definition, context, run, deps))
+    const completed = run.transaction === null ? null : await run.transaction.ended()
+    if (completed === null && run.stopReason === 'timeout') throw stopError('timeout', run.lease)
+    if (completed === null && run.departure !== null) throw run.departure
+    const checked = completed === null && fields.output !== null ? await checkedResult(fields.output, result, fields.job) : result
+    if (completed === null && fields.failWhen.length > 0) refuseFailure(checked, fields)
+    // Most do not repeat, and wait for nothing here.
+    const repeated = completed !== null || opened.identity.repeat === null ? null : await asWritten(opened, run, deps)
+    outcome = completed?.outcome ?? outcomeOfDone(resultText(checked, fields.job, deps), once, repeated, deps)
+  } catch (thrown) {
+    outcome = (await run.transaction?.afterwards(thrown)) ?? (await failed(thrown, { definition, opened }, context, run, deps))
+  }
+  if (outcome.kind === 'done') {
+    const shown = (run.transaction?.completed ?? { result }).result
+    for (const hook of fields.onSuccess) await quietly(() => hook(shown as never, payload, context), context, deps.clock)
+  }
+  for (const hook of fields.finally) await quietly(() => hook(payload, context), context, deps.clock)
+  return outcome
+}
+
+/** Most handlers are called at once, without waiting for anything. */
+function invoke(definition: JobDefinition, context: RunContext, run: ActiveRun, deps: ExecutionDeps): Promise<unknown> {
+  const { around } = definition.fields
+  if (around.length === 0) return call(definition, context, context, run, deps)
+  return throughMiddleware(around, context, (seen) => call(definition, seen, context, run, deps))
+}
+
+/** `seen` is the context with what middleware has added. */
+function call(
+  definition: JobDefinition,
+  seen: JobContext<never>,
+  context: RunContext,
+  run: ActiveRun,
+  deps: ExecutionDeps,
+): Promise<unknown> {
+  const { before, isolation, handler } = definition.fields
+  const isInPlace = isolation === null || deps.isolates === null
+  const isPlain = before.length === 0 && isInPlace && !deps.givenFunctions?.has(context.id)
+  if (!isPlain || run.stopReason !== null || !run.isItsTurn) return callInTurn(definition, seen, context, run, deps)
+  run.begin()
+  try {
+    return Promise.resolve(handler?.(context.payload, seen))
+  } catch (thrown) {
+    return Promise.reject(thrown)
+  }
+}
+
+async function callInTurn(
+  { fields }: JobDefinition,
+  seen: JobContext<never>,
+  context: RunContext,
+  run: ActiveRun,
+  deps: ExecutionDeps,
+): Promise<unknown> {
+  for (const before of fields.before) await before(context.payload, seen)
+  while (run.stopReason === null && !run.isItsTurn) {
+    const heldMs = await run.untilItsTurn(run.isBegunForGood ? Number.POSITIVE_INFINITY : undefined)
+    if (heldMs > 0) throw new SnoozeSignal(heldMs)
+  }
+  if (run.stopReason !== null) throw stopError(run.stopReason, run.lease)
+  const given = deps.givenFunctions?.get(context.id)
+  if (given !== undefined || fields.isolation === null || deps.isolates === null) {
+    run.begin()
+    return (given ?? fields.handler)?.(context.payload, seen)
+  }
+  const { result, kill } = deps.isolates.run(fields.isolation, context, () => run.beginElsewhere())
+  run.killAfter(fields.isolation.graceMs, kill)
+  return result
+}
+
+function isCalledOff(reason: StopReason | null): reason is Exclude<StopReason, 'timeout'> {
+  return reason !== null && reason !== 'timeout'
+}
+
+function calledOff(reason: Exclude<StopReason, 'timeout'>): Outcome {
+  switch (reason) {
+    case 'lost':
+      return { kind: 'lost' }
+    case 'cancelled':
+      return { kind: 'cancelled' }
+    case 'shutdown':
+      return { kind: 'release' }
+  }
+}
+
+/** What a run that threw comes to: whoever told it to stop has the first word, then the handler's own wish, then the policy. */
+async function failed(
+  thrown: unknown,
+  admitted: Admitted,
+  context: RunContext,
+  run: ActiveRun,
+  deps: ExecutionDeps,
+): Promise<Outcome> {
+  if (isCalledOff(run.stopReason)) return calledOff(run.stopReason)
+  const departure = departureOf(thrown, run)
+  if (departure !== null && departure !== thrown) context.logger.warn(thrownBehind(departure, thrown))
+  if (isThrown(departure, SnoozeSignal)) return { kind: 'snooze', delayMs: departure.delayMs }
+  if (isThrown(departure, WaitSignal)) return { kind: 'wait' }
+  const error = causeOf(thrown, run)
+  for (const hook of admitted.definition.fields.onError)
+    await quietly(() => hook(error, context.payload, context), context, deps.clock)
+  return afterFailure(error, admitted, run, deps)
+}
+
+/** A handler may catch what it left by; one that was over its time behind that has failed all the same. */
+function departureOf(thrown: unknown, run: ActiveRun): Departure | null {
+  if (isThrown(thrown, SnoozeSignal) || isThrown(thrown, WaitSignal)) return thrown
+  return run.stopReason === 'timeout' ? null : run.departure
+}
+
+/** Whatever a run throws after its time was over, that it was over is the reason. */
+function causeOf(thrown: unknown, run: ActiveRun): unknown {
+  return run.stopReason === 'timeout' || isThrown(thrown, AbandonedError) ? stopError('timeout', run.lease) : thrown
+}
+
+function checkedResult(output: Schema, result: unknown, job: string): Promise<unknown> {
+  return validate(output, result, `result of "${job}"`, 'RESULT_INVALID')
+}
+
+/** How long a hook after the handler may take before the job is settled without it. */
+export const longestHookMs = 10_000
+
+/** Hooks after the handler watch; they cannot change what happened, nor keep it from being written down. */
+async function quietly(hook: () => unknown, context: RunContext, clock: Clock): Promise<void> {
+  try {
+    const watching = Promise.resolve(hook())
+    await new Promise<void>((resolve, reject) => {
+      const timer = clock.timer(longestHookMs, () => reject(new Error(`it did not end within ${longestHookMs} ms`)))
+      watching.then(() => resolve(), reject).finally(() => timer.cancel())
+    })
+  } catch (thrown) {
+    context.logger.error(`a hook failed: ${messageOf(thrown)}`)
+  }
+}

@@ -1,0 +1,176 @@
+import { TreadleError } from '../../core/errors.ts'
+import type { SoundLogger } from '../../core/logger.ts'
+import { type Json, toJson } from '../../core/text/json.ts'
+import { type Duration, parseDuration } from '../../core/time/duration.ts'
+import type { JobContext } from '../../definition/context.ts'
+import { childJobName } from '../../definition/dispatching/workflow.ts'
+import type { JobLogger, LogMethod } from '../../definition/job-logger.ts'
+import type { WorkTransaction } from '../../definition/transactions/sql-transaction.ts'
+import type { Identity } from '../../envelope/envelope.ts'
+import type { JobRecord } from '../../queue/contract/store.ts'
+import type { ActiveRun } from './active-run.ts'
+import { refusedReturn, SnoozeSignal } from './control.ts'
+import { type LinkServices, RunLinks } from './run-links.ts'
+import { type RunLog, runLogger } from './run-logger.ts'
+import type { RunTransaction } from './transaction.ts'
+
+/** What a run may ask of the worker that it runs in. */
+export interface RunServices extends LinkServices {
+  readonly logger: SoundLogger
+  /** Where the lines of a run are stored; undefined, or null, where nobody stores them. */
+  logOf?(run: ActiveRun): RunLog | null
+  /** The handler is about to be called. */
+  started(run: ActiveRun): void
+  /** The run was told to stop so long ago, and keeps its slot because it has not ended. */
+  overran(run: ActiveRun, overrunMs: number): void
+  /** Writes the progress of a lease. */
+  report(token: string, progress: string): Promise<void>
+  /** Writes that the handler of a lease is about to be called, for good; false when it is lost. */
+  begin(token: string): Promise<boolean>
+  /** A job as it is written now; null where it is gone, or the backend cannot look. */
+  recordOf(id: string): Promise<JobRecord | null>
+  /** Renews a lease; false when it is lost. */
+  extend(token: string): Promise<boolean>
+}
+
+const noTags: readonly string[] = Object.freeze([])
+const maxProgressBytes = 64 * 1024
+
+/**
+ * The context of one run. Its costly parts are made when they are first asked for. Handlers and hooks can write to none of them, and
+ * nothing is decided by them: whoever decides asks the lease and the identity.
+ */
+export class RunContext implements JobContext<never> {
+  readonly #payload: unknown
+  readonly #identity: Identity
+  readonly #run: ActiveRun
+  readonly #services: RunServices
+  readonly maxAttempts: number
+  #links: RunLinks | undefined
+  #logger: JobLogger | undefined
+
+  constructor(identity: Identity, payload: unknown, run: ActiveRun, services: RunServices, maxAttempts: number) {
+    this.#payload = payload
+    this.#identity = identity
+    this.#run = run
+    this.#services = services
+    this.maxAttempts = maxAttempts
+    Object.freeze(this)
+  }
+
+  /** Of the type that the definition promises: the schema, or the dispatch's types, vouch for it. */
+  get payload(): never {
+    return this.#payload as never
+  }
+
+  get attempt(): number {
+    return this.#run.lease.attempt
+  }
+
+  get id(): string {
+    return this.#identity.id
+  }
+
+  get job(): string {
+    return this.#identity.job
+  }
+
+  get name(): string {
+    return this.#identity.name
+  }
+
+  get queue(): string {
+    return this.#identity.queue
+  }
+
+  get group(): string | null {
+    return this.#run.lease.envelope.group
+  }
+
+  get occurrence(): Date | null {
+    const { occurrence } = this.#identity
+    return occurrence === null ? null : new Date(occurrence)
+  }
+
+  get meta(): Readonly<Record<string, Json>> {
+    return this.#identity.meta
+  }
+
+  get tags(): readonly string[] {
+    return this.#identity.tags ?? noTags
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal
+  }
+
+  get logger(): JobLogger {
+    const { logger, logOf } = this.#services
+    this.#logger ??= runLogger(this.#identity, logger, logOf?.(this.#run) ?? null)
+    return this.#logger
+  }
+
+  get log(): LogMethod {
+    return this.logger.info
+  }
+
+  // The methods are made where they are asked for, so that a handler may take them apart: `(mail, { signal, progress }) => …`.
+
+  get progress(): (value: Json) => Promise<void> {
+    return async (value) => {
+      const text = toJson(value, { what: `progress of "${this.name}"`, maxBytes: maxProgressBytes })
+      await this.#services.report(this.#run.lease.token, text)
+    }
+  }
+
+  get heartbeat(): () => Promise<boolean> {
+    return async () => {
+      const held = await this.#services.extend(this.#run.lease.token)
+      if (!held) this.#run.stop('lost')
+      return held
+    }
+  }
+
+  get transaction(): JobContext['transaction'] {
+    return async (work: (tx: WorkTransaction) => unknown) => (await this.#ending('transaction').run(work)) as never
+  }
+
+  get completeIn(): JobContext['completeIn'] {
+    return (tx: unknown, result?: unknown) => this.#ending('completeIn').completeIn(tx, result) as never
+  }
+
+  get snooze(): (delay: Duration) => never {
+    return (delay) => {
+      if (this.#run.isBegunForGood) throw refusedReturn(this.job)
+      return this.#run.leave(new SnoozeSignal(parseDuration(delay, 'snooze')))
+    }
+  }
+
+  get dispatchChild(): JobContext['dispatchChild'] {
+    return async (job: string | { readonly job: string }, ...args: readonly unknown[]) =>
+      (await this.#linked().dispatchChild(childJobName(job), args)) as never
+  }
+
+  get children(): JobContext['children'] {
+    return () => this.#linked().children()
+  }
+
+  get dependencies(): JobContext['dependencies'] {
+    return () => this.#linked().dependencies()
+  }
+
+  #ending(word: string): RunTransaction {
+    const { transaction } = this.#run
+    if (transaction !== null) return transaction
+    const message = `ctx.${word}() is for jobs of .delivery('effectively-once'): say so of "${this.job}"`
+    throw new TreadleError('DELIVERY_INVALID', message)
+  }
+
+  #linked(): RunLinks {
+    this.#links ??= new RunLinks(this.#run, this.#services)
+    return this.#links
+  }
+}
+
+// What one handler does to the class must not be what the next one sees.
+Object.freeze(RunContext.prototype)

@@ -1,0 +1,87 @@
+import { type Envelope, identityOf } from '../../envelope/envelope.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import { type SealingJob, sealOnce, sealResult } from '../../envelope/result-seal.ts'
+import { storedError } from '../../envelope/stored-error.ts'
+import type { Lease, OnceMark, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
+
+/** The job that a settlement ends, as it was verified when it was claimed. */
+export type SettledJob = Pick<Envelope, 'id' | 'identity'>
+
+interface Signed {
+  readonly envelope: { readonly signature?: string | null }
+}
+
+/** Where it was accepted without a signature, what it leaves has none either: nobody gets one by writing a job into the database. */
+export function sealingKeys({ envelope }: Signed, keys: KeyRing | null): KeyRing | null {
+  return envelope.signature === null ? null : keys
+}
+
+/** A seal was asked for, and given. */
+export type FinalReceipt = Exclude<SettleReceipt, 'unsealed'>
+
+/**
+ * Settles with a seal where the end of the job hands something on: a result, an idempotency key, or a success that others wait for.
+ * Most jobs end with nothing of all that, and are not signed: it would make them a fifth dearer. So a program that wants it
+ * says so: `signEveryEnd`.
+ */
+export async function settleSealed(
+  settlement: Settlement,
+  lease: Pick<Lease, 'linked'> & { readonly envelope: SettledJob },
+  keys: KeyRing | null,
+  settle: (settlement: Settlement) => Promise<SettleReceipt>,
+): Promise<FinalReceipt> {
+  const isPlain = keys?.signsEveryEnd !== true
+  const receipt = await settle((isPlain ? unsealedIfPlain(settlement, lease) : null) ?? sealed(settlement, lease.envelope, keys))
+  // Somebody waits for it since it was claimed.
+  return receipt === 'unsealed' ? ((await settle(sealed(settlement, lease.envelope, keys))) as FinalReceipt) : receipt
+}
+
+/** The end of a job that hands nothing on, to be written unless somebody waits for it by now; null where it needs a seal. */
+function unsealedIfPlain(settlement: Settlement, { linked = false }: Pick<Lease, 'linked'>): Settlement | null {
+  if (settlement.kind !== 'done' || handsOn(settlement, linked)) return null
+  const { token, keep, alone } = settlement
+  const plain = { token, kind: 'done', result: null, keep, unlinked: true } as const
+  return alone === undefined ? plain : { ...plain, alone }
+}
+
+/** The same settlement, signed where it is one that can be, and its result or error encrypted where those of the job are to be. */
+export function sealed(settlement: Settlement, { id, identity }: SettledJob, keys: KeyRing | null): Settlement {
+  switch (settlement.kind) {
+    case 'done': {
+      const { once } = settlement
+      const job = sealingJob(id, identity)
+      const stored = sealResult({ id, outcome: 'succeeded', result: settlement.result }, job, keys)
+      return { ...settlement, ...stored, ...(once && { once: sealedMark(once, settlement.result, job, keys) }) }
+    }
+    case 'skipped': {
+      const { result = null, encrypted, ...rest } = settlement
+      if (result === null) return rest
+      const job = { ...sealingJob(id, identity), ...(encrypted && { encrypted }) }
+      return { ...rest, ...sealResult({ id, outcome: 'skipped', result }, job, keys) }
+    }
+    case 'retry':
+      return { ...settlement, error: storedError(settlement.error, { id, identity }, keys) }
+    case 'dead':
+      return { ...settlement, error: storedError(settlement.error, { id, identity }, keys) }
+    default:
+      return settlement
+  }
+}
+
+/** One that is encrypted differs from what the job has: each can be read in its own place alone. */
+function sealedMark(once: OnceMark, plain: string | null, job: SealingJob, keys: KeyRing | null): OnceMark {
+  const { result, seal } = sealOnce({ key: once.key, result: plain }, job, keys)
+  return { ...once, seal, ...(result !== plain && { result }) }
+}
+
+/** What no identity says is nobody's job, and no limited key signs for it. */
+function sealingJob(id: string, text: string): SealingJob {
+  const identity = identityOf(id, text)
+  if (identity === undefined) return { job: '', queue: '' }
+  const { job, queue, encrypted = false, parentMark } = identity
+  return parentMark === undefined ? { job, queue, encrypted } : { job, queue, encrypted, parentMark }
+}
+
+function handsOn({ result, once }: Extract<Settlement, { kind: 'done' }>, linked: boolean): boolean {
+  return linked || result !== null || once !== undefined
+}

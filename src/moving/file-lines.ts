@@ -1,0 +1,100 @@
+import { TreadleError } from '../core/errors.ts'
+import type { Contents, Fact, MovedSchedule, MovedUnit } from '../queue/contract/transfer.ts'
+import { type Check, checkFact, checkSchedule, checkUnit } from './file-shapes.ts'
+
+/** The first line of a file. */
+export interface FileHeader {
+  readonly treadle: 'export'
+  readonly version: number
+  /** Another one for each export. */
+  readonly id: string
+  readonly from: string
+  readonly at: string
+}
+
+export const fileVersion = 1
+
+/** Any other line: one thing each. `packed` ends what was taken out of the queue together, and `end` the file. */
+export type FileLine =
+  | { readonly job: MovedUnit['jobs'][number] }
+  | { readonly workflow: MovedUnit }
+  | { readonly schedule: MovedSchedule }
+  | { readonly paused: string }
+  | { readonly fact: Fact }
+  | { readonly packed: string }
+  | { readonly end: FileEnd }
+
+export interface FileEnd {
+  readonly jobs: number
+  readonly lines: number
+}
+
+export function linesOf({ paused, schedules, units }: Contents): readonly FileLine[] {
+  return [
+    ...paused.map((queue) => ({ paused: queue })),
+    ...schedules.map((schedule) => ({ schedule })),
+    ...units.map((unit) => {
+      const [job] = unit.jobs
+      return unit.jobs.length === 1 && unit.gone.length === 0 && job !== undefined ? { job } : { workflow: unit }
+    }),
+  ]
+}
+
+/** The unit of a line that is one. */
+export function unitOf(line: FileLine): MovedUnit | null {
+  if ('job' in line) return { jobs: [line.job], gone: [] }
+  return 'workflow' in line ? line.workflow : null
+}
+
+export function readHeader(text: string): FileHeader {
+  const value = parsed(text, 1)
+  if (value.treadle !== 'export' || typeof value.id !== 'string' || value.id === '') {
+    throw invalid(1, 'this is not the first line of an export of Treadle')
+  }
+  if (value.version !== fileVersion) {
+    const message = `the file has version ${String(value.version)}, and this Treadle reads version ${fileVersion}`
+    throw invalid(1, message)
+  }
+  return value as Readonly<Record<string, unknown>> & FileHeader
+}
+
+const checks: Readonly<Record<string, Check>> = {
+  job: (value) => checkUnit({ jobs: [value], gone: [] }),
+  workflow: checkUnit,
+  schedule: checkSchedule,
+  paused: (value) => (typeof value === 'string' && value !== '' ? null : 'a queue must be a text'),
+  fact: checkFact,
+  packed: (value) => (typeof value === 'string' ? null : 'it must be a text'),
+  end: (value) => (typeof value === 'object' && value !== null ? null : 'it must say how many there are'),
+}
+
+/** `line` is the number of the line, from 1 on. */
+export function readLine(text: string, line: number): FileLine {
+  const value = parsed(text, line)
+  const [kind, ...others] = Object.keys(value)
+  const check = kind === undefined ? undefined : checks[kind]
+  if (kind === undefined || check === undefined || others.length > 0) {
+    throw invalid(line, `it is none of ${Object.keys(checks).join(', ')}`)
+  }
+  if (isSound(value, kind, check)) return value
+  throw invalid(line, check(value[kind]) ?? 'it cannot be read')
+}
+
+function isSound(value: Readonly<Record<string, unknown>>, kind: string, check: Check): value is FileLine {
+  return check(value[kind]) === null
+}
+
+function parsed(text: string, line: number): Readonly<Record<string, unknown>> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw invalid(line, 'it is not JSON, or was cut', cause)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(line, 'it is not a JSON object')
+  return value as Readonly<Record<string, unknown>>
+}
+
+export function invalid(line: number, why: string, cause?: unknown): TreadleError {
+  return new TreadleError('IMPORT_INVALID', `Line ${line}: ${why}. Nothing of the file was imported`, { cause })
+}

@@ -1,0 +1,5 @@
+export type { Refusal } from '../queue/contract/transfer.ts'
+export { type ExportOptions, type ExportReport, exportJobs } from './exporting.ts'
+export { type ImportOptions, type ImportReport, importJobs, type LineRefusal } from './importing.ts'
+export { type MoveOptions, move, planMove } from './move.ts'
+export type { MovePlan, MoveProgress, MoveReport } from './move-report.ts'

@@ -1,0 +1,51 @@
+import { TreadleError } from '../core/errors.ts'
+import { unknownOptions } from '../core/options.ts'
+import { systemClock } from '../core/time/clock.ts'
+import { type Duration, parseDuration } from '../core/time/duration.ts'
+import type { QueueBackend } from '../queue/contract/contract.ts'
+import type { MovePlan, MoveProgress, MoveReport } from './move-report.ts'
+import { Mover } from './mover.ts'
+import { openSide, openSource } from './sides.ts'
+import { targetOf } from './target.ts'
+
+/** Which jobs to move from one queue database to another, and how. */
+export interface MoveOptions {
+  /** Where the jobs are: a URL, or an open backend, which stays open. */
+  readonly from: string | QueueBackend
+  readonly to: string | QueueBackend
+  /** Only this queue, with all jobs of the workflows that it has jobs of. */
+  readonly queue?: string
+  /** Producers and workers use both sides meanwhile. */
+  readonly live?: boolean
+  /** A live move ends when the source had nothing left to move for so long; 5 seconds by default. */
+  readonly idle?: Duration
+  /** A live move leaves jobs alone for so long after they were sent, because a dispatch whose answer was lost is sent again; 15 seconds by default. */
+  readonly settle?: Duration
+  /** Ends the move in an orderly way. The next one goes on from there. */
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: MoveProgress) => void
+}
+
+const optionNames = ['from', 'to', 'queue', 'live', 'idle', 'settle', 'signal', 'onProgress'] as const
+
+/** Moves a queue to another engine, database or file, with everything that it knows of its jobs. */
+export function move(options: MoveOptions): Promise<MoveReport> {
+  return withMover(options, (mover) => mover.run())
+}
+
+/** What a move would find; it changes nothing. */
+export function planMove(options: MoveOptions): Promise<MovePlan> {
+  return withMover(options, (mover) => mover.plan())
+}
+
+async function withMover<Answer>(options: MoveOptions, work: (mover: Mover) => Promise<Answer>): Promise<Answer> {
+  const unknown = unknownOptions(options, optionNames)
+  if (unknown.length > 0) throw new TreadleError('CONFIG_INVALID', `The options of a move are invalid: ${unknown.join('; ')}`)
+  const { queue = null, live = false, idle = '5s', settle = '15s', onProgress = () => {} } = options
+  const times = { idleMs: parseDuration(idle, 'idle'), settleMs: parseDuration(settle, 'settle') }
+  await using from = await openSource(options.from)
+  await using to = await openSide(options.to)
+  const target = targetOf(to.backend, to.name)
+  const signal = options.signal ?? new AbortController().signal
+  return await work(new Mover({ source: from.source, target, queue, live, ...times, clock: systemClock, signal, onProgress }))
+}

@@ -1,0 +1,92 @@
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import type { SchemaState } from './migration.ts'
+
+/** A warning is worth a look; a problem makes the queue slow, wrong or less durable than it should be. */
+export type Verdict = 'ok' | 'warning' | 'problem'
+
+export interface Judgement {
+  readonly verdict: Verdict
+  readonly found: string
+  /** What to do; null where nothing is to be done. */
+  readonly advice: string | null
+}
+
+/** What came of one look at the database. */
+export interface Finding extends Judgement {
+  readonly check: string
+}
+
+export interface Check {
+  readonly name: string
+  look(): Promise<Judgement>
+}
+
+export function well(found: string): Judgement {
+  return { verdict: 'ok', found, advice: null }
+}
+
+export function warning(found: string, advice: string): Judgement {
+  return { verdict: 'warning', found, advice }
+}
+
+export function problem(found: string, advice: string): Judgement {
+  return { verdict: 'problem', found, advice }
+}
+
+/** One after the other. What cannot be looked at is told, and does not keep the others from being looked at. */
+export async function runChecks(checks: readonly Check[]): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const { name, look } of checks) findings.push({ check: name, ...(await look().catch(unseen)) })
+  return findings
+}
+
+/** That somebody may not look is no fault of the database. */
+function unseen(thrown: unknown): Judgement {
+  const found = `could not be looked at: ${messageOf(thrown)}`
+  const isDenied = thrown instanceof TreadleError && thrown.code === 'DATABASE_DENIED'
+  return isDenied ? warning(found, 'Ask as a user who may look.') : problem(found, 'Mend what it says, and ask again.')
+}
+
+/** Of settings, each with the value that it must have. */
+export function judgeSettings(
+  settings: readonly { readonly name: string; readonly value: string; readonly sound: readonly string[] }[],
+  advice: string,
+): Judgement {
+  const wrong = settings.filter(({ value, sound }) => !sound.includes(value.toLowerCase()))
+  const said = (wrong.length === 0 ? settings : wrong).map(({ name, value }) => `${name} = ${value}`).join(', ')
+  return wrong.length === 0 ? well(said) : problem(said, advice)
+}
+
+/** Below so many, or so large a part of all, programs may soon find none. */
+const fewConnections = 10
+const smallShare = 0.1
+
+export function judgeConnections(used: number, most: number): Judgement {
+  const left = most - used
+  const found = `${used} of ${most} in use`
+  if (left >= fewConnections && left >= most * smallShare) return well(found)
+  const advice = 'Raise max_connections, put a pooler before the server, or have programs open fewer: ?connections=2 in the URL.'
+  return left <= 0 ? problem(found, advice) : warning(found, advice)
+}
+
+const noticeableSkewMs = 1_000
+const harmfulSkewMs = 5_000
+
+/** `aheadMs`: so far the server's clock is ahead of the program's. */
+export function judgeClock(aheadMs: number): Judgement {
+  const skewMs = Math.abs(aheadMs)
+  const found = `the server's clock is ${skewMs} ms ${aheadMs < 0 ? 'behind' : 'ahead'}`
+  const advice =
+    "Keep the clocks of all machines in step (NTP): leases, rates and delays go by the server's clock, but the instants that a program computes are off by as much."
+  if (skewMs < noticeableSkewMs) return well(found)
+  return skewMs < harmfulSkewMs ? warning(found, advice) : problem(found, advice)
+}
+
+/** Of the schema, which this program knows up to the latest. */
+export function judgeVersion({ version, compatibleFrom }: SchemaState, latest: number): Judgement {
+  const found = `version ${version}`
+  if (version === latest) return well(found)
+  if (version < latest) return problem(`${found}, and ${latest} is needed`, 'Run: npx treadle migrate')
+  if (compatibleFrom > latest) return problem(`${found}, and this Treadle knows up to ${latest}`, 'Update the package.')
+  return warning(`${found}, newer than this Treadle's ${latest}`, 'Update the package when all workers can be updated.')
+}

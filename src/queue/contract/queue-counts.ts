@@ -1,0 +1,36 @@
+import { type JobState, jobStates, zeroCounts } from './job-state.ts'
+import type { JobCount } from './store.ts'
+
+/** What waits, runs and has ended in some place, and since when the oldest ready job waits. */
+export interface Totals {
+  readonly counts: Readonly<Record<JobState, number>>
+  readonly oldestReadyAt: number | null
+}
+
+interface Sums extends Totals {
+  readonly counts: Record<JobState, number>
+  oldestReadyAt: number | null
+}
+
+export function totalsOf(counts: readonly JobCount[]): Totals {
+  const sums: Sums = { counts: zeroCounts(), oldestReadyAt: null }
+  for (const each of counts) add(sums, each)
+  return sums
+}
+
+/** The same for each queue, in one go: there may be a queue for each customer. */
+export function totalsByQueue(counts: readonly JobCount[]): ReadonlyMap<string, Totals> {
+  const queues = new Map<string, Sums>()
+  for (const each of counts) {
+    const sums = queues.get(each.queue) ?? { counts: zeroCounts(), oldestReadyAt: null }
+    add(sums, each)
+    queues.set(each.queue, sums)
+  }
+  return queues
+}
+
+function add(sums: Sums, { counts, oldestReadyAt = null }: JobCount): void {
+  for (const state of jobStates) sums.counts[state] += counts[state]
+  if (oldestReadyAt === null) return
+  sums.oldestReadyAt = Math.min(oldestReadyAt, sums.oldestReadyAt ?? oldestReadyAt)
+}

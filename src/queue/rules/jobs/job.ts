@@ -1,0 +1,157 @@
+import { digest } from '../../../core/text/digest.ts'
+import { type Envelope, parseIdentity } from '../../../envelope/envelope.ts'
+import type { AttemptError } from '../../contract/contract.ts'
+import type { JobState } from '../../contract/job-state.ts'
+import type { HeldLease, JobRecord } from '../../contract/store.ts'
+import type { Slotted } from '../../limits/heap.ts'
+import { scopedKey } from '../../model/unique-key.ts'
+import type { StoredOccurrence } from '../schedules/timeline.ts'
+import type { StoredLinks } from '../workflows/links.ts'
+
+/** A job as the rules see it. It is in one heap at most (ready, scheduled, blocked or leased), and `slot` is its place there. */
+export interface StoredJob extends Slotted {
+  envelope: Envelope
+  /** Where its unique key stands among all keys: under the name that it was sent with, whatever it is called by now. */
+  readonly keyIndex: string | null
+  /** That name. */
+  readonly sentAs: string
+  /** Rises with every stored job: the order of arrival. */
+  readonly arrival: number
+  /** Of a schedule; null for a job that was dispatched. */
+  readonly occurrence: StoredOccurrence | null
+  /** Its place in a workflow; null while it has none. */
+  links: StoredLinks | null
+  state: JobState
+  runAt: number
+  attempts: number
+  rescues: number
+  token: string | null
+  owner: string | null
+  leaseExpiresAt: number
+  cancelRequested: boolean
+  /** It must not be begun again. */
+  begun: boolean
+  /** Its owner holds others beside it. */
+  amongOthers: boolean
+  result: string | null
+  seal: string | null
+  progress: string | null
+  reason: string | null
+  errors: readonly AttemptError[]
+  startedAt: number | null
+  finishedAt: number | null
+  /** Deleted, but still in the list of arrivals until that is tidied. */
+  removed: boolean
+}
+
+/** Of a job that has not ended well, or is to be done again. */
+export const unresulted = { result: null, seal: null } as const
+
+export function newJob(envelope: Envelope, arrival: number, occurrence: StoredOccurrence | null): StoredJob {
+  return {
+    envelope,
+    keyIndex: keyIndexOf(envelope),
+    sentAs: envelope.job,
+    arrival,
+    occurrence,
+    links: null,
+    state: 'ready',
+    runAt: envelope.runAt,
+    attempts: 0,
+    rescues: 0,
+    token: null,
+    owner: null,
+    leaseExpiresAt: 0,
+    cancelRequested: false,
+    begun: false,
+    amongOthers: false,
+    ...unresulted,
+    progress: null,
+    reason: null,
+    errors: [],
+    startedAt: null,
+    finishedAt: null,
+    removed: false,
+    slot: -1,
+  }
+}
+
+export function keyIndexOf({ job, uniqueKey }: Envelope): string | null {
+  return uniqueKey === null ? null : digest(scopedKey(job, uniqueKey))
+}
+
+/** The envelope that a job gets in the place of its own: what it was born with stays. */
+export function amended(job: StoredJob, envelope: Envelope): Envelope {
+  const { number, createdAt, uniqueKey, uniqueUntil, links } = job.envelope
+  return { ...envelope, number, createdAt, uniqueKey, uniqueUntil, links }
+}
+
+/** Those that are due first, and among them those that were made first: ids sort by that. */
+export function runsFirst(a: StoredJob, b: StoredJob): boolean {
+  return a.runAt === b.runAt ? a.envelope.id < b.envelope.id : a.runAt < b.runAt
+}
+
+const maxErrors = 20
+
+export function withError(job: Pick<StoredJob, 'errors'>, error: AttemptError): readonly AttemptError[] {
+  return [...job.errors, error].slice(-maxErrors)
+}
+
+/** What people see of it. An envelope whose identity cannot be read is shown by its routing fields alone. */
+export function recordOf(job: StoredJob): JobRecord {
+  const { envelope } = job
+  const identity = parseIdentity(envelope.identity)
+  return {
+    id: envelope.id,
+    number: envelope.number,
+    job: envelope.job,
+    name: identity?.name ?? envelope.job,
+    queue: envelope.queue,
+    priority: envelope.priority,
+    state: job.state,
+    identity: envelope.identity,
+    signature: envelope.signature,
+    payload: envelope.payload,
+    result: job.result,
+    seal: job.seal,
+    progress: job.progress,
+    meta: identity?.meta ?? {},
+    tags: identity?.tags ?? [],
+    attempts: job.attempts,
+    maxRetries: identity?.maxRetries ?? 0,
+    timeoutMs: identity?.timeoutMs ?? null,
+    singleInstance: identity?.singleInstance ?? false,
+    repeat: identity?.repeat ?? null,
+    occurrence: identity?.occurrence ?? null,
+    rescues: job.rescues,
+    uniqueKey: envelope.uniqueKey,
+    idempotencyKey: identity?.idempotencyKey ?? null,
+    schedule: job.occurrence?.schedule ?? null,
+    group: envelope.group,
+    parent: job.links?.parent ?? null,
+    root: job.links?.root ?? null,
+    reason: job.reason,
+    errors: job.errors,
+    createdAt: envelope.createdAt,
+    runAt: job.runAt,
+    startedAt: job.startedAt,
+    finishedAt: job.finishedAt,
+    owner: job.owner,
+    leaseExpiresAt: job.token === null ? null : job.leaseExpiresAt,
+    cancelRequested: job.cancelRequested,
+  }
+}
+
+/** Of one that is running. */
+export function heldLeaseOf({ envelope, token, owner, attempts, startedAt, leaseExpiresAt }: StoredJob): HeldLease {
+  return {
+    token: token as string,
+    owner: owner as string,
+    id: envelope.id,
+    job: envelope.job,
+    identity: envelope.identity,
+    attempt: attempts,
+    claimedAt: startedAt as number,
+    expiresAt: leaseExpiresAt,
+  }
+}

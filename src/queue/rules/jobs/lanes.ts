@@ -1,0 +1,225 @@
+import { Heap, type Slotted } from '../../limits/heap.ts'
+import { GroupedJobs } from '../limits/grouped-jobs.ts'
+import { Groups } from '../limits/groups.ts'
+import { runsFirst, type StoredJob } from './job.ts'
+
+/** Ready jobs that a claim treats alike. Whatever decides about a claim is decided once for a lane, not for each job in it. */
+export interface Lane extends Slotted {
+  readonly key: string
+  readonly queue: string
+  readonly job: string
+  readonly priority: number
+  readonly singleInstance: boolean
+  /** Where its jobs belong to groups; null where they do not. */
+  readonly groups: GroupedJobs | null
+  readonly jobs: GroupedJobs | PlainJobs
+  /** The job that gives it its place among the lanes. */
+  head: StoredJob | undefined
+  isAside: boolean
+}
+
+class PlainJobs extends Heap<StoredJob> {
+  get isEmpty(): boolean {
+    return this.size === 0
+  }
+
+  oldest(): StoredJob | undefined {
+    return this.peek()
+  }
+}
+
+/** The lanes of one key that have ready jobs, the best one first. */
+export interface LanesOfJob extends Slotted {
+  readonly job: string
+  readonly byKey: Map<string, Lane>
+  best: Heap<Lane>
+  /** The job that gives it its place among the others. */
+  head: StoredJob | undefined
+  isLeftOut: boolean
+}
+
+/**
+ * All ready work, by key and lane. A claim looks at the heads of the keys that it asks for, so its cost grows neither with the number
+ * of waiting jobs nor with that of lanes or keys.
+ */
+export class Lanes {
+  readonly groups: Groups
+  readonly #byJob = new Map<string, LanesOfJob>()
+  #ageingMs = 0
+  #precedes: (a: Lane, b: Lane) => boolean = byPriority
+  #byBestLane = new Heap<LanesOfJob>((a, b) => this.isBefore(a, b))
+
+  constructor(groups = new Groups()) {
+    this.groups = groups
+  }
+
+  add(job: StoredJob): void {
+    const { envelope } = job
+    const lanes = this.#byJob.get(envelope.job) ?? this.#newLanes(envelope.job)
+    this.#byJob.set(envelope.job, lanes)
+    const key = laneKey(job)
+    const lane = lanes.byKey.get(key) ?? this.#newLane(job, key)
+    lanes.byKey.set(key, lane)
+    lane.jobs.add(job)
+    this.#place(lane)
+  }
+
+  remove(job: StoredJob): void {
+    const lane = this.#laneOf(job) as Lane
+    lane.jobs.remove(job)
+    this.#place(lane)
+    this.#dropWhenEmpty(lane)
+  }
+
+  /** Changes a job that is ready before and after: where it stays in its lane and group, these stay in their places. */
+  replace(job: StoredJob, change: () => void): void {
+    const lane = this.#laneOf(job) as Lane
+    const { group } = job.envelope
+    if (lane.groups === null) lane.jobs.remove(job)
+    else lane.groups.takeOut(job)
+    // Its place among the lanes goes by what its first job was until now.
+    this.#place(lane)
+    change()
+    this.add(job)
+    if (lane.groups !== null) lane.groups.dropWhenEmpty(group as string)
+    this.#place(lane)
+    this.#dropWhenEmpty(lane)
+  }
+
+  #laneOf(job: StoredJob): Lane | undefined {
+    return this.#byJob.get(job.envelope.job)?.byKey.get(laneKey(job))
+  }
+
+  #dropWhenEmpty(lane: Lane): void {
+    const lanes = this.#byJob.get(lane.job)
+    if (!lane.jobs.isEmpty || lanes?.byKey.get(lane.key) !== lane) return
+    lanes.byKey.delete(lane.key)
+    if (lanes.byKey.size === 0) this.#byJob.delete(lane.job)
+  }
+
+  /** The job is about to start. */
+  serve(job: StoredJob): void {
+    if (job.envelope.group !== null) this.#byJob.get(job.envelope.job)?.byKey.get(laneKey(job))?.groups?.serve(job)
+  }
+
+  /** How much waiting counts as one level of priority; 0 is none. */
+  orderBy(ageingMs: number): void {
+    if (ageingMs === this.#ageingMs) return
+    this.#ageingMs = ageingMs
+    this.#precedes = ageingMs === 0 ? byPriority : byAge(ageingMs)
+    this.#byBestLane = new Heap((a, b) => this.isBefore(a, b))
+    for (const lanes of this.#byJob.values()) {
+      lanes.best = new Heap(this.#precedes)
+      for (const lane of lanes.byKey.values()) if (lane.head !== undefined) lanes.best.add(lane)
+      lanes.head = lanes.best.peek()?.head
+      if (lanes.head !== undefined) this.#byBestLane.add(lanes)
+    }
+  }
+
+  isBefore(a: LanesOfJob, b: LanesOfJob): boolean {
+    return this.#precedes(a.best.peek() as Lane, b.best.peek() as Lane)
+  }
+
+  /** The key with the best job of all that are not left out. */
+  first(): LanesOfJob | undefined {
+    return this.#byBestLane.peek()
+  }
+
+  ofJob(job: string): LanesOfJob | undefined {
+    return this.#byJob.get(job)
+  }
+
+  /** The keys that have ready jobs. */
+  get jobs(): Iterable<string> {
+    return this.#byJob.keys()
+  }
+
+  /** Leaves a key out of those that `first` gives, until it is let in again. */
+  leaveOut(lanes: LanesOfJob): void {
+    this.#byBestLane.remove(lanes)
+    lanes.isLeftOut = true
+  }
+
+  letIn(lanes: LanesOfJob): void {
+    lanes.isLeftOut = false
+    lanes.head = lanes.best.peek()?.head
+    if (lanes.head !== undefined) this.#byBestLane.add(lanes)
+  }
+
+  /** Leaves a lane out of those of its key, until it is put back. */
+  setAside(lane: Lane): void {
+    lane.isAside = true
+    this.#reorder(lane, (best) => best.remove(lane))
+  }
+
+  putBack(lane: Lane): void {
+    lane.isAside = false
+    lane.head = lane.jobs.peek()
+    if (lane.head !== undefined) this.#reorder(lane, (best) => best.add(lane))
+  }
+
+  of(job: string): Iterable<Lane> {
+    return this.#byJob.get(job)?.byKey.values() ?? []
+  }
+
+  /** When the oldest ready job of a queue and key was due; null where there is none. */
+  oldestReadyAt(queue: string, job: string): number | null {
+    let oldest: number | null = null
+    for (const lane of this.of(job)) {
+      const first = lane.queue === queue ? lane.jobs.oldest() : undefined
+      if (first !== undefined && (oldest === null || first.runAt < oldest)) oldest = first.runAt
+    }
+    return oldest
+  }
+
+  /** After its first job may have become another one. */
+  #place(lane: Lane): void {
+    const head = lane.jobs.peek()
+    if (lane.isAside || head === lane.head) return
+    this.#reorder(lane, (best) => {
+      if (lane.head !== undefined) best.remove(lane)
+      lane.head = head
+      if (head !== undefined) best.add(lane)
+    })
+  }
+
+  /** A key is taken out of its place before its best lane becomes another one. */
+  #reorder(lane: Lane, change: (best: Heap<Lane>) => void): void {
+    const lanes = this.#byJob.get(lane.job)
+    if (lanes === undefined) return
+    const isPlaced = lanes.head !== undefined && !lanes.isLeftOut
+    if (isPlaced) this.#byBestLane.remove(lanes)
+    change(lanes.best)
+    lanes.head = lanes.best.peek()?.head
+    if (lanes.head !== undefined && !lanes.isLeftOut) this.#byBestLane.add(lanes)
+  }
+
+  #newLanes(job: string): LanesOfJob {
+    return { job, byKey: new Map(), best: new Heap(this.#precedes), head: undefined, isLeftOut: false, slot: -1 }
+  }
+
+  #newLane({ envelope }: StoredJob, key: string): Lane {
+    const { queue, job, priority, singleInstance } = envelope
+    const groups: GroupedJobs | null = envelope.group === null ? null : new GroupedJobs(this.groups, () => this.#place(lane))
+    const jobs = groups ?? new PlainJobs(runsFirst)
+    const lane: Lane = { key, queue, job, priority, singleInstance, groups, jobs, head: undefined, isAside: false, slot: -1 }
+    return lane
+  }
+}
+
+function byPriority(a: Lane, b: Lane): boolean {
+  return a.priority === b.priority ? runsFirst(a.head as StoredJob, b.head as StoredJob) : a.priority > b.priority
+}
+
+function byAge(ageingMs: number): (a: Lane, b: Lane) => boolean {
+  const rank = ({ head, priority }: Lane) => (head as StoredJob).runAt - priority * ageingMs
+  return (a, b) => {
+    const [one, other] = [rank(a), rank(b)]
+    return one === other ? (a.head as StoredJob).envelope.id < (b.head as StoredJob).envelope.id : one < other
+  }
+}
+
+/** Within the lanes of one job. The queue stands last, so that whatever characters it has, two keys never look alike. */
+function laneKey({ envelope }: StoredJob): string {
+  return `${envelope.priority}${envelope.singleInstance ? '!' : ' '}${envelope.group === null ? ' ' : '&'}${envelope.queue}`
+}

@@ -1,0 +1,146 @@
+import type { Envelope } from '../../../envelope/envelope.ts'
+import { ClaimableMemo } from '../../claiming/claimable.ts'
+import { isPaused } from '../../claiming/pausing.ts'
+import type { ClaimableJob, ClaimRules, Hold, LeaseRequest, QueueLimits, Rate } from '../../contract/contract.ts'
+import { holdsOf } from '../../limits/holds.ts'
+import { rateScope } from '../../limits/rate-scope.ts'
+import type { StoredJob } from '../jobs/job.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Lane } from '../jobs/lanes.ts'
+import { Rates } from './rates.ts'
+
+/** A limit is looked up again after so long: the one that is in force may be another one by then. */
+const longestHoldMs = 60_000
+
+/** One claim on its way, and what it has found out. */
+export interface ClaimState {
+  readonly jobs: ReadonlyMap<string, ClaimableJob>
+  readonly queueLimits: ReadonlyMap<string, QueueLimits>
+  readonly isOpen: (lane: Lane) => boolean
+  /** The keys that are met, and whether one of their jobs must run alone. */
+  readonly alone: Map<string, boolean>
+  readonly now: number
+  /** When a rate that held something back gives way. */
+  nextTokenAt: number | null
+}
+
+/** Which jobs may start, by how many run and how many have started of late. */
+export class Limits {
+  readonly #jobs: Jobs
+  readonly rates: Rates
+  /** Keys and queues of which ready work was left because a limit was reached: when a run of theirs ends, somebody should look. */
+  readonly #reached: Set<string>
+  readonly #claimable = new ClaimableMemo((jobs) => new Map(jobs.map((each) => [each.job, each])))
+
+  constructor(jobs: Jobs, rates = new Rates(), reached = new Set<string>()) {
+    this.#jobs = jobs
+    this.rates = rates
+    this.#reached = reached
+  }
+
+  /** A claim that begins now. */
+  begin(request: LeaseRequest, paused: ReadonlySet<string>, now: number): ClaimState {
+    const queues = request.queues === null ? null : new Set(request.queues)
+    const wanted = request.priority ?? null
+    return {
+      jobs: this.#claimable.of(request.jobs),
+      queueLimits: queueMap(request),
+      isOpen: (lane) =>
+        (queues === null || queues.has(lane.queue)) && (wanted === null || wanted === lane.priority) && !isPaused(paused, lane),
+      alone: new Map(),
+      now,
+      nextTokenAt: null,
+    }
+  }
+
+  /** Whether the first job of a lane that is asked for may start now. One that is not named has no limits of its own. */
+  mayStart(lane: Lane, claim: ClaimState): boolean {
+    if (!claim.isOpen(lane)) return false
+    const job = claim.jobs.get(lane.job) ?? { job: lane.job, concurrency: null }
+    if (!this.#keyMayStart(lane, job, claim) || !this.#queueMayStart(lane, claim)) return false
+    return lane.groups === null || this.#groupMayStart(lane, job, claim)
+  }
+
+  /** Takes what the limits ask for a job that starts. */
+  take({ envelope }: StoredJob, { jobs, queueLimits, now }: ClaimState): void {
+    const job = jobs.get(envelope.job)
+    if (job?.rate) this.rates.take(rateScope.job(envelope.job), job.rate, now)
+    const queueRate = queueLimits.get(envelope.queue)?.rate
+    if (queueRate) this.rates.take(rateScope.queue(envelope.queue), queueRate, now)
+    if (job?.group?.rate && envelope.group !== null)
+      this.rates.take(rateScope.group(envelope.job, envelope.group), job.group.rate, now)
+  }
+
+  /** A run has ended: true when that may let another one start. */
+  freed(envelope: Envelope): boolean {
+    const ofKey = this.#reached.delete(rateScope.job(envelope.job))
+    return this.#reached.delete(rateScope.queue(envelope.queue)) || ofKey
+  }
+
+  holds({ envelope }: StoredJob, rules: ClaimRules, now: number): readonly Hold[] {
+    const { job, queue, group } = envelope
+    const facts = {
+      job,
+      queue,
+      group,
+      isAlone: this.#runsAlone(job, () => true),
+      runningOfKey: this.#jobs.runningOf(job),
+      runningInQueue: this.#jobs.runningIn(queue),
+      runningInGroup: group === null ? 0 : this.#jobs.lanes.groups.busyOf(job, group),
+      logOf: (scope: string) => this.rates.logOf(scope),
+      now,
+    }
+    return holdsOf(facts, rules)
+  }
+
+  #keyMayStart(lane: Lane, { job, concurrency, rate }: ClaimableJob, claim: ClaimState): boolean {
+    const alone = claim.alone.get(job) ?? this.#runsAlone(job, claim.isOpen)
+    claim.alone.set(job, alone)
+    const limit = alone ? 1 : concurrency
+    return this.#isBelow(limit, this.#jobs.runningOf(job), lane) && this.#hasToken(rateScope.job(job), rate, claim)
+  }
+
+  #queueMayStart(lane: Lane, claim: ClaimState): boolean {
+    const limits = claim.queueLimits.get(lane.queue)
+    if (limits === undefined) return true
+    const isBelow = this.#isBelow(limits.concurrency, this.#jobs.runningIn(lane.queue), lane)
+    return isBelow && this.#hasToken(rateScope.queue(lane.queue), limits.rate, claim)
+  }
+
+  /** By the group whose turn it is; those that are out of tokens are taken out until one is found that is not. */
+  #groupMayStart(lane: Lane, { job, group: limits }: ClaimableJob, claim: ClaimState): boolean {
+    for (let first = lane.groups?.first; first !== undefined; first = lane.groups?.first) {
+      const { share } = first
+      // Whoever comes after it has as many running jobs or more.
+      if (!this.#isBelow(limits?.concurrency, share.busy, lane)) return false
+      const scope = rateScope.group(job, share.group)
+      if (this.#hasToken(scope, limits?.rate, claim)) return true
+      const until = this.rates.nextAt(scope, limits?.rate as Rate, claim.now)
+      this.#jobs.lanes.groups.hold(share, Math.min(until, claim.now + longestHoldMs))
+    }
+    return false
+  }
+
+  /** One job that must run alone makes the whole key wait for its turn. */
+  #runsAlone(job: string, isOpen: (lane: Lane) => boolean): boolean {
+    for (const lane of this.#jobs.lanes.of(job)) if (lane.singleInstance && isOpen(lane)) return true
+    return false
+  }
+
+  #isBelow(limit: number | null | undefined, running: number, { job, queue }: Lane): boolean {
+    if (limit === null || limit === undefined || running < limit) return true
+    this.#reached.add(rateScope.job(job)).add(rateScope.queue(queue))
+    return false
+  }
+
+  #hasToken(scope: string, rate: Rate | null | undefined, claim: ClaimState): boolean {
+    if (rate === null || rate === undefined || this.rates.left(scope, rate, claim.now) > 0) return true
+    const nextAt = this.rates.nextAt(scope, rate, claim.now)
+    claim.nextTokenAt = Math.min(claim.nextTokenAt ?? nextAt, nextAt)
+    return false
+  }
+}
+
+function queueMap({ queueLimits = [] }: LeaseRequest): ReadonlyMap<string, QueueLimits> {
+  return new Map(queueLimits.map((limits) => [limits.queue, limits]))
+}

@@ -1,0 +1,244 @@
+import type { Clock } from '../../../core/time/clock.ts'
+import type { Watchers } from '../../claiming/watchers.ts'
+import type {
+  Neighbours,
+  Occurrence,
+  OccurrenceKey,
+  OccurrenceRecord,
+  ScheduleChanges,
+  ScheduleEntry,
+  ScheduleFilter,
+  ScheduleRecord,
+  ScheduleStanding,
+  SkipRequest,
+  StoredDefinition,
+} from '../../contract/schedule-store.ts'
+import type { StoredJob } from '../jobs/job.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { ScheduleChangeLog } from './schedule-changes.ts'
+import { type StoredOccurrence, Timeline } from './timeline.ts'
+
+/** Why runs end that nobody began before their schedule was removed. */
+const removed = 'its schedule was removed'
+
+/** A schedule as it is stored. */
+export type StoredSchedule = Omit<ScheduleRecord, 'last' | 'nextAt'>
+
+export interface SchedulesParts {
+  readonly clock: Pick<Clock, 'now'>
+  readonly jobs: Jobs
+  readonly watchers: Pick<Watchers, 'notify'>
+  readonly schedules?: Map<string, StoredSchedule> | undefined
+  /** Also of schedules that were never registered. */
+  readonly timelines?: Map<string, Timeline> | undefined
+}
+
+/** What `ScheduleStore` promises, at once. */
+export class Schedules {
+  readonly #parts: SchedulesParts
+  readonly #schedules: Map<string, StoredSchedule>
+  readonly #timelines: Map<string, Timeline>
+  readonly #changes = new ScheduleChangeLog()
+
+  constructor(parts: SchedulesParts) {
+    this.#parts = parts
+    this.#schedules = parts.schedules ?? new Map()
+    this.#timelines = parts.timelines ?? new Map()
+  }
+
+  /** What is registered, and what was stored of each name, for a queue that takes it over. */
+  get all(): { readonly schedules: readonly StoredSchedule[]; readonly timelines: ReadonlyMap<string, Timeline> } {
+    return { schedules: this.#sorted(), timelines: this.#timelines }
+  }
+
+  timeline(name: string): Timeline {
+    return this.#timelineOf(name)
+  }
+
+  /** Writes a schedule as it is known elsewhere. Nothing is withdrawn. */
+  restore(schedule: StoredSchedule): void {
+    this.#change(schedule)
+  }
+
+  register(entries: readonly ScheduleEntry[]): void {
+    const { clock } = this.#parts
+    for (const { name, expression, timezone, version, definition = null } of entries) {
+      const known = this.#schedules.get(name)
+      const hasSameInstants = known?.expression === expression && known.timezone === timezone
+      const isSame = known?.version === version && isSameDefinition(known.definition, definition)
+      if (hasSameInstants && isSame) continue
+      const since = hasSameInstants ? known.since : clock.now()
+      this.#change({ name, expression, timezone, version, definition, since, paused: known?.paused ?? false })
+      this.#withdraw(name)
+    }
+  }
+
+  standings(names?: readonly string[]): readonly ScheduleStanding[] {
+    const wanted = names === undefined ? undefined : new Set(names)
+    return this.#sorted(({ name }) => wanted?.has(name) ?? true).map(({ name, version, since, paused }) => {
+      const latest = this.#timelines.get(name)?.latest?.record() ?? null
+      return { name, version, since, paused, latest }
+    })
+  }
+
+  get revision(): number {
+    return this.#changes.revision
+  }
+
+  changes(since: number, limit: number): ScheduleChanges {
+    return this.#changes.after(since, limit, (name) => this.#schedules.get(name))
+  }
+
+  enqueue(occurrences: readonly Occurrence[]): readonly boolean[] {
+    const { watchers } = this.#parts
+    watchers.notify()
+    return occurrences.map((occurrence) => this.#isWanted(occurrence) && this.#enqueueOne(occurrence))
+  }
+
+  find(keys: readonly OccurrenceKey[]): readonly (OccurrenceRecord | null)[] {
+    return keys.map(({ schedule, at }) => this.#timelines.get(schedule)?.at(at)?.record() ?? null)
+  }
+
+  neighbours({ schedule, at }: OccurrenceKey): Neighbours {
+    const { clock, jobs } = this.#parts
+    const timeline = this.#timelines.get(schedule)
+    const begun = [...(timeline?.unended ?? [])].filter((each) => each.at < at && isBegun(jobs.get(each.jobId)))
+    return {
+      unended: begun.length > 0 ? Math.min(...begun.map((each) => each.at)) : null,
+      seen: timeline?.isSeen(at, clock.now()) ?? false,
+    }
+  }
+
+  markSeen(keys: readonly OccurrenceKey[]): void {
+    const { clock } = this.#parts
+    for (const { schedule, at } of keys) this.#timelines.get(schedule)?.at(at)?.markSeen(clock.now())
+  }
+
+  recent(schedule: string, upTo: number, limit: number): readonly OccurrenceRecord[] {
+    return (
+      this.#timelines
+        .get(schedule)
+        ?.recent(upTo, limit)
+        .map((each) => each.record()) ?? []
+    )
+  }
+
+  skipWaiting({ schedule, before, unseenOnly, why }: SkipRequest): number {
+    const now = this.#parts.clock.now()
+    const timeline = this.#timelineOf(schedule)
+    return this.#skip(
+      schedule,
+      why,
+      ({ at, storedAt }) => at < before && storedAt < at && !(unseenOnly && timeline.isSeen(at, now)),
+    )
+  }
+
+  pause(name: string): boolean {
+    const known = this.#schedules.get(name)
+    if (known === undefined) return false
+    if (known.paused) return true
+    this.#change({ ...known, paused: true })
+    this.#withdraw(name)
+    return true
+  }
+
+  /** One that is not paused was followed without a break, and still is. */
+  resume(name: string): boolean {
+    const { clock } = this.#parts
+    const known = this.#schedules.get(name)
+    if (known === undefined) return false
+    if (known.paused) this.#change({ ...known, paused: false, since: clock.now() })
+    return true
+  }
+
+  remove(name: string): boolean {
+    if (!this.#schedules.delete(name)) return false
+    this.#withdraw(name)
+    this.#skip(name, removed, () => true)
+    this.#timelines.delete(name)
+    this.#changes.remove(name, this.#parts.clock.now())
+    return true
+  }
+
+  list({ names, prefix = '' }: ScheduleFilter = {}): readonly ScheduleRecord[] {
+    const now = this.#parts.clock.now()
+    const isMeant = ({ name }: StoredSchedule) => (names?.includes(name) ?? true) && name.startsWith(prefix)
+    return this.#sorted(isMeant).map((schedule) => {
+      const { last, next } = this.#timelineOf(schedule.name).around(now)
+      return { ...schedule, last: last?.record() ?? null, nextAt: next?.at ?? null }
+    })
+  }
+
+  forget(before: number, limit: number): number {
+    this.#changes.forget(before)
+    let forgotten = 0
+    for (const timeline of this.#timelines.values()) forgotten += timeline.forget(before, limit - forgotten)
+    return forgotten
+  }
+
+  #isWanted({ schedule, at, follows, version, registered: isRequired }: Occurrence): boolean {
+    const timeline = this.#timelineOf(schedule)
+    const registered = this.#schedules.get(schedule)
+    if (timeline.at(at) !== undefined || registered?.paused === true) return false
+    if (registered === undefined && isRequired) return false
+    if (version !== undefined && registered !== undefined && registered.version !== version) return false
+    return follows === undefined || follows === (timeline.latest?.at ?? null)
+  }
+
+  /** An occurrence whose job was not stored, because another one has its unique key, was not stored either. */
+  #enqueueOne({ schedule, at, envelope }: Occurrence): boolean {
+    const { jobs, clock } = this.#parts
+    const timeline = this.#timelineOf(schedule)
+    const occurrence = timeline.add(at, envelope.id, clock.now())
+    const { stored } = jobs.insert(envelope, clock.now(), occurrence)
+    if (!stored) timeline.remove(new Set([occurrence]))
+    return stored
+  }
+
+  /** Takes back what waits for its time and was never begun, as if it had not been stored. */
+  #withdraw(name: string): void {
+    const { jobs, clock } = this.#parts
+    const now = clock.now()
+    const doomed = this.#unbegun(name).filter(({ state, runAt }) => state === 'scheduled' && runAt > now)
+    for (const job of doomed) jobs.delete(job)
+    this.#timelineOf(name).remove(new Set(doomed.flatMap(({ occurrence }) => occurrence ?? [])))
+  }
+
+  #skip(schedule: string, why: string, isMeant: (occurrence: StoredOccurrence) => boolean): number {
+    const { jobs, clock } = this.#parts
+    const doomed = this.#unbegun(schedule).filter(({ occurrence }) => occurrence !== null && isMeant(occurrence))
+    for (const job of doomed) jobs.move(job, 'skipped', { reason: why, finishedAt: clock.now() })
+    return doomed.length
+  }
+
+  /** Jobs that wait and were never claimed. */
+  #unbegun(schedule: string): readonly StoredJob[] {
+    const unended = [...(this.#timelines.get(schedule)?.unended ?? [])]
+    return unended
+      .flatMap(({ jobId }) => this.#parts.jobs.get(jobId) ?? [])
+      .filter(({ state, startedAt }) => (state === 'ready' || state === 'scheduled') && startedAt === null)
+  }
+
+  #change(schedule: StoredSchedule): void {
+    this.#schedules.set(schedule.name, schedule)
+    this.#changes.add(schedule.name)
+  }
+
+  #sorted(isMeant: (schedule: StoredSchedule) => boolean = () => true): readonly StoredSchedule[] {
+    return [...this.#schedules.values()].filter(isMeant).sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  #timelineOf(schedule: string): Timeline {
+    const timeline = this.#timelines.get(schedule) ?? new Timeline(schedule)
+    this.#timelines.set(schedule, timeline)
+    return timeline
+  }
+}
+
+function isBegun(job: StoredJob | undefined): boolean {
+  return job !== undefined && job.startedAt !== null
+}
+
+function isSameDefinition(one: StoredDefinition | null, other: StoredDefinition | null): boolean {
+  return one?.text === other?.text && one?.signature === other?.signature
+}

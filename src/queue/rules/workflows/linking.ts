@@ -1,0 +1,152 @@
+import type { Clock } from '../../../core/time/clock.ts'
+import type { Envelope, FailurePolicy, Links, ParentLink } from '../../../envelope/envelope.ts'
+import type { SendReceipt } from '../../contract/contract.ts'
+import { distinctWaits, isSuccess, lateEnd } from '../../workflows/waiting.ts'
+import type { StoredJob } from '../jobs/job.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { type Endings, gone, type Waiter } from './endings.ts'
+import { newLinks, type StoredEdge } from './links.ts'
+import type { Trees } from './trees.ts'
+
+export interface LinkingParts {
+  readonly clock: Pick<Clock, 'now'>
+  readonly jobs: Jobs
+  readonly trees: Trees
+  readonly endings: Endings
+}
+
+interface NewEdge {
+  readonly edge: StoredEdge
+  readonly late: string | null
+}
+
+/** Ties jobs to each other: when they are sent, and when somebody puts them back. */
+export class Linking {
+  readonly #parts: LinkingParts
+
+  constructor(parts: LinkingParts) {
+    this.#parts = parts
+  }
+
+  /** First all places, then the edges between them, then what has ended already: the order in which they were sent is of no account. */
+  send(envelopes: readonly Envelope[]): readonly SendReceipt[] {
+    const receipts = envelopes.map((envelope) => this.#insert(envelope))
+    if (envelopes.every(({ links }) => links === null)) return receipts
+    const holders = new Map(envelopes.map(({ id }, index) => [id, receipts[index]?.id ?? id]))
+    const edges = envelopes.flatMap(({ links }, index) => {
+      const { id, stored, refused } = receipts[index] as SendReceipt
+      if (links === null || refused !== undefined) return []
+      const waits = stored ? this.#addWaits(this.#job(id), links, holders) : []
+      return [...this.#childEdge(links.parent), ...waits]
+    })
+    this.#resolveMissed(edges)
+    return receipts
+  }
+
+  /** A job that was put back waits again for those of its dependencies that live again. Children that failed are made anew. */
+  relink(ids: readonly string[]): void {
+    for (const id of ids) if (this.#parts.jobs.get(id)?.links != null) this.#relinkOne(this.#job(id))
+  }
+
+  #insert(envelope: Envelope): SendReceipt {
+    const { jobs, trees, clock } = this.#parts
+    const { links } = envelope
+    if (links === null) return jobs.insert(envelope, clock.now(), null)
+    const parent = links.parent === null ? null : this.#parentOf(links.parent)
+    if (parent === undefined) return { id: envelope.id, stored: false, refused: 'lost' }
+    if (parent?.cancelRequested === true) return { id: envelope.id, stored: false, refused: 'cancelled' }
+    const existing = parent?.links?.children.get(links.parent?.key as string)
+    if (existing !== undefined) return { id: existing.id, stored: false }
+    const receipt = jobs.insert(envelope, clock.now(), null)
+    if (!receipt.stored && parent !== null && this.#waitsFor(receipt.id, parent.envelope.id))
+      return { ...receipt, refused: 'circular' }
+    if (receipt.stored) trees.add(this.#job(receipt.id), newLinks(links.root, parent?.envelope.id ?? null, links.longestWaitMs))
+    if (parent !== null) this.#addChild(parent, links, receipt.id)
+    return receipt
+  }
+
+  /** Whether a job cannot end before another one has. A job is waited for by itself. */
+  #waitsFor(from: string, to: string): boolean {
+    const reached = new Set([from])
+    for (const id of reached) {
+      for (const edge of this.#parts.jobs.get(id)?.links?.edges.all ?? []) if (edge.waiting) reached.add(edge.id)
+    }
+    return reached.has(to)
+  }
+
+  /** Undefined where its lease is lost. One whose handler was called once is blocked by nothing but its children. */
+  #parentOf({ id, token }: ParentLink): StoredJob | undefined {
+    if (token === null) {
+      const job = this.#parts.jobs.get(id)
+      const isFree = job?.state === 'running' || (job?.state === 'blocked' && job.startedAt !== null)
+      return isFree ? job : undefined
+    }
+    const holder = this.#parts.jobs.byToken(token)
+    return holder?.envelope.id === id ? holder : undefined
+  }
+
+  #addChild(parent: StoredJob, { root, parent: link }: Links, id: string): void {
+    const { key, onFailure, longestWaitMs } = link as ParentLink
+    if (parent.links === null) this.#parts.trees.add(parent, newLinks(root, null, longestWaitMs))
+    this.#addEdge(parent as Waiter, id, key, onFailure)
+  }
+
+  #childEdge(link: ParentLink | null): readonly NewEdge[] {
+    const edge = link === null ? undefined : this.#parentOf(link)?.links?.children.get(link.key)
+    return edge === undefined ? [] : [{ edge, late: link?.late ?? null }]
+  }
+
+  #addWaits(waiter: Waiter, links: Links, holders: ReadonlyMap<string, string>): readonly NewEdge[] {
+    const waits = distinctWaits(links)
+    if (waits.length > 0) this.#block(waiter)
+    return waits.map(({ id, onFailure, late }) => ({
+      edge: this.#addEdge(waiter, holders.get(id) ?? id, null, onFailure),
+      late: late ?? null,
+    }))
+  }
+
+  #addEdge(waiter: Waiter, id: string, key: string | null, policy: FailurePolicy): StoredEdge {
+    const job = this.#parts.jobs.get(id)?.envelope.job ?? null
+    const edge = { waiterId: waiter.envelope.id, id, job, key, policy, waiting: true, end: null }
+    waiter.links.edges.add(edge)
+    if (key !== null) waiter.links.children.set(key, edge)
+    this.#parts.endings.expect(waiter, edge)
+    return edge
+  }
+
+  /** All that has ended already is told before anything that follows from it. */
+  #resolveMissed(edges: readonly NewEdge[]): void {
+    const { endings } = this.#parts
+    const missed = edges.flatMap(({ edge, late }) => {
+      const end = edge.end === null ? endings.missed(edge) : undefined
+      return end === undefined ? [] : [{ edge, end: lateEnd(end, late) }]
+    })
+    endings.together(() => {
+      for (const { edge, end } of missed) endings.resolve(edge, end)
+    })
+  }
+
+  #relinkOne(waiter: Waiter): void {
+    const { endings } = this.#parts
+    const { links } = waiter
+    Object.assign(links, { pending: 0, doom: null, ending: null })
+    for (const edge of links.edges.all) {
+      const missed = endings.missed(edge)
+      if (missed === undefined) endings.expect(waiter, edge)
+      else if (missed !== gone || edge.end === null) edge.end = lateEnd(missed, edge.end?.seal ?? null)
+    }
+    for (const [key, { end }] of links.children) if (end !== null && !isSuccess(end)) links.children.delete(key)
+    links.edges.keep(({ key }) => key === null || links.children.has(key))
+    if (links.edges.all.some(({ key, end }) => key === null && end === null)) this.#block(waiter)
+  }
+
+  #block(waiter: Waiter): void {
+    const { jobs, clock } = this.#parts
+    waiter.links.givesUpAt = clock.now() + waiter.links.longestWaitMs
+    jobs.move(waiter, 'blocked')
+  }
+
+  #job(id: string): Waiter {
+    return this.#parts.jobs.get(id) as Waiter
+  }
+}

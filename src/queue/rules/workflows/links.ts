@@ -1,0 +1,81 @@
+import type { FailurePolicy } from '../../../envelope/envelope.ts'
+import type { OnceMark } from '../../contract/contract.ts'
+import type { JobState } from '../../contract/job-state.ts'
+import type { JobLink } from '../../contract/store.ts'
+import type { End } from '../../workflows/waiting.ts'
+
+/** A job's place in a workflow. */
+export interface StoredLinks {
+  readonly root: string
+  readonly parent: string | null
+  longestWaitMs: number
+  /** While it is blocked. */
+  givesUpAt: number
+  /** How many edges it waits for. */
+  pending: number
+  /** The edge that it will fail for when its handler has ended. */
+  doom: StoredEdge | null
+  /** What its handler left to be done when its children have ended. */
+  ending: Ending | null
+  readonly edges: EdgeList
+  /** Those of its edges that lead to children. */
+  readonly children: Map<string, StoredEdge>
+}
+
+/** The edges of one job, in the order in which it got them. */
+export interface EdgeList {
+  readonly all: readonly StoredEdge[]
+  add(edge: StoredEdge): void
+  /** Drops the others. */
+  keep(isKept: (edge: StoredEdge) => boolean): void
+}
+
+class Edges implements EdgeList {
+  all: StoredEdge[] = []
+
+  add(edge: StoredEdge): void {
+    this.all.push(edge)
+  }
+
+  keep(isKept: (edge: StoredEdge) => boolean): void {
+    this.all = this.all.filter(isKept)
+  }
+}
+
+export interface Ending {
+  readonly keep: boolean
+  readonly once: OnceMark | null
+}
+
+/** One job waits for another. */
+export interface StoredEdge {
+  readonly waiterId: string
+  readonly id: string
+  readonly job: string | null
+  /** Null for a dependency. */
+  readonly key: string | null
+  readonly policy: FailurePolicy
+  /** It counts in the `pending` of the one that waits. */
+  waiting: boolean
+  end: End | null
+}
+
+export function newLinks(root: string, parent: string | null, longestWaitMs: number): StoredLinks {
+  const nothing = { givesUpAt: 0, pending: 0, doom: null, ending: null }
+  return { root, parent, longestWaitMs, ...nothing, edges: new Edges(), children: new Map() }
+}
+
+export function linkOf(edge: StoredEdge, stateOf: (id: string) => JobState | undefined): JobLink {
+  return {
+    kind: edge.key === null ? 'dependency' : 'child',
+    id: edge.id,
+    job: edge.job,
+    key: edge.key,
+    onFailure: edge.policy,
+    state: edge.end?.state ?? stateOf(edge.id) ?? 'missing',
+    waiting: edge.waiting,
+    result: edge.end?.result ?? null,
+    seal: edge.end?.seal ?? null,
+    error: edge.end?.error ?? null,
+  }
+}

@@ -1,0 +1,92 @@
+import { type FinalState, type JobState, zeroCounts } from '../../contract/job-state.ts'
+import type { JobLink, TreeCounts } from '../../contract/store.ts'
+import type { StoredJob } from '../jobs/job.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Edges } from './edges.ts'
+import { linkOf, type StoredLinks } from './links.ts'
+
+export interface Tree {
+  readonly jobs: Set<StoredJob>
+  /** How those ended that are deleted. */
+  readonly gone: Record<JobState, number>
+}
+
+/** All jobs of a workflow together. */
+export class Trees {
+  readonly #jobs: Jobs
+  readonly #edges: Edges
+  readonly #byRoot = new Map<string, Tree>()
+
+  constructor(jobs: Jobs, edges: Edges) {
+    this.#jobs = jobs
+    this.#edges = edges
+  }
+
+  add(job: StoredJob, links: StoredLinks): void {
+    job.links = links
+    const tree = this.#byRoot.get(links.root) ?? { jobs: new Set(), gone: zeroCounts() }
+    tree.jobs.add(job)
+    this.#byRoot.set(links.root, tree)
+  }
+
+  /** How a job ended that is deleted is remembered as long as others of its workflow are there. */
+  forget(job: StoredJob & { readonly links: StoredLinks }, state: FinalState | null): void {
+    const tree = this.#byRoot.get(job.links.root)
+    if (tree === undefined) return
+    tree.jobs.delete(job)
+    if (state !== null) tree.gone[state]++
+    if (tree.jobs.size === 0) this.#byRoot.delete(job.links.root)
+  }
+
+  /** Jobs that leave for another queue: whatever is remembered of their workflow goes with the last of them. */
+  takeOut(job: StoredJob & { readonly links: StoredLinks }): void {
+    const tree = this.#byRoot.get(job.links.root)
+    tree?.jobs.delete(job)
+    if (tree?.jobs.size === 0) this.#byRoot.delete(job.links.root)
+  }
+
+  members(root: string): Iterable<StoredJob> {
+    return this.#byRoot.get(root)?.jobs ?? []
+  }
+
+  gone(root: string): Readonly<Record<JobState, number>> {
+    return this.#byRoot.get(root)?.gone ?? zeroCounts()
+  }
+
+  addGone(root: string, state: FinalState, jobs: number): void {
+    const tree = this.#byRoot.get(root)
+    if (tree !== undefined) tree.gone[state] += jobs
+  }
+
+  links(id: string): readonly JobLink[] {
+    const edges = this.#jobs.get(id)?.links?.edges.all ?? []
+    const links = edges.map((edge) => linkOf(edge, (target) => this.#jobs.get(target)?.state))
+    return [...links.filter(({ kind }) => kind === 'dependency'), ...links.filter(({ kind }) => kind === 'child')]
+  }
+
+  counts(root: string): TreeCounts {
+    const tree = this.treeOf(root)
+    const counts = { ...zeroCounts(), ...tree?.gone }
+    for (const { state } of tree?.jobs ?? []) counts[state]++
+    return { total: Object.values(counts).reduce((sum, count) => sum + count, 0), counts }
+  }
+
+  /** A job with everything that it made and everything that waits for it, or all jobs of the workflow that has this id. */
+  family(id: string): readonly StoredJob[] {
+    const first = this.#jobs.get(id)
+    if (first === undefined) return [...(this.treeOf(id)?.jobs ?? [])]
+    const found = new Set([first])
+    for (const job of found) for (const relative of this.#relativesOf(job)) found.add(relative)
+    return [...found]
+  }
+
+  protected treeOf(root: string): Tree | undefined {
+    return this.#byRoot.get(root)
+  }
+
+  #relativesOf({ envelope, links }: StoredJob): readonly StoredJob[] {
+    const children = links?.edges.all.filter(({ key }) => key !== null).map(({ id }) => id) ?? []
+    const waiters = [...this.#edges.on(envelope.id)].filter(({ key }) => key === null).map(({ waiterId }) => waiterId)
+    return [...children, ...waiters].flatMap((id) => this.#jobs.get(id) ?? [])
+  }
+}

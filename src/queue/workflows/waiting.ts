@@ -1,0 +1,83 @@
+import { formatDuration } from '../../core/time/duration.ts'
+import type { FailurePolicy, Links, WaitLink } from '../../envelope/envelope.ts'
+import type { FinalState } from '../contract/job-state.ts'
+import type { JobLink } from '../contract/store.ts'
+
+/** How a job that others wait for has ended; `missing` where there never was one, or none is left that could tell. */
+export interface End {
+  readonly state: FinalState | 'missing'
+  readonly result: string | null
+  readonly seal: string | null
+  readonly error: string | null
+}
+
+/** A duplicate that was skipped succeeded where it has the result of the run that it would have repeated. */
+export function isSuccess({ state, result }: Pick<End, 'state' | 'result'>): boolean {
+  return state === 'succeeded' || (state === 'skipped' && result !== null)
+}
+
+/** How a job ended that nobody waited for until now: what was not signed because of that is vouched for by whoever waits. */
+export function lateEnd(end: End, late: string | null): End {
+  const isVouchedFor = end.state === 'succeeded' && end.result === null && end.seal === null
+  return isVouchedFor ? { ...end, seal: late } : end
+}
+
+/** What one end means for a job that waited for it: one less to wait for, its own end, or that it need not wait any more. */
+export type Verdict = 'counts' | 'fails' | 'skips' | 'releases'
+
+export function verdictOf(policy: FailurePolicy, end: Pick<End, 'state' | 'result'>): Verdict {
+  return isSuccess(end) ? 'counts' : onFailure[policy]
+}
+
+const onFailure = {
+  fail: 'fails',
+  skip: 'skips',
+  ignore: 'counts',
+  continue: 'releases',
+  rescue: 'counts',
+} as const satisfies Record<FailurePolicy, Verdict>
+
+/** Once for each job: the first word on it counts. */
+export function distinctWaits({ waitsFor }: Links): readonly WaitLink[] {
+  const byId = new Map<string, WaitLink>()
+  for (const link of waitsFor) if (!byId.has(link.id)) byId.set(link.id, link)
+  return [...byId.values()]
+}
+
+/** Why a job that stands in for others is skipped: there was nothing to do for it. */
+export const nothingToRescue = 'none of the jobs that it waited for has failed'
+
+type Named = Pick<JobLink, 'id' | 'job'>
+
+/** Why a job ended because of one that it waited for. */
+export function failureText({ id, job, state, error, key }: Named & Pick<JobLink, 'key'> & Omit<End, 'result' | 'seal'>): string {
+  const what = key === null ? 'waited for' : 'made'
+  if (state === 'missing') return `The job ${id} that it ${what} does not exist`
+  return `The job ${nameOf({ id, job })} that it ${what} is ${state}${error === null ? '' : `: ${clipped(error)}`}`
+}
+
+const mostKept = 500
+
+/** Both ends of a long text: in a chain of failures the last one tells of all before it, and what was first stands at the end. */
+function clipped(text: string): string {
+  if (text.length <= 2 * mostKept) return text
+  // Half of a character is nothing that an engine would store.
+  const [start, end] = [
+    text.slice(0, mostKept).replace(/[\uD800-\uDBFF]$/, ''),
+    text.slice(-mostKept).replace(/^[\uDC00-\uDFFF]/, ''),
+  ]
+  return `${start} … ${end}`
+}
+
+const mostNamed = 5
+
+/** Why a job ended that waited for too long. `awaited` are the first of `count` jobs. */
+export function impatienceText(awaited: readonly Named[], count: number, longestWaitMs: number): string {
+  const named = awaited.slice(0, mostNamed).map(nameOf).join(', ')
+  const rest = count > mostNamed ? ` and ${count - mostNamed} more` : ''
+  return `It waited for longer than ${formatDuration(longestWaitMs)} for ${named}${rest}`
+}
+
+function nameOf({ id, job }: Named): string {
+  return job === null ? id : `"${job}" (${id})`
+}

@@ -1,0 +1,77 @@
+import type { OneOrMore } from './calendar-values.ts'
+import { everyHours, everyMinutes, everyOddHour, everySeconds, type FrequencyFields, hourly, hourlyAt } from './frequencies.ts'
+import type { Meanings } from './meanings.ts'
+
+/** The frequencies of less than a day. Steps are counted from the full minute, hour or day, and divide it evenly. */
+export interface IntervalWords {
+  everySecond(): this
+  everyTwoSeconds(): this
+  everyFiveSeconds(): this
+  everyTenSeconds(): this
+  everyFifteenSeconds(): this
+  everyTwentySeconds(): this
+  everyThirtySeconds(): this
+  /** A number that divides the minute: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30. */
+  everyXSeconds(seconds: number): this
+  /** Every minute, or every so many minutes: as `everyXMinutes`. */
+  everyMinute(minutes?: number): this
+  everyTwoMinutes(): this
+  everyThreeMinutes(): this
+  everyFourMinutes(): this
+  everyFiveMinutes(): this
+  everyTenMinutes(): this
+  everyFifteenMinutes(): this
+  everyThirtyMinutes(): this
+  /** A number that divides the hour: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30. */
+  everyXMinutes(minutes: number): this
+  /** At the full hour. */
+  hourly(): this
+  /** Another word for `hourly`. */
+  everyHour(): this
+  /** At a minute of every hour, or at several. */
+  hourlyAt(minutes: OneOrMore<number>): this
+  /** At 01:00, 03:00 and so on, to 23:00. */
+  everyOddHour(): this
+  /** At 00:00, 02:00, 04:00 and so on. */
+  everyTwoHours(): this
+  /** At 00:00, 03:00, 06:00 and so on. */
+  everyThreeHours(): this
+  /** At 00:00, 04:00, 08:00, 12:00, 16:00 and 20:00. */
+  everyFourHours(): this
+  /** At 00:00, 06:00, 12:00 and 18:00. */
+  everySixHours(): this
+  /** At 00:00 and 12:00. */
+  everyTwelveHours(): this
+  /** A number that divides the day: 1, 2, 3, 4, 6, 8 or 12, counted from midnight. */
+  everyXHours(hours: number): this
+}
+
+export const intervals: Meanings<IntervalWords, FrequencyFields> = {
+  everySecond: (method) => everySeconds(1, method),
+  everyTwoSeconds: (method) => everySeconds(2, method),
+  everyFiveSeconds: (method) => everySeconds(5, method),
+  everyTenSeconds: (method) => everySeconds(10, method),
+  everyFifteenSeconds: (method) => everySeconds(15, method),
+  everyTwentySeconds: (method) => everySeconds(20, method),
+  everyThirtySeconds: (method) => everySeconds(30, method),
+  everyXSeconds: (method, seconds) => everySeconds(seconds, method),
+  everyMinute: (method, minutes = 1) => everyMinutes(minutes, method),
+  everyTwoMinutes: (method) => everyMinutes(2, method),
+  everyThreeMinutes: (method) => everyMinutes(3, method),
+  everyFourMinutes: (method) => everyMinutes(4, method),
+  everyFiveMinutes: (method) => everyMinutes(5, method),
+  everyTenMinutes: (method) => everyMinutes(10, method),
+  everyFifteenMinutes: (method) => everyMinutes(15, method),
+  everyThirtyMinutes: (method) => everyMinutes(30, method),
+  everyXMinutes: (method, minutes) => everyMinutes(minutes, method),
+  hourly: () => hourly,
+  everyHour: () => hourly,
+  hourlyAt: (method, minutes) => hourlyAt(minutes, method),
+  everyOddHour: () => everyOddHour,
+  everyTwoHours: (method) => everyHours(2, method),
+  everyThreeHours: (method) => everyHours(3, method),
+  everyFourHours: (method) => everyHours(4, method),
+  everySixHours: (method) => everyHours(6, method),
+  everyTwelveHours: (method) => everyHours(12, method),
+  everyXHours: (method, hours) => everyHours(hours, method),
+}

@@ -1,0 +1,27 @@
+import type { Logger } from '../../../core/logger.ts'
+import type { Clock } from '../../../core/time/clock.ts'
+import type { Access } from '../../access/access.ts'
+import type { Strangers } from '../../strangers.ts'
+import type { UnreadReplies } from '../../unread-replies.ts'
+import type { BedrockLimits } from '../limits.ts'
+import type { BedrockRequest } from '../wire/request.ts'
+import type { UnfinishedBytes } from '../wire/unfinished-bytes.ts'
+import type { Forgotten } from './forgotten.ts'
+import type { BedrockAnswer } from './peer.ts'
+
+/** What all connections of a listener share. */
+export interface ConnectionContext {
+  readonly answer: BedrockAnswer
+  readonly access: Access
+  readonly needsToken: (request: BedrockRequest) => boolean
+  /** A client has asked for something. */
+  readonly onRequest: (client: object) => void
+  readonly forgotten: Forgotten
+  readonly unfinished: UnfinishedBytes
+  readonly unread: UnreadReplies
+  /** Undefined where no token is needed. */
+  readonly strangers: Strangers | undefined
+  readonly clock: Clock
+  readonly limits: BedrockLimits
+  readonly logger: Logger
+}

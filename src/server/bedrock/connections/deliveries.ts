@@ -1,0 +1,67 @@
+import type { BedrockReply } from '../wire/reply.ts'
+
+interface Delivery {
+  readonly undelivered: () => void
+  /** When the system took it; undefined until then. */
+  takenAt: number | undefined
+}
+
+/**
+ * The replies of one connection whose loss matters. That the system took the bytes does not mean that the client was still there,
+ * so each stays in doubt for a while.
+ */
+export class Deliveries {
+  readonly #doubtMs: number
+  readonly #now: () => number
+  #open: Delivery[] = []
+  #isHeld = false
+
+  constructor(doubtMs: number, now: () => number) {
+    this.#doubtMs = doubtMs
+    this.#now = now
+  }
+
+  /** The function that hears how the write went; undefined where the reply does not care. */
+  begin(reply: BedrockReply): ((failed: boolean) => void) | undefined {
+    if (reply.undelivered === undefined) return undefined
+    const delivery: Delivery = { undelivered: reply.undelivered, takenAt: undefined }
+    this.#forgetOld()
+    this.#open.push(delivery)
+    return (failed) => {
+      if (failed) this.#lose(delivery)
+      else delivery.takenAt = this.#now()
+    }
+  }
+
+  /** Whether any is in doubt. Those that are stay so until it is known how the connection ends. */
+  hold(): boolean {
+    this.#forgetOld()
+    this.#isHeld = true
+    return this.#open.length > 0
+  }
+
+  /** The connection broke: what is in doubt has not arrived. */
+  lost(): void {
+    this.#forgetOld()
+    for (const delivery of [...this.#open]) this.#lose(delivery)
+  }
+
+  /** The connection ended in peace: only what the system never took has not arrived. */
+  ended(): void {
+    for (const delivery of [...this.#open]) if (delivery.takenAt === undefined) this.#lose(delivery)
+    this.#open = []
+  }
+
+  #forgetOld(): void {
+    if (this.#isHeld || this.#open.length === 0) return
+    const since = this.#now() - this.#doubtMs
+    this.#open = this.#open.filter(({ takenAt }) => takenAt === undefined || takenAt >= since)
+  }
+
+  #lose(delivery: Delivery): void {
+    const at = this.#open.indexOf(delivery)
+    if (at < 0) return
+    this.#open.splice(at, 1)
+    delivery.undelivered()
+  }
+}

@@ -1,0 +1,205 @@
+import { TreadleError } from '../../../core/errors.ts'
+import type { DispatchOptions } from '../../../definition/dispatching/dispatch.ts'
+import { plainWireMeta, withWireMeta } from '../../../envelope/bedrock-meta.ts'
+import type { Envelope } from '../../../envelope/envelope.ts'
+import type { Grant } from '../../access/grant.ts'
+import { Refusal } from '../wire/refusal.ts'
+import { asMock, isMock, isSameData, merged, newData, notMock } from './job-data.ts'
+import { isLost, runsFor } from './lost-leases.ts'
+import { isMockKey, mockKey } from './mock-jobs.ts'
+import { defaultWirePriority, priorityOf } from './priorities.ts'
+import { repeatOf, retryAfterOf } from './repeats.ts'
+import { isRunning, type WireJob, wireJobOf } from './wire-job.ts'
+import type { WireQueue } from './wire-queue.ts'
+import { parseWireTime } from './wire-times.ts'
+
+/** What a client says of a new job, in texts. */
+export interface Wish {
+  readonly name: string
+  readonly data?: string | undefined
+  readonly firstRun?: string | undefined
+  readonly repeat?: string | undefined
+  readonly priority?: string | undefined
+  readonly unique?: string | undefined
+  readonly overwrite?: string | undefined
+  readonly parent: number | null
+  readonly retryAfter?: string | undefined
+  readonly isMock: boolean
+}
+
+/** A wish that was understood, and can be stored or is there already. */
+export type Plan = { readonly existing: number } | NewPlan
+
+export interface NewPlan {
+  readonly number: number
+  readonly envelope: Envelope
+  /** The parent that holds it back, by its id. */
+  readonly heldBy: string | null
+}
+
+/** A child is never later than this: until its parent waits for it, it does not run. */
+const endOfTime = Date.UTC(9999, 11, 31)
+
+interface Terms {
+  readonly data: string
+  readonly repeat: string | null
+  readonly priority: number
+  readonly retryAfter: string
+  readonly runAt: number | null
+  readonly isMock: boolean
+  readonly parent: WireJob | null
+}
+
+/** Looks at everything that could be wrong, and at what is there already, and stores nothing new. */
+export async function planJob(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Plan> {
+  const terms = await termsOf(wish, jobs, grant)
+  refuseOutside(wish, jobs, grant)
+  if (wish.unique === 'true') {
+    const existing = await takenUp(wish, terms, jobs, grant)
+    if (existing !== null) return { existing }
+  }
+  const number = await jobs.deps.numbers.next()
+  // Its parent's end is no longer a plain one.
+  const held = wish.parent === null ? undefined : jobs.handedOut.get(wish.parent)
+  if (held !== undefined) held.isPlain = false
+  const { parent } = terms
+  const heldBy = parent !== null && isRunning(parent) ? parent.record.id : null
+  return { number, envelope: await sealed(wish, terms, number, jobs), heldBy }
+}
+
+async function termsOf(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Terms> {
+  if (isMockKey(wish.name)) throw new Refusal(402, 'Malformed name')
+  const priority = priorityOf(wish.priority ?? String(defaultWirePriority))
+  const data = newData(wish.data)
+  const retryAfter = retryAfterOf(wish.retryAfter)
+  const parent = wish.parent === null ? null : await parentOf(wish.parent, jobs, grant)
+  const repeat = repeatOf(wish.repeat, jobs.now)
+  const mock = parent === null ? wish.isMock || isMock(data) : isMock(parent.data)
+  const runAt = wish.firstRun === undefined ? null : parseWireTime(wish.firstRun, 'firstRun')
+  const flagged = mock ? asMock(data) : notMock(data)
+  return { data: flagged, repeat: mock ? null : repeat, priority, retryAfter, runAt, isMock: mock, parent }
+}
+
+/** A limited token makes no jobs for others. */
+function refuseOutside({ name }: Wish, { deps }: WireQueue, grant: Grant): void {
+  if (!grant.isLimited) return
+  try {
+    const { queue } = deps.creating.definitionOf(name).fields
+    if (!grant.sees({ queue, job: name })) throw new Refusal(403, 'Forbidden')
+  } catch (thrown) {
+    if (thrown instanceof TreadleError) throw new Refusal(402, refusalText(thrown))
+    throw thrown
+  }
+}
+
+async function parentOf(number: number, jobs: WireQueue, grant: Grant): Promise<WireJob> {
+  const parent = await jobs.look(number)
+  if (parent === null || !grant.sees(parent.record)) throw new Refusal(404, 'parentJobID does not exist')
+  if (!isRunning(parent) && parent.state !== 'PAUSED') throw new Refusal(405, parentNotRunning)
+  if (parent.record.parent !== null) throw new Refusal(405, 'Cannot create grandchildren')
+  if (!grant.may('operate') && !(await hasInHand(parent, grant, jobs))) throw new Refusal(403, 'Forbidden')
+  await jobs.verified(parent.record)
+  return parent
+}
+
+/** Who works makes children of a job that it has, or of one that waits for a job that it has. */
+async function hasInHand(parent: WireJob, grant: Grant, jobs: WireQueue): Promise<boolean> {
+  if (isRunning(parent)) return runsFor(grant, parent, jobs)
+  for (const child of await jobs.children(parent.record.id)) if (await runsFor(grant, child, jobs)) return true
+  return false
+}
+
+export const parentNotRunning = 'Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
+
+/** The job of the same name that is there already, changed as the client wishes; null where there is none. */
+async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue, grant: Grant): Promise<number | null> {
+  const existing = await sameNamed(terms.isMock ? mockKey(wish.name) : wish.name, jobs)
+  if (existing === null) return null
+  const { record } = existing
+  if (!grant.sees(record)) throw new Refusal(403, 'Forbidden')
+  const parent = terms.parent?.record.id ?? null
+  if (record.parent !== null && record.parent !== parent)
+    throw new Refusal(404, 'Trying to create a child that already exists, but it is tied to a different parent')
+  const number = record.number ?? (await jobs.deps.numbers.of(record.id))
+  if (number === null) return null
+  const mayOverwrite = wish.overwrite === undefined || wish.overwrite === '' || wish.overwrite === 'true'
+  // Who works changes only what it has been given to work on.
+  const isOwn = grant.may('operate') || (await isHeldBy(grant, number, jobs))
+  if (isSameData(record.payload, terms.data) || !mayOverwrite || !isOwn) return number
+  const isThere = await jobs.turns.alone(`${number}`, () => overwrite(record.id, terms, jobs))
+  return isThere ? number : null
+}
+
+async function isHeldBy(grant: Grant, number: number, jobs: WireQueue): Promise<boolean> {
+  const held = jobs.handedOut.get(number)
+  return held !== undefined && held.grant === grant && !(await isLost(held, jobs))
+}
+
+/** False where the job has ended since it was found. */
+async function overwrite(id: string, { data, repeat, priority }: Terms, jobs: WireQueue): Promise<boolean> {
+  const job = await jobs.byId(id)
+  if (job === null) return false
+  await jobs.change(job, ({ record: { payload } }) => ({ data: merged(payload, data), repeat, priority }))
+  return true
+}
+
+const searchedStates = ['ready', 'scheduled', 'running', 'blocked', 'dead', 'succeeded', 'cancelled'] as const
+/** Of jobs that have ended only some are still known to the protocol. */
+const searchedJobs = 100
+
+async function sameNamed(job: string, jobs: WireQueue): Promise<WireJob | null> {
+  const { store } = jobs.deps.queue.backend
+  const counts = (await store.counts({ job })).filter((count) => count.job === job)
+  for (const state of searchedStates) {
+    if (!counts.some((count) => count.counts[state] > 0)) continue
+    // What is done and has no parent is not known to the protocol.
+    const isLinked = state === 'succeeded' ? { isLinked: true as const } : {}
+    for (const record of await store.list({ job, state, limit: searchedJobs, ...isLinked })) {
+      const found = wireJobOf(record)
+      if (found !== null && (await jobs.isStanding(record))) return found
+    }
+  }
+  return null
+}
+
+async function sealed(wish: Wish, terms: Terms, number: number, jobs: WireQueue): Promise<Envelope> {
+  const { parent, retryAfter, repeat, data, priority } = terms
+  const isHeld = parent !== null && isRunning(parent)
+  const runAt = terms.runAt ?? jobs.now
+  const meta = withWireMeta(
+    {},
+    { ...plainWireMeta, retryAfter, heldUntil: isHeld ? runAt : null, parent: parent?.record.id ?? null },
+  )
+  const isPlainMeta = Object.keys(meta).length === 0
+  const at = isHeld ? endOfTime : terms.runAt
+  const options: DispatchOptions = {
+    priority,
+    ...(at !== null && { at: new Date(at) }),
+    ...(!isPlainMeta && { meta }),
+    ...(wish.unique === 'true' && { unique: 'wire' }),
+  }
+  try {
+    return await jobs.deps.creating.seal({
+      job: terms.isMock ? mockKey(wish.name) : wish.name,
+      payload: data,
+      options,
+      repeat,
+      number,
+      ...(parent !== null && { parent: linkTo(parent, number, jobs) }),
+    })
+  } catch (thrown) {
+    if (thrown instanceof TreadleError) throw new Refusal(402, refusalText(thrown))
+    throw thrown
+  }
+}
+
+function linkTo({ record }: WireJob, number: number, { deps }: WireQueue) {
+  const { longestWaitMs } = deps.creating.definitionOf(record.job).fields
+  const link = { id: record.id, token: null, key: `job ${number}`, onFailure: 'ignore', longestWaitMs } as const
+  return { root: record.root ?? record.id, link, job: record }
+}
+
+function refusalText({ code, message }: TreadleError): string {
+  if (code === 'DEFINITION_INVALID') return 'Malformed name'
+  return message
+}

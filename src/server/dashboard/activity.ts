@@ -1,0 +1,49 @@
+import type { Clock } from '../../core/time/clock.ts'
+import type { Viewer } from './access/viewer.ts'
+import type { ActivityEntry, BulkView } from './shared/view.ts'
+
+const mostEntries = 500
+
+export interface Act {
+  readonly what: string
+  readonly href?: string
+  readonly bulk?: () => BulkView
+}
+
+interface Kept {
+  readonly at: number
+  readonly viewer: Viewer
+  readonly act: Act
+}
+
+/** Who did what from here, the last ones: in the memory of this process. */
+export class Activity {
+  readonly #clock: Clock
+  readonly #onAct: ((entry: ActivityEntry) => void) | null
+  readonly #entries: Kept[] = []
+
+  constructor(clock: Clock, onAct: ((entry: ActivityEntry) => void) | null = null) {
+    this.#clock = clock
+    this.#onAct = onAct
+  }
+
+  add(viewer: Viewer, act: Act): void {
+    const kept = { at: this.#clock.now(), viewer, act }
+    this.#entries.unshift(kept)
+    this.#entries.length = Math.min(this.#entries.length, mostEntries)
+    try {
+      this.#onAct?.(entryOf(kept))
+    } catch {
+      // What the host makes of it must not undo what was done.
+    }
+  }
+
+  /** One who is limited to some jobs sees what was done with the same limits. */
+  list({ grant }: Viewer): readonly ActivityEntry[] {
+    return this.#entries.filter(({ viewer }) => !grant.isLimited || viewer.grant === grant).map(entryOf)
+  }
+}
+
+function entryOf({ at, viewer, act: { what, href, bulk } }: Kept): ActivityEntry {
+  return { at, user: viewer.user, what, href: href ?? null, bulk: bulk?.() ?? null }
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { TreadleError } from '../../core/errors.ts'
+import type { PageAnswer, PageRequest } from './exchange/exchange.ts'
+
+/** What the build has made of the page's code: see scripts/build-page.mjs. */
+interface Manifest {
+  readonly script: string
+  readonly style: string
+  readonly theme: string
+  readonly preload: readonly string[]
+  readonly files: readonly string[]
+}
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+/** The files of the page, read once. Their names change with their contents, so browsers may keep them forever. */
+export class Assets {
+  readonly #manifest: Manifest
+  readonly #kept = new Map<string, Buffer>()
+
+  constructor() {
+    this.#manifest = readManifest()
+  }
+
+  /** Null where there is no such file. */
+  file(name: string, request: PageRequest): PageAnswer | null {
+    if (!this.#manifest.files.includes(name)) return null
+    const accepted = request.header('accept-encoding') ?? ''
+    const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gz' : null
+    const type = types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
+    return {
+      status: 200,
+      headers: {
+        'content-type': type,
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: 'accept-encoding',
+        ...(encoding !== null && { 'content-encoding': encoding === 'gz' ? 'gzip' : 'br' }),
+      },
+      body: this.#read(encoding === null ? name : `${name}.${encoding}`),
+    }
+  }
+
+  /** The page without any data: it may be seen by everybody. */
+  shell(base: string): PageAnswer {
+    const { script, style, theme, preload } = this.#manifest
+    const at = (name: string) => escaped(`${base}/-/${name}`)
+    const html = `<!doctype html>
+<html lang="en" data-base="${escaped(base)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>Treadle</title>
+<link rel="icon" type="image/svg+xml" href="${at('icon.svg')}">
+<link rel="stylesheet" href="${at(style)}">
+<script src="${at(theme)}"></script>
+<script type="module" src="${at(script)}"></script>
+${preload.map((name) => `<link rel="modulepreload" href="${at(name)}">`).join('\n')}
+</head>
+<body>
+<div id="app"></div>
+<noscript>The dashboard needs JavaScript. Without it, <code>npx treadle status</code> shows the same numbers.</noscript>
+</body>
+</html>
+`
+    return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: html }
+  }
+
+  #read(name: string): Buffer {
+    const kept = this.#kept.get(name) ?? readFileSync(fileURLToPath(new URL(`page/${name}`, builtFolder())))
+    this.#kept.set(name, kept)
+    return kept
+  }
+}
+
+/** Where this file is when it is built; its sources are beside the page's sources, which no browser understands. */
+function builtFolder(): URL {
+  const here = new URL('.', import.meta.url)
+  return here.pathname.includes('/src/server/dashboard/') ? new URL('../../../dist/server/dashboard/', here) : here
+}
+
+function readManifest(): Manifest {
+  try {
+    return JSON.parse(readFileSync(fileURLToPath(new URL('page/manifest.json', builtFolder())), 'utf8')) as Manifest
+  } catch (cause) {
+    throw new TreadleError('CONFIG_INVALID', 'The pages of the dashboard are not built. Run: npm run build', { cause })
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

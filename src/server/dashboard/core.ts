@@ -1,0 +1,186 @@
+import { messageOf } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Json } from '../../core/text/json.ts'
+import { version } from '../../core/version.ts'
+import { HttpProblem, problemOf } from '../http/wire/http-problem.ts'
+import { writeJson } from '../http/wire/verbatim.ts'
+import { pageHeaders } from './access/page-headers.ts'
+import { refuseForeign } from './access/same-origin.ts'
+import type { Viewer } from './access/viewer.ts'
+import { Assets } from './assets.ts'
+import type { BulkRequest } from './bulk.ts'
+import type { DashboardDeps } from './dashboard-deps.ts'
+import { jsonAnswer, type PageAnswer, type PageRequest } from './exchange/exchange.ts'
+import type { DashboardParts } from './parts.ts'
+import type { Me } from './shared/view.ts'
+import { deadGroups } from './views/dead.ts'
+import { jobText } from './views/job-view.ts'
+import { calendarView } from './views/schedules.ts'
+import { previewOf, searchJobs } from './views/searching.ts'
+import { workflowPage } from './views/workflows.ts'
+
+/** Who may look, and how one signs in. */
+export interface Gate {
+  /** Null where it is nobody who is known. */
+  viewerOf(request: PageRequest): Promise<Viewer | null>
+  /** Exchanges what was shown for a session; null where there is no other way in than the host's own. */
+  readonly signIn: ((request: PageRequest) => Promise<PageAnswer>) | null
+  readonly signOut: ((request: PageRequest) => PageAnswer) | null
+}
+
+/** What the first part of a page's path may be. */
+const pages = ['', 'jobs', 'queues', 'workflows', 'schedules', 'dead', 'workers', 'engine', 'activity', 'login']
+
+/** Everything that is no page lies below this. */
+const below = '/-/'
+
+/** Whether the dashboard has something at this path, below where it is mounted. */
+export function isOfDashboard(path: string): boolean {
+  return path.startsWith(below) || pages.includes(path.split('/')[1] ?? '')
+}
+
+/** Answers all requests of the dashboard, wherever it is mounted. */
+export class DashboardCore {
+  readonly #assets = new Assets()
+  readonly #gate: Gate
+  readonly #parts: () => Promise<DashboardParts>
+  readonly #logger: () => Logger | null
+
+  constructor(gate: Gate, parts: () => Promise<DashboardParts>, logger: () => Logger | null) {
+    this.#gate = gate
+    this.#parts = parts
+    this.#logger = logger
+  }
+
+  async answer(request: PageRequest): Promise<PageAnswer> {
+    const answer = await this.#reply(request).catch((thrown: unknown) => this.#problem(thrown, request))
+    return { ...answer, headers: { ...pageHeaders, ...answer.headers }, body: request.method === 'HEAD' ? null : answer.body }
+  }
+
+  async #reply(request: PageRequest): Promise<PageAnswer> {
+    const { path, method, base } = request
+    const isReading = method === 'GET' || method === 'HEAD'
+    if (path === '') return { status: 308, headers: { location: `${base}/` }, body: null }
+    if (!path.startsWith(below)) {
+      if (!isOfDashboard(path)) throw new HttpProblem('not-found', 'There is no such page')
+      if (!isReading) throw new HttpProblem('method-not-allowed', 'A page can only be read', { headers: { allow: 'GET, HEAD' } })
+      return this.#assets.shell(base)
+    }
+    const name = path.slice(below.length)
+    const file = isReading ? this.#assets.file(name, request) : null
+    if (file !== null) return file
+    refuseForeign(request)
+    if (name === 'login' && method === 'POST' && this.#gate.signIn !== null) return this.#gate.signIn(request)
+    const viewer = await this.#gate.viewerOf(request)
+    if (viewer === null)
+      throw new HttpProblem('unauthorized', this.#gate.signIn === null ? 'Sign in first' : 'Sign in with a token')
+    if (name === 'logout' && method === 'POST' && this.#gate.signOut !== null) return this.#gate.signOut(request)
+    const parts = await this.#parts()
+    return isReading ? this.#read(name, request, viewer, parts) : this.#change(name, request, viewer, parts)
+  }
+
+  async #read(name: string, request: PageRequest, viewer: Viewer, parts: DashboardParts): Promise<PageAnswer> {
+    const { deps, topics } = parts
+    const { query } = request
+    const cursor = query.get('cursor') ?? undefined
+    switch (name) {
+      case 'me':
+        return jsonAnswer(meOf(viewer, deps))
+      case 'events':
+        if (!topics.hasRoom)
+          throw new HttpProblem('unavailable', 'Too many pages watch already', { headers: { 'retry-after': '5' } })
+        return {
+          status: 200,
+          headers: streamHeaders,
+          body: topics.stream(
+            viewer,
+            query.getAll('topic'),
+            request.signal,
+            async () => (await this.#gate.viewerOf(request)) !== null,
+          ),
+        }
+      case 'view':
+        return jsonAnswer(await topics.read(viewer, query.get('topic') ?? ''))
+      case 'jobs':
+        return jsonAnswer(await searchJobs(deps, viewer, { filter: query.get('q') ?? '', cursor }))
+      case 'text': {
+        const [id, part] = [query.get('id') ?? '', query.get('part') ?? '']
+        const headers = {
+          'content-type': 'text/plain; charset=utf-8',
+          'content-disposition': 'attachment; filename="job.json.txt"',
+        }
+        return { status: 200, headers, body: await jobText(deps, viewer, id, part) }
+      }
+      case 'dead':
+        return jsonAnswer(await deadGroups(deps, viewer, cursor))
+      case 'workflows':
+        return jsonAnswer(await workflowPage(deps, viewer, cursor))
+      case 'calendar':
+        return jsonAnswer(await calendarView(deps, viewer, Number(query.get('from')), Number(query.get('to'))))
+      case 'bulk':
+        return jsonAnswer(deps.bulk.get(query.get('id') ?? ''))
+      default:
+        throw new HttpProblem('not-found', 'There is nothing at this address')
+    }
+  }
+
+  async #change(name: string, request: PageRequest, viewer: Viewer, parts: DashboardParts): Promise<PageAnswer> {
+    const { deps, topics, views, api } = parts
+    const body = await request.body()
+    if (name === 'preview')
+      return jsonAnswer(await previewOf(deps, viewer, String((body as { readonly filter?: unknown }).filter ?? '')))
+    if (!viewer.grant.may('operate'))
+      throw new HttpProblem('forbidden', `The role ${viewer.grant.role} only looks: this needs operate`)
+    try {
+      if (name === 'bulk' && request.method === 'POST') return jsonAnswer(deps.bulk.start(viewer, body as BulkRequest), 202)
+      if (name === 'bulk' && request.method === 'DELETE') return jsonAnswer(deps.bulk.abort(request.query.get('id') ?? ''))
+      if (name === 'doctor') return jsonAnswer(await views.engine.diagnose())
+      if (name === 'cancel-workflow') return jsonAnswer(await cancelWorkflow(deps, viewer, body))
+      if (!name.startsWith('api/')) throw new HttpProblem('not-found', 'There is nothing at this address')
+      const path = name.slice('api'.length)
+      const reply = await api.call(request.method, path, viewer.grant, body as Json | undefined, request.signal)
+      deps.activity.add(viewer, { what: `${request.method} ${decodeURIComponent(path)}` })
+      return {
+        status: reply.status,
+        headers: { 'content-type': 'application/json' },
+        body: reply.body === undefined ? null : writeJson(reply.body),
+      }
+    } finally {
+      deps.snapshots.forget()
+      topics.refresh()
+    }
+  }
+
+  #problem(thrown: unknown, { method, path }: PageRequest): PageAnswer {
+    const known = problemOf(thrown)
+    if (known === null) this.#logger()?.error(`The dashboard could not answer ${method} ${path}: ${messageOf(thrown)}`)
+    const problem = known ?? new HttpProblem('internal-error', 'It could not be answered; the log of the server says why')
+    return {
+      status: problem.status,
+      headers: { ...problem.parts.headers, 'content-type': 'application/problem+json' },
+      body: JSON.stringify(problem),
+    }
+  }
+}
+
+const streamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+function meOf({ user, grant, canLogOut }: Viewer, { service, environment, colour, clock }: DashboardDeps): Me {
+  const { role, queues, isLimited } = grant
+  const backend = service.queue.backend.kind
+  return { user, role, queues, isLimited, canLogOut, version, backend, environment, colour, now: clock.now() }
+}
+
+async function cancelWorkflow({ store, activity }: DashboardDeps, viewer: Viewer, body: unknown): Promise<unknown> {
+  const { root } = (body ?? {}) as { readonly root?: unknown }
+  if (typeof root !== 'string') throw new HttpProblem('invalid-request', 'root must be the id of a workflow')
+  // What hangs together may be of any queue.
+  if (viewer.grant.isLimited) throw new HttpProblem('forbidden', 'A workflow is cancelled by those who may see all of its jobs')
+  const cancelled = await store.cancelTree(root)
+  activity.add(viewer, { what: `cancel the workflow ${root}`, href: `/workflows/${root}` })
+  return cancelled
+}

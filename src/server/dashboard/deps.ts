@@ -1,0 +1,25 @@
+import type { Treadle } from '../../app/treadle.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import type { JobStore } from '../../queue/contract/store.ts'
+import type { JobService } from '../jobs/job-service.ts'
+import type { Activity } from './activity.ts'
+import type { SeriesSource } from './live/series-source.ts'
+import type { Snapshots } from './live/snapshots.ts'
+import type { Colour } from './shared/view.ts'
+import type { Redaction } from './views/redaction.ts'
+
+/** What the pages are made of. */
+export interface ViewDeps {
+  readonly jobs: Treadle
+  readonly service: JobService
+  readonly store: JobStore
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly snapshots: Snapshots
+  readonly series: SeriesSource
+  readonly redaction: Redaction
+  readonly activity: Activity
+  readonly environment: string | null
+  readonly colour: Colour | null
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../../../core/time/clock.ts'
+import type { ScheduleRecord } from '../../../queue/contract/schedule-store.ts'
+import type { JobCount, JobStore } from '../../../queue/contract/store.ts'
+import type { WorkerRecord } from '../../../queue/contract/worker-store.ts'
+
+/** What was read is shown to everybody who asks within this time: any number of viewers is one reader of the queue. */
+const freshMs = 900
+
+interface Kept {
+  readonly at: number
+  readonly value: Promise<unknown>
+}
+
+/** What all pages look at, read once for all of them. */
+export class Snapshots {
+  readonly #store: JobStore
+  readonly #clock: Clock
+  readonly #kept = new Map<string, Kept>()
+
+  constructor(store: JobStore, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  counts(): Promise<readonly JobCount[]> {
+    return this.#once('counts', () => this.#store.counts({ oldest: true }))
+  }
+
+  paused(): Promise<readonly string[]> {
+    return this.#once('paused', () => this.#store.pausedQueues())
+  }
+
+  pausedJobs(): Promise<readonly string[]> {
+    return this.#once('paused jobs', () => this.#store.pausedJobs())
+  }
+
+  workers(): Promise<readonly WorkerRecord[]> {
+    return this.#once('workers', () => this.#store.workers.list())
+  }
+
+  schedules(): Promise<readonly ScheduleRecord[]> {
+    return this.#once('schedules', () => this.#store.schedules.list())
+  }
+
+  /** Somebody has changed something: the next look is a new one. */
+  forget(): void {
+    this.#kept.clear()
+  }
+
+  #once<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
+    const now = this.#clock.now()
+    const kept = this.#kept.get(name)
+    if (kept !== undefined && now >= kept.at && now - kept.at < freshMs) return kept.value as Promise<Value>
+    const value = read()
+    this.#kept.set(name, { at: now, value })
+    // A failure is not kept: the next one who asks tries again.
+    value.catch(() => {
+      if (this.#kept.get(name)?.value === value) this.#kept.delete(name)
+    })
+    return value
+  }
+}

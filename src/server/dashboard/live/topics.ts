@@ -1,0 +1,186 @@
+import { type Clock, stopwatchOf, type Timer } from '../../../core/time/clock.ts'
+import { problemOf } from '../../http/wire/http-problem.ts'
+import type { Viewer } from '../access/viewer.ts'
+import type { LiveViews } from './live-views.ts'
+
+const mostTopics = 20
+const mostStreams = 200
+const heartbeatMs = 15_000
+/** A view takes at most this share of the time, however many look at it. */
+const restFactor = 10
+
+/** What comes over a stream for one topic. */
+export interface TopicEvent {
+  readonly topic: string
+  readonly at: number
+  readonly data?: unknown
+  readonly problem?: { readonly status: number; readonly title: string; readonly detail: string }
+}
+
+/** One view that somebody looks at, computed once for all who do with the same rights. */
+interface Topic {
+  readonly name: string
+  readonly viewer: Viewer
+  readonly streams: Set<Stream>
+  /** What was last said, without its time. */
+  said: string | null
+  timer: Timer | null
+}
+
+interface Stream {
+  /** Only the newest state of each topic waits for a slow reader. */
+  readonly waiting: Map<string, string>
+  wake: () => void
+  isOver: boolean
+}
+
+export class Topics {
+  readonly #views: LiveViews
+  readonly #clock: Clock
+  readonly #topics = new Map<string, Topic>()
+  readonly #grants = new WeakMap<Viewer['grant'], number>()
+  readonly #streams = new Set<Stream>()
+  #lastGrant = 0
+
+  constructor(views: LiveViews, clock: Clock) {
+    this.#views = views
+    this.#clock = clock
+  }
+
+  get hasRoom(): boolean {
+    return this.#streams.size < mostStreams
+  }
+
+  get streams(): number {
+    return this.#streams.size
+  }
+
+  /** One topic now, for those who cannot be streamed to. */
+  async read(viewer: Viewer, topic: string): Promise<TopicEvent> {
+    const at = this.#clock.now()
+    return { topic, at, ...(await this.#look(viewer, topic)) }
+  }
+
+  /** Server-sent events, until the reader goes away. */
+  async *stream(
+    viewer: Viewer,
+    names: readonly string[],
+    signal: AbortSignal,
+    isStillKnown: () => Promise<boolean>,
+  ): AsyncGenerator<string> {
+    const stream: Stream = { waiting: new Map(), wake: () => {}, isOver: false }
+    this.#streams.add(stream)
+    const topics = [...new Set(names)].slice(0, mostTopics).map((name) => this.#join(viewer, name, stream))
+    const end = () => {
+      stream.isOver = true
+      stream.wake()
+    }
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      yield `retry: 2000\n: ${this.#clock.now()}\n\n`
+      while (!stream.isOver && !signal.aborted) {
+        const isTold = await this.#wait(stream)
+        if (stream.isOver || !(await isStillKnown())) return
+        if (!isTold) yield `event: beat\ndata: ${this.#clock.now()}\n\n`
+        const events = [...stream.waiting.values()]
+        stream.waiting.clear()
+        for (const event of events) yield `data: ${event}\n\n`
+      }
+    } finally {
+      signal.removeEventListener('abort', end)
+      this.#streams.delete(stream)
+      for (const topic of topics) this.#leave(topic, stream)
+    }
+  }
+
+  close(): void {
+    for (const stream of this.#streams) {
+      stream.isOver = true
+      stream.wake()
+    }
+  }
+
+  /** Something was changed from here: whoever looks sees it at once. */
+  refresh(): void {
+    for (const topic of this.#topics.values()) this.#later(topic, 0)
+  }
+
+  async #wait(stream: Stream): Promise<boolean> {
+    if (stream.waiting.size > 0) return true
+    return new Promise((resolve) => {
+      const timer = this.#clock.timer(heartbeatMs, () => resolve(false), { unref: true })
+      stream.wake = () => {
+        timer.cancel()
+        resolve(true)
+      }
+    })
+  }
+
+  #join(viewer: Viewer, name: string, stream: Stream): Topic {
+    const key = `${this.#numberOf(viewer.grant)} ${name}`
+    const known = this.#topics.get(key)
+    if (known !== undefined) {
+      known.streams.add(stream)
+      if (known.said !== null) this.#tell(stream, known)
+      return known
+    }
+    const topic: Topic = { name, viewer, streams: new Set([stream]), said: null, timer: null }
+    this.#topics.set(key, topic)
+    this.#later(topic, 0)
+    return topic
+  }
+
+  #leave(topic: Topic, stream: Stream): void {
+    topic.streams.delete(stream)
+    if (topic.streams.size > 0) return
+    topic.timer?.cancel()
+    this.#topics.delete(`${this.#numberOf(topic.viewer.grant)} ${topic.name}`)
+  }
+
+  #later(topic: Topic, delayMs: number): void {
+    topic.timer?.cancel()
+    topic.timer = this.#clock.timer(delayMs, () => void this.#compute(topic), { unref: true })
+  }
+
+  async #compute(topic: Topic): Promise<void> {
+    const elapsed = stopwatchOf(this.#clock)
+    const said = JSON.stringify(await this.#look(topic.viewer, topic.name))
+    if (topic.streams.size === 0) return
+    if (said !== topic.said) {
+      topic.said = said
+      for (const stream of topic.streams) this.#tell(stream, topic)
+    }
+    this.#later(topic, Math.max(this.#views.paceMs(topic.name), restFactor * elapsed()))
+  }
+
+  #tell(stream: Stream, { name, said }: Topic): void {
+    const event = `{"topic":${JSON.stringify(name)},"at":${this.#clock.now()},${(said ?? '{}').slice(1)}`
+    stream.waiting.set(name, event)
+    stream.wake()
+  }
+
+  async #look(viewer: Viewer, topic: string): Promise<Pick<TopicEvent, 'data' | 'problem'>> {
+    try {
+      return { data: await this.#views.look(viewer, topic) }
+    } catch (thrown) {
+      const problem = problemOf(thrown)
+      if (problem !== null) {
+        const { status, title, detail } = problem.toJSON()
+        return { problem: { status, title, detail: detail ?? '' } }
+      }
+      return {
+        problem: {
+          status: 500,
+          title: 'It could not be shown',
+          detail: 'The queue did not answer; the log of the server says why',
+        },
+      }
+    }
+  }
+
+  #numberOf(grant: Viewer['grant']): number {
+    const known = this.#grants.get(grant) ?? ++this.#lastGrant
+    this.#grants.set(grant, known)
+    return known
+  }
+}

@@ -1,0 +1,157 @@
+import { signal, useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { ProblemView } from '../shared/view.ts'
+import { base } from './address.ts'
+import { offset, read, toLogin } from './calls.ts'
+
+export type Connection = 'live' | 'connecting' | 'reconnecting' | 'paused' | 'polling'
+
+export const connection = signal<Connection>('connecting')
+/** When something was last heard, by the server's clock. */
+export const heardAt = signal<number | null>(null)
+export const isPaused = signal(false)
+
+interface TopicEvent {
+  readonly topic: string
+  readonly at: number
+  readonly data?: unknown
+  readonly problem?: ProblemView
+}
+
+type Listener = (event: TopicEvent) => void
+
+const listeners = new Map<string, Set<Listener>>()
+let source: EventSource | null = null
+let opening: number | undefined
+let polling: number | undefined
+let silence: number | undefined
+let failures = 0
+
+const silentMs = 20_000
+const pollMs = 5_000
+const mostFailures = 3
+
+export interface Live<Data> {
+  readonly data: Data | null
+  readonly problem: ProblemView | null
+  readonly at: number | null
+}
+
+const nothing: Live<never> = { data: null, problem: null, at: null }
+
+/** Follows a topic while the component is shown. A problem keeps the data that was there before. */
+export function useLive<Data>(topic: string): Live<Data> {
+  const state = useSignal<Live<Data> & { readonly topic: string }>({ ...nothing, topic })
+  useEffect(() => {
+    if (state.peek().topic !== topic) state.value = { ...nothing, topic }
+    return listen(topic, ({ at, data, problem }) => {
+      const before = state.peek()
+      state.value = { topic, at, data: data === undefined ? before.data : (data as Data), problem: problem ?? null }
+    })
+  }, [topic])
+  return state.value.topic === topic ? state.value : nothing
+}
+
+function listen(topic: string, listener: Listener): () => void {
+  const known = listeners.get(topic) ?? new Set()
+  listeners.set(topic, known.add(listener))
+  reopenSoon()
+  return () => {
+    known.delete(listener)
+    if (known.size === 0) listeners.delete(topic)
+    reopenSoon()
+  }
+}
+
+/** Topics come and go together when a page changes: one new stream for all of them. */
+function reopenSoon(): void {
+  clearTimeout(opening)
+  opening = setTimeout(open, 0)
+}
+
+function open(): void {
+  close()
+  if (listeners.size === 0 || document.hidden) return
+  if (isPaused.value) {
+    connection.value = 'paused'
+    return
+  }
+  if (failures >= mostFailures || typeof EventSource === 'undefined') {
+    poll()
+    return
+  }
+  const query = new URLSearchParams([...listeners.keys()].map((topic) => ['topic', topic]))
+  source = new EventSource(`${base}/-/events?${query}`)
+  source.onmessage = ({ data }) => hear(JSON.parse(data) as TopicEvent)
+  source.addEventListener('beat', ({ data }) => beat(Number(data)))
+  source.onerror = onFailure
+  watchSilence()
+}
+
+function close(): void {
+  source?.close()
+  source = null
+  clearTimeout(polling)
+  clearTimeout(silence)
+}
+
+function hear(event: TopicEvent): void {
+  beat(event.at)
+  for (const listener of listeners.get(event.topic) ?? []) listener(event)
+}
+
+function beat(at: number): void {
+  failures = 0
+  offset.value = at - Date.now()
+  heardAt.value = at
+  connection.value = 'live'
+  watchSilence()
+}
+
+function watchSilence(): void {
+  clearTimeout(silence)
+  silence = setTimeout(onFailure, silentMs)
+}
+
+/** A stream that was refused tells no reason: a plain request does. */
+function onFailure(): void {
+  failures++
+  close()
+  connection.value = 'reconnecting'
+  read<unknown>('me').then(
+    () => {
+      opening = setTimeout(open, 1_000)
+    },
+    (refused: { readonly status?: number }) => {
+      if (refused.status === 401) toLogin()
+      else opening = setTimeout(open, Math.min(30_000, 1_000 * 2 ** failures))
+    },
+  )
+}
+
+/** Where streams do not come through. */
+function poll(): void {
+  for (const topic of listeners.keys()) {
+    read<TopicEvent>('view', { topic }).then(
+      (event) => {
+        hear(event)
+        failures = mostFailures
+        connection.value = 'polling'
+        clearTimeout(silence)
+      },
+      () => {
+        connection.value = 'reconnecting'
+      },
+    )
+  }
+  polling = setTimeout(poll, pollMs)
+}
+
+export function pauseOrResume(): void {
+  isPaused.value = !isPaused.value
+  reopenSoon()
+}
+
+// A page that nobody sees costs nobody anything.
+document.addEventListener('visibilitychange', reopenSoon)
+addEventListener('pagehide', close)

@@ -1,0 +1,95 @@
+import { useSignal } from '@preact/signals'
+import { type ComponentType, render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { Me } from '../shared/view.ts'
+import { address, onLinkClick } from './address.ts'
+import { me, offset, type Refusal, read } from './calls.ts'
+import { onKey } from './keys.ts'
+import { Login } from './pages/login.tsx'
+import { Overview } from './pages/overview.tsx'
+import { Problem } from './parts.tsx'
+import { Shell } from './shell.tsx'
+
+export interface PageProps {
+  /** What stands behind the name of the page in the address. */
+  readonly argument: string | undefined
+}
+
+type Page = ComponentType<PageProps>
+
+/** Each page comes with its own script, when it is first opened. */
+const pages: Readonly<Record<string, () => Promise<Page>>> = {
+  jobs: async () => (await import('./pages/jobs.tsx')).Jobs,
+  job: async () => (await import('./pages/job.tsx')).Job,
+  queues: async () => (await import('./pages/queues.tsx')).Queues,
+  workflows: async () => (await import('./pages/workflows.tsx')).Workflows,
+  schedules: async () => (await import('./pages/schedules.tsx')).Schedules,
+  dead: async () => (await import('./pages/dead.tsx')).Dead,
+  workers: async () => (await import('./pages/workers.tsx')).Workers,
+  engine: async () => (await import('./pages/engine.tsx')).Engine,
+  activity: async () => (await import('./pages/activity.tsx')).ActivityPage,
+}
+
+const loaded = new Map<string, Page>()
+
+function App() {
+  const [name = '', argument] = address.value.parts
+  const problem = useSignal<string | null>(null)
+  const version = useSignal(0)
+  const key = name === 'jobs' && argument !== undefined ? 'job' : name
+  useEffect(() => {
+    if (me.value !== null || name === 'login') return
+    read<Me>('me').then(
+      (answer) => {
+        offset.value = answer.now - Date.now()
+        me.value = answer
+      },
+      (refused: Refusal) => {
+        if (refused.status !== 401) problem.value = refused.message
+      },
+    )
+  }, [name, me.value])
+  useEffect(() => {
+    const load = pages[key]
+    if (load === undefined || loaded.has(key)) return
+    load().then(
+      (page) => {
+        loaded.set(key, page)
+        version.value++
+      },
+      () => {
+        problem.value = 'This page could not be loaded. The server may have been updated: reload to go on.'
+      },
+    )
+  }, [key])
+  useEffect(() => {
+    document.title = name === '' ? 'Treadle' : `${name[0]?.toUpperCase()}${name.slice(1)} · Treadle`
+  }, [name])
+  void version.value
+  if (name === 'login') return <Login />
+  if (me.value === null)
+    return problem.value === null ? (
+      <div class="loading" aria-busy="true" />
+    ) : (
+      <main class="lonely">
+        <h1>Treadle</h1>
+        <Problem problem={{ title: '', detail: problem.value }} />
+      </main>
+    )
+  const Current = key === '' ? Overview : loaded.get(key)
+  return (
+    <Shell>
+      {problem.value !== null && <Problem problem={{ title: '', detail: problem.value }} />}
+      {Current === undefined ? (
+        <div class="loading" aria-busy="true" />
+      ) : (
+        <Current key={`${key}/${argument ?? ''}`} argument={argument} />
+      )}
+    </Shell>
+  )
+}
+
+document.addEventListener('click', onLinkClick)
+document.addEventListener('keydown', onKey)
+const place = document.querySelector('#app')
+if (place !== null) render(<App />, place)

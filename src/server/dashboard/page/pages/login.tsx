@@ -1,0 +1,52 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { address, base, go } from '../address.ts'
+import { change } from '../calls.ts'
+import { Problem } from '../parts.tsx'
+
+/** With the code of a printed link, or with a token. Neither is kept in the browser. */
+export function Login() {
+  const problem = useSignal<string | null>(null)
+  const busy = useSignal(false)
+  const enter = async (shown: { readonly code?: string; readonly token?: string }) => {
+    busy.value = true
+    problem.value = null
+    try {
+      await change('POST', 'login', shown)
+      const next = address.value.query.get('next') ?? '/'
+      go(next.startsWith('/') && !next.startsWith('//') && !next.startsWith('/login') ? next : '/', { replace: true })
+    } catch (refused) {
+      problem.value = (refused as Error).message
+    }
+    busy.value = false
+  }
+  useEffect(() => {
+    const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1]
+    if (code === undefined) return
+    // It is of no use any more, and need not stay in the history.
+    history.replaceState(null, '', location.pathname + location.search)
+    void enter({ code })
+  }, [])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const field = (event.currentTarget as HTMLFormElement).elements.namedItem('token') as HTMLInputElement
+    void enter({ token: field.value.trim() })
+  }
+  return (
+    <main class="lonely">
+      <img src={`${base}/-/icon.svg`} alt="" width="48" height="48" />
+      <h1>Treadle</h1>
+      <form onSubmit={submit}>
+        <label>
+          Token
+          <input name="token" type="password" autocomplete="current-password" required />
+        </label>
+        <button type="submit" class="primary" disabled={busy.value}>
+          Sign in
+        </button>
+      </form>
+      <Problem problem={problem.value === null ? null : { title: '', detail: problem.value }} />
+      <p class="muted">A token of the server that this is the dashboard of. Its start also prints a link that signs in once.</p>
+    </main>
+  )
+}

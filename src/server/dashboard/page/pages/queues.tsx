@@ -1,0 +1,246 @@
+import { quoted } from '../../shared/filter.ts'
+import type { QueueRow, QueueView } from '../../shared/view.ts'
+import { to, toJobs } from '../address.ts'
+import { change, may } from '../calls.ts'
+import { ThroughputChart } from '../chart.tsx'
+import { count, duration, perMinute, visible } from '../format.ts'
+import { Icon } from '../icons.tsx'
+import { useLive } from '../live.ts'
+import type { PageProps } from '../main.tsx'
+import { attempt } from '../messages.tsx'
+import { Ago, Card, Code, Empty, Problem, State, Text, Waiting } from '../parts.tsx'
+import { WorkerTable } from '../worker-table.tsx'
+
+export function Queues({ argument }: PageProps) {
+  return argument === undefined ? <List /> : <Detail name={argument} />
+}
+
+function List() {
+  const live = useLive<{ readonly queues: readonly QueueRow[]; readonly more: number }>('queues')
+  if (live.data === null)
+    return (
+      <>
+        <h1>Queues</h1>
+        <Waiting live={live} />
+      </>
+    )
+  const { queues, more } = live.data
+  return (
+    <>
+      <h1>Queues</h1>
+      <Problem problem={live.problem} />
+      <Card>
+        {queues.length === 0 ? (
+          <Empty title="No queue yet">
+            <p>A queue is there from its first job on.</p>
+            <Code>{"jobs.define('send-email', send).queue('mail')"}</Code>
+          </Empty>
+        ) : (
+          <div class="scroll" tabIndex={0} role="region" aria-label="Queues">
+            <table>
+              <thead>
+                <tr>
+                  <th>queue</th>
+                  <th class="num">ready</th>
+                  <th>oldest</th>
+                  <th class="num">running</th>
+                  <th class="num">scheduled</th>
+                  <th class="num">blocked</th>
+                  <th class="num">dead</th>
+                  <th class="num">in</th>
+                  <th class="num">out</th>
+                  <th>time to empty</th>
+                  <th>limits</th>
+                  <th>
+                    <span class="visually-hidden">actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {queues.map((queue) => (
+                  <Row key={queue.queue} queue={queue} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        {more > 0 && <p class="footnote">{count(more)} quieter queues are not listed.</p>}
+      </Card>
+    </>
+  )
+}
+
+function Row({ queue: row }: { readonly queue: QueueRow }) {
+  const { queue, counts, oldestReadyAt, inRate, outRate, paused } = row
+  const link = (state: string) => toJobs(`state:${state} queue:${quoted(queue)}`)
+  return (
+    <tr data-row>
+      <td class="main">
+        <a href={to('queues', queue)}>
+          <Text>{queue}</Text>
+        </a>{' '}
+        {paused && <State state="paused" />}
+      </td>
+      <td class="num">
+        <a href={link('ready')}>{count(counts.ready)}</a>
+      </td>
+      <td>
+        <Ago at={oldestReadyAt} />
+      </td>
+      <td class="num">
+        <a href={link('running')}>{count(counts.running)}</a>
+      </td>
+      <td class="num">
+        <a href={link('scheduled')}>{count(counts.scheduled)}</a>
+      </td>
+      <td class="num">
+        <a href={link('blocked')}>{count(counts.blocked)}</a>
+      </td>
+      <td class={`num${counts.dead > 0 ? ' bad' : ''}`}>
+        <a href={link('dead')}>{count(counts.dead)}</a>
+      </td>
+      <td class="num">{inRate === null ? '–' : perMinute(inRate)}</td>
+      <td class="num">{outRate === null ? '–' : perMinute(outRate)}</td>
+      <td>{emptyText(row)}</td>
+      <td>{limitsText(row)}</td>
+      <td class="end">{may() && <PauseButton queue={queue} paused={paused} />}</td>
+    </tr>
+  )
+}
+
+function emptyText({ emptyInMs, growingBy, counts }: QueueRow): string {
+  if (growingBy !== null) return `growing by ${perMinute(growingBy)}`
+  if (emptyInMs !== null) return duration(emptyInMs)
+  return counts.ready === 0 ? 'empty' : '–'
+}
+
+function limitsText({ concurrency, rate }: QueueRow): string {
+  return [...(concurrency === null ? [] : [`${concurrency} at once`]), ...(rate === null ? [] : [rate])].join(', ') || 'none'
+}
+
+function PauseButton({ queue, paused }: { readonly queue: string; readonly paused: boolean }) {
+  const act = () =>
+    attempt(
+      () => change('POST', `api/queues/${encodeURIComponent(queue)}/${paused ? 'resume' : 'pause'}`),
+      paused ? 'Resumed: workers take its jobs again.' : 'Paused: what runs goes on, nothing new is taken.',
+    )
+  return (
+    <button type="button" data-key="p" onClick={() => void act()}>
+      <Icon name={paused ? 'play' : 'pause'} /> {paused ? 'Resume' : 'Pause'}
+      <span class="visually-hidden"> {visible(queue)}</span>
+    </button>
+  )
+}
+
+/** All jobs with this key, whichever queue they are in. */
+function PauseJobButton({ job, paused }: { readonly job: string; readonly paused: boolean }) {
+  const act = () =>
+    attempt(
+      () => change('POST', `api/job-names/${encodeURIComponent(job)}/${paused ? 'resume' : 'pause'}`),
+      paused ? 'Resumed: workers take these jobs again.' : 'Paused in all queues: what runs goes on, nothing new is taken.',
+    )
+  return (
+    <button type="button" onClick={() => void act()}>
+      <Icon name={paused ? 'play' : 'pause'} /> {paused ? 'Resume' : 'Pause'}
+      <span class="visually-hidden"> jobs with the key {visible(job)}</span>
+    </button>
+  )
+}
+
+function Detail({ name }: { readonly name: string }) {
+  const live = useLive<QueueView>(`queue:${name}`)
+  const { data } = live
+  if (data === null)
+    return (
+      <>
+        <h1>
+          Queue <Text>{name}</Text>
+        </h1>
+        <Waiting live={live} />
+      </>
+    )
+  return (
+    <>
+      <header class="page-head" data-current>
+        <h1>
+          Queue <Text>{name}</Text>
+        </h1>
+        {data.paused && <State state="paused" />}
+        {may() && (
+          <span class="actions">
+            <PauseButton queue={name} paused={data.paused} />
+          </span>
+        )}
+      </header>
+      <Problem problem={live.problem} />
+      <div class="tiles">
+        {(['ready', 'running', 'scheduled', 'blocked', 'dead'] as const).map((state) => (
+          <a key={state} class="tile" href={toJobs(`state:${state} queue:${quoted(name)}`)}>
+            <span class="tile-label">{state}</span>
+            <span class="tile-value">{count(data.counts[state])}</span>
+          </a>
+        ))}
+        <div class="tile">
+          <span class="tile-label">oldest ready</span>
+          <span class="tile-value">
+            <Ago at={data.oldestReadyAt} />
+          </span>
+        </div>
+        <div class="tile">
+          <span class="tile-label">time to empty</span>
+          <span class="tile-value">{emptyText(data)}</span>
+        </div>
+        <div class="tile">
+          <span class="tile-label">limits</span>
+          <span class="tile-value">{limitsText(data)}</span>
+        </div>
+      </div>
+      <div class="grid-2">
+        <Card title="Throughput, last hour">
+          <ThroughputChart series={data.series} />
+        </Card>
+        <Card title="Jobs of this queue">
+          <div class="scroll" tabIndex={0} role="region" aria-label="Jobs of this queue">
+            <table>
+              <thead>
+                <tr>
+                  <th>job</th>
+                  <th class="num">ready</th>
+                  <th>oldest</th>
+                  <th class="num">running</th>
+                  <th class="num">dead</th>
+                  <th>
+                    <span class="visually-hidden">actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.jobs.map(({ job, paused, counts, oldestReadyAt }) => (
+                  <tr key={job} data-row>
+                    <td class="main">
+                      <a href={toJobs(`queue:${quoted(name)} job:${quoted(job)}`)}>
+                        <Text>{job}</Text>
+                      </a>{' '}
+                      {paused && <State state="paused" />}
+                    </td>
+                    <td class="num">{count(counts.ready)}</td>
+                    <td>
+                      <Ago at={oldestReadyAt} />
+                    </td>
+                    <td class="num">{count(counts.running)}</td>
+                    <td class="num">{count(counts.dead)}</td>
+                    <td class="end">{may() && <PauseJobButton job={job} paused={paused} />}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {data.more > 0 && <p class="footnote">{count(data.more)} more are not listed.</p>}
+        </Card>
+        <Card title="Who takes from it" wide>
+          <WorkerTable workers={data.workers} />
+        </Card>
+      </div>
+    </>
+  )
+}

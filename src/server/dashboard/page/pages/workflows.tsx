@@ -1,0 +1,316 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import { quoted } from '../../shared/filter.ts'
+import type { Counts, GraphNode, Searched, WorkflowPage, WorkflowRow, WorkflowView } from '../../shared/view.ts'
+import { address, base, to, toJobs, withParameter } from '../address.ts'
+import { bulk } from '../bulk.tsx'
+import { change, may, now, read } from '../calls.ts'
+import { count, duration, exact, shortId, visible } from '../format.ts'
+import { type Layout, layoutOf } from '../graph-layout.ts'
+import { Icon } from '../icons.tsx'
+import { useLive } from '../live.ts'
+import type { PageProps } from '../main.tsx'
+import { ask, attempt } from '../messages.tsx'
+import { Ago, Card, Code, Empty, JobLink, Problem, Progress, SearchedTo, State, Text, tick, Waiting } from '../parts.tsx'
+
+export function Workflows({ argument }: PageProps) {
+  return argument === undefined ? <List /> : <Detail root={argument} />
+}
+
+function List() {
+  const rows = useSignal<readonly WorkflowRow[] | null>(null)
+  const next = useSignal<string | null>(null)
+  const searched = useSignal<Searched>({ jobs: 0, until: null })
+  const busy = useSignal(false)
+  const problem = useSignal<string | null>(null)
+  const load = async (cursor?: string) => {
+    busy.value = true
+    try {
+      const page = await read<WorkflowPage>('workflows', { cursor })
+      const known = new Set(rows.value?.map(({ root }) => root))
+      rows.value = [
+        ...(cursor === undefined ? [] : (rows.value ?? [])),
+        ...page.workflows.filter(({ root }) => cursor === undefined || !known.has(root)),
+      ]
+      next.value = page.next
+      searched.value = { jobs: searched.value.jobs + page.searched.jobs, until: page.searched.until }
+    } catch (refused) {
+      problem.value = (refused as Error).message
+    }
+    busy.value = false
+  }
+  useEffect(() => void load(), [])
+  return (
+    <>
+      <h1>Workflows</h1>
+      <Problem problem={problem.value === null ? null : { title: '', detail: problem.value }} />
+      {rows.value === null ? (
+        <div class="loading" aria-busy="true" />
+      ) : (
+        <Card>
+          {rows.value.length === 0 ? (
+            <Empty title="No workflow among the newest jobs">
+              <p>Jobs that wait for each other are one:</p>
+              <Code>{"await jobs.chain(render.step({ page: 1 }), send.step({ to: 'ada@example.com' }))"}</Code>
+            </Empty>
+          ) : (
+            <div class="scroll" tabIndex={0} role="region" aria-label="Workflows">
+              <table>
+                <thead>
+                  <tr>
+                    <th>workflow</th>
+                    <th>state</th>
+                    <th>done</th>
+                    <th class="num">failed</th>
+                    <th class="num">jobs</th>
+                    <th>made</th>
+                    <th>id</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {rows.value.map(({ root, name, total, counts, startedAt }) => (
+                    <tr key={root} data-row>
+                      <td class="main">
+                        <a href={to('workflows', root)}>
+                          <Text>{name}</Text>
+                        </a>
+                      </td>
+                      <td>
+                        <State state={stateOfCounts(counts)} />
+                      </td>
+                      <td>
+                        <Progress value={ended(counts) / Math.max(1, total)} label={`Done of ${name}`} />
+                      </td>
+                      <td class="num">{count(counts.dead)}</td>
+                      <td class="num">{count(total)}</td>
+                      <td>
+                        <Ago at={startedAt} />
+                      </td>
+                      <td class="mono">{shortId(root)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )}
+          <SearchedTo
+            searched={searched.value}
+            next={next.value}
+            busy={busy.value}
+            onMore={() => void load(next.value ?? undefined)}
+          />
+        </Card>
+      )}
+    </>
+  )
+}
+
+function ended(counts: Counts): number {
+  return counts.succeeded + counts.dead + counts.cancelled + counts.skipped
+}
+
+function stateOfCounts(counts: Counts): string {
+  const living = (['running', 'ready', 'scheduled', 'blocked'] as const).find((state) => counts[state] > 0)
+  if (living !== undefined) return 'running'
+  return counts.dead > 0 ? 'dead' : counts.cancelled > 0 ? 'cancelled' : 'succeeded'
+}
+
+function Detail({ root }: { readonly root: string }) {
+  void tick.value
+  const live = useLive<WorkflowView>(`workflow:${root}`)
+  const { data } = live
+  if (data === null)
+    return (
+      <>
+        <h1>
+          Workflow <span class="mono">{shortId(root)}</span>
+        </h1>
+        <Waiting live={live} />
+      </>
+    )
+  const view = address.value.query.get('view') === 'table' ? 'table' : 'graph'
+  const isOver = ended(data.counts) >= data.total
+  const cancel = () =>
+    ask({
+      title: 'Cancel this workflow?',
+      text: `${exact(data.total - ended(data.counts))} of its jobs have not ended. Those that run are asked to stop.`,
+      action: 'Cancel the workflow',
+      isDangerous: true,
+      onAnswer: () =>
+        void attempt(
+          () => change<{ readonly cancelled: number; readonly requested: number }>('POST', 'cancel-workflow', { root }),
+          ({ cancelled, requested }) => `${cancelled} cancelled, ${requested} asked to stop.`,
+        ),
+    })
+  return (
+    <>
+      <header class="page-head">
+        <h1>
+          Workflow <Text>{data.name}</Text>
+        </h1>
+        <span class="mono">{shortId(root)}</span>
+        <State state={stateOfCounts(data.counts)} />
+        <span class="muted">
+          {exact(ended(data.counts))} of {exact(data.total)} · {exact(data.counts.dead)} failed ·{' '}
+          {duration((data.endedAt ?? now()) - data.startedAt)}
+        </span>
+        {may() && (
+          <span class="actions">
+            {!isOver && (
+              <button type="button" onClick={cancel}>
+                <Icon name="bar" /> Cancel …
+              </button>
+            )}
+            {data.counts.dead > 0 && (
+              <button type="button" onClick={() => void bulk('retry', { filter: `state:dead root:${quoted(root)}` }, () => {})}>
+                <Icon name="again" /> Retry failed …
+              </button>
+            )}
+          </span>
+        )}
+      </header>
+      <Problem problem={live.problem} />
+      <Card
+        title={view === 'graph' ? 'Graph' : 'Table'}
+        actions={
+          <span class="switch" role="group" aria-label="How it is shown">
+            <a href={base + withParameter('view', null)} aria-current={view === 'graph' ? 'true' : undefined}>
+              graph
+            </a>
+            <a href={base + withParameter('view', 'table')} aria-current={view === 'table' ? 'true' : undefined}>
+              table
+            </a>
+          </span>
+        }
+      >
+        {view === 'graph' ? <Graph view={data} /> : <Table view={data} />}
+        {data.cut && (
+          <p class="footnote">
+            Only its newest 500 jobs are shown. <a href={toJobs(`root:${quoted(root)}`)}>All of them</a>
+          </p>
+        )}
+      </Card>
+    </>
+  )
+}
+
+const [nodeWidth, nodeHeight, gapX, gapY, edge] = [168, 44, 56, 16, 12]
+
+function Graph({ view: { nodes, edges, root } }: { readonly view: WorkflowView }) {
+  // Positions stay while jobs only change their states.
+  const shape = JSON.stringify([nodes.length, edges])
+  const layout = useMemo(() => layoutOf(nodes.length, edges), [shape])
+  const width = layout.layers * (nodeWidth + gapX) - gapX + 2 * edge
+  const height = layout.rows * (nodeHeight + gapY) - gapY + 2 * edge
+  return (
+    <div class="scroll graph-place" tabIndex={0} role="region" aria-label="Graph">
+      <svg
+        class="graph"
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        role="group"
+        aria-label={`Graph of ${nodes.length} steps`}
+      >
+        {edges.map(([from, target], at) => (
+          <path key={at} class="edge" d={lineOf(layout, from, target, at)} />
+        ))}
+        {nodes.map((node, at) => (
+          <Node key={at} node={node} root={root} x={xOf(layout.places[at]?.layer ?? 0)} y={yOf(layout.places[at]?.row ?? 0)} />
+        ))}
+      </svg>
+    </div>
+  )
+}
+
+const xOf = (layer: number) => edge + layer * (nodeWidth + gapX)
+const yOf = (row: number) => edge + row * (nodeHeight + gapY)
+
+function lineOf({ places, bends }: Layout, from: number, target: number, at: number): string {
+  const [a, b] = [places[from], places[target]]
+  if (a === undefined || b === undefined) return ''
+  const points = [
+    [xOf(a.layer) + nodeWidth, yOf(a.row) + nodeHeight / 2],
+    ...(bends[at] ?? []).flatMap(({ layer, row }) => [
+      [xOf(layer), yOf(row) + nodeHeight / 2],
+      [xOf(layer) + nodeWidth, yOf(row) + nodeHeight / 2],
+    ]),
+    [xOf(b.layer), yOf(b.row) + nodeHeight / 2],
+  ] as [number, number][]
+  return points.reduce((path, [x, y], index) => {
+    const before = points[index - 1]
+    if (before === undefined) return `M${x} ${y}`
+    const middle = (before[0] + x) / 2
+    return `${path}C${middle} ${before[1]} ${middle} ${y} ${x} ${y}`
+  }, '')
+}
+
+function Node({ node, root, x, y }: { readonly node: GraphNode; readonly root: string; readonly x: number; readonly y: number }) {
+  const { job, state, id, size, done, failed } = node
+  const href = id === null ? toJobs(`root:${quoted(root)} job:${quoted(job)}`) : to('jobs', id)
+  const words = size === 1 ? state : `${done} of ${size} ended${failed > 0 ? `, ${failed} failed` : ''}`
+  const name = visible(job)
+  return (
+    <a href={href}>
+      <g class={`node state-${state}`} transform={`translate(${x} ${y})`}>
+        {size > 1 && <rect class="node-shadow" x="4" y="4" width={nodeWidth} height={nodeHeight} rx="6" />}
+        <rect class="node-box" width={nodeWidth} height={nodeHeight} rx="6" />
+        {size > 1 && <rect class="node-bar" x="0" y={nodeHeight - 4} width={(nodeWidth * done) / size} height="4" rx="2" />}
+        <text x="12" y="19" class="node-name">
+          {name.length > 20 ? `${name.slice(0, 19)}…` : name}
+          {size > 1 && ` ×${count(size)}`}{' '}
+        </text>
+        <text x="12" y="34" class="node-state">
+          {words}
+        </text>
+      </g>
+    </a>
+  )
+}
+
+function Table({ view: { nodes, root } }: { readonly view: WorkflowView }) {
+  const order = (state: string) =>
+    ['dead', 'running', 'ready', 'scheduled', 'blocked', 'cancelled', 'skipped', 'succeeded'].indexOf(state)
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Steps">
+      <table>
+        <thead>
+          <tr>
+            <th>step</th>
+            <th>state</th>
+            <th class="num">jobs</th>
+            <th class="num">ended</th>
+            <th class="num">failed</th>
+            <th class="num">took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {nodes
+            .toSorted((a, b) => order(a.state) - order(b.state))
+            .map((node, at) => (
+              <tr key={at} data-row>
+                <td class="main">
+                  {node.id === null ? (
+                    <a href={toJobs(`root:${quoted(root)} job:${quoted(node.job)}`)}>
+                      <Text>{node.job}</Text>
+                    </a>
+                  ) : (
+                    <JobLink id={node.id}>
+                      <Text>{node.job}</Text>
+                    </JobLink>
+                  )}
+                </td>
+                <td>
+                  <State state={node.state} />
+                </td>
+                <td class="num">{node.size}</td>
+                <td class="num">{node.done}</td>
+                <td class="num">{node.failed}</td>
+                <td class="num">{node.startedAt === null ? '–' : duration((node.finishedAt ?? now()) - node.startedAt)}</td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

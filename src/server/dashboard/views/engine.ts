@@ -1,0 +1,55 @@
+import { version } from '../../../core/version.ts'
+import type { ViewDeps } from '../deps.ts'
+import type { EngineView, Finding } from '../shared/view.ts'
+
+/** The doctor reads much of the database: one look at a time, kept until somebody asks for another one. */
+export class Engine {
+  readonly #deps: ViewDeps
+  #findings: readonly Finding[] | null = null
+  #lookedAt: number | null = null
+  #looking: Promise<void> | null = null
+
+  constructor(deps: ViewDeps) {
+    this.#deps = deps
+  }
+
+  async view(): Promise<EngineView> {
+    const { jobs, service } = this.#deps
+    const { backend, settings } = service.queue
+    const upkeep = backend.upkeep
+    const state = upkeep === undefined ? null : await upkeep.schema.state()
+    return {
+      backend: backend.kind,
+      url: jobs.url,
+      version,
+      schema: state === null || upkeep === undefined ? null : { version: state.version, latest: upkeep.schema.latest },
+      parts: [
+        { name: 'Looking into the queue', has: backend.store !== undefined },
+        { name: 'Locks and idempotency keys shared by workers', has: backend.coordination !== undefined },
+        { name: 'Jobs in your own transactions', has: backend.transactions !== undefined },
+        { name: 'A doctor for the database', has: upkeep !== undefined },
+        { name: 'Leases kept while the event loop is blocked', has: backend.standIn !== undefined },
+      ],
+      keep: Object.entries(settings.keep).map(([name, keptMs]) => ({
+        state: name,
+        keptMs: Number.isFinite(keptMs) ? keptMs : null,
+      })),
+      findings: this.#findings,
+      lookedAt: this.#lookedAt,
+    }
+  }
+
+  async diagnose(): Promise<EngineView> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null
+    })
+    await this.#looking
+    return this.view()
+  }
+
+  async #look(): Promise<void> {
+    const { service, clock } = this.#deps
+    this.#findings = (await service.queue.backend.upkeep?.diagnose()) ?? []
+    this.#lookedAt = clock.now()
+  }
+}

@@ -1,0 +1,81 @@
+import { formatDuration } from '../../../core/time/duration.ts'
+import type { Rate } from '../../../queue/contract/limits.ts'
+import { type Totals, totalsByQueue, totalsOf } from '../../../queue/contract/queue-counts.ts'
+import { HttpProblem } from '../../http/wire/http-problem.ts'
+import type { Viewer } from '../access/viewer.ts'
+import type { ViewDeps } from '../deps.ts'
+import type { QueueRow, QueueView } from '../shared/view.ts'
+import { workersFor } from './workers.ts'
+
+/** Below so many ends there is nothing to reckon with. */
+const fewEnds = 10
+const mostJobs = 200
+const mostQueues = 1_000
+
+export interface QueueList {
+  readonly queues: readonly QueueRow[]
+  /** More of them than are listed: those with the fewest living jobs are left out. */
+  readonly more: number
+}
+
+export async function queueList(deps: ViewDeps, { grant }: Viewer): Promise<QueueList> {
+  const [counts, paused] = await Promise.all([deps.snapshots.counts(), deps.snapshots.paused()])
+  const byQueue = totalsByQueue(counts.filter((count) => grant.sees(count)))
+  const isPaused = new Set(paused.filter((queue) => grant.seesQueue(queue)))
+  const names = [...new Set([...byQueue.keys(), ...isPaused])]
+  const living = (name: string) => livingIn(byQueue.get(name) ?? totalsOf([]))
+  const shown = names.toSorted((a, b) => living(b) - living(a) || (a < b ? -1 : 1)).slice(0, mostQueues)
+  const queues = shown.map((queue) => queueRow(deps, queue, byQueue.get(queue) ?? totalsOf([]), isPaused.has(queue)))
+  return { queues, more: names.length - shown.length }
+}
+
+export async function queueView(deps: ViewDeps, viewer: Viewer, queue: string): Promise<QueueView> {
+  const { grant } = viewer
+  const { snapshots } = deps
+  const [all, paused, pausedJobs] = await Promise.all([snapshots.counts(), snapshots.paused(), snapshots.pausedJobs()])
+  const counts = all.filter((count) => count.queue === queue && grant.sees(count))
+  if (!grant.seesQueue(queue) || (counts.length === 0 && !paused.includes(queue))) {
+    throw new HttpProblem('not-found', `There is no queue ${JSON.stringify(queue)}: no job was ever sent to it`)
+  }
+  const jobs = counts.map(({ job, counts: states, oldestReadyAt = null }) => {
+    return { job, paused: pausedJobs.includes(job), counts: states, oldestReadyAt }
+  })
+  const sorted = jobs.toSorted(
+    (a, b) => b.counts.ready + b.counts.running - a.counts.ready - a.counts.running || (a.job < b.job ? -1 : 1),
+  )
+  const workers = (await workersFor(deps, viewer)).filter(({ queues }) => queues === null || queues.includes(queue))
+  return {
+    ...queueRow(deps, queue, totalsOf(counts), paused.includes(queue)),
+    jobs: sorted.slice(0, mostJobs),
+    more: Math.max(0, sorted.length - mostJobs),
+    workers,
+    series: deps.series.read('1h', (pair) => pair.queue === queue && grant.sees(pair)),
+  }
+}
+
+function queueRow({ series, service }: ViewDeps, queue: string, { counts, oldestReadyAt }: Totals, paused: boolean): QueueRow {
+  const flow = series.flow(queue)
+  const limits = service.queue.settings.queueLimits.find((each) => each.queue === queue)
+  const isKnown = flow !== null && flow.out * 5 >= fewEnds
+  const shrinkingBy = flow === null ? 0 : flow.out - flow.in
+  return {
+    queue,
+    paused,
+    counts,
+    oldestReadyAt,
+    inRate: flow?.in ?? null,
+    outRate: flow?.out ?? null,
+    emptyInMs: isKnown && shrinkingBy > 0 && counts.ready > 0 ? (counts.ready / shrinkingBy) * 60_000 : null,
+    growingBy: isKnown && shrinkingBy <= -1 ? -shrinkingBy : null,
+    concurrency: limits?.concurrency ?? null,
+    rate: rateText(limits?.rate ?? null),
+  }
+}
+
+function rateText(rate: Rate | null): string | null {
+  return rate === null ? null : `${rate.limit} per ${formatDuration(rate.perMs)}`
+}
+
+function livingIn({ counts }: Totals): number {
+  return counts.ready + counts.running + counts.scheduled + counts.blocked
+}

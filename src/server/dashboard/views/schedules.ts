@@ -1,0 +1,161 @@
+import { type StoredSchedule, storedSchedule } from '../../../app/schedules/stored-schedule.ts'
+import type { JobDefinition } from '../../../definition/definition.ts'
+import { scheduleOf } from '../../../definition/recurrence.ts'
+import type { OccurrenceRecord, ScheduleRecord } from '../../../queue/contract/schedule-store.ts'
+import type { ExplainedOccurrence, Schedule } from '../../../scheduling/schedule.ts'
+import { seesSchedule } from '../../http/permission.ts'
+import { HttpProblem } from '../../http/wire/http-problem.ts'
+import type { Viewer } from '../access/viewer.ts'
+import type { ViewDeps } from '../deps.ts'
+import type { CalendarRow, CalendarView, RunView, ScheduleRow, ScheduleView } from '../shared/view.ts'
+import type { Redaction } from './redaction.ts'
+
+const shownNext = 20
+const shownRecent = 60
+/** Of one schedule in a calendar; more than that is a band. */
+const mostOccurrences = 500
+const mostSchedules = 200
+const longestSpanMs = 8 * 86_400_000
+
+/** Of thousands that are stored, the first ones are shown. */
+const mostRows = 1_000
+
+export async function scheduleRows(deps: ViewDeps, viewer: Viewer): Promise<readonly ScheduleRow[]> {
+  return (await known(deps, viewer)).slice(0, mostRows).map((each) => rowOf(each, deps))
+}
+
+export async function scheduleView(deps: ViewDeps, viewer: Viewer, name: string): Promise<ScheduleView> {
+  const found = (await known(deps, viewer)).find((each) => each.name === name)
+  if (found === undefined) throw new HttpProblem('schedule-not-found', `There is no schedule ${JSON.stringify(name)}`)
+  const now = deps.clock.now()
+  const row = rowOf(found, deps)
+  const runs = found.schedule === null || !hasRuns(row) ? [] : nextOf(found.schedule, row.nextAt, now, shownNext)
+  const payload = found.stored === null ? null : shownPayload(found.stored, deps.redaction)
+  return {
+    ...row,
+    payload,
+    warnings: found.schedule?.explain().warnings ?? [],
+    next: runs.map(({ at, local, note }) => ({ at, local, note })),
+    recent: (await deps.store.schedules.recent(name, now, shownRecent)).map(runView),
+  }
+}
+
+export async function calendarView(deps: ViewDeps, viewer: Viewer, from: number, to: number): Promise<CalendarView> {
+  if (!(to > from) || to - from > longestSpanMs) throw new HttpProblem('invalid-request', 'A calendar shows at most eight days')
+  const schedules = (await known(deps, viewer)).slice(0, mostSchedules)
+  const rows = await Promise.all(schedules.map((each) => calendarRow(deps, each, from, to)))
+  return { from, to, schedules: rows }
+}
+
+/** The next run of each that has one, soonest first. */
+export async function nextRuns(
+  deps: ViewDeps,
+  viewer: Viewer,
+): Promise<readonly { readonly name: string; readonly at: number }[]> {
+  const rows = await scheduleRows(deps, viewer)
+  const next = rows.flatMap(({ name, nextAt, state }) => (nextAt === null || state === 'paused' ? [] : [{ name, at: nextAt }]))
+  return next.toSorted((a, b) => a.at - b.at).slice(0, 8)
+}
+
+function shownPayload({ payload, encrypted }: StoredSchedule, redaction: Redaction): string | null {
+  return encrypted || redaction.hidesPayloads ? null : redaction.text(JSON.stringify(payload ?? null))
+}
+
+function hasRuns({ state }: ScheduleRow): boolean {
+  return state !== 'disabled' && state !== 'rejected' && state !== 'ended'
+}
+
+interface Known {
+  /** Null where the code has it. */
+  readonly stored: StoredSchedule | null
+  readonly name: string
+  readonly record: ScheduleRecord | null
+  readonly definition: JobDefinition | null
+  readonly schedule: Schedule | null
+}
+
+/** What schedulers have recorded, and what the code of this program says. */
+async function known({ snapshots, service, clock }: ViewDeps, { grant }: Viewer): Promise<readonly Known[]> {
+  const records = new Map((await snapshots.schedules()).map((record) => [record.name, record]))
+  const coded = service.queue.registry.definitions().filter(({ fields }) => fields.schedule !== null)
+  const byJob = new Map(coded.map((definition) => [definition.job, definition]))
+  const names = [...new Set([...records.keys(), ...byJob.keys()])].toSorted()
+  const reading = { keys: service.queue.keys, find: (job: string) => service.queue.registry.find(job), now: clock.now() }
+  return names
+    .map((name) => {
+      const definition = byJob.get(name) ?? null
+      const record = records.get(name) ?? null
+      const stored = record?.definition == null ? null : storedSchedule(record, record.definition, reading)
+      const schedule = stored === null ? (definition?.fields.schedule ?? null) : readable(stored)
+      return { name, record, definition, schedule, stored }
+    })
+    .filter(({ name, stored }) => !grant.isLimited || seesSchedule(stored?.job ?? name, grant, service))
+}
+
+function readable(stored: StoredSchedule): Schedule | null {
+  return stored.state === 'rejected' ? null : scheduleOf(stored)
+}
+
+function rowOf(found: Known, deps: ViewDeps): ScheduleRow {
+  const { stored, schedule } = found
+  if (stored === null) return codedRow(found, deps)
+  const { key, job, state, expression, timezone, text: words, nextAt, last } = stored
+  const isRepeat = schedule?.kind === 'repeat'
+  return { name: found.name, key, job, state, expression, timezone, words, isRepeat, nextAt, last: last && runView(last) }
+}
+
+function codedRow({ name, record, definition, schedule }: Known, { service, clock }: ViewDeps): ScheduleRow {
+  const isFollowed = definition?.isFollowedIn(service.queue.settings.environment) ?? true
+  const state = record?.paused
+    ? 'paused'
+    : !isFollowed
+      ? 'disabled'
+      : definition === null
+        ? 'not in code'
+        : record === null
+          ? 'new'
+          : 'active'
+  const calculated = schedule?.kind === 'calendar' ? schedule.next(clock.now()) : null
+  const stored = record?.nextAt ?? null
+  const isRunning = state === 'active' || state === 'new'
+  return {
+    name,
+    key: null,
+    job: name,
+    expression: schedule?.expression ?? record?.expression ?? '',
+    timezone: schedule?.timezone ?? record?.timezone ?? 'UTC',
+    words: schedule?.explain().text ?? null,
+    state,
+    isRepeat: schedule?.kind === 'repeat',
+    nextAt: isRunning ? (calculated ?? stored) : state === 'not in code' ? stored : null,
+    last: record?.last == null ? null : runView(record.last),
+  }
+}
+
+function runView({ at, jobId, outcome, startedAt, finishedAt }: OccurrenceRecord): RunView {
+  return { at, jobId, outcome, startedAt, finishedAt }
+}
+
+/** A repeat goes on from the run that is stored. */
+function nextOf(schedule: Schedule, nextAt: number | null, from: number, count: number): readonly ExplainedOccurrence[] {
+  if (schedule.kind === 'calendar') return schedule.explain({ from, count }).occurrences
+  if (nextAt === null) return []
+  return [
+    ...schedule.explain({ from: nextAt - 1_000, count: 1 }).occurrences.map((each) => ({ ...each, at: nextAt })),
+    ...schedule.explain({ from: nextAt, count: count - 1 }).occurrences,
+  ]
+}
+
+async function calendarRow(deps: ViewDeps, each: Known, from: number, to: number): Promise<CalendarRow> {
+  const now = deps.clock.now()
+  const { name, schedule } = each
+  const { state, nextAt } = rowOf(each, deps)
+  const past =
+    from > now ? [] : (await deps.store.schedules.recent(name, Math.min(now, to), mostOccurrences)).filter(({ at }) => at >= from)
+  const isRunning = state === 'active' || state === 'new'
+  const ahead =
+    schedule === null || !isRunning || to <= now ? [] : nextOf(schedule, nextAt, Math.max(now, from - 1), mostOccurrences)
+  const future = ahead.filter(({ at }) => at >= from && at < to).map(({ at, note }) => ({ at, note }))
+  const isDense = past.length + future.length > (to - from) / (15 * 60_000)
+  return { name, state, past: past.map(runView), future, isDense, isEstimate: schedule?.kind === 'repeat' }
+}

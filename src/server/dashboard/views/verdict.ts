@@ -1,0 +1,115 @@
+import type { JobCount } from '../../../queue/contract/store.ts'
+import type { Recent } from '../live/series-source.ts'
+import { quoted } from '../shared/filter.ts'
+import type { ScheduleRow, VerdictLine, WorkerRow } from '../shared/view.ts'
+
+/** What is looked at to say whether all is well. */
+export interface Facts {
+  readonly now: number
+  readonly counts: readonly JobCount[]
+  readonly paused: readonly string[]
+  readonly workers: readonly Pick<WorkerRow, 'breaker' | 'jobs' | 'queues' | 'follows' | 'lastTickAt'>[]
+  readonly schedules: readonly Pick<ScheduleRow, 'name' | 'state' | 'nextAt'>[]
+  /** Of the last five minutes; null where nobody has watched them. */
+  readonly recent: Pick<Recent, 'done' | 'failed' | 'wait'> | null
+  readonly deadInHour: number
+}
+
+const minuteMs = 60_000
+/** Less attempts than this say nothing about a share. */
+const fewAttempts = 20
+const badShare = 0.05
+const mostLines = 6
+
+/** Everything that is wrong, the worst first; nothing where all is well. */
+export function verdictOf(facts: Facts): readonly VerdictLine[] {
+  return [
+    ...unworked(facts),
+    ...openBreakers(facts),
+    ...unhandled(facts),
+    ...schedules(facts),
+    ...oldWaits(facts),
+    ...failures(facts),
+    ...dead(facts),
+  ].slice(0, mostLines)
+}
+
+function readyIn({ counts, paused }: Facts): readonly JobCount[] {
+  return counts.filter(({ queue, counts: states }) => states.ready > 0 && !paused.includes(queue))
+}
+
+function unworked(facts: Facts): readonly VerdictLine[] {
+  const ready = readyIn(facts).reduce((sum, { counts }) => sum + counts.ready, 0)
+  if (ready === 0 || facts.workers.length > 0) return []
+  const text = `${jobs(ready)} ${ready === 1 ? 'is' : 'are'} ready, and no worker is running`
+  return [{ level: 'problem', text, href: '/workers' }]
+}
+
+function openBreakers({ workers }: Facts): readonly VerdictLine[] {
+  const open = workers.filter(({ breaker }) => breaker !== 'closed')
+  if (open.length === 0) return []
+  const text = `${open.length} of ${workers.length} workers claim no jobs: their circuit breaker is open because the database failed them`
+  return [{ level: 'problem', text, href: '/workers' }]
+}
+
+function unhandled(facts: Facts): readonly VerdictLine[] {
+  const { workers, now } = facts
+  if (workers.length === 0) return []
+  const isHandled = ({ queue, job }: JobCount) =>
+    workers.some((worker) => worker.jobs.includes(job) && (worker.queues === null || worker.queues.includes(queue)))
+  // A deployment takes a moment.
+  const without = readyIn(facts).filter((count) => !isHandled(count) && now - (count.oldestReadyAt ?? now) > 10_000)
+  return without.slice(0, 2).map(({ queue, job, counts }) => ({
+    level: 'problem',
+    text: `${jobs(counts.ready)} of "${job}" in the queue "${queue}" wait, and no worker has a handler for them`,
+    href: `/jobs?q=${encodeURIComponent(`state:ready job:${quoted(job)} queue:${quoted(queue)}`)}`,
+  }))
+}
+
+function schedules({ schedules: all, workers, now }: Facts): readonly VerdictLine[] {
+  const followed = all.filter(({ state }) => state === 'active' || state === 'not in code')
+  if (followed.length === 0) return []
+  const ticks = workers.flatMap(({ follows, lastTickAt }) => (follows ? [lastTickAt ?? 0] : []))
+  if (ticks.length === 0) {
+    const text = `No worker follows the schedules: ${followed.length === 1 ? 'one is' : `${followed.length} are`} not being kept`
+    return [{ level: 'problem', text, href: '/schedules' }]
+  }
+  const missed = followed.filter(({ nextAt }) => nextAt !== null && nextAt < now - minuteMs)
+  return missed.slice(0, 2).map(({ name }) => {
+    return { level: 'warning', text: `The schedule "${name}" is overdue`, href: `/schedules/${encodeURIComponent(name)}` }
+  })
+}
+
+/** Longer than a minute, and than five times what is usual. */
+function oldWaits(facts: Facts): readonly VerdictLine[] {
+  const { now, recent, workers } = facts
+  if (workers.length === 0) return []
+  const usualMs = recent?.wait?.[1] ?? 0
+  const limitMs = Math.max(minuteMs, 5 * usualMs)
+  const late = readyIn(facts)
+    .filter(({ oldestReadyAt }) => oldestReadyAt != null && now - oldestReadyAt > limitMs)
+    .toSorted((a, b) => (a.oldestReadyAt ?? 0) - (b.oldestReadyAt ?? 0))
+  const [oldest] = late
+  if (oldest === undefined) return []
+  const minutes = Math.floor((now - (oldest.oldestReadyAt ?? now)) / minuteMs)
+  const text = `The oldest job of the queue "${oldest.queue}" has been ready for ${minutes} min`
+  return [{ level: 'warning', text, href: `/queues/${encodeURIComponent(oldest.queue)}` }]
+}
+
+function failures({ recent }: Facts): readonly VerdictLine[] {
+  if (recent === null) return []
+  const attempts = recent.done + recent.failed
+  const share = recent.failed / Math.max(1, attempts)
+  if (attempts < fewAttempts || share <= badShare) return []
+  const text = `${Math.round(share * 100)} % of the attempts of the last five minutes failed`
+  return [{ level: 'warning', text, href: '/dead' }]
+}
+
+function dead({ deadInHour }: Facts): readonly VerdictLine[] {
+  if (deadInHour === 0) return []
+  return [{ level: 'warning', text: `${jobs(deadInHour)} failed for good in the last hour`, href: '/dead' }]
+}
+
+function jobs(count: number): string {
+  return count === 1 ? '1 job' : `${count.toLocaleString('en')} jobs`
+}

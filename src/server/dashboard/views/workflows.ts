@@ -1,0 +1,139 @@
+import { zeroCounts } from '../../../queue/contract/job-state.ts'
+import type { JobLink, JobRecord, JobStore, TreeCounts } from '../../../queue/contract/store.ts'
+import type { Grant } from '../../access/grant.ts'
+import { HttpProblem } from '../../http/wire/http-problem.ts'
+import type { Viewer } from '../access/viewer.ts'
+import type { ViewDeps } from '../deps.ts'
+import type { GraphNode, State, WorkflowPage, WorkflowRow, WorkflowView } from '../shared/view.ts'
+import { walk } from './walk.ts'
+
+const pageSize = 25
+const mostMembers = 500
+const budget = { rows: 5_000, bytes: 32 * 1024 * 1024, ms: 600 }
+
+/** Workflows are known by their jobs: those of the newest jobs, until there are enough. */
+export async function workflowPage(
+  { store, clock }: ViewDeps,
+  { grant }: Viewer,
+  cursor: string | undefined,
+): Promise<WorkflowPage> {
+  const roots = new Map<string, JobRecord>()
+  const { next, searched } = await walk(
+    store,
+    clock,
+    { filter: {}, grant, cursor, budget, rowsAtOnce: 200 },
+    ({ root, ...record }) => {
+      // The first of its jobs gives it a name.
+      if (root !== null) roots.set(root, { root, ...record })
+      return roots.size === pageSize ? 'enough' : 'more'
+    },
+  )
+  const workflows = await Promise.all(
+    [...roots].map(async ([root, newest]): Promise<WorkflowRow> => {
+      const [{ total, counts }, first] = await Promise.all([treeFor(grant, store, root), store.get(root)])
+      const name = first?.job ?? newest.job
+      return {
+        root,
+        name,
+        total,
+        counts,
+        startedAt: first?.createdAt ?? timeOf(root) ?? newest.createdAt,
+        newestJobAt: newest.createdAt,
+      }
+    }),
+  )
+  return { workflows: workflows.filter(({ total }) => total > 1), next, searched }
+}
+
+export async function workflowView({ store }: ViewDeps, { grant }: Viewer, root: string): Promise<WorkflowView> {
+  const [tree, members] = await Promise.all([treeFor(grant, store, root), store.list({ root, limit: mostMembers })])
+  const seen = members.filter((member) => grant.sees(member))
+  if (seen.length === 0)
+    throw new HttpProblem('not-found', `There is no workflow ${JSON.stringify(root)}, or its jobs are deleted already`)
+  const links = new Map(await Promise.all(seen.map(async ({ id }) => [id, await store.links(id)] as const)))
+  const first = seen.find(({ id }) => id === root) ?? (seen.at(-1) as JobRecord)
+  const ends = seen.map(({ finishedAt }) => finishedAt)
+  return {
+    root,
+    name: first.job,
+    total: tree.total,
+    counts: tree.counts,
+    startedAt: Math.min(...seen.map(({ createdAt }) => createdAt)),
+    endedAt: ends.every((end) => end !== null) ? Math.max(...ends) : null,
+    ...graphOf(seen, links),
+    cut: members.length === mostMembers,
+  }
+}
+
+/** The counts of a workflow. For those who may see only some jobs, of those, among the newest ones. */
+async function treeFor(grant: Grant, store: JobStore, root: string): Promise<TreeCounts> {
+  if (!grant.isLimited) return store.tree(root)
+  const members = (await store.list({ root, limit: mostMembers })).filter((member) => grant.sees(member))
+  const counts = zeroCounts()
+  for (const { state } of members) counts[state]++
+  return { total: members.length, counts }
+}
+
+/** Jobs of one name that wait for the same jobs, and for which the same ones wait, are one node. */
+export function graphOf(
+  members: readonly JobRecord[],
+  links: ReadonlyMap<string, readonly JobLink[]>,
+): { readonly nodes: readonly GraphNode[]; readonly edges: WorkflowView['edges'] } {
+  const byId = new Map(members.map((member) => [member.id, member]))
+  const waitsFor = new Map<string, readonly string[]>()
+  const waiters = new Map<string, string[]>()
+  for (const { id } of members) {
+    const targets = (links.get(id) ?? []).map((link) => link.id).filter((target) => byId.has(target))
+    waitsFor.set(id, targets)
+    for (const target of targets) waiters.set(target, [...(waiters.get(target) ?? []), id])
+  }
+  const shapeOf = ({ id, job }: JobRecord) =>
+    JSON.stringify([job, [...(waitsFor.get(id) ?? [])].sort(), [...(waiters.get(id) ?? [])].sort()])
+  const stacks = new Map<string, JobRecord[]>()
+  // The oldest first, so that what was made first is drawn first.
+  for (const member of members.toReversed()) {
+    const isAlone = (waitsFor.get(member.id)?.length ?? 0) + (waiters.get(member.id)?.length ?? 0) === 0
+    const shape = isAlone ? member.id : shapeOf(member)
+    stacks.set(shape, [...(stacks.get(shape) ?? []), member])
+  }
+  const groups = [...stacks.values()].flatMap((stack) => (stack.length >= smallestStack ? [stack] : stack.map((each) => [each])))
+  const indexOf = new Map(groups.flatMap((stack, index) => stack.map(({ id }) => [id, index] as const)))
+  const edges = new Map<string, readonly [number, number]>()
+  for (const [id, targets] of waitsFor) {
+    for (const target of targets) {
+      const edge = [indexOf.get(target) as number, indexOf.get(id) as number] as const
+      edges.set(edge.join(), edge)
+    }
+  }
+  return { nodes: groups.map(nodeOf), edges: [...edges.values()] }
+}
+
+const smallestStack = 4
+
+function nodeOf(stack: readonly JobRecord[]): GraphNode {
+  const [first] = stack as readonly [JobRecord]
+  const started = stack.flatMap(({ startedAt }) => startedAt ?? [])
+  const ended = stack.flatMap(({ finishedAt }) => finishedAt ?? [])
+  return {
+    job: first.job,
+    state: stateOf(stack),
+    id: stack.length === 1 ? first.id : null,
+    size: stack.length,
+    done: stack.filter(({ finishedAt }) => finishedAt !== null).length,
+    failed: stack.filter(({ state }) => state === 'dead').length,
+    startedAt: started.length === 0 ? null : Math.min(...started),
+    finishedAt: ended.length === stack.length ? Math.max(...ended) : null,
+  }
+}
+
+/** The state of a stack is that of the one that matters most. */
+function stateOf(stack: readonly JobRecord[]): State {
+  const order: readonly State[] = ['running', 'ready', 'scheduled', 'blocked', 'dead', 'cancelled', 'skipped', 'succeeded']
+  return order.find((state) => stack.some((member) => member.state === state)) ?? 'succeeded'
+}
+
+/** An id of version 7 begins with the time of its making. */
+function timeOf(id: string): number | null {
+  const ms = Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+  return Number.isNaN(ms) ? null : ms
+}

@@ -1,0 +1,76 @@
+import type { ServerResponse } from 'node:http'
+import type { UnreadReplies } from '../../unread-replies.ts'
+import type { AnyReply } from '../route.ts'
+import type { HttpProblem } from './http-problem.ts'
+import { writeJson } from './verbatim.ts'
+
+/** What every answer says: it is for the one who asked, and for nobody else. */
+const always = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}
+
+/** A body that is no JSON. */
+export class PlainText {
+  readonly text: string
+  readonly type: string
+
+  constructor(text: string, type: string) {
+    this.text = text
+    this.type = type
+  }
+}
+
+/** Resolves to whether all of it reached the connection. */
+export async function sendReply(
+  response: ServerResponse,
+  { status, body, headers }: AnyReply,
+  isHead: boolean,
+  unread: UnreadReplies,
+): Promise<boolean> {
+  const isPlain = body instanceof PlainText
+  const text = body === undefined ? null : isPlain ? body.text : writeJson(body)
+  return send(
+    response,
+    status,
+    { ...headers, ...(text !== null && { 'content-type': isPlain ? body.type : 'application/json' }) },
+    text,
+    isHead,
+    unread,
+  )
+}
+
+export async function sendProblem(
+  response: ServerResponse,
+  problem: HttpProblem,
+  isHead: boolean,
+  unread: UnreadReplies,
+): Promise<boolean> {
+  const headers = { ...problem.parts.headers, 'content-type': 'application/problem+json' }
+  return send(response, problem.status, headers, JSON.stringify(problem), isHead, unread)
+}
+
+async function send(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  text: string | null,
+  isHead: boolean,
+  unread: UnreadReplies,
+): Promise<boolean> {
+  const { socket } = response
+  if (response.destroyed || socket === null) return false
+  const length = text === null ? {} : { 'content-length': String(Buffer.byteLength(text)) }
+  return new Promise((resolve) => {
+    response.once('close', () => resolve(false))
+    // It is told to be finished also where the connection broke under it.
+    response.once('finish', () => resolve(socket.errored === null && !socket.destroyed))
+    response.writeHead(status, { ...always, ...headers, ...length })
+    response.end(isHead || text === null ? undefined : text)
+    if (socket.writableLength > 0)
+      response.once(
+        'close',
+        unread.add(socket.writableLength, () => socket.destroy()),
+      )
+  })
+}

@@ -1,0 +1,141 @@
+import { type Plan, planDispatch, sealJob, type WrittenPayload, writePayload } from '../../app/dispatching/sealing.ts'
+import type { ServedQueue } from '../../app/workers/served-queue.ts'
+import { Batcher } from '../../core/batcher.ts'
+import { refuseWritten } from '../../core/text/json.ts'
+import { JobDefinition } from '../../definition/definition.ts'
+import type { DispatchOptions } from '../../definition/dispatching/dispatch.ts'
+import { validate } from '../../definition/schema.ts'
+import type { Envelope, Identity, ParentLink } from '../../envelope/envelope.ts'
+import type { ScopedJob } from '../../envelope/key-scope.ts'
+import { onceMarkOf } from '../../execution/admit/once.ts'
+import type { OnceMark, SendReceipt } from '../../queue/contract/contract.ts'
+import { queueClock } from '../../queue/time/queue-clock.ts'
+import { observedSend } from '../../telemetry/observed-calls.ts'
+import type { GroupCommit } from './group-commit.ts'
+
+/** A job that another program makes. This one need not know it. */
+export interface NewJob {
+  readonly job: string
+  /** A JSON text, which is stored as it is. */
+  readonly payload: string
+  readonly options?: DispatchOptions
+  readonly repeat?: string | null
+  readonly number?: number | null
+  readonly parent?: { readonly root: string; readonly link: ParentLink; readonly job: ScopedJob }
+}
+
+const largestSend = 1_000
+/** Of names that were only ever seen on the wire. */
+const mostBareDefinitions = 10_000
+
+/** Seals and stores jobs for other programs. What this program has defined goes by its definition, everything else by the defaults. */
+export class Creating {
+  readonly #queue: ServedQueue
+  readonly #bare = new Map<string, JobDefinition>()
+  readonly #sends: Batcher<Envelope, SendReceipt>
+  readonly #send: (envelopes: readonly Envelope[]) => Promise<readonly SendReceipt[]>
+  #lastPlan: { readonly definition: JobDefinition; readonly given: DispatchOptions['priority']; readonly plan: Plan } | undefined
+
+  constructor(queue: ServedQueue, company: GroupCommit) {
+    this.#queue = queue
+    // What several connections send at about the same time is stored together.
+    const gather = (pending: () => number) => company.gather(pending)
+    this.#send = observedSend(queue.backend, queue.observers)
+    this.#sends = new Batcher(this.#send, largestSend, gather)
+  }
+
+  definitionOf(job: string): JobDefinition {
+    return this.#queue.registry.find(job) ?? this.#bareDefinition(job)
+  }
+
+  /** What a run leaves behind that has done the work of its idempotency key; null where it has none. */
+  onceMarkOf(identity: Pick<Identity, 'job' | 'idempotencyKey'>): OnceMark | null {
+    return identity.idempotencyKey === null ? null : onceMarkOf(identity, this.definitionOf(identity.job))
+  }
+
+  /** Checked as a dispatch of the program's own would be: throws what that would throw. */
+  async seal(given: NewJob): Promise<Envelope> {
+    const { settings, keys, newId } = this.#queue
+    const clock = queueClock(this.#queue.backend, settings.clock)
+    const { repeat = null, number = null, parent } = given
+    const definition = this.definitionOf(given.job)
+    const plan = this.#planOf(definition, given.options ?? {}, repeat)
+    const written = hasNoKeys(plan) ? this.#writePlainly(plan, given.payload) : await this.#write(plan, given.payload)
+    const sealing = { now: () => clock.now(), newId, keys, encrypts: settings.encrypt }
+    const place = parent && { root: parent.root, parent: parent.link, parentJob: parent.job, waitsFor: [] }
+    return sealJob(plan, written, sealing, { number, ...(place && { place }) })
+  }
+
+  /** Of a job that gets another payload: throws what making it with that one would throw. */
+  async checkPayload(job: string, text: string): Promise<void> {
+    const { input } = this.definitionOf(job).fields
+    this.#refuseUnfit(job, text)
+    if (input !== null) await validate(input, JSON.parse(text), payloadOf(job), 'PAYLOAD_INVALID')
+  }
+
+  /** Together with whatever else is being sent at this moment. */
+  send(envelope: Envelope): Promise<SendReceipt> {
+    return this.#sends.add(envelope)
+  }
+
+  /** All of them or none. */
+  sendAll(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
+    return this.#send(envelopes)
+  }
+
+  /** Resolves when everything that was given to `send` is stored. */
+  idle(): Promise<void> {
+    return this.#sends.idle()
+  }
+
+  /** Most jobs of a name are made alike, but for what is written in them. */
+  #planOf(definition: JobDefinition, options: DispatchOptions, repeat: string | null): Plan {
+    const { priority, ...others } = options
+    const isPlain = repeat === null && Object.keys(others).length === 0
+    const last = this.#lastPlan
+    if (isPlain && last?.definition === definition && last.given === priority) return last.plan
+    const plan: Plan = {
+      ...planDispatch(definition, options, queueClock(this.#queue.backend, this.#queue.settings.clock).now()),
+      repeat,
+    }
+    if (isPlain) this.#lastPlan = { definition, given: priority, plan }
+    return plan
+  }
+
+  /** Nothing is made of the payload, so it is only looked at. */
+  #writePlainly({ definition }: Plan, text: string): WrittenPayload {
+    this.#refuseUnfit(definition.job, text)
+    return { text, uniqueKey: null, idempotencyKey: null, group: null }
+  }
+
+  #refuseUnfit(job: string, text: string): void {
+    refuseWritten(JSON.parse(text), text, { what: payloadOf(job), maxBytes: this.#queue.settings.maxPayloadBytes })
+  }
+
+  /** The text travels as it came, whatever its spaces and its large numbers are. */
+  async #write(plan: Plan, text: string): Promise<WrittenPayload> {
+    const { maxPayloadBytes } = this.#queue.settings
+    const written = await writePayload(plan, JSON.parse(text), maxPayloadBytes)
+    return { ...written, text }
+  }
+
+  #bareDefinition(job: string): JobDefinition {
+    const known = this.#bare.get(job)
+    if (known !== undefined) return known
+    const definition = this.#queue.registry.complete(new JobDefinition({ job, handler: null }))
+    if (this.#bare.size >= mostBareDefinitions) this.#bare.clear()
+    this.#bare.set(job, definition)
+    return definition
+  }
+}
+
+function payloadOf(job: string): string {
+  return `payload of "${job}"`
+}
+
+/** Neither a schema nor a key that would have to be asked for each payload. */
+function hasNoKeys({ definition, uniqueness, idempotencyKey, group }: Plan): boolean {
+  const { fields } = definition
+  const isAsked = fields.input !== null || fields.idempotencyKey !== null || fields.group !== null || uniqueness !== null
+  return !isAsked && idempotencyKey === undefined && group === undefined
+}

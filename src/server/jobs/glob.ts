@@ -1,0 +1,1 @@
+export { type Glob, glob } from '../../core/text/glob.ts'

@@ -1,0 +1,163 @@
+import { messageOf } from '../../core/errors.ts'
+import type { Timer } from '../../core/time/clock.ts'
+import { wireMetaOf, withWireMeta } from '../../envelope/bedrock-meta.ts'
+import { sealOf } from '../../envelope/envelope.ts'
+import { reseal } from '../../envelope/reseal.ts'
+import { openRecord, type VerifyingDeps } from '../../execution/admit/verifying.ts'
+import { isFinal } from '../../queue/contract/job-state.ts'
+import type { Amendment, JobRecord } from '../../queue/contract/store.ts'
+
+const soonMs = 5_000
+const laterMs = 60_000
+/** Of one sweep: so many parents, children and unknown jobs at most. */
+const mostParents = 1_000
+const mostChildren = 1_000
+const pageSize = 200
+/** Those that are not remembered are found by looking through what waits. */
+const mostKnown = 100_000
+
+/**
+ * Children are held back until their parent waits for them. A parent may also end where nobody looks after them: in a TypeScript
+ * worker, over HTTP, or by a failure. So somebody looks from time to time, a bounded amount each time.
+ */
+export class HeldChildren {
+  readonly #deps: VerifyingDeps
+  /** By their parents. */
+  readonly #known = new Map<string, Set<string>>()
+  #count = 0
+  #timer: Timer | undefined
+  #timerAt = 0
+  #sweeping: Promise<void> | undefined
+  /** Where the look through what waits goes on; null where it begins anew. */
+  #before: string | null = null
+  #isStopped = true
+
+  constructor(deps: VerifyingDeps) {
+    this.#deps = deps
+  }
+
+  start(): void {
+    this.#isStopped = false
+    this.#sweepIn(soonMs)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#timer?.cancel()
+    await this.#sweeping
+  }
+
+  /** This job was made, and is held back by that one. */
+  note(parent: string, child: string): void {
+    if (this.#count >= mostKnown) return
+    const children = this.#known.get(parent) ?? new Set()
+    if (!children.has(child)) this.#count++
+    this.#known.set(parent, children.add(child))
+    if (this.#sweeping === undefined) this.#sweepIn(soonMs)
+  }
+
+  /** All children of a job may begin, as far as they were held back. */
+  async releaseOf(parent: string): Promise<void> {
+    const { store } = this.#deps
+    const links = await store.links(parent)
+    await this.release(await this.#recordsOf(links.filter(({ kind }) => kind === 'child').map(({ id }) => id)))
+  }
+
+  /** The same for some of them; gives how many were being changed by somebody else and still are. */
+  async release(children: readonly JobRecord[]): Promise<number> {
+    const found = await Promise.all(children.map((child) => this.#releaseOf(child)))
+    const amendments = found.filter((amendment) => amendment !== null)
+    const answers = amendments.length === 0 ? [] : await this.#deps.store.amend(amendments)
+    return answers.filter((answer) => answer === 'changed').length
+  }
+
+  /** Null for a child that is not held back, or must not begin: one that is not what was signed has ended. */
+  async #releaseOf(record: JobRecord): Promise<Amendment | null> {
+    const { heldUntil } = wireMetaOf(record.meta)
+    if (heldUntil === null || isFinal(record.state)) return null
+    try {
+      const opened = await openRecord(record, this.#deps, (why) => new Rejected(why))
+      const { meta } = opened.identity
+      const released = withWireMeta(meta, { ...wireMetaOf(meta), heldUntil: null })
+      const envelope = reseal(opened, record, { identity: { meta: released }, runAt: heldUntil }, this.#deps.keys)
+      return { id: record.id, expected: sealOf(record), envelope }
+    } catch (thrown) {
+      if (thrown instanceof Rejected) return null
+      throw thrown
+    }
+  }
+
+  /** Whether a child is held back by a parent that does not run. */
+  async isInVain({ meta, parent }: JobRecord): Promise<boolean> {
+    if (wireMetaOf(meta).heldUntil === null || parent === null) return false
+    return (await this.#deps.store.get(parent))?.state !== 'running'
+  }
+
+  #sweepIn(delayMs: number): void {
+    const { clock } = this.#deps
+    const at = clock.now() + delayMs
+    if (this.#isStopped || (this.#timer !== undefined && this.#timerAt <= at)) return
+    this.#timer?.cancel()
+    this.#timerAt = at
+    this.#timer = clock.timer(delayMs, () => {
+      this.#timer = undefined
+      this.#sweeping = this.#sweep().finally(() => {
+        this.#sweeping = undefined
+        this.#sweepIn(this.#known.size > 0 || this.#before !== null ? soonMs : laterMs)
+      })
+    })
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      await this.#lookThroughWaiting()
+      await this.#releaseKnown()
+    } catch (thrown) {
+      this.#deps.services.logger.error(`Children could not be released: ${messageOf(thrown)}`)
+    }
+  }
+
+  /** Finds what other servers have made, or this one before it was started anew. */
+  async #lookThroughWaiting(): Promise<void> {
+    const { store } = this.#deps
+    const before = this.#before === null ? {} : { before: this.#before }
+    const page = await store.list({ state: 'scheduled', limit: pageSize, ...before })
+    for (const { id, meta } of page) {
+      const { heldUntil, parent } = wireMetaOf(meta)
+      if (heldUntil !== null && parent !== null) this.note(parent, id)
+    }
+    this.#before = page.length < pageSize ? null : (page.at(-1)?.id ?? null)
+  }
+
+  async #releaseKnown(): Promise<void> {
+    let left = mostChildren
+    for (const [parent, children] of [...this.#known].slice(0, mostParents)) {
+      if (left <= 0) return
+      this.#known.delete(parent)
+      this.#count -= children.size
+      const ids = [...children]
+      const released = (await isToComeBack(parent, this.#deps)) ? 0 : await this.#releaseSome(ids.slice(0, left))
+      left -= released
+      // Whoever was looked at is the last to be looked at again.
+      for (const child of ids.slice(released)) this.note(parent, child)
+    }
+  }
+
+  async #releaseSome(ids: readonly string[]): Promise<number> {
+    return (await this.release(await this.#recordsOf(ids))) > 0 ? 0 : ids.length
+  }
+
+  async #recordsOf(ids: readonly string[]): Promise<readonly JobRecord[]> {
+    const records = await Promise.all(ids.map((id) => this.#deps.store.get(id)))
+    return records.filter((record) => record !== null)
+  }
+}
+
+/** Whether a parent runs, or will run again, and can release its children itself. */
+async function isToComeBack(parent: string, { store }: VerifyingDeps): Promise<boolean> {
+  const record = await store.get(parent)
+  return record !== null && (record.state === 'running' || record.state === 'ready' || record.state === 'scheduled')
+}
+
+/** A child is not what was signed. */
+class Rejected extends Error {}

@@ -1,0 +1,59 @@
+import type { JobNumbers as StoredNumbers } from '../../queue/contract/store.ts'
+
+const firstBlock = 100
+const largestBlock = 10_000
+const mostKnown = 100_000
+
+/** Numbers for new jobs, taken from the queue a block at a time, and which job has which number, as far as it was seen here. */
+export class JobNumbers {
+  readonly #stored: StoredNumbers
+  readonly #ids = new Map<number, string>()
+  #next = 0
+  #end = 0
+  #block = firstBlock
+  #reserving: Promise<void> | undefined
+
+  constructor(stored: StoredNumbers) {
+    this.#stored = stored
+  }
+
+  async next(): Promise<number> {
+    while (this.#next === this.#end) {
+      this.#reserving ??= this.#reserve().finally(() => {
+        this.#reserving = undefined
+      })
+      await this.#reserving
+    }
+    return this.#next++
+  }
+
+  /** This job has this number. */
+  note(number: number, id: string): void {
+    if (this.#ids.size >= mostKnown) this.#ids.clear()
+    this.#ids.set(number, id)
+  }
+
+  /** The job with this number, or null when there is none. */
+  async idOf(number: number): Promise<string | null> {
+    const known = this.#ids.get(number)
+    if (known !== undefined) return known
+    const [id = null] = await this.#stored.find([number])
+    if (id !== null) this.note(number, id)
+    return id
+  }
+
+  /** The number of a job: it gets one where it has none. Null where there is no such job. */
+  async of(id: string): Promise<number | null> {
+    const [number = null] = await this.#stored.assign([id])
+    if (number !== null) this.note(number, id)
+    return number
+  }
+
+  async #reserve(): Promise<void> {
+    const count = this.#block
+    const first = await this.#stored.reserve(count)
+    this.#block = Math.min(count * 10, largestBlock)
+    this.#next = first
+    this.#end = first + count
+  }
+}

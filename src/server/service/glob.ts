@@ -1,1 +1,0 @@
-export { type Glob, glob } from '../../core/glob.ts'

@@ -1,0 +1,12 @@
+import type * as OpenTelemetry from '@opentelemetry/api'
+import { TreadleError } from '../../core/errors.ts'
+
+/** The API package of OpenTelemetry, which is a peer: the program that exports has it already. */
+export async function openTelemetryApi(): Promise<typeof OpenTelemetry> {
+  try {
+    return await import('@opentelemetry/api')
+  } catch (cause) {
+    const message = 'openTelemetry needs the package "@opentelemetry/api". Run: npm install @opentelemetry/api'
+    throw new TreadleError('DRIVER_MISSING', message, { cause })
+  }
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import type { Group } from '../suite.ts'
+
+export const closing: Group = {
+  title: 'closing',
+  needs: [],
+  tests: {
+    'after closing every call is refused with BACKEND_CLOSED': async (bench) => {
+      const { backend } = bench
+      const envelope = bench.envelope()
+      const { store, coordination } = backend
+      await backend[Symbol.asyncDispose]()
+      const calls: readonly (() => Promise<unknown>)[] = [
+        () => backend.send([envelope]),
+        () => bench.lease(),
+        () => backend.settle([]),
+        () => backend.settle([{ token: 'x', kind: 'cancelled', keep: true }]),
+        () => backend.begin(['x']),
+        () => backend.extend(['x'], 1_000),
+        () => backend.reap(3),
+        ...(store === undefined
+          ? []
+          : [
+              () => store.get('x'),
+              () => store.list({ limit: 1 }),
+              () => store.counts(),
+              () => store.cancel('x'),
+              () => store.reschedule('x', 0),
+              () => store.amend([{ id: 'x', expected: null, envelope }]),
+              () => store.retry(['x']),
+              () => store.remove({ state: 'dead', limit: 1 }),
+              () => store.report([{ token: 'x', progress: '1' }]),
+              () => store.pause('x'),
+              () => store.resume('x'),
+              () => store.pausedQueues(),
+              () => store.holds('x', { jobs: [] }),
+              () => store.schedules.register([]),
+              () => store.schedules.enqueue([{ schedule: 's', at: 0, envelope }]),
+              () => store.schedules.standings(),
+              () => store.schedules.revision(),
+              () => store.schedules.find([{ schedule: 's', at: 0 }]),
+              () => store.schedules.neighbours({ schedule: 's', at: 0 }),
+              () => store.schedules.markSeen([{ schedule: 's', at: 0 }]),
+              () => store.schedules.recent('s', 0, 1),
+              () => store.schedules.skipWaiting({ schedule: 's', before: 0, unseenOnly: false, why: 'late' }),
+              () => store.schedules.pause('s'),
+              () => store.schedules.resume('s'),
+              () => store.schedules.remove('s'),
+              () => store.schedules.list(),
+              () => store.schedules.forget(0, 1),
+              () => store.workers.leave('w'),
+              () => store.workers.list(),
+            ]),
+        ...(coordination === undefined
+          ? []
+          : [
+              () => coordination.claimOnce('k', 'x'),
+              () => coordination.sweepKeys(1),
+              () => coordination.lock('l', { owner: 'x', host: 'h', pid: 1 }, 1_000),
+              () => coordination.unlock('l', 'x'),
+            ]),
+      ]
+      for (const call of calls) await assert.rejects(call, isClosed, String(call))
+    },
+    'closing twice is closing once': async (bench) => {
+      await bench.backend[Symbol.asyncDispose]()
+      await bench.backend[Symbol.asyncDispose]()
+    },
+    'what was asked for before closing is still answered': async (bench) => {
+      const sent = bench.backend.send([bench.envelope()])
+      const closed = bench.backend[Symbol.asyncDispose]()
+      assert.equal((await sent)[0]?.stored, true)
+      await closed
+    },
+    'a closed backend wakes nobody': async (bench) => {
+      let wakes = 0
+      bench.backend.watch(() => wakes++)
+      await bench.backend[Symbol.asyncDispose]()
+      await assert.rejects(bench.backend.send([bench.envelope()]), isClosed)
+      await bench.clock.advance(60_000)
+      assert.equal(wakes, 0)
+    },
+  },
+}
+
+function isClosed(thrown: unknown): boolean {
+  assert.equal((thrown as { code?: unknown }).code, 'BACKEND_CLOSED', `refused with ${String(thrown)}`)
+  return true
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import type { ScheduleChanges, ScheduleEntry } from '../../../queue/contract/schedule-store.ts'
+import type { Bench } from '../bench.ts'
+import { oddName } from '../claiming/sending.ts'
+import type { Group } from '../suite.ts'
+import { entry, minute, occurrence, scheduled, standing } from './schedules.ts'
+
+const definition = { text: '["schedule",1]\n{"to":"ada"}', signature: 'key.signature' }
+
+function stored(name: string, version = 'v1', text = definition.text): ScheduleEntry {
+  return { ...entry('* * * * *', 'UTC', name, version), definition: { ...definition, text } }
+}
+
+async function changesAfter({ store }: Bench, since: number): Promise<ScheduleChanges> {
+  return store.schedules.changes(since, 100)
+}
+
+function namesOf({ changed }: ScheduleChanges): readonly string[] {
+  return changed.map(({ name, entry }) => (entry === null ? `${name} removed` : name))
+}
+
+export const scheduleChanges: Group = {
+  title: 'what has changed among schedules',
+  needs: ['store'],
+  tests: {
+    'what was said at run time is given back as it was, and a schedule of the code has nothing of it': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register([stored('made'), entry()])
+      const listed = await schedules.list()
+      assert.deepEqual(
+        listed.map((record) => [record.name, record.definition]),
+        [
+          ['digest', null],
+          ['made', definition],
+        ],
+      )
+      const { changed } = await changesAfter(bench, 0)
+      const entries = new Map(changed.map(({ name, entry }) => [name, entry]))
+      assert.deepEqual(entries.get('made'), stored('made'))
+      assert.deepEqual(entries.get('digest'), { ...entry(), definition: null })
+    },
+    'another text or signature is a change, and the same again is none': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register([stored('made')])
+      const { revision } = await changesAfter(bench, 0)
+      await schedules.register([stored('made')])
+      assert.equal(await schedules.revision(), revision)
+      await schedules.register([stored('made', 'v1', 'another text')])
+      await schedules.register([
+        { ...stored('made', 'v1', 'another text'), definition: { text: 'another text', signature: null } },
+      ])
+      const { changed } = await changesAfter(bench, revision)
+      assert.deepEqual(
+        changed.map((change) => change.entry?.definition),
+        [{ text: 'another text', signature: null }],
+      )
+    },
+    'only what was changed after a revision is given, each schedule once and the oldest change first': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register(['a', 'b', 'c'].map((name) => stored(name)))
+      const before = await changesAfter(bench, 0)
+      assert.deepEqual([...namesOf(before)].sort(), ['a', 'b', 'c'])
+      assert.deepEqual(namesOf(await changesAfter(bench, before.revision)), [])
+      await schedules.register([stored('c', 'v2')])
+      await schedules.pause('a')
+      await schedules.register([stored(oddName)])
+      await schedules.resume('a')
+      const after = await changesAfter(bench, before.revision)
+      assert.deepEqual(namesOf(after), ['c', oddName, 'a'])
+      assert.equal(after.revision, await schedules.revision())
+      assert.equal(after.hasMore, false)
+    },
+    'a schedule that was removed is told, until that is forgotten, and one that was made again is there': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register([stored('a'), stored('b'), stored('c')])
+      const { revision } = await changesAfter(bench, 0)
+      await schedules.remove('a')
+      await schedules.remove('b')
+      assert.deepEqual(namesOf(await changesAfter(bench, revision)), ['a removed', 'b removed'])
+      await schedules.register([stored('a', 'v2')])
+      assert.deepEqual(namesOf(await changesAfter(bench, revision)), ['b removed', 'a'])
+      await bench.clock.advance(minute)
+      await schedules.forget(bench.clock.now(), 100)
+      assert.deepEqual(namesOf(await changesAfter(bench, revision)), ['a'])
+    },
+    'many changes are given in parts, and none is left out': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register(Array.from({ length: 7 }, (_, index) => stored(`s${index}`)))
+      await schedules.remove('s3')
+      const seen: string[] = []
+      for (let since = 0, hasMore = true; hasMore; ) {
+        const part = await schedules.changes(since, 3)
+        assert.ok(part.changed.length <= 3)
+        assert.ok(part.revision > since)
+        seen.push(...namesOf(part))
+        since = part.revision
+        hasMore = part.hasMore
+      }
+      assert.deepEqual(seen, ['s0', 's1', 's2', 's4', 's5', 's6', 's3 removed'])
+    },
+    'what enqueues occurrences changes nothing of a schedule': async (bench) => {
+      await scheduled(bench, 1)
+      const { revision } = await changesAfter(bench, 0)
+      await bench.store.schedules.enqueue([occurrence(bench, bench.clock.now() + 2 * minute)])
+      assert.equal(await bench.store.schedules.revision(), revision)
+    },
+    'an occurrence that needs its schedule is not stored where that is not, or no longer, registered': async (bench) => {
+      const { schedules } = bench.store
+      const at = bench.clock.now()
+      const needing = (minutes: number) => ({ ...occurrence(bench, at + minutes * minute, 'made'), registered: true as const })
+      assert.deepEqual(await schedules.enqueue([needing(1)]), [false])
+      await schedules.register([stored('made')])
+      assert.deepEqual(await schedules.enqueue([{ ...needing(1), version: 'v1' }]), [true])
+      assert.deepEqual(await schedules.enqueue([{ ...needing(2), version: 'v2' }]), [false])
+      await schedules.remove('made')
+      assert.deepEqual(await schedules.enqueue([needing(3)]), [false])
+    },
+    'schedules are listed by name, or by what their names begin with, in the order of their names': async (bench) => {
+      const { schedules } = bench.store
+      const names = ['acme/b', 'acme/a', 'acme%', 'acmf', `acme/${oddName}`, 'Acme/a']
+      await schedules.register(names.map((name) => stored(name)))
+      const listed = async (...filter: Parameters<typeof schedules.list>) =>
+        (await schedules.list(...filter)).map(({ name }) => name)
+      assert.deepEqual([...(await listed())].sort(), [...names].sort())
+      assert.deepEqual([...(await listed({ prefix: 'acme/' }))].sort(), ['acme/a', 'acme/b', `acme/${oddName}`].sort())
+      assert.deepEqual(await listed({ prefix: 'acme%' }), ['acme%'])
+      assert.deepEqual(await listed({ names: ['acmf', 'acme/a', 'nobody'] }), ['acme/a', 'acmf'])
+      assert.deepEqual(await listed({ names: ['acmf', 'acme/a'], prefix: 'acme/' }), ['acme/a'])
+      assert.deepEqual(await listed({ names: [] }), [])
+    },
+    'another payload keeps the instants and withdraws what waits, another expression counts from now on': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register([stored('made')])
+      const { since } = await standing(bench, 'made')
+      await bench.clock.advance(minute)
+      const [waiting] = [occurrence(bench, bench.clock.now() + minute, 'made')]
+      await schedules.enqueue([waiting])
+      await schedules.register([stored('made', 'v2', 'another text')])
+      assert.equal((await standing(bench, 'made')).since, since)
+      assert.equal(await bench.store.get(waiting.envelope.id), null)
+      await schedules.register([{ ...stored('made', 'v3'), expression: '0 0 * * *' }])
+      assert.equal((await standing(bench, 'made')).since, bench.clock.now())
+    },
+  },
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { nonZeroCounts, reality } from '../managing/listing.ts'
+import type { Group } from '../suite.ts'
+import { entry, minute, occurrence, scheduled, standing, statesOf, waitingCount } from './schedules.ts'
+
+export const schedulePausing: Group = {
+  title: 'pausing and removing schedules',
+  needs: ['store'],
+  tests: {
+    'a paused schedule stores nothing, and withdraws what waits for its time but not what is due': async (bench) => {
+      const { schedules } = bench.store
+      const [due, waiting] = await scheduled(bench, 0, 1)
+      assert.ok(due && waiting)
+      assert.equal(await schedules.pause('digest'), true)
+      assert.deepEqual(await statesOf(bench, [due, waiting]), ['ready', undefined])
+      assert.equal(await waitingCount(bench), 1)
+      assert.deepEqual(await schedules.enqueue([occurrence(bench, waiting.at)]), [false])
+      assert.deepEqual(await schedules.find([waiting]), [null])
+      const [listed] = await schedules.list()
+      assert.deepEqual([(await standing(bench)).paused, listed?.paused], [true, true])
+    },
+    'a job that is due but was not looked at yet stays when its schedule is paused': async (bench) => {
+      const due = await scheduled(bench, 1)
+      await bench.clock.advance(minute)
+      await bench.store.schedules.pause('digest')
+      assert.equal((await bench.claimOne()).envelope.id, due[0]?.envelope.id)
+    },
+    'a pause of one schedule leaves others alone': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register([entry(), entry('* * * * *', 'UTC', 'other')])
+      const waiting = occurrence(bench, bench.clock.now() + minute, 'other')
+      await schedules.enqueue([waiting])
+      await schedules.pause('digest')
+      assert.deepEqual(await statesOf(bench, [waiting]), ['scheduled'])
+      assert.deepEqual(await schedules.enqueue([occurrence(bench, waiting.at + minute, 'other')]), [true])
+    },
+    'pausing twice is pausing once, and what does not exist cannot be paused, resumed or removed': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register([entry()])
+      assert.deepEqual([await schedules.pause('digest'), await schedules.pause('digest')], [true, true])
+      assert.deepEqual([await schedules.resume('digest'), await schedules.resume('digest')], [true, true])
+      assert.deepEqual(await schedules.enqueue([occurrence(bench, bench.clock.now(), 'unregistered')]), [true])
+      for (const name of ['never', 'unregistered']) {
+        assert.deepEqual(
+          [await schedules.pause(name), await schedules.resume(name), await schedules.remove(name)],
+          [false, false, false],
+        )
+      }
+      assert.deepEqual(
+        (await schedules.list()).map(({ name }) => name),
+        ['digest'],
+      )
+    },
+    'a resumed schedule counts from then on, and stores again, also what was withdrawn': async (bench) => {
+      const { schedules } = bench.store
+      const [waiting] = await scheduled(bench, 3)
+      assert.ok(waiting)
+      await schedules.pause('digest')
+      await bench.clock.advance(minute)
+      await schedules.resume('digest')
+      assert.deepEqual(await standing(bench), {
+        name: 'digest',
+        version: 'v1',
+        since: bench.clock.now(),
+        paused: false,
+        latest: null,
+      })
+      assert.deepEqual(await schedules.enqueue([occurrence(bench, waiting.at)]), [true])
+    },
+    'a schedule that is resumed without having been paused goes on as before': async (bench) => {
+      await scheduled(bench, 1)
+      const before = await standing(bench)
+      await bench.clock.advance(5)
+      await bench.store.schedules.resume('digest')
+      assert.deepEqual(await standing(bench), before)
+    },
+    'a paused schedule stays paused when its expression changes': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register([entry()])
+      await schedules.pause('digest')
+      await schedules.register([entry('0 0 * * *')])
+      assert.equal((await standing(bench)).paused, true)
+      assert.deepEqual(await schedules.enqueue([occurrence(bench, bench.clock.now())]), [false])
+    },
+    'a removed schedule is gone with its occurrences, what waits for its time, and what is due and unbegun': async (bench) => {
+      const { schedules } = bench.store
+      const [late, due, waiting] = await scheduled(bench, -1, 1, 2)
+      assert.ok(late && due && waiting)
+      await bench.clock.advance(minute)
+      assert.equal(await schedules.remove('digest'), true)
+      assert.deepEqual([await schedules.list(), await schedules.standings()], [[], []])
+      assert.deepEqual(await schedules.find([late, due, waiting]), [null, null, null])
+      assert.deepEqual(await statesOf(bench, [late, due, waiting]), ['skipped', 'skipped', undefined])
+      assert.equal((await bench.record(due.envelope.id)).finishedAt, bench.clock.now())
+      assert.deepEqual(await nonZeroCounts(bench), await reality(bench))
+      await bench.assertNothingClaimable()
+      assert.equal(await schedules.remove('digest'), false)
+    },
+    'what a removed schedule had begun goes on, also where it waits for another attempt': async (bench) => {
+      const begun = await scheduled(bench, -3, -2, -1)
+      const [retried, snoozed] = await bench.claim({ limit: 2 })
+      assert.ok(retried && snoozed)
+      await bench.claimOne()
+      await bench.settle(bench.retry(retried, minute), bench.snooze(snoozed))
+      await bench.store.schedules.remove('digest')
+      assert.deepEqual(await statesOf(bench, begun), ['scheduled', 'ready', 'running'])
+    },
+    'a removal leaves alone what other schedules stored and what was dispatched by hand': async (bench) => {
+      const { schedules } = bench.store
+      await scheduled(bench, 0)
+      await schedules.enqueue([occurrence(bench, bench.clock.now(), 'other')])
+      await bench.send({})
+      await schedules.remove('digest')
+      assert.equal((await bench.claim()).length, 2)
+    },
+    'a run of a removed schedule goes on, and its end is not that of a new occurrence at its instant': async (bench) => {
+      const { schedules } = bench.store
+      const [due] = await scheduled(bench, 0)
+      assert.ok(due)
+      const lease = await bench.claimOne()
+      await schedules.remove('digest')
+      await schedules.register([entry()])
+      const anew = occurrence(bench, due.at)
+      assert.deepEqual(await schedules.enqueue([anew]), [true])
+      await bench.settle(bench.dead(lease))
+      const [found] = await schedules.find([anew])
+      assert.deepEqual([found?.jobId, found?.outcome], [anew.envelope.id, null])
+    },
+    'a schedule that was removed while it was paused comes back unpaused': async (bench) => {
+      const { schedules } = bench.store
+      await schedules.register([entry()])
+      await schedules.pause('digest')
+      await schedules.remove('digest')
+      await schedules.register([entry()])
+      assert.equal((await standing(bench)).paused, false)
+    },
+  },
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
+import { openMemory } from '../../engines/memory/index.ts'
+import type { QueueBackend, WholeBackend } from '../../queue/contract/contract.ts'
+import type { ManualClock } from '../manual-clock.ts'
+import { perform } from '../programs/performing.ts'
+import type { JobSpec, Operation, OperationName, Program } from '../programs/program.ts'
+import { type Extent, snapshot } from '../programs/snapshot.ts'
+import { idOf, Stage } from '../programs/stage.ts'
+import { comparable } from './allowances.ts'
+
+/** An engine whose answers are compared with those of the reference. */
+export interface ComparedEngine {
+  /** A queue that holds nothing, and the clock that it goes by. `close` is called when the program has ended. */
+  open(): Promise<OpenedEngine>
+}
+
+/** An engine that is open for one program of the differential test. */
+export interface OpenedEngine {
+  /** With all parts of the contract that a program may call. */
+  readonly backend: QueueBackend
+  readonly clock: ManualClock
+  close(): Promise<void>
+}
+
+/** Where two engines have answered differently. */
+export interface Difference {
+  /** How many operations had been carried out. */
+  readonly step: number
+  readonly op: OperationName | 'snapshot'
+  readonly reference: unknown
+  readonly other: unknown
+}
+
+/** Of what a program of `randomProgram` may speak. */
+export const extent: Extent = { jobs: 64, roots: 3, owners: 3, schedules: 3 }
+
+const operationsPerSnapshot = 6
+
+/**
+ * Runs a program on the memory engine and on another one, and compares each answer, and now and then everything that can be seen.
+ * Null where there is no difference.
+ */
+export async function difference(program: Program, engine: ComparedEngine): Promise<Difference | null> {
+  const run = await DifferentialRun.open(engine, program)
+  try {
+    for (const operation of program.operations) {
+      const found = await run.step(operation)
+      if (found !== null) return found
+    }
+    return await run.look()
+  } finally {
+    await run.close()
+  }
+}
+
+/** Two engines side by side. */
+export class DifferentialRun {
+  readonly reference: Stage
+  readonly #other: Stage
+  readonly #close: () => Promise<void>
+  #steps = 0
+  #highestId = 0
+
+  static async open(engine: ComparedEngine, { limits }: Pick<Program, 'limits'>): Promise<DifferentialRun> {
+    const { backend, clock, close } = await engine.open()
+    const reference = openMemory({ clock })
+    const closeBoth = async () => {
+      await reference[Symbol.asyncDispose]()
+      await close()
+    }
+    return new DifferentialRun(new Stage(reference, clock, limits), new Stage(wholeOf(backend), clock, limits), closeBoth)
+  }
+
+  private constructor(reference: Stage, other: Stage, close: () => Promise<void>) {
+    this.reference = reference
+    this.#other = other
+    this.#close = close
+  }
+
+  async step(wanted: Operation): Promise<Difference | null> {
+    this.#steps++
+    const operation = await this.#orderly(wanted)
+    if (operation.op === 'advance') await this.reference.clock.advance(operation.ms ?? 1_000)
+    const expected = await perform(this.reference, operation)
+    const answer = await perform(this.#other, operation)
+    const found = this.#compare(operation.op, expected, answer)
+    return found ?? (this.#steps % operationsPerSnapshot === 0 ? this.look() : null)
+  }
+
+  /** Compares everything that can be seen. */
+  async look(): Promise<Difference | null> {
+    return this.#compare('snapshot', await snapshot(this.reference, extent), await snapshot(this.#other, extent))
+  }
+
+  close(): Promise<void> {
+    return this.#close()
+  }
+
+  /**
+   * Without new jobs whose ids are lower than those of jobs that were sent before. Ids rise from job to job; where they did not, it
+   * would be open whether the order of arrival or that of the ids counts among jobs of the same time.
+   */
+  async #orderly(operation: Operation): Promise<Operation> {
+    if (operation.op === 'send') return { op: 'send', jobs: await this.#orderlyJobs(operation.jobs ?? [], (job) => job.id) }
+    if (operation.op === 'enqueue') {
+      const occurrences = (operation.occurrences ?? []).map((each) => ({ ...each, job: withoutGroup(each.job) }))
+      return { op: 'enqueue', occurrences: await this.#orderlyJobs(occurrences, ({ job }) => job.id) }
+    }
+    if (operation.op === 'amend') return { op: 'amend', jobs: await this.#withoutGroups(operation.jobs ?? []) }
+    if (operation.op === 'settle') return { op: 'settle', leases: await this.#withoutGroups(operation.leases ?? []) }
+    return operation
+  }
+
+  /**
+   * Occurrences of schedules are in no group here: an engine may keep the turns of their groups apart from those of jobs that were
+   * dispatched.
+   */
+  async #withoutGroups<Item extends { readonly id?: number; readonly as?: JobSpec }>(items: readonly Item[]) {
+    const { store } = this.reference.backend
+    const found: Item[] = []
+    for (const item of items) {
+      const isOccurrence = item.as?.group !== undefined && (await store.get(idOf(item.id)))?.schedule != null
+      found.push(isOccurrence ? { ...item, as: withoutGroup(item.as) } : item)
+    }
+    return found
+  }
+
+  async #orderlyJobs<Item>(items: readonly Item[], idOfItem: (item: Item) => number | undefined): Promise<readonly Item[]> {
+    const orderly: Item[] = []
+    for (const item of items) {
+      const id = idOfItem(item) ?? 0
+      if (id < this.#highestId && (await this.reference.backend.store.get(idOf(id))) === null) continue
+      this.#highestId = Math.max(this.#highestId, id)
+      orderly.push(item)
+    }
+    return orderly
+  }
+
+  #compare(op: OperationName | 'snapshot', expected: unknown, answer: unknown): Difference | null {
+    const [reference, other] = comparable(op, expected, answer)
+    return isDeepStrictEqual(reference, other) ? null : { step: this.#steps, op, reference, other }
+  }
+}
+
+function withoutGroup(job: JobSpec = {}): JobSpec {
+  const { group: _, ...rest } = job
+  return rest
+}
+
+function wholeOf(backend: QueueBackend): WholeBackend {
+  const { store, coordination } = backend
+  assert.ok(store !== undefined && coordination !== undefined, 'programs need a backend with a store and with coordination')
+  return backend as WholeBackend
+}

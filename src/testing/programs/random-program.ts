@@ -1,0 +1,53 @@
+import { isFinal } from '../../queue/contract/job-state.ts'
+import type { JobRecord } from '../../queue/contract/store.ts'
+import { Chance } from './chance.ts'
+import type { LimitsSpec, Operation, OperationName } from './program.ts'
+import { compact, type KnownJobs, randomLimits } from './random-jobs.ts'
+import { type Choosing, choices } from './random-operations.ts'
+import { numberOfId } from './stage.ts'
+
+export interface RandomProgramOptions {
+  readonly seed: number
+  /** How many operations it has on average; 30 by default. */
+  readonly length?: number
+  /** Operations that are left out. */
+  readonly without?: readonly OperationName[]
+}
+
+/** Chooses one operation after the other, by what is there: so most of them meet something that they change. */
+export class RandomProgram {
+  readonly limits: LimitsSpec | undefined
+  readonly length: number
+  readonly #chance: Chance
+  readonly #weights: Readonly<Partial<Record<OperationName, number>>>
+  #made = 0
+
+  constructor({ seed, length = 30, without = [] }: RandomProgramOptions) {
+    this.#chance = new Chance(seed)
+    this.length = this.#chance.between(4, Math.max(2 * length - 4, 4))
+    this.limits = randomLimits(this.#chance)
+    const chosen = Object.entries(choices).filter(([name]) => !without.some((each) => each === name))
+    this.#weights = Object.fromEntries(chosen.map(([name, { weight }]) => [name, weight]))
+  }
+
+  /** `records` are all jobs of the queue that it runs on. */
+  next(records: readonly JobRecord[]): Operation {
+    const newId = () => this.#made++
+    return made(this.#chance.weighed(this.#weights), { chance: this.#chance, known: knownJobs(records, this.#made), newId })
+  }
+}
+
+function made(op: OperationName, choosing: Choosing): Operation {
+  return compact({ op, ...choices[op].make(choosing) }) as Operation
+}
+
+function knownJobs(records: readonly JobRecord[], next: number): KnownJobs {
+  const those = (isMeant: (record: JobRecord) => boolean) => records.filter(isMeant).map(({ id }) => numberOfId(id))
+  return {
+    next,
+    all: those(() => true),
+    running: those(({ state }) => state === 'running'),
+    waiting: those(({ state }) => state !== 'running' && !isFinal(state)),
+    ended: those(({ state }) => isFinal(state)),
+  }
+}

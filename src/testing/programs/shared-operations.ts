@@ -1,0 +1,36 @@
+import type { Performers } from './program.ts'
+import { idOf, nameOf, numberOfId, ownerOf, queueOf, type Stage } from './stage.ts'
+
+type Names = 'reserve' | 'assign' | 'find' | 'claimOnce' | 'sweepKeys' | 'lock' | 'unlock' | 'announce' | 'leave' | 'workers'
+
+/** State that programs share: numbers, idempotency keys, locks and the workers that live. */
+export const sharedOperations: Performers<Names, Stage> = {
+  reserve: async (stage, { count = 4 }) => {
+    stage.noteReserved(await stage.backend.store.numbers.reserve(count), count)
+    return null
+  },
+  assign: async (stage, { ids = [] }) => {
+    const numbers = await stage.backend.store.numbers.assign(ids.map(idOf))
+    for (const [index, number] of numbers.entries()) if (number !== null) stage.noteAssigned(number, ids[index] as number)
+    return numbers.map((number) => stage.nameOfNumber(number))
+  },
+  find: async (stage, { numbers = [] }) => {
+    const known = numbers.flatMap((index) => stage.numberAt(index) ?? [])
+    const ids = await stage.backend.store.numbers.find(known)
+    const pairs = ids.map((id, index) => [stage.nameOfNumber(known[index] as number), id === null ? null : numberOfId(id)])
+    return pairs.sort()
+  },
+  claimOnce: ({ backend }, { key = 0, id }) => backend.coordination.claimOnce(`once-${key}`, idOf(id)),
+  sweepKeys: ({ backend }, { limit = 100 }) => backend.coordination.sweepKeys(limit),
+  lock: ({ backend }, { name = 0, owner = 0, ms = 1_000 }) =>
+    backend.coordination.lock(`lock-${name}`, { owner: ownerOf(owner), host: 'host', pid: owner }, ms),
+  unlock: ({ backend }, { name = 0, owner }) => backend.coordination.unlock(`lock-${name}`, ownerOf(owner)),
+  announce: ({ backend, startedAt }, { owner = 0, ms = 1_000, running = 0 }) => {
+    const limits = { concurrency: 4, allowed: 4, running }
+    const place = { owner: ownerOf(owner), host: 'host', pid: owner, version: '1.0.0', startedAt }
+    const work = { queues: [queueOf(0)], jobs: [nameOf(0), nameOf(1)], breaker: 'closed' as const, scheduler: null }
+    return backend.store.workers.announce({ ...place, ...limits, ...work }, ms)
+  },
+  leave: ({ backend }, { owner }) => backend.store.workers.leave(ownerOf(owner)),
+  workers: ({ backend }) => backend.store.workers.list(),
+}

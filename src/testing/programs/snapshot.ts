@@ -1,0 +1,52 @@
+import { heldLease, jobLink, jobRecord } from './answers.ts'
+import { idOf, ownerOf, rootOf, type Stage, scheduleOf } from './stage.ts'
+
+const mostListed = 1_000
+const farFuture = 8.64e15
+
+/** Everything that can be seen of a queue, in the words of the program. */
+export async function snapshot(stage: Stage, extent: Extent): Promise<Readonly<Record<string, unknown>>> {
+  const { store } = stage.backend
+  const schedules = upTo(extent.schedules).map(scheduleOf)
+  const known = new Set((await store.list({ limit: mostListed })).map(({ id }) => id))
+  const ids = upTo(extent.jobs)
+    .map(idOf)
+    .filter((id) => known.has(id))
+  return {
+    jobs: (await store.list({ limit: mostListed })).map((record) => jobRecord(stage, record)),
+    counts: await store.counts({ oldest: true }),
+    paused: [await store.pausedQueues(), await store.pausedJobs()],
+    logs: await inTurn(ids, async (id) => [id, (await store.logs?.read(id, 0, mostListed)) ?? []]),
+    links: await inTurn(ids, async (id) => [id, (await store.links(id)).map(jobLink)]),
+    trees: await inTurn(upTo(extent.roots).map(rootOf), (root) => store.tree(root)),
+    leases: (await store.leases(upTo(extent.owners).map(ownerOf))).map((lease) => heldLease(stage, lease)),
+    workers: await store.workers.list(),
+    numbers: await numbersOf(stage),
+    schedules: await store.schedules.list(),
+    standings: await store.schedules.standings(),
+    occurrences: await inTurn(schedules, (schedule) => store.schedules.recent(schedule, farFuture, mostListed)),
+  }
+}
+
+/** How many of each there may be. */
+export interface Extent {
+  readonly jobs: number
+  readonly roots: number
+  readonly owners: number
+  readonly schedules: number
+}
+
+async function numbersOf(stage: Stage): Promise<readonly unknown[]> {
+  const ids = await stage.backend.store.numbers.find(stage.numbers)
+  return stage.numbers.map((number, index) => `${stage.nameOfNumber(number)}: ${ids[index]}`).sort()
+}
+
+async function inTurn<Item, Found>(items: readonly Item[], look: (item: Item) => Promise<Found>): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const item of items) found.push(await look(item))
+  return found
+}
+
+function upTo(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index)
+}

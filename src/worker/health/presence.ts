@@ -1,0 +1,66 @@
+import type { Clock, Timer } from '../../core/time/clock.ts'
+import type { WorkerPresence, WorkerStore } from '../../queue/contract/worker-store.ts'
+
+export interface PresenceOptions {
+  readonly workers: WorkerStore
+  readonly owner: string
+  readonly clock: Clock
+  readonly leaseMs: number
+  /** What the worker has to say now. */
+  readonly describe: () => WorkerPresence
+  readonly onError: (error: unknown) => void
+}
+
+/** A worker is seen at least so often, however long its leases are. */
+const longestSilenceMs = 10_000
+/** A worker that is silent for so many of its turns is taken for dead. */
+const missedTurns = 3
+
+/** Keeps the row that says that a worker lives. That it cannot be written is told once, and is no reason to stop working. */
+export class Presence {
+  readonly #options: PresenceOptions
+  readonly #intervalMs: number
+  #timer: Timer | undefined
+  #announcing: Promise<void> = Promise.resolve()
+  #isAnnounced = false
+  #isFailing = false
+  #stopped = false
+
+  constructor(options: PresenceOptions) {
+    this.#options = options
+    this.#intervalMs = Math.min(Math.floor(options.leaseMs / 3), longestSilenceMs)
+  }
+
+  /** Announces the worker now and from then on. */
+  start(): void {
+    this.#announcing = this.#announce()
+  }
+
+  /** For a worker that has most often ended before anybody could look. */
+  startLater(): void {
+    this.#timer = this.#options.clock.timer(this.#intervalMs, () => this.start(), { unref: true })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#timer?.cancel()
+    await this.#announcing
+    if (this.#isAnnounced) await this.#try(({ workers, owner }) => workers.leave(owner))
+  }
+
+  async #announce(): Promise<void> {
+    this.#isAnnounced = true
+    await this.#try(({ workers, describe }) => workers.announce(describe(), this.#intervalMs * missedTurns))
+    if (!this.#stopped) this.startLater()
+  }
+
+  async #try(call: (options: PresenceOptions) => Promise<void>): Promise<void> {
+    try {
+      await call(this.#options)
+      this.#isFailing = false
+    } catch (error) {
+      if (!this.#isFailing) this.#options.onError(error)
+      this.#isFailing = true
+    }
+  }
+}

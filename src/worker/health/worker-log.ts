@@ -1,0 +1,57 @@
+import { messageOf } from '../../core/errors.ts'
+import type { Events } from '../../core/events.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { ActiveRun } from '../../execution/attempt/active-run.ts'
+import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
+import type { BreakerChange, BreakerConfig } from './breaker.ts'
+import { breakerText } from './breaker-text.ts'
+import type { LoadChange } from './load-control.ts'
+import { loadText } from './load-text.ts'
+import { stallText } from './stall-text.ts'
+import { hasComputed, type Stall } from './stall-watch.ts'
+
+/** What a worker has to say of itself, to whoever reads its log and to whoever listens. */
+export class WorkerLog {
+  readonly #logger: Logger
+  readonly #events: Events<TreadleEvents>
+
+  constructor(logger: Logger, events: Events<TreadleEvents>) {
+    this.#logger = logger
+    this.#events = events
+  }
+
+  /** A call failed, and is made again. */
+  error(error: unknown): void {
+    this.#logger.error(`${messageOf(error)}; trying again`)
+    this.#events.emit('worker:error', { error })
+  }
+
+  /** A call failed, and is not: `what` says what came of it. */
+  failed(what: string, error: unknown): void {
+    this.#logger.error(`${what}: ${messageOf(error)}`)
+    this.#events.emit('worker:error', { error })
+  }
+
+  stalled(stall: Stall): void {
+    const { stalledMs, computedMs } = stall
+    const suspects = hasComputed(stall) ? stall.suspects : []
+    const [running, blamed] = [stall.running.map(eventOf), suspects.map(eventOf)]
+    this.#logger.warn(stallText(stall))
+    this.#events.emit('worker:stalled', { stalledMs, ...(computedMs !== undefined && { computedMs }), running, suspects: blamed })
+  }
+
+  breaker(change: BreakerChange, config: BreakerConfig): void {
+    const text = breakerText(change, config)
+    if (text !== undefined) this.#logger.warn(text)
+    this.#events.emit('worker:breaker', change)
+  }
+
+  load(change: LoadChange): void {
+    this.#logger.info(loadText(change))
+    this.#events.emit('worker:load', change)
+  }
+}
+
+function eventOf({ event }: ActiveRun): RunEvent {
+  return event
+}

@@ -1,0 +1,27 @@
+import { isAmong } from '../../core/text/name-pattern.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { ClaimableJob } from '../../queue/contract/contract.ts'
+
+/** The jobs that a worker asks for, made anew only when the definitions are others: there may be very many. */
+export class ClaimableJobs {
+  readonly #only: readonly string[] | null
+  #definitions: readonly JobDefinition[] = []
+  #jobs: readonly ClaimableJob[] = []
+
+  /** Names, of which some may be patterns; null is all. */
+  constructor(only: readonly string[] | null) {
+    this.#only = only
+  }
+
+  of(definitions: readonly JobDefinition[]): readonly ClaimableJob[] {
+    if (definitions === this.#definitions) return this.#jobs
+    this.#definitions = definitions
+    this.#jobs = definitions.filter(({ job, fields }) => fields.handler !== null && isAmong(this.#only, job)).map(claimable)
+    return this.#jobs
+  }
+}
+
+function claimable({ job, concurrency, fields: { rate, group } }: JobDefinition): ClaimableJob {
+  const hasLimits = group !== null && (group.concurrency !== null || group.rate !== null)
+  return { job, concurrency, rate, group: hasLimits ? { concurrency: group.concurrency, rate: group.rate } : null }
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '../../core/time/clock.ts'
+
+/** Those that wait until a worker has nothing under way. */
+export class IdleWaiters {
+  readonly #clock: Clock
+  readonly #isIdle: () => boolean
+  #waiters: (() => void)[] = []
+
+  constructor(clock: Clock, isIdle: () => boolean) {
+    this.#clock = clock
+    this.#isIdle = isIdle
+  }
+
+  /** Something has ended: it may have been the last. */
+  notice(): void {
+    if (this.#isIdle()) for (const resolve of this.#waiters.splice(0)) resolve()
+  }
+
+  /** Resolves at the latest after so long. */
+  wait(longestMs: number): Promise<void> {
+    if (this.#isIdle()) return Promise.resolve()
+    return new Promise((resolve) => {
+      const end = () => {
+        timer.cancel()
+        resolve()
+      }
+      const timer = this.#clock.timer(longestMs, end)
+      this.#waiters.push(end)
+    })
+  }
+}

@@ -1,0 +1,98 @@
+import type { Clock, Timer } from '../../core/time/clock.ts'
+import type { Keep } from '../../definition/definition.ts'
+import type { QueueBackend } from '../../queue/contract/contract.ts'
+import { type FinalState, finalStates } from '../../queue/contract/job-state.ts'
+import type { JobStore } from '../../queue/contract/store.ts'
+
+const rowsPerStep = 1_000
+const intervalMs = 60_000
+
+/** How long ended jobs are kept; what a job's definition says goes before what is said for all. */
+export interface Retention {
+  readonly all: Keep
+  readonly byJob: ReadonlyMap<string, Partial<Keep>>
+}
+
+/** Removes ended jobs that were kept long enough, in small steps. Never touches a job that could still run. */
+export async function prune(
+  { store, coordination }: QueueBackend,
+  retention: Retention,
+  clock: Clock,
+  mostSteps = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  if (store === undefined) return 0
+  let removed = 0
+  for (const state of finalStates) {
+    const special = [...retention.byJob].filter(([, keep]) => keep[state] !== undefined)
+    for (const [job, keep] of special) {
+      removed += await removeBefore(store, { state, job }, clock.now() - (keep[state] as number), mostSteps)
+    }
+    const others = { state, exceptJobs: special.map(([job]) => job) }
+    removed += await removeBefore(store, others, clock.now() - retention.all[state], mostSteps)
+  }
+  for (let step = 0; step < mostSteps; step++) {
+    if (((await coordination?.sweepKeys(rowsPerStep)) ?? 0) < rowsPerStep) break
+  }
+  return removed
+}
+
+interface Doomed {
+  readonly state: FinalState
+  readonly job?: string
+  readonly exceptJobs?: readonly string[]
+}
+
+async function removeBefore(store: JobStore, doomed: Doomed, finishedBefore: number, mostSteps: number): Promise<number> {
+  let removed = 0
+  for (let step = 0; step < mostSteps; step++) {
+    const count = await store.remove({ ...doomed, finishedBefore, limit: rowsPerStep })
+    removed += count
+    if (count < rowsPerStep) break
+  }
+  return removed
+}
+
+/** Looks for jobs that wait in vain, in small steps: that there is one is a mistake, but not one to wait for. */
+async function mend({ store }: QueueBackend, mostSteps: number): Promise<void> {
+  for (let step = 0; step < mostSteps; step++) {
+    const report = await store?.mend(rowsPerStep)
+    if (report === undefined || report.looked < rowsPerStep) return
+  }
+}
+
+/** Prunes once a minute while a worker runs, a bounded amount each time. */
+export class Maintenance {
+  readonly #prune: () => Promise<unknown>
+  readonly #clock: Clock
+  readonly #onError: (error: unknown) => void
+  #timer: Timer | undefined
+  #running: Promise<unknown> = Promise.resolve()
+  #stopped = false
+
+  constructor(backend: QueueBackend, retention: () => Retention, clock: Clock, onError: (error: unknown) => void) {
+    const stepsEachMinute = 50
+    this.#prune = async () => {
+      await mend(backend, stepsEachMinute)
+      await prune(backend, retention(), clock, stepsEachMinute)
+      await backend.store?.logs?.sweep(rowsPerStep)
+    }
+    this.#clock = clock
+    this.#onError = onError
+  }
+
+  start(): void {
+    this.#timer = this.#clock.timer(intervalMs, () => {
+      this.#running = this.#prune()
+        .catch(this.#onError)
+        .then(() => {
+          if (!this.#stopped) this.start()
+        })
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#timer?.cancel()
+    await this.#running
+  }
+}

@@ -1,0 +1,28 @@
+import type { QueueBackend } from '../../queue/contract/contract.ts'
+import { observedCall } from '../../telemetry/observed-calls.ts'
+import type { BackendCall, Observers } from '../../telemetry/observer.ts'
+import type { Breaker } from '../health/breaker.ts'
+
+/** The calls by which a worker lives. */
+export type QueueCalls = Pick<QueueBackend, 'lease' | 'settle' | 'extend'>
+
+/** The same calls; the breaker hears how each of them went. */
+export function countedCalls(backend: QueueCalls, breaker: Breaker, observers: Observers): QueueCalls {
+  async function counted<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await call()
+      breaker.succeeded()
+      return answer
+    } catch (error) {
+      breaker.failed(error)
+      throw error
+    }
+  }
+  const observed = <Answer>(name: BackendCall, call: () => Promise<Answer>) =>
+    counted(observers.isOn ? () => observedCall(name, observers, call) : call)
+  return {
+    lease: (request) => observed('lease', () => backend.lease(request)),
+    settle: (settlements) => observed('settle', () => backend.settle(settlements)),
+    extend: (tokens, leaseMs) => observed('extend', () => backend.extend(tokens, leaseMs)),
+  }
+}

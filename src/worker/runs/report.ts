@@ -1,0 +1,46 @@
+import { type Outcome, outcomeWords } from '../../execution/end/outcome.ts'
+
+/** What a worker did. */
+export interface RunReport {
+  /** Occurrences of schedules that were put into the queue. */
+  readonly enqueued: number
+  /** How often something of a schedule could not be put into the queue. */
+  readonly failedSchedules: number
+  readonly succeeded: number
+  readonly retried: number
+  readonly snoozed: number
+  /** Left to wait for their children. */
+  readonly waiting: number
+  readonly dead: number
+  readonly cancelled: number
+  readonly skipped: number
+  readonly lost: number
+  /** Given back unfinished. */
+  readonly released: number
+}
+
+export type Tally = { -readonly [Count in keyof RunReport]: RunReport[Count] }
+
+export function emptyTally(): Tally {
+  return {
+    enqueued: 0,
+    failedSchedules: 0,
+    succeeded: 0,
+    retried: 0,
+    snoozed: 0,
+    waiting: 0,
+    dead: 0,
+    cancelled: 0,
+    skipped: 0,
+    lost: 0,
+    released: 0,
+  }
+}
+
+export function addReport(tally: Tally, report: RunReport): void {
+  for (const name of Object.keys(tally) as (keyof RunReport)[]) tally[name] += report[name]
+}
+
+export function count(tally: Tally, outcome: Outcome['kind']): void {
+  tally[outcomeWords[outcome]]++
+}

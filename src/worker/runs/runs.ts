@@ -1,0 +1,278 @@
+import { Batcher } from '../../core/batcher.ts'
+import { TreadleError } from '../../core/errors.ts'
+import type { Events } from '../../core/events.ts'
+import { type Clock, stopwatch } from '../../core/time/clock.ts'
+import { formatDuration } from '../../core/time/duration.ts'
+import type { Keep } from '../../definition/definition.ts'
+import { storedProgress } from '../../envelope/progress.ts'
+import { openedLinks } from '../../execution/admit/handed-on.ts'
+import { ActiveRun, type StartGate } from '../../execution/attempt/active-run.ts'
+import { type ExecutionDeps, execute } from '../../execution/attempt/execute.ts'
+import type { RunServices } from '../../execution/attempt/run-context.ts'
+import { runLogger } from '../../execution/attempt/run-logger.ts'
+import { type EndingDeps, end, skipBehind } from '../../execution/end/end.ts'
+import { type Outcome, outcomeWords } from '../../execution/end/outcome.ts'
+import type { FinalReceipt } from '../../execution/end/sealing.ts'
+import type { TreadleEvents } from '../../execution/events.ts'
+import type { Lease, QueueBackend, SettleReceipt } from '../../queue/contract/contract.ts'
+import type { ProgressReport } from '../../queue/contract/store.ts'
+import { type Observers, waitedMs } from '../../telemetry/observer.ts'
+import { announce } from '../health/announce.ts'
+import type { ClaimedJob } from './claimed-job.ts'
+import type { JobLogs } from './job-logs.ts'
+import { count, type Tally } from './report.ts'
+import type { Settler } from './settler.ts'
+
+export interface RunsDeps extends Omit<ExecutionDeps, 'services'> {
+  readonly backend: QueueBackend
+  readonly clock: Clock
+  readonly logger: ExecutionDeps['services']['logger']
+  /** Stores what jobs log; null where nobody does. */
+  readonly logs: JobLogs | null
+  readonly events: Events<TreadleEvents>
+  readonly dispatchChild: RunServices['dispatchChild']
+  readonly observers: Observers
+}
+
+export interface RunsOptions {
+  readonly leaseMs: number
+  readonly settler: Settler
+  readonly gate: StartGate
+  readonly tally: Tally
+  /** A call failed, and is not made again. */
+  readonly onFailed: (what: string, error: unknown) => void
+  /** A run has ended, and its hand is free. */
+  readonly onEnded: (run: ActiveRun, durationMs: number) => void
+  /** What became of it is on disk. */
+  readonly onSettled: () => void
+  /** The job runs alone, and is given up if its worker dies once more. */
+  readonly isLastChance: (lease: Lease) => boolean
+}
+
+const mostReports = 1_000
+const mostBegins = 1_000
+const holdAgainMs = 1_000
+
+/** The jobs that a worker is running, each from its start until its end is on disk. */
+export class Runs {
+  readonly #deps: RunsDeps
+  readonly #options: RunsOptions
+  readonly #execution: ExecutionDeps
+  readonly #ending: EndingDeps
+  readonly #progress: Batcher<ProgressReport, undefined>
+  readonly #begins: Batcher<string, SettleReceipt>
+  readonly #active = new Map<string, ActiveRun>()
+
+  constructor(deps: RunsDeps, options: RunsOptions) {
+    const { backend, events, logger, logs, observers } = deps
+    this.#deps = deps
+    this.#options = options
+    this.#progress = new Batcher(async (reports) => {
+      await backend.store?.report(reports)
+      return []
+    }, mostReports)
+    this.#ending = { ...deps, settle: (settlement) => options.settler.settle(settlement) }
+    this.#begins = new Batcher((tokens) => backend.begin(tokens), mostBegins)
+    this.#execution = {
+      ...deps,
+      services: {
+        logger,
+        logOf: (run) => logs?.of(run) ?? null,
+        started: (run) => {
+          if (events.has('job:started')) events.emit('job:started', run.event)
+          if (observers.isOn) observers.started(run.lease.envelope, waitedMs(run.lease.envelope, this.#now()))
+        },
+        overran: (run, overrunMs) => {
+          const since = formatDuration(overrunMs)
+          runLogger(run.event, logger).warn(`was told to stop ${since} ago and has not ended; it keeps its slot until it does`)
+          events.emit('job:overrun', { ...run.event, overrunMs })
+        },
+        report: (token, progress) => this.#report(token, progress),
+        begin: async (token) => (await this.#begins.add(token)) === 'applied',
+        dispatchChild: deps.dispatchChild,
+        links: (waiter) => openedLinks(waiter, backend.store, deps.keys),
+        rootOf: async (id) => (await backend.store?.get(id))?.root ?? id,
+        recordOf: async (id) => (await backend.store?.get(id)) ?? null,
+        extend: async (token) => (await backend.extend([token], options.leaseMs))[0] === 'applied',
+      },
+    }
+  }
+
+  get size(): number {
+    return this.#active.size
+  }
+
+  /** Of a run that has ended its job itself there is no lease left. */
+  get tokens(): Iterable<string> {
+    return [...this.#active].filter(([, run]) => !run.isEnding).map(([token]) => token)
+  }
+
+  get running(): readonly ActiveRun[] {
+    return [...this.#active.values()]
+  }
+
+  start(job: ClaimedJob): void {
+    this.#start(this.#newRun(job))
+  }
+
+  /** So that a job that never began ends like any other, but its handler is not called. */
+  startCancelled(job: ClaimedJob): void {
+    const run = this.#newRun(job)
+    run.stop('cancelled')
+    this.#start(run)
+  }
+
+  /** Another worker has a job that had not begun here. */
+  dropLost(job: ClaimedJob): void {
+    count(this.#options.tally, 'lost')
+    this.#deps.observers.ended(job.lease.envelope, { outcome: 'lost', runMs: null, settleMs: null })
+    announce(this.#deps, this.#newRun(job), { kind: 'lost' }, 0)
+  }
+
+  /** False when none of them is meant. */
+  cancel(isMeant: (lease: Lease) => boolean): boolean {
+    const run = [...this.#active.values()].find(({ lease }) => isMeant(lease))
+    run?.stop('cancelled')
+    return run !== undefined
+  }
+
+  renewed(tokens: ReadonlySet<string>, sinceAsked: () => number): void {
+    for (const [token, run] of this.#active) if (tokens.has(token)) run.sinceAsked = sinceAsked
+  }
+
+  lose(token: string): void {
+    const run = this.#active.get(token)
+    if (run !== undefined && !run.isEnding) run.stop('lost')
+  }
+
+  /** Those of the leases whose job still runs here, under a lease that is lost by that. */
+  loseTwins(leases: readonly Lease[]): ReadonlySet<Lease> {
+    const running = new Map([...this.#active.values()].map((run) => [run.lease.envelope.id, run]))
+    const twins = leases.filter(({ envelope }) => running.has(envelope.id))
+    for (const { envelope } of twins) running.get(envelope.id)?.stop('lost')
+    return new Set(twins)
+  }
+
+  abort(): void {
+    for (const run of this.#active.values()) run.stop('shutdown')
+  }
+
+  #newRun({ lease, sinceAsked }: ClaimedJob): ActiveRun {
+    return new ActiveRun(lease, this.#deps.clock, this.#options.gate, sinceAsked)
+  }
+
+  #start(run: ActiveRun): void {
+    this.#active.set(run.lease.token, run)
+    void this.#run(run)
+  }
+
+  async #run(run: ActiveRun): Promise<void> {
+    const elapsedMs = stopwatch()
+    const isAlone = this.#options.isLastChance(run.lease)
+    const outcome = await this.#outcomeOf(run, isAlone)
+    const durationMs = elapsedMs()
+    // Until its end is written, the death of this worker is laid to it: nothing else begins before that.
+    if (isAlone) await this.#settle(run, outcome, durationMs)
+    this.#active.delete(run.lease.token)
+    this.#options.onEnded(run, durationMs)
+    if (!isAlone) await this.#settle(run, outcome, durationMs)
+    this.#options.onSettled()
+  }
+
+  /** Most may begin at once, and wait for nothing here. */
+  #outcomeOf(run: ActiveRun, isAlone: boolean): Promise<Outcome> {
+    return run.mayBegin && !isAlone ? execute(run, this.#execution) : this.#outcomeAfterWaiting(run, isAlone)
+  }
+
+  /** Nothing of the job is looked at before it is sure that it is held: filters and keys belong to its current holder. */
+  async #outcomeAfterWaiting(run: ActiveRun, isAlone: boolean): Promise<Outcome> {
+    await run.untilItMayBegin()
+    if (run.stopReason === 'lost') return { kind: 'lost' }
+    const refused = isAlone ? await this.#holdAlone(run.lease.token) : null
+    return refused ?? execute(run, this.#execution)
+  }
+
+  /** From here on the death of this worker is laid to this job. Where that cannot be written, it is tried again later. */
+  async #holdAlone(token: string): Promise<Outcome | null> {
+    const { leaseMs, onFailed } = this.#options
+    try {
+      const [receipt] = await this.#deps.backend.extend([token], leaseMs, true)
+      return receipt === 'applied' ? null : { kind: 'lost' }
+    } catch (error) {
+      onFailed('that a rescued job runs alone could not be written, so it is tried again later', error)
+      return { kind: 'snooze', delayMs: holdAgainMs }
+    }
+  }
+
+  async #settle(run: ActiveRun, outcome: Outcome, durationMs: number): Promise<void> {
+    let receipt: FinalReceipt = 'lost'
+    const { observers } = this.#deps
+    const settleMs = observers.isOn ? stopwatch() : null
+    run.trace?.settling(outcome)
+    try {
+      if (run.transaction?.completed) {
+        receipt = run.transaction.completed.receipt as FinalReceipt
+        await skipBehind(outcome, run.scheduled, this.#ending)
+      } else receipt = await end(run.lease, outcome, this.#ending, run.scheduled)
+    } catch (error) {
+      const { name, id } = run.event
+      this.#options.onFailed(`how ${name} (${id}) ended could not be written, so it will be run again`, error)
+    }
+    const settled = receipt === 'applied' ? outcome : await this.#otherwise(receipt, run.lease.envelope.id)
+    run.trace?.settled(settled)
+    this.#deps.logs?.ended(run, isKept(settled, this.#deps.keepOf(run.lease.envelope.job)))
+    count(this.#options.tally, settled.kind)
+    if (settleMs !== null)
+      observers.ended(run.lease.envelope, { outcome: outcomeWords[settled.kind], runMs: durationMs, settleMs: settleMs() })
+    announce(this.#deps, run, settled, durationMs)
+  }
+
+  /** What became of a job that did not end as its run did: its children, or somebody who asked it to stop, may have had the last word. */
+  async #otherwise(receipt: Exclude<FinalReceipt, 'applied'>, id: string): Promise<Outcome> {
+    switch (receipt) {
+      case 'lost':
+        return { kind: 'lost' }
+      case 'blocked':
+        return { kind: 'wait' }
+      case 'cancelled':
+        return { kind: 'cancelled' }
+      case 'failed':
+        return { kind: 'dead', reason: 'dependency', error: new TreadleError('RUN_FAILED', await this.#whyFailed(id)) }
+    }
+  }
+
+  async #whyFailed(id: string): Promise<string> {
+    const record = await this.#deps.backend.store?.get(id).catch(() => null)
+    return record?.errors.at(-1)?.message ?? 'A job that it made has failed'
+  }
+
+  /** By the clock of the queue, which has written when jobs are due. */
+  #now(): number {
+    return (this.#deps.schedulesClock ?? this.#deps.clock).now()
+  }
+
+  /** That a progress could not be written is no reason to fail the job. */
+  async #report(token: string, progress: string): Promise<void> {
+    try {
+      const job = this.#active.get(token)?.lease.envelope
+      // Of a run that has ended nothing is written.
+      if (job !== undefined) await this.#progress.add({ token, progress: storedProgress(progress, job, this.#deps.keys) })
+    } catch (error) {
+      this.#options.onFailed('the progress of a job could not be written', error)
+    }
+  }
+}
+
+/** Whether there is still such a job. */
+function isKept({ kind }: Outcome, keep: Keep): boolean {
+  switch (kind) {
+    case 'done':
+      return keep.succeeded > 0
+    case 'dead':
+    case 'cancelled':
+    case 'skipped':
+      return keep[kind] > 0
+    default:
+      return true
+  }
+}

@@ -1,0 +1,130 @@
+import { type Clock, stopwatchOf } from '../../core/time/clock.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { Lease, QueueLimits, Rate } from '../../queue/contract/contract.ts'
+import { isSameRate } from '../../queue/contract/limits.ts'
+import { nextTokenAt, type RateLog, withTaken } from '../../queue/limits/rate-window.ts'
+
+export interface StartRatesOptions {
+  readonly definitions: () => readonly JobDefinition[]
+  readonly queueLimits: readonly QueueLimits[]
+  readonly clock: Clock
+}
+
+/** What the rates of one job have let through; null where it has no such rate. */
+interface JobStarts {
+  readonly all: ScopeStarts | null
+  readonly groups: ScopeStarts | null
+}
+
+/** Jobs are held back before they take a slot, and where that was not enough, before their handlers are called. */
+export interface StartPace {
+  readonly runs: StartRates
+  readonly handlers: StartRates
+}
+
+export function startPace(options: StartRatesOptions): StartPace {
+  return { runs: new StartRates(options), handlers: new StartRates(options) }
+}
+
+/**
+ * Counts starts in this process against the rates of jobs, groups and queues. The queue counts claims; between a claim and a start
+ * lies what the worker had to wait for. Time is measured so that nobody can set it: it may be too short, never too long.
+ */
+export class StartRates {
+  readonly #options: StartRatesOptions
+  readonly #elapsedMs: () => number
+  readonly #queues: ReadonlyMap<string, ScopeStarts>
+  #definitions: readonly JobDefinition[] = []
+  #jobs: ReadonlyMap<string, JobStarts> = new Map()
+
+  constructor(options: StartRatesOptions) {
+    this.#options = options
+    this.#elapsedMs = stopwatchOf(options.clock)
+    this.#queues = new Map(
+      options.queueLimits.flatMap(({ queue, rate }) => (rate === null ? [] : [[queue, new ScopeStarts(rate)]])),
+    )
+  }
+
+  /** How long its rates hold it back; 0 where it may start now. */
+  heldMs(lease: Lease): number {
+    if (!this.#hasRates) return 0
+    const now = this.#elapsedMs()
+    let heldMs = 0
+    this.#each(lease, (starts, scope) => {
+      heldMs = Math.max(heldMs, starts.heldMs(scope, now))
+    })
+    return heldMs
+  }
+
+  started(lease: Lease): void {
+    if (!this.#hasRates) return
+    const now = this.#elapsedMs()
+    this.#each(lease, (starts, scope) => starts.started(scope, now))
+  }
+
+  get #hasRates(): boolean {
+    const definitions = this.#options.definitions()
+    if (definitions !== this.#definitions) {
+      this.#definitions = definitions
+      this.#jobs = ratesOf(definitions, this.#jobs)
+    }
+    return this.#jobs.size > 0 || this.#queues.size > 0
+  }
+
+  #each({ envelope: { job, queue, group } }: Lease, visit: (starts: ScopeStarts, scope: string) => void): void {
+    const starts = this.#jobs.get(job)
+    if (starts?.all) visit(starts.all, job)
+    if (starts?.groups && group !== null) visit(starts.groups, group)
+    const queueStarts = this.#queues.get(queue)
+    if (queueStarts !== undefined) visit(queueStarts, queue)
+  }
+}
+
+/** Only of those that have a rate. What was counted under the same rate before still counts. */
+function ratesOf(definitions: readonly JobDefinition[], before: ReadonlyMap<string, JobStarts>): ReadonlyMap<string, JobStarts> {
+  const jobs = new Map<string, JobStarts>()
+  for (const { job, fields } of definitions) {
+    const known = before.get(job)
+    const all = startsUnder(fields.rate, known?.all)
+    const groups = startsUnder(fields.group?.rate, known?.groups)
+    if (all !== null || groups !== null) jobs.set(job, { all, groups })
+  }
+  return jobs
+}
+
+function startsUnder(rate: Rate | null | undefined, known: ScopeStarts | null | undefined): ScopeStarts | null {
+  if (!rate) return null
+  return known && isSameRate(known.rate, rate) ? known : new ScopeStarts(rate)
+}
+
+/** The starts under one rate that its window still holds, of each scope apart: of one job, one queue, or each group of a job. */
+class ScopeStarts {
+  readonly rate: Rate
+  /** The one that started last is the last. */
+  readonly #logs = new Map<string, RateLog>()
+
+  constructor(rate: Rate) {
+    this.rate = rate
+  }
+
+  heldMs(scope: string, now: number): number {
+    const log = this.#logs.get(scope)
+    return log === undefined ? 0 : nextTokenAt(log, this.rate, now) - now
+  }
+
+  started(scope: string, now: number): void {
+    const log = withTaken(this.#logs.get(scope) ?? [], this.rate, now, 1)
+    this.#logs.delete(scope)
+    this.#logs.set(scope, log)
+    this.#forgetBefore(now - this.rate.perMs)
+  }
+
+  /** Each scope is forgotten once, so that the cost does not grow with how many there were. */
+  #forgetBefore(begin: number): void {
+    for (const [scope, log] of this.#logs) {
+      const [last] = log.at(-1) ?? [begin]
+      if (last > begin) return
+      this.#logs.delete(scope)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { silentLogger } from '../../core/logger.ts'
+import type { JobDefinition } from '../../definition/definition.ts'
+import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { ScheduleStanding, ScheduleStore } from '../../queue/contract/schedule-store.ts'
+import type { Followed } from './followed.ts'
+import { FollowedSchedules } from './followed-schedules.ts'
+import { type PlannedOccurrence, planFrozen, planOccurrences, planUpTo } from './occurrence-plan.ts'
+import { StoredSchedules } from './stored-schedules.ts'
+
+/** What a pass would do with one schedule. */
+export interface DryRun {
+  readonly schedule: string
+  readonly job: string
+  readonly timezone: string
+  /** Why the schedule is left alone, or null where it is followed. */
+  readonly leftOut: 'disabled' | 'environment' | 'paused' | null
+  readonly occurrences: readonly DryOccurrence[]
+}
+
+/** An occurrence that a pass would store, or that is stored already. */
+export interface DryOccurrence extends Pick<PlannedOccurrence, 'at' | 'why'> {
+  /** It is in the store already, so a pass would not store it again. */
+  readonly stored: boolean
+}
+
+export interface DryRunOptions {
+  readonly definitions: readonly JobDefinition[]
+  readonly schedules: ScheduleStore
+  readonly keys: KeyRing | null
+  readonly environment: string | null
+  readonly now: number
+  /** The instant to look at in place of now. */
+  readonly at: number | null
+}
+
+/** Looks at what a pass would store, and stores nothing. */
+export async function dryRun(options: DryRunOptions): Promise<readonly DryRun[]> {
+  const { definitions, schedules, environment, now, at } = options
+  const coded = new FollowedSchedules(() => definitions, environment).all
+  const followed = [...coded, ...(await storedOnes(options))]
+  const names = followed.map(({ name }) => name)
+  const standings = new Map((await schedules.standings(names)).map((standing) => [standing.name, standing]))
+  const plans = followed.map(({ name, job, misfire, schedule, version, lastAt }) => {
+    const { timezone } = schedule
+    const standing = standings.get(name) ?? newcomer(name, version, now)
+    const plan =
+      at === null
+        ? planUpTo(lastAt, planOccurrences(schedule, misfire, standing, { now, horizonMs: 0 }))
+        : planFrozen(schedule, at)
+    return { schedule: name, job, timezone, isPaused: standing.paused, planned: standing.paused ? [] : plan.occurrences }
+  })
+  const keys = plans.flatMap(({ schedule, planned }) => planned.map(({ at }) => ({ schedule, at })))
+  const found = (await schedules.find(keys)).values()
+  const runs = plans.map(({ schedule, job, timezone, isPaused, planned }) => ({
+    schedule,
+    job,
+    timezone,
+    leftOut: isPaused ? ('paused' as const) : null,
+    occurrences: planned.map(({ at, why }) => ({ at, why, stored: found.next().value !== null })),
+  }))
+  return [...runs, ...leftOut(definitions, environment)]
+}
+
+/** Those that are not followed are left out, without a word. */
+async function storedOnes({ definitions, schedules, keys }: DryRunOptions): Promise<readonly Followed[]> {
+  const stored = new StoredSchedules({ definitions: () => definitions, keys, logger: silentLogger, onError: () => {} })
+  for (let since = 0, hasMore = true; hasMore; ) {
+    const changes = await schedules.changes(since, 1_000)
+    stored.apply(changes.changed)
+    since = changes.revision
+    hasMore = changes.hasMore
+  }
+  return stored.all
+}
+
+function newcomer(name: string, version: string, now: number): ScheduleStanding {
+  return { name, version, since: now, paused: false, latest: null }
+}
+
+function leftOut(definitions: readonly JobDefinition[], environment: string | null): readonly DryRun[] {
+  return definitions
+    .filter((definition) => definition.fields.schedule !== null && !definition.isFollowedIn(environment))
+    .map(({ job, fields }) => ({
+      schedule: job,
+      job,
+      timezone: fields.schedule?.timezone ?? 'UTC',
+      leftOut: fields.enabled ? 'environment' : 'disabled',
+      occurrences: [],
+    }))
+}

@@ -1,0 +1,165 @@
+import type { OccurrenceRecord, ScheduleStanding } from '../../queue/contract/schedule-store.ts'
+import { catchUpLimits, isMissed, isMissedRepeat, type MisfirePolicy, madeUpFor, missedBefore } from '../../scheduling/misfire.ts'
+import { catchUp } from '../../scheduling/repeating/catch-up.ts'
+import type { CalendarSchedule, RepeatSchedule, Schedule } from '../../scheduling/schedule.ts'
+
+/** What a pass means to do for one schedule. */
+export interface OccurrencePlan {
+  readonly occurrences: readonly PlannedOccurrence[]
+  /** When the schedule is due next, as far as anybody can know. */
+  readonly nextAt: number | null
+  /** Occurrences before this that were stored ahead and that nobody has begun are past their policy. */
+  readonly skipBefore: number | null
+  /** The occurrence that is due, and that somebody may still begin: from now on it is late, and not missed. Only a repeat needs to be told. */
+  readonly due: number | null
+  /** How many that were never stored are left out, up to a bound. */
+  readonly leftOut: number
+  /** Nothing of it will ever be due again. */
+  readonly isOver?: true
+}
+
+/** No more than so many are counted: a schedule of each second leaves out very many in a week. */
+export const mostLeftOut = 1_000
+
+export interface PlannedOccurrence {
+  readonly at: number
+  readonly why: 'missed' | 'current' | 'next'
+  /** The occurrence that must be the latest one for this to be stored; null is none. Absent where the instant itself is enough. */
+  readonly follows?: number | null
+}
+
+export interface Moment {
+  readonly now: number
+  /** All occurrences up to so long after now are stored ahead, and always one more. */
+  readonly horizonMs: number
+}
+
+const nothing: OccurrencePlan = { occurrences: [], nextAt: null, skipBefore: null, due: null, leftOut: 0 }
+
+export function planOccurrences(
+  schedule: Schedule,
+  policy: MisfirePolicy,
+  standing: ScheduleStanding,
+  moment: Moment,
+): OccurrencePlan {
+  if (standing.paused) return nothing
+  return schedule.kind === 'calendar'
+    ? planCalendar(schedule, policy, standing, moment)
+    : planRepeat(schedule, policy, standing, moment.now)
+}
+
+/** Goes on from `end`, up to which all is stored: a scheduler that is on time, or late by no more than a few runs. */
+export function planOnward(schedule: CalendarSchedule, end: number, { now, horizonMs }: Moment): OccurrencePlan {
+  const onward = occurrencesAfter(schedule, end, now + horizonMs)
+  const nextAt = end > now ? schedule.next(now) : (onward.find((at) => at > now) ?? null)
+  return { ...nothing, nextAt, occurrences: onward.map((at) => ({ at, why: at > now ? 'next' : 'current' })) }
+}
+
+/** As if it were this instant: only what falls on it, nothing before and nothing ahead. */
+export function planFrozen(schedule: Schedule, at: number): OccurrencePlan {
+  const current = schedule.kind === 'calendar' ? schedule.current(at) : null
+  return current === null ? nothing : { ...nothing, occurrences: [{ at: current, why: 'current' }] }
+}
+
+/** Without what lies after the last instant at which a schedule may be due. A calendar's own times end there already. */
+export function planUpTo(lastAt: number | null, plan: OccurrencePlan): OccurrencePlan {
+  if (lastAt === null || plan.nextAt === null || plan.nextAt <= lastAt) return plan
+  return { ...plan, occurrences: plan.occurrences.filter(({ at }) => at <= lastAt), nextAt: null, isOver: true }
+}
+
+function planCalendar(
+  schedule: CalendarSchedule,
+  policy: MisfirePolicy,
+  { since, latest }: ScheduleStanding,
+  { now, horizonMs }: Moment,
+): OccurrencePlan {
+  const seenUntil = Math.max(since, latest?.at ?? since)
+  const current = schedule.current(now)
+  // A schedule that is new, or was resumed or changed, begins with what comes after that: not with a minute that had begun before.
+  const isAfter = current !== null && (latest === null ? current >= since : current > since)
+  const isCurrentMeant = isAfter && !isMissed(schedule, policy, current, now)
+  const madeUp = madeUpFor(schedule, policy, seenUntil, now)
+  const missed = madeUp.filter((at) => at !== current)
+  const ahead = occurrencesAfter(schedule, now, now + horizonMs)
+  return {
+    occurrences: [
+      ...missed.map((at) => ({ at, why: 'missed' as const })),
+      ...(isCurrentMeant ? [{ at: current, why: 'current' as const }] : []),
+      ...ahead.map((at) => ({ at, why: 'next' as const })),
+    ],
+    nextAt: ahead[0] ?? null,
+    due: null,
+    skipBefore: skipBefore(schedule, policy, latest, madeUp, now),
+    leftOut: leftOut(schedule, seenUntil, missed[0] ?? (isCurrentMeant ? current : now + 1)),
+  }
+}
+
+function leftOut(schedule: CalendarSchedule, seenUntil: number, before: number): number {
+  let count = 0
+  for (let at = schedule.next(seenUntil); at !== null && at < before && count < mostLeftOut; at = schedule.next(at)) count++
+  return count
+}
+
+function skipBefore(
+  schedule: CalendarSchedule,
+  policy: MisfirePolicy,
+  latest: ScheduleStanding['latest'],
+  madeUp: readonly number[],
+  now: number,
+): number | null {
+  if (latest === null || latest.at > now) return null
+  // Of more than the cap allows the latest ones count, whether they were stored ahead or are made up for now.
+  const isFull = policy.kind === 'all' && madeUp.length === policy.cap
+  const before = isFull ? (madeUp[0] as number) : missedBefore(schedule, policy, now)
+  return latest.at < before ? before : null
+}
+
+/** A schedule of each second, a minute ahead, stays far below this. */
+const mostAhead = 5_000
+
+/** Up to `until`, and the first one after it. */
+function occurrencesAfter(schedule: CalendarSchedule, afterMs: number, until: number): readonly number[] {
+  const ahead: number[] = []
+  let at = schedule.next(afterMs)
+  while (at !== null && ahead.length < mostAhead) {
+    ahead.push(at)
+    if (at > until) break
+    at = schedule.next(at)
+  }
+  return ahead
+}
+
+/** A repeat waits for the end of its last run; the store lets only one scheduler add what follows it. */
+function planRepeat(
+  schedule: RepeatSchedule,
+  policy: MisfirePolicy,
+  { latest, since }: ScheduleStanding,
+  now: number,
+): OccurrencePlan {
+  if (latest === null) {
+    const at = Math.floor(now / 1_000) * 1_000
+    return { ...nothing, occurrences: [{ at, why: 'current', follows: null }] }
+  }
+  if (latest.outcome === null) {
+    if (latest.at > now) return { ...nothing, nextAt: latest.at }
+    if (isMissedRepeat(schedule, policy, latest.at, now)) return { ...nothing, skipBefore: latest.at + 1 }
+    return { ...nothing, due: latest.at }
+  }
+  const at = Math.max(afterRun(schedule, policy, latest, since, now), latest.at + 1_000)
+  return { ...nothing, nextAt: at, occurrences: [{ at, why: at > now ? 'next' : 'current', follows: latest.at }] }
+}
+
+function afterRun(schedule: RepeatSchedule, policy: MisfirePolicy, latest: OccurrenceRecord, since: number, now: number): number {
+  // A repeat counts in whole seconds, and must not begin a part of one too soon.
+  const finishedAt = Math.ceil((latest.finishedAt ?? latest.at) / 1_000) * 1_000
+  const run = { scheduledAt: latest.at, startedAt: latest.startedAt ?? finishedAt, finishedAt }
+  const following = schedule.following(run)
+  if (following < since) return afterBreak(schedule, following, since)
+  return catchUp(schedule, following, now, catchUpLimits(policy))
+}
+
+/** What fell into a pause is not made up for. */
+function afterBreak(schedule: RepeatSchedule, following: number, since: number): number {
+  const resumedAt = Math.ceil(since / 1_000) * 1_000
+  return Math.max(resumedAt, catchUp(schedule, following, since, { withinMs: 0, cap: 0 }))
+}

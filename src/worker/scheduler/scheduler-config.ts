@@ -1,0 +1,41 @@
+import { parseDuration } from '../../core/time/duration.ts'
+import { parseInstant } from '../../core/time/instant.ts'
+import { durationOr, isSwitch, isWithin, readOr } from '../option-values.ts'
+import type { AnyWorkOptions, WorkKind } from '../options.ts'
+
+/** How the schedules are followed, or null where they are not. */
+export interface SchedulerConfig {
+  readonly isSingle: boolean
+  /** Null is from occurrence to occurrence. */
+  readonly tickMs: number | null
+  readonly maxOverruns: number | null
+  /** The instant to look at in place of now. */
+  readonly at: number | null
+}
+
+const minTickMs = 1_000
+const maxTickMs = 3_600_000
+
+/** Of options that `workerConfig` has found sound. */
+export function schedulerConfig(options: AnyWorkOptions, kind: WorkKind): SchedulerConfig | null {
+  const { scheduler = true, tick = 60_000, maxOverruns = 5, at } = options
+  if (scheduler === false) return null
+  return {
+    isSingle: scheduler === 'single',
+    tickMs: kind === 'daemon' ? parseDuration(tick, 'tick') : null,
+    maxOverruns: kind === 'daemon' && maxOverruns > 0 ? maxOverruns : null,
+    at: at === undefined ? null : parseInstant(at, 'at'),
+  }
+}
+
+export function schedulerProblems({ scheduler, tick, maxOverruns = 5, at }: AnyWorkOptions): readonly string[] {
+  const problems: string[] = []
+  const tickMs = durationOr(60_000, tick, 'tick', problems)
+  readOr(0, () => (at === undefined ? 0 : parseInstant(at, 'at')), problems)
+  if (!isSwitch(scheduler) && scheduler !== 'single')
+    problems.push(`scheduler must be true, false or 'single', got ${String(scheduler)}`)
+  if (!isWithin(tickMs, minTickMs, maxTickMs)) problems.push(`tick must be from 1s to 1h, got ${tickMs} ms`)
+  if (!isWithin(maxOverruns, 0, 1_000_000)) problems.push(`maxOverruns must be a whole number, got ${maxOverruns}`)
+  if (at !== undefined && scheduler === false) problems.push('at has no meaning without the scheduler')
+  return problems
+}

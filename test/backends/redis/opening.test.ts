@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { silentLogger } from '../../../src/core/logger.ts'
+import { openRedis, openRedisUpkeep } from '../../../src/engines/redis/index.ts'
+import { canStart, ownServices } from '../../services.ts'
+import { freshPrefix, openFresh, rawClient, redisUrl } from '../redis-ground.ts'
+
+describe('options of a queue in Redis', () => {
+  test.each([
+    [{}, 'give either a url or a client'],
+    [{ url: 'http://localhost' }, 'write its url as redis://'],
+    [{ url: 'redis://localhost?prefix={a}' }, 'prefix must be'],
+    [{ url: 'redis://localhost?prefx=a' }, 'did you mean "prefix"'],
+    [{ url: 'redis://localhost?timeout=1ms' }, 'at least 100ms'],
+    [{ url: 'redis://localhost?cluster=yes' }, 'cluster must be true or false'],
+    [{ url: 'redis://localhost?cluster=true&sentinel=main' }, 'either cluster or sentinel'],
+  ])('%j is refused: %s', async (options, problem) => {
+    await expect(openRedis(options)).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(problem) })
+  })
+
+  test('a server that is not there is told soon', async () => {
+    const opening = openRedis({ url: 'redis://127.0.0.1:1', timeout: '100ms', logger: silentLogger })
+    await expect(opening).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+  })
+})
+
+describe.skipIf(redisUrl() === null)('a client of the program', () => {
+  test('serves the queue, and stays open when that is closed', async () => {
+    await using client = await rawClient()
+    const backend = await openRedis({ client, prefix: freshPrefix(), logger: silentLogger })
+    expect(await backend.store.counts()).toEqual([])
+    await backend[Symbol.asyncDispose]()
+    expect(await client.call('PING')).toBe('PONG')
+  })
+
+  test('valkey:// is the same as redis://', async () => {
+    const backend = await openFresh({ url: (redisUrl() ?? '').replace('redis:', 'valkey:') })
+    expect(await backend.store.counts()).toEqual([])
+    await backend[Symbol.asyncDispose]()
+  })
+})
+
+describe.skipIf(!canStart('redis'))('the settings of a server', { timeout: 60_000 }, () => {
+  let services: Awaited<ReturnType<typeof ownServices>>
+  beforeAll(async () => {
+    services = await ownServices(['redis'], { durable: true })
+  })
+  afterAll(() => services.stop())
+
+  const configure = async (name: string, value: string) => {
+    await using client = await rawClient(services.urls.redis)
+    await client.call('CONFIG', 'SET', name, value)
+  }
+  const findings = async () => {
+    await using upkeep = await openRedisUpkeep({ url: services.urls.redis })
+    return new Map((await upkeep.diagnose()).map(({ check, verdict, found }) => [check, { verdict, found }]))
+  }
+
+  test('one that evicts is refused, unless that is asked for', async () => {
+    await configure('maxmemory-policy', 'allkeys-lru')
+    const options = { url: services.urls.redis, prefix: freshPrefix(), logger: silentLogger }
+    await expect(openRedis(options)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('allkeys-lru'),
+    })
+    const backend = await openRedis({ ...options, allowEviction: true })
+    await backend[Symbol.asyncDispose]()
+    expect((await findings()).get('eviction')?.verdict).toBe('problem')
+    await configure('maxmemory-policy', 'noeviction')
+    expect((await findings()).get('eviction')?.verdict).toBe('ok')
+  })
+
+  test('what a crash can lose is told', async () => {
+    const told: string[] = []
+    const logger = { ...silentLogger, info: (text: string) => told.push(text), warn: (text: string) => told.push(text) }
+    const open = async () => {
+      const backend = await openRedis({ url: services.urls.redis, prefix: freshPrefix(), logger })
+      await backend[Symbol.asyncDispose]()
+      return told.splice(0)
+    }
+    expect(await open()).toEqual([])
+    expect((await findings()).get('durability')).toMatchObject({ verdict: 'ok' })
+    await configure('appendfsync', 'everysec')
+    expect(await open()).toEqual([expect.stringContaining('the last second')])
+    expect((await findings()).get('durability')).toMatchObject({ verdict: 'warning' })
+    await configure('appendonly', 'no')
+    expect(await open()).toEqual([expect.stringContaining('loses all jobs')])
+    expect((await findings()).get('durability')).toMatchObject({ verdict: 'problem' })
+  })
+})

@@ -1,0 +1,88 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { treadle } from '../../dist/index.js'
+import { type DashboardViewer, dashboard } from '../../dist/server/dashboard/index.js'
+
+const limited: DashboardViewer = { role: 'read', user: 'ada', queues: ['mail'] }
+
+/** A visible job whose workflow began with a hidden one, which failed with a secret. */
+async function looking() {
+  const jobs = treadle('memory:')
+  let viewer: DashboardViewer | null = limited
+  const shown = dashboard(jobs, { authorize: () => viewer })
+  onTestFinished(async () => {
+    await shown.close()
+    await jobs.close()
+  })
+  const hidden = jobs
+    .define('acme-merger', async () => {
+      throw new Error('card 4111 was declined')
+    })
+    .queue('billing')
+    .retries(0, { jitter: 'none' })
+  const first = await hidden.dispatch()
+  const second = await jobs
+    .define('mail-x', async (_: object) => {})
+    .queue('mail')
+    .dispatch({}, { dependsOn: [first] })
+  const child = jobs.define('mail-child', async (_: object) => {}).queue('mail')
+  const boss = jobs.define('acme-boss', async (_: unknown, ctx) => void (await ctx.dispatchChild(child, {}))).queue('billing')
+  const parent = await boss.dispatch()
+  await jobs.run()
+  const ask = (path: string) =>
+    shown.fetch(new Request(`http://localhost${path}`, { headers: { 'sec-fetch-site': 'same-origin' } }))
+  const text = async (path: string) => {
+    const answer = await ask(path)
+    expect(answer.status, path).toBe(200)
+    return answer.text()
+  }
+  return { jobs, ask, text, first, second, parent, become: (other: DashboardViewer | null) => (viewer = other) }
+}
+
+describe('who may see one queue', () => {
+  test.each(['error:"card 4111"', 'acme-merger', '-error:nothing error:declined'])(
+    'finds no hidden text by the filter %s',
+    async (filter) => {
+      const { text, become } = await looking()
+      const path = `/-/jobs?q=${encodeURIComponent(filter)}`
+      expect(JSON.parse(await text(path)).jobs).toEqual([])
+      become({ role: 'read', user: 'all' })
+      expect(JSON.parse(await text(path)).jobs).not.toEqual([])
+    },
+  )
+
+  test('finds its own jobs whether or not the hidden text is left out', async () => {
+    const { text, second } = await looking()
+    const found = JSON.parse(await text(`/-/jobs?q=${encodeURIComponent('-error:"card 4111"')}`)).jobs
+    expect(found.map(({ id }: { id: string }) => id)).toContain(second.id)
+  })
+
+  test('sees no workflow whose root is hidden', async () => {
+    const { text, parent, become } = await looking()
+    expect(JSON.parse(await text('/-/workflows')).workflows).toEqual([])
+    become({ role: 'read', user: 'all' })
+    expect(JSON.parse(await text('/-/workflows')).workflows).toMatchObject([{ root: parent.id, name: 'acme-boss', total: 2 }])
+  })
+
+  test('sees of workers only the names of jobs that its queue has had', async () => {
+    const { jobs, text } = await looking()
+    const worked = jobs.work({ signals: false })
+    onTestFinished(async () => {
+      await jobs.stop()
+      await worked
+    })
+    await expect.poll(() => text('/-/view?topic=workers'), { timeout: 60_000 }).toContain('mail-x')
+    expect(await text('/-/view?topic=workers')).not.toContain('acme-merger')
+  })
+})
+
+test('a stream ends when its viewer may look no longer, however much there is to tell', async () => {
+  const { jobs, ask, become } = await looking()
+  const stream = (await ask('/-/events?topic=overview')).body as ReadableStream<Uint8Array>
+  const reader = stream.getReader()
+  expect((await reader.read()).done).toBe(false)
+  become(null)
+  await jobs.define('more', async () => {}).dispatch()
+  let isOver = false
+  while (!isOver) isOver = (await reader.read()).done
+  expect(isOver).toBe(true)
+})

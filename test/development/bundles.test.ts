@@ -1,0 +1,130 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createContext, runInContext } from 'node:vm'
+import { type BuildOptions, build } from 'esbuild'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+async function bundled(text: string, options: BuildOptions) {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: text, resolveDir: root },
+    bundle: true,
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    // Not the paths of this repository: what is published is bundled.
+    tsconfigRaw: '{}',
+    ...options,
+  } as BuildOptions & { readonly write: false; readonly metafile: true })
+  return { code: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
+}
+
+describe('treadle/client in a browser', () => {
+  const text = `import { ServerProblem, treadleClient } from 'treadle/client'
+    globalThis.made = treadleClient({ url: globalThis.url, token: 'a token' })
+    globalThis.ServerProblem = ServerProblem`
+
+  test('is a bundle without anything of Node', async () => {
+    const { inputs } = await bundled(text, { platform: 'browser', format: 'iife' })
+    const ofNode = Object.values(inputs).flatMap(({ imports }) => imports.filter(({ path }) => path.startsWith('node:')))
+    expect(ofNode).toEqual([])
+  })
+
+  test('runs where there is no process and no Buffer, and calls a server', async () => {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url} ${request.headers.authorization}`)
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ lines: [], dropped: 0, last: 0 }))
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { code } = await bundled(text, { platform: 'browser', format: 'iife' })
+    const {
+      fetch,
+      URL,
+      URLSearchParams,
+      AbortController,
+      AbortSignal,
+      TextEncoder,
+      performance,
+      crypto,
+      setTimeout,
+      clearTimeout,
+    } = globalThis
+    const web = {
+      fetch,
+      URL,
+      URLSearchParams,
+      AbortController,
+      AbortSignal,
+      TextEncoder,
+      performance,
+      crypto,
+      setTimeout,
+      clearTimeout,
+    }
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const page = createContext({ ...web, url })
+    runInContext(code, page)
+    expect(await page.made.jobs.logs('7', { after: 3 })).toEqual({ lines: [], dropped: 0, last: 0 })
+    expect(asked).toEqual([expect.stringMatching(/^GET \/.*\/jobs\/7\/logs\?after=3 Bearer a token$/)])
+  })
+})
+
+describe('a program for Node that has Treadle in its bundle', () => {
+  const external = ['pg', 'mysql2', 'mysql2/promise', '@azure/service-bus', 'jiti', '@photostructure/sqlite', 'undici']
+
+  test.each(['cjs', 'esm'] as const)('works on a queue in memory, as %s', async (format) => {
+    const { status, out } = await run(
+      `import { treadle } from 'treadle'
+       const main = async () => {
+         const jobs = treadle('memory:', { unsigned: true })
+         const run = await jobs.define('add', (n) => n + 1).dispatch(1)
+         await jobs.run()
+         console.log(await run.result())
+         await jobs.close()
+       }
+       main()`,
+      { format, external },
+    )
+    expect({ status, out }).toEqual({ status: 0, out: '2\n' })
+  })
+
+  test('is told which line to add where it needs the files of the package', async () => {
+    const { out } = await run(
+      `import { treadle } from 'treadle'
+       const main = async () => {
+         const jobs = treadle('memory:', { unsigned: true })
+         await jobs.define('alone', () => {}).isolate('thread', { from: '/nowhere.mjs' }).dispatch()
+         jobs.on('job:dead', ({ error }) => console.log(error.code, error.message))
+         await jobs.run()
+         await jobs.close()
+       }
+       main()`,
+      { format: 'cjs', external },
+    )
+    expect(out).toMatch(
+      /^PACKAGE_BUNDLED Treadle was bundled .*serverExternalPackages: \['treadle'\] in next\.config.*external: \['treadle'\]/,
+    )
+  })
+
+  async function run(text: string, options: BuildOptions) {
+    const { code } = await bundled(text, { platform: 'node', ...options })
+    const folder = mkdtempSync(join(tmpdir(), 'treadle-bundle-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, options.format === 'cjs' ? 'main.cjs' : 'main.mjs')
+    // What esbuild itself advises for CommonJS packages in a bundle of ESM.
+    const banner = "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);\n"
+    writeFileSync(file, options.format === 'cjs' ? code : banner + code)
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' })
+    return { status, out: stdout + (status === 0 ? '' : stderr) }
+  }
+})

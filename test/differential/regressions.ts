@@ -1,0 +1,179 @@
+import type { Program } from '../../src/testing/differential/index.ts'
+
+/** Programs on which engines once disagreed, and what about. Paste the smallest program of a new difference here. */
+export const regressions: Readonly<Record<string, Program>> = {
+  'a job that is put back waits for one that came after it had failed for want of it': {
+    operations: [
+      { op: 'send', jobs: [{ id: 9, waitsFor: [{ on: 11 }] }] },
+      { op: 'send', jobs: [{ id: 11 }] },
+      { op: 'retry', ids: [9] },
+      { op: 'lease' },
+      { op: 'settle', leases: [{ id: 11 }] },
+      { op: 'lease' },
+    ],
+  },
+  'a job that is there is found by its id, whoever has its key by now': {
+    operations: [
+      { op: 'send', jobs: [{ id: 6 }] },
+      { op: 'send', jobs: [{ id: 11, unique: 0 }] },
+      { op: 'send', jobs: [{ id: 6, unique: 0 }] },
+    ],
+  },
+  'a job that is not stored because of its number takes no lasting key': {
+    operations: [
+      { op: 'reserve' },
+      { op: 'send', jobs: [{ id: 1, number: 0 }] },
+      { op: 'send', jobs: [{ id: 2, number: 0, unique: 0, until: 'ever' }] },
+      { op: 'send', jobs: [{ id: 3, unique: 0 }] },
+    ],
+  },
+  'two occurrences with one job': {
+    operations: [
+      { op: 'enqueue', occurrences: [{ at: 1 }] },
+      { op: 'enqueue', occurrences: [{}] },
+    ],
+  },
+  'the follower of an occurrence whose key is taken': {
+    operations: [
+      { op: 'send', jobs: [{ id: 1, unique: 0 }] },
+      {
+        op: 'enqueue',
+        occurrences: [
+          { at: 1_000, job: { id: 2, unique: 0 } },
+          { at: 2_000, job: { id: 3 }, follows: 1_000 },
+        ],
+      },
+    ],
+  },
+  'a job that waits for another one holds no idempotency key': {
+    operations: [{ op: 'send', jobs: [{}, { id: 1, waitsFor: [{}] }] }, { op: 'claimOnce', id: 1 }, { op: 'claimOnce' }],
+  },
+  'an idempotency key after a retry': {
+    operations: [
+      { op: 'send', jobs: [{ id: 1 }, { id: 2 }] },
+      { op: 'lease' },
+      { op: 'claimOnce', id: 1 },
+      { op: 'settle', leases: [{ id: 1, how: 'retry' }] },
+      { op: 'lease' },
+      { op: 'claimOnce', id: 2 },
+    ],
+  },
+  'the turn of a group whose ready job gets another time': {
+    operations: [
+      {
+        op: 'send',
+        jobs: [
+          { id: 7, group: 0 },
+          { id: 11, group: 1 },
+        ],
+      },
+      { op: 'reschedule', id: 7 },
+      { op: 'lease' },
+    ],
+  },
+  'a job that was asked to stop keeps its time': {
+    operations: [
+      { op: 'send', jobs: [{ id: 10 }] },
+      { op: 'advance' },
+      { op: 'lease' },
+      { op: 'cancel', id: 10 },
+      { op: 'settle', leases: [{ id: 10, how: 'retry' }] },
+    ],
+  },
+  'two settlements of one lease': {
+    operations: [
+      { op: 'send', jobs: [{ id: 2 }] },
+      { op: 'lease' },
+      { op: 'settle', leases: [{ id: 2, how: 'again' }, { id: 2 }] },
+    ],
+  },
+  'the token of a running job that is moved to another queue': {
+    operations: [
+      { op: 'send', jobs: [{ id: 2, group: 0 }] },
+      { op: 'lease' },
+      { op: 'amend', jobs: [{ id: 2, as: { queue: 1 }, inAnyState: true }] },
+      { op: 'report', leases: [{ id: 2 }], progress: 3 },
+      { op: 'cancel', id: 2 },
+      { op: 'lease' },
+      { op: 'extend', leases: [{ id: 2 }] },
+      { op: 'settle', leases: [{ id: 2 }] },
+    ],
+  },
+  'jobs that wait for one that is nowhere, and for each other': {
+    operations: [
+      {
+        op: 'send',
+        jobs: [
+          { id: 6, waitsFor: [{ on: 40 }] },
+          { id: 7, waitsFor: [{ on: 40 }, { on: 6 }] },
+        ],
+      },
+    ],
+  },
+  'a job that is released because another one gives up at the same moment': {
+    operations: [
+      {
+        op: 'send',
+        jobs: [
+          { id: 1, delay: 5_000 },
+          { id: 2, waitsFor: [{ on: 1 }], longestWait: 500 },
+          { id: 3, waitsFor: [{ on: 2, policy: 'rescue' }], longestWait: 500 },
+        ],
+      },
+      { op: 'advance' },
+      { op: 'lease' },
+    ],
+  },
+  'a kept idempotency key whose time is over is taken by the next run': {
+    operations: [
+      { op: 'send', jobs: [{}, { id: 9 }] },
+      { op: 'lease' },
+      { op: 'settle', leases: [{ id: 9, once: { key: 1, keepMs: 0 } }] },
+      { op: 'claimOnce', key: 1 },
+      { op: 'sweepKeys' },
+    ],
+  },
+  'which of the jobs that ended at the same moment are removed first': {
+    operations: [
+      { op: 'send', jobs: [{ id: 5 }, { id: 6 }] },
+      { op: 'cancel', id: 6 },
+      { op: 'lease' },
+      { op: 'settle', leases: [{ id: 5, how: 'cancelled' }] },
+      { op: 'remove', state: 'cancelled', limit: 1 },
+    ],
+  },
+  'two jobs with one id in one call': { limits: {}, operations: [{ op: 'send', jobs: [{}, {}] }] },
+  'two jobs with one id in one call, one of them in another queue': {
+    limits: {},
+    operations: [{ op: 'send', jobs: [{ id: 1 }, { id: 1, queue: 1 }, { id: 2 }, { id: 2, delay: 5 }] }],
+  },
+  'one lease that is settled twice in one call': {
+    limits: {},
+    operations: [
+      { op: 'send', jobs: [{ id: 1 }, { id: 2 }] },
+      { op: 'lease', limit: 2 },
+      { op: 'settle', leases: [{ id: 1 }, { id: 1 }, { id: 2 }] },
+    ],
+  },
+  'jobs that are put back, cancelled or removed twice in one call': {
+    limits: {},
+    operations: [
+      { op: 'send', jobs: [{ id: 1 }, { id: 2 }] },
+      { op: 'cancel', id: 1 },
+      { op: 'retry', ids: [1, 1] },
+      { op: 'amend', jobs: [{ id: 2 }, { id: 2 }] },
+      { op: 'reject', jobs: [{ id: 2 }, { id: 2 }] },
+    ],
+  },
+  'a run that was begun, failed, and is claimed again and lost': {
+    operations: [
+      { op: 'send', jobs: [{ id: 1 }] },
+      { op: 'lease', leaseMs: 1_000 },
+      { op: 'begin', leases: [{ id: 1 }] },
+      { op: 'settle', leases: [{ id: 1, how: 'retry' }] },
+      { op: 'lease', leaseMs: 1_000 },
+      { op: 'advance', ms: 5_000 },
+      { op: 'reap' },
+    ],
+  },
+}

@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { conformanceTitles } from '../../src/testing/conformance/index.ts'
+import { beanstalkdGaps, shownElsewhere } from '../backends/beanstalkd-gaps.ts'
+import { memoryGaps } from '../backends/memory-gaps.ts'
+import { redisGaps } from '../backends/redis-gaps.ts'
+
+type Gaps = Readonly<Record<string, string>>
+
+/** What each engine declares as a gap where the conformance suite is run on it. */
+const engines: Readonly<Record<string, Gaps>> = {
+  SQLite: {},
+  PostgreSQL: {},
+  'MySQL, MariaDB': {},
+  'Redis, Valkey': redisGaps,
+  memory: memoryGaps,
+  Beanstalkd: beanstalkdGaps,
+}
+
+const groups = [...new Set(conformanceTitles.map(({ group }) => group))]
+const titlesOf = (group: string) => conformanceTitles.filter((each) => each.group === group).map(({ title }) => title)
+
+test('docs/engines.md shows what each engine declares', async () => {
+  const page = fileURLToPath(new URL('../../docs/engines.md', import.meta.url))
+  await expect(rendered()).toMatchFileSnapshot(page)
+})
+
+function rendered(): string {
+  const names = Object.keys(engines)
+  return `${[
+    '# Engines',
+    'What each engine can do, group by group, as the [conformance suite](testing.md#is-my-backend-sound) tests it on the real server. This page is made from the gaps that the tests declare: `npx vitest run test/docs/engines.test.ts -u` writes it anew.',
+    table(
+      ['', ...names],
+      groups.map((group) => [group, ...names.map((name) => cell(group, engines[name] as Gaps))]),
+    ),
+    '\\* Some of it is shown by tests of its own: the server counts time by itself, and the suite moves its clock by hand.',
+    ...names.flatMap((name) => reasons(name, engines[name] as Gaps)),
+  ].join('\n\n')}\n`
+}
+
+function cell(group: string, gaps: Gaps): string {
+  const titles = titlesOf(group)
+  const declared = titles.flatMap((title) => gaps[group] ?? gaps[title] ?? [])
+  const missing = declared.filter((reason) => !shownElsewhere.has(reason)).length
+  if (missing === titles.length) return 'no'
+  const mark = declared.length > missing ? ' \\*' : ''
+  return `${missing === 0 ? 'yes' : `${titles.length - missing} of ${titles.length}`}${mark}`
+}
+
+function reasons(name: string, gaps: Gaps): readonly string[] {
+  const declared = groups.flatMap((group) =>
+    group in gaps
+      ? [[group, '', gaps[group] as string]]
+      : titlesOf(group).flatMap((title) => (title in gaps ? [[group, title, gaps[title] as string]] : [])),
+  )
+  return declared.length === 0 ? [] : [`## Gaps of ${name}`, table(['group', 'test', 'why not'], declared)]
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,3 @@
+import type { IsolateKind, JobBuilder, Treadle } from 'treadle'
+
+export function defineJobs(jobs: Treadle, kind: IsolateKind): JobBuilder<unknown, unknown>
