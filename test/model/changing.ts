@@ -50,7 +50,9 @@ export class Changing {
       cancelRequested: false,
       isBegun: false,
       isDone: false,
+      wasStarted: false,
     })
+    for (const each of this.#ground.model.occurrences) if (each.jobId === job.id) each.outcome = null
   }
 
   async remove(pick: number): Promise<void> {

@@ -1,16 +1,18 @@
 import { idMaker } from '../../src/core/id.ts'
 import { type Envelope, type Links, sealEnvelope } from '../../src/envelope/envelope.ts'
-import type { QueueBackend } from '../../src/queue/contract/contract.ts'
+import type { WholeBackend } from '../../src/queue/contract/contract.ts'
 import type { JobStore } from '../../src/queue/contract/store.ts'
 import type { ManualClock } from '../../src/testing/manual-clock.ts'
 import { LimitsModel } from './limits-model.ts'
 import { type ModelJob, ModelQueue } from './model-queue.ts'
+import { ModelSchedules } from './model-schedules.ts'
+import { OnceModel } from './once-model.ts'
 import type { JobSpec, ProgramSpec } from './operations.ts'
 
 export const maxRescues = 2
 export const longestWaitMs = 86_400_000
 
-export type StoredBackend = QueueBackend & { readonly store: JobStore }
+export type StoredBackend = WholeBackend
 
 /** A claim that was given out once. */
 export interface GivenToken {
@@ -28,7 +30,11 @@ export class Ground {
   readonly store: JobStore
   readonly clock: ManualClock
   readonly model = new ModelQueue()
+  readonly schedules: ModelSchedules
+  readonly once: OnceModel
   readonly limits: LimitsModel
+  /** When the program began. */
+  readonly startedAt: number
   /** Every token that was ever given out. */
   readonly tokens: GivenToken[] = []
   /** Tokens that only a process had that is gone. */
@@ -44,6 +50,10 @@ export class Ground {
     this.clock = clock
     this.#name = name
     this.#newId = idMaker(() => clock.now())
+    this.startedAt = clock.now()
+    this.schedules = new ModelSchedules(this.model)
+    this.once = new OnceModel(this.model)
+    this.model.onMarked = ({ key, keepMs }, now) => this.once.keep(key, now + keepMs)
     this.limits = new LimitsModel(this.model, spec, (job) => this.jobName(job))
   }
 
@@ -73,10 +83,13 @@ export class Ground {
       attempts: 0,
       rescues: 0,
       token: null,
+      lastToken: null,
+      occurrence: null,
       leaseUntil: 0,
       cancelRequested: false,
       isDone: false,
       isKept: true,
+      onceMark: null,
       wasStarted: false,
       isBegun: false,
     }
@@ -97,7 +110,7 @@ export class Ground {
       singleInstance: false,
       idempotencyKey: null,
       meta: {},
-      occurrence: null,
+      occurrence: job.occurrence,
       repeat: null,
     }
     const createdAt = this.clock.now()
@@ -109,7 +122,12 @@ export class Ground {
   }
 
   queueName(queue: string): string {
-    return `${this.#name}-${queue}`
+    return this.named(queue)
+  }
+
+  /** A name that no other program uses. */
+  named(text: string): string {
+    return `${this.#name}-${text}`
   }
 }
 

@@ -5,8 +5,10 @@ import { Claiming } from './claiming.ts'
 import { Ground, type StoredBackend } from './ground.ts'
 import { isEnded } from './model-queue.ts'
 import type { Operation, ProgramSpec } from './operations.ts'
+import { Scheduling } from './scheduling.ts'
 import { Sending } from './sending.ts'
 import { Settling } from './settling.ts'
+import { Sharing } from './sharing.ts'
 
 const checkEvery = 8
 const mostDrainRounds = 1_000
@@ -19,6 +21,8 @@ export class Machine {
   readonly #claiming: Claiming
   readonly #settling: Settling
   readonly #changing: Changing
+  readonly #scheduling: Scheduling
+  readonly #sharing: Sharing
 
   constructor(backend: StoredBackend, clock: ManualClock, name: string, spec: ProgramSpec) {
     this.#operations = spec.operations
@@ -27,6 +31,8 @@ export class Machine {
     this.#claiming = new Claiming(this.#ground)
     this.#settling = new Settling(this.#ground)
     this.#changing = new Changing(this.#ground)
+    this.#scheduling = new Scheduling(this.#ground)
+    this.#sharing = new Sharing(this.#ground)
   }
 
   async run(): Promise<void> {
@@ -76,6 +82,28 @@ export class Machine {
         return this.#changing.pause(operation.queue)
       case 'resume':
         return this.#changing.resume(operation.queue)
+      case 'register':
+        return this.#scheduling.register(operation)
+      case 'enqueue':
+        return this.#scheduling.enqueue(operation)
+      case 'pauseSchedule':
+        return this.#scheduling.pause(operation.schedule)
+      case 'resumeSchedule':
+        return this.#scheduling.resume(operation.schedule)
+      case 'removeSchedule':
+        return this.#scheduling.remove(operation.schedule)
+      case 'skipWaiting':
+        return this.#scheduling.skipWaiting(operation)
+      case 'markSeen':
+        return this.#scheduling.markSeen(operation)
+      case 'claimOnce':
+        return this.#sharing.claimOnce(operation)
+      case 'lock':
+        return this.#sharing.lock(operation)
+      case 'unlock':
+        return this.#sharing.unlock(operation)
+      case 'number':
+        return this.#sharing.number(operation.pick)
     }
   }
 
@@ -112,11 +140,13 @@ export class Machine {
       }
       assert.deepEqual({ state, attempts, rescues, cancelRequested }, expected, `job ${job.id}`)
     }
+    await this.#scheduling.compare()
   }
 
   async #cleanUp(): Promise<void> {
     const { model, store } = this.#ground
     for (const state of ['succeeded', 'dead', 'cancelled', 'skipped'] as const)
       await store.remove({ state, ids: [...model.jobs.keys()], limit: 1_000 })
+    await this.#scheduling.cleanUp()
   }
 }

@@ -1,4 +1,5 @@
 import type { FailurePolicy, UniqueUntil } from '../../src/envelope/envelope.ts'
+import type { ModelOccurrence } from './model-schedules.ts'
 
 export type ModelState = 'ready' | 'scheduled' | 'blocked' | 'running' | 'succeeded' | 'dead' | 'cancelled' | 'skipped'
 
@@ -26,12 +27,18 @@ export interface ModelJob {
   attempts: number
   rescues: number
   token: string | null
+  /** Of the last lease, which it may still hold. */
+  lastToken: string | null
+  /** The instant that it stands for; null where no schedule made it. */
+  readonly occurrence: number | null
   leaseUntil: number
   cancelRequested: boolean
   /** Its handler has ended; it waits for its children and then ends. */
   isDone: boolean
   /** Whether its row stays once it has succeeded. */
   isKept: boolean
+  /** The idempotency key under which it is done, and for how long that is kept. */
+  onceMark: { readonly key: string; readonly keepMs: number } | null
   wasStarted: boolean
   isBegun: boolean
 }
@@ -49,6 +56,10 @@ export function isEnded({ state }: ModelJob): boolean {
 export class ModelQueue {
   readonly jobs = new Map<string, ModelJob>()
   readonly paused = new Set<string>()
+  /** Of all schedules, in the order in which they were stored. */
+  readonly occurrences: ModelOccurrence[] = []
+  /** Called with a job that has succeeded under an idempotency key. */
+  onMarked: (mark: { readonly key: string; readonly keepMs: number }, now: number) => void = () => {}
   /** Keys that are held whatever becomes of the job. */
   readonly #lasting = new Map<string, { readonly id: string; readonly until: number }>()
 
@@ -96,6 +107,7 @@ export class ModelQueue {
     job.state = 'running'
     job.attempts++
     job.token = token
+    job.lastToken = token
     job.leaseUntil = leaseUntil
     job.wasStarted = true
   }
@@ -114,13 +126,32 @@ export class ModelQueue {
   end(job: ModelJob, state: Ending, now: number): void {
     job.state = state
     job.token = null
+    for (const each of this.occurrences) if (each.jobId === job.id) each.outcome = state
+    if (state === 'succeeded' && job.onceMark !== null) this.onMarked(job.onceMark, now)
+    this.#freeUnstarted(job)
+    this.#tell(job, now)
+    if (state === 'succeeded' && !job.isKept) this.jobs.delete(job.id)
+  }
+
+  /** Taken back, as if it had never been sent. */
+  withdraw(job: ModelJob, now: number): void {
+    this.#freeUnstarted(job)
+    this.jobs.delete(job.id)
+    this.#tell(job, now)
+  }
+
+  /** A key that lasts is free all the same where its job was never begun. */
+  #freeUnstarted(job: ModelJob): void {
     const key = `${job.job} ${job.uniqueKey}`
     if (!job.wasStarted && this.#lasting.get(key)?.id === job.id) this.#lasting.delete(key)
+  }
+
+  /** Those that wait for it go on, or end as well. */
+  #tell(job: ModelJob, now: number): void {
     for (const waiter of this.all()) {
       for (const edge of waiter.edges) if (edge.on === job.id) this.#resolveIfEnded(waiter, edge)
       if (waiter.state === 'blocked' && waiter.edges.some(({ on }) => on === job.id)) this.settleWaits(waiter, now)
     }
-    if (state === 'succeeded' && !job.isKept) this.jobs.delete(job.id)
   }
 
   /** What becomes of a job that waits, by what has come of those that it waits for. */

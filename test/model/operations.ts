@@ -22,6 +22,32 @@ export type Operation =
   | { readonly op: 'amend'; readonly pick: number; readonly spec: JobSpec; readonly inAnyState: boolean }
   | { readonly op: 'reschedule'; readonly pick: number; readonly delayMs: number }
   | { readonly op: 'pause' | 'resume'; readonly queue: string }
+  | { readonly op: 'register'; readonly schedule: number; readonly expression: number; readonly version: number }
+  | EnqueueOperation
+  | { readonly op: 'pauseSchedule' | 'resumeSchedule' | 'removeSchedule'; readonly schedule: number }
+  | { readonly op: 'skipWaiting'; readonly schedule: number; readonly instant: number; readonly unseenOnly: boolean }
+  | { readonly op: 'markSeen'; readonly schedule: number; readonly instant: number }
+  | { readonly op: 'claimOnce'; readonly pick: number; readonly key: number }
+  | { readonly op: 'lock'; readonly name: number; readonly owner: string; readonly ms: number }
+  | { readonly op: 'unlock'; readonly name: number; readonly owner: string }
+  | { readonly op: 'number'; readonly pick: number }
+
+export interface EnqueueOperation {
+  readonly op: 'enqueue'
+  readonly schedule: number
+  /** One of `instants`. */
+  readonly instant: number
+  readonly spec: JobSpec
+  /** Null is any; a number is one of `instants`. */
+  readonly follows: number | 'none' | null
+  readonly version: number | null
+  readonly registered: boolean
+}
+
+/** From the start of the program: some have passed and some come. */
+export const instants = [-1_000, 0, 500, 1_000, 5_000, 20_000] as const
+
+export const scheduleNumbers = [0, 1] as const
 
 export type How = 'done' | 'fail' | 'snooze' | 'cancelled' | 'skipped' | 'wait' | 'again'
 
@@ -128,6 +154,57 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ op: fc.constantFrom('pause' as const, 'resume' as const), queue: queues }) },
 )
 
+const schedule = fc.constantFrom(...scheduleNumbers)
+const instant = fc.nat({ max: instants.length - 1 })
+
+const scheduling: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      op: fc.constant('register' as const),
+      schedule,
+      expression: fc.nat({ max: 1 }),
+      version: fc.nat({ max: 1 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      op: fc.constant('enqueue' as const),
+      schedule,
+      instant,
+      spec: job,
+      follows: rarely(fc.oneof(instant, fc.constant('none' as const))),
+      version: rarely(fc.nat({ max: 1 })),
+      registered: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      op: fc.constantFrom('pauseSchedule' as const, 'resumeSchedule' as const, 'removeSchedule' as const),
+      schedule,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('skipWaiting' as const), schedule, instant, unseenOnly: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('markSeen' as const), schedule, instant }) },
+)
+
+const sharing: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ op: fc.constant('claimOnce' as const), pick, key: fc.nat({ max: 1 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      op: fc.constant('lock' as const),
+      name: fc.nat({ max: 1 }),
+      owner: owners,
+      ms: fc.constantFrom(500, 2_000),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('unlock' as const), name: fc.nat({ max: 1 }), owner: owners }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('number' as const), pick }) },
+)
+
 const unlimited: LimitSpec = { concurrency: null, rate: null, groupConcurrency: null, groupRate: null }
 
 const limits: fc.Arbitrary<LimitSpec> = fc.record({
@@ -141,5 +218,8 @@ export const programs: fc.Arbitrary<ProgramSpec> = fc.record({
   limits: fc.tuple(fc.constant(unlimited), limits, limits),
   queueRate: rarely(rate),
   queueConcurrency: rarely(fc.integer({ min: 1, max: 3 })),
-  operations: fc.array(operation, { minLength: 5, maxLength: 40 }),
+  operations: fc.array(
+    fc.oneof({ weight: 6, arbitrary: operation }, { weight: 2, arbitrary: scheduling }, { weight: 1, arbitrary: sharing }),
+    { minLength: 5, maxLength: 40 },
+  ),
 })

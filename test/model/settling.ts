@@ -64,10 +64,11 @@ export class Settling {
   #settlement(token: string, job: ModelJob | undefined, how: How, delayMs: number, keep: boolean): Settlement {
     const attempt = job?.attempts ?? 1
     const error = { attempt, at: this.#ground.clock.now(), message: 'it broke' }
+    const once = job === undefined ? undefined : this.#ground.once.keyOf(job)
     const isLast = job === undefined || job.attempts >= job.maxAttempts || job.isBegun
     switch (how) {
       case 'done':
-        return { token, kind: 'done', result: '{"n":1}', keep }
+        return { token, kind: 'done', result: '{"n":1}', keep, ...(once !== undefined && { once: { key: once, keepMs: 3_000 } }) }
       case 'fail':
         return isLast ? { token, kind: 'dead', reason: 'exhausted', error, keep } : { token, kind: 'retry', delayMs, error }
       case 'snooze':
@@ -94,6 +95,7 @@ export class Settling {
   #apply(job: ModelJob, settlement: Settlement, now: number): string {
     switch (settlement.kind) {
       case 'done':
+        job.onceMark = settlement.once ?? null
         return this.#finish(job, settlement.keep, now)
       case 'dead':
         this.#ground.model.end(job, 'dead', now)
@@ -112,6 +114,7 @@ export class Settling {
         return 'applied'
       case 'wait':
         job.attempts--
+        job.onceMark = null
         this.#ground.model.putBack(job, job.runAt, now)
         if (isEnded(job)) return 'cancelled'
         job.state = 'blocked'

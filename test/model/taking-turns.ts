@@ -4,10 +4,14 @@ import type { StoredBackend } from './ground.ts'
 export function takingTurns(one: StoredBackend, other: StoredBackend): StoredBackend {
   let calls = 0
   const next = (): StoredBackend => (++calls % 2 === 0 ? one : other)
-  const store = callsOf(one.store, () => next().store)
-  const backend = callsOf(one, next)
-  return Object.assign(backend, {
-    store,
+  const { store } = one
+  return Object.assign(callsOf(one, next), {
+    store: {
+      ...callsOf(store, () => next().store),
+      schedules: callsOf(store.schedules, () => next().store.schedules),
+      numbers: callsOf(store.numbers, () => next().store.numbers),
+    },
+    coordination: callsOf(one.coordination, () => next().coordination),
     async [Symbol.asyncDispose]() {
       await one[Symbol.asyncDispose]()
       await other[Symbol.asyncDispose]()
