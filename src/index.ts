@@ -90,7 +90,7 @@ export type {
 export type { AsyncSqlTransaction, SqlTransaction, SqlValue, WorkTransaction } from './definition/transactions/sql-transaction.ts'
 export type { KeepOptions } from './definition/words/description-words.ts'
 export type { Envelope } from './envelope/envelope.ts'
-export type { SigningKey } from './envelope/key-ring.ts'
+export type { SigningKey } from './envelope/keys/key-ring.ts'
 export type { LineLevel, LogLine } from './envelope/log-lines.ts'
 export { fromWire, toWire, type WireEnvelope } from './envelope/wire.ts'
 export type { LoadMeasure, RunEvent, TreadleEvents } from './execution/events.ts'

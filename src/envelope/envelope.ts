@@ -1,8 +1,8 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { parseEncrypted } from './encryption.ts'
 import { type Identity, identityOf, identityStart, identityTail, isInstant } from './identity.ts'
-import type { KeyRing } from './key-ring.ts'
-import type { ScopedJob } from './key-scope.ts'
+import type { KeyRing } from './keys/key-ring.ts'
+import type { ScopedJob } from './keys/key-scope.ts'
 
 export {
   envelopeVersion,

@@ -1,7 +1,7 @@
 import type { LogLevel } from '../core/logger.ts'
 import { parseEncrypted } from './encryption.ts'
 import { identityOf } from './identity.ts'
-import type { KeyRing } from './key-ring.ts'
+import type { KeyRing } from './keys/key-ring.ts'
 
 /** A line that a job has logged, or that its program printed. */
 export interface LogLine {

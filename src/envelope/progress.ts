@@ -1,7 +1,7 @@
 import { TreadleError } from '../core/errors.ts'
 import { parseEncrypted } from './encryption.ts'
 import { identityOf } from './identity.ts'
-import type { KeyRing } from './key-ring.ts'
+import type { KeyRing } from './keys/key-ring.ts'
 
 interface ProgressingJob {
   readonly id: string

@@ -1,5 +1,5 @@
 import { type Envelope, type Identity, type Opened, sealEnvelope } from './envelope.ts'
-import type { KeyRing } from './key-ring.ts'
+import type { KeyRing } from './keys/key-ring.ts'
 
 /** What a backend keeps of a job, whatever its envelope says from now on. Nothing of it but the number is signed. */
 export type Kept = Pick<Envelope, 'number' | 'createdAt' | 'uniqueKey' | 'group'> &

@@ -1,7 +1,7 @@
 import { TreadleError } from '../core/errors.ts'
 import { parseEncrypted } from './encryption.ts'
-import type { KeyRing } from './key-ring.ts'
-import type { ScopedJob } from './key-scope.ts'
+import type { KeyRing } from './keys/key-ring.ts'
+import type { ScopedJob } from './keys/key-scope.ts'
 
 /** Ends that hand on a result: only a worker that has run, or skipped, the job can say so, and it signs what it says. */
 export type SealedOutcome = 'succeeded' | 'skipped'

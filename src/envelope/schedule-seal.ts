@@ -1,8 +1,8 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import { type Recurrence, recurrenceFields, recurrenceOf } from '../definition/recurrence.ts'
 import { parseEncrypted } from './encryption.ts'
-import type { KeyRing } from './key-ring.ts'
-import type { ScopedJob } from './key-scope.ts'
+import type { KeyRing } from './keys/key-ring.ts'
+import type { ScopedJob } from './keys/key-scope.ts'
 
 /** A schedule that was made at run time: which job, when, and with what. */
 export interface SealableSchedule {

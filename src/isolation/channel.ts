@@ -1,7 +1,7 @@
 import type { Isolation } from '../definition/policies/isolation.ts'
 import type { Death } from './death.ts'
-import type { ToIsolate } from './messages.ts'
 import type { Sealed } from './sealed.ts'
+import type { ToIsolate } from './wire/messages.ts'
 
 /** The way to one thread or process. */
 export interface Channel {

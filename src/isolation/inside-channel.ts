@@ -1,10 +1,10 @@
 import { Socket } from 'node:net'
 import { parentPort } from 'node:worker_threads'
-import { isolatePipe, readFrames, writeFrame } from './frames.ts'
-import type { FromIsolate, ToIsolate } from './messages.ts'
 import { watchParent } from './parent-watch.ts'
 import { openToIsolate, type Sealed } from './sealed.ts'
 import { packThrown } from './thrown.ts'
+import { isolatePipe, readFrames, writeFrame } from './wire/frames.ts'
+import type { FromIsolate, ToIsolate } from './wire/messages.ts'
 
 /** The other end of a channel: what an isolate speaks to its worker through. */
 export interface InsideChannel {

@@ -10,13 +10,13 @@ import { SnoozeSignal } from '../execution/attempt/control.ts'
 import type { Channel } from './channel.ts'
 import { callContext, contextData } from './crossing-context.ts'
 import { crashError, type Death } from './death.ts'
-import type { FromIsolate, IsolateModules, ToIsolate } from './messages.ts'
 import { portable } from './portable.ts'
 import { openProcess } from './process-channel.ts'
 import { RunOutput } from './run-output.ts'
 import { openFromIsolate } from './sealed.ts'
 import { openThread } from './thread-channel.ts'
 import { packThrown, unpackThrown } from './thrown.ts'
+import type { FromIsolate, IsolateModules, ToIsolate } from './wire/messages.ts'
 
 export interface IsolateSpec extends Pick<Isolation, 'kind' | 'memoryBytes'> {
   readonly modules: IsolateModules

@@ -5,7 +5,7 @@ import type { Isolation } from '../definition/policies/isolation.ts'
 import { abortGraceMs } from '../execution/attempt/active-run.ts'
 import type { IsolatedRun, Isolates } from '../execution/attempt/isolates.ts'
 import { Isolate, type IsolateDeps, type IsolateSpec } from './isolate.ts'
-import type { IsolateModules } from './messages.ts'
+import type { IsolateModules } from './wire/messages.ts'
 
 export interface IsolatePoolDeps extends IsolateDeps {
   /** How many there may be: as many as jobs can run at once. */

@@ -7,7 +7,7 @@ import { systemClock } from '../core/time/clock.ts'
 import { OutputTail } from '../handlers/output-tail.ts'
 import type { Channel, ChannelEvents, ChannelOptions } from './channel.ts'
 import { type Death, megabytes } from './death.ts'
-import { isolatePipe, readFrames, writeFrame } from './frames.ts'
+import { isolatePipe, readFrames, writeFrame } from './wire/frames.ts'
 
 const maxTail = 8 * 1024
 /** What a process left in the background may hold its output open forever: so long its last words are waited for. */

@@ -1,5 +1,5 @@
-import type { FromIsolate, ToIsolate } from './messages.ts'
-import { parseFromIsolate, parseToIsolate } from './parsing.ts'
+import type { FromIsolate, ToIsolate } from './wire/messages.ts'
+import { parseFromIsolate, parseToIsolate } from './wire/parsing.ts'
 
 /**
  * What crosses the border, marked as Treadle's own. A handler may send messages through the same thread or process: those do not

@@ -12,9 +12,9 @@ import { SnoozeSignal, thrownBehind } from '../execution/attempt/control.ts'
 import { type ContextData, type ContextMethod, isolatedContext, lateAnswer } from './crossing-context.ts'
 import type { Inside } from './inside.ts'
 import type { InsideChannel } from './inside-channel.ts'
-import { type IsolateModules, modulesText, type ToIsolate } from './messages.ts'
 import { portable } from './portable.ts'
 import { packThrown, unpackThrown } from './thrown.ts'
+import { type IsolateModules, modulesText, type ToIsolate } from './wire/messages.ts'
 
 type Load = (modules: IsolateModules) => Promise<void>
 

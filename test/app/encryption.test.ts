@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jobJson } from '../../src/cli/output/jobs.ts'
+import { jobJson } from '../../src/cli/output/jobs/jobs.ts'
 import { world } from '../world.ts'
 
 const signingKey = { id: 'k1', secret: 'correct horse battery staple' }

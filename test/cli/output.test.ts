@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jobTable } from '../../src/cli/output/jobs.ts'
+import { jobTable } from '../../src/cli/output/jobs/jobs.ts'
 import { Output } from '../../src/cli/output/output.ts'
 import { type Column, tableText } from '../../src/cli/output/table.ts'
 import { displayWidth, visible, visibleLine, wrapped } from '../../src/cli/output/text.ts'

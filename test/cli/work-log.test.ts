@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Output } from '../../src/cli/output/output.ts'
-import { eventJson, eventLine } from '../../src/cli/output/work-log.ts'
+import { eventJson, eventLine } from '../../src/cli/output/workers/work-log.ts'
 
 const stream = { write: () => {}, isTTY: false }
 const { colours } = new Output({ json: false, colour: false, stdout: stream, stderr: stream })

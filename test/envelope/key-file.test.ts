@@ -16,8 +16,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { identityStart } from '../../src/envelope/envelope.ts'
-import { keyFileText, keyRingFromFile, newKey, readKeyFile } from '../../src/envelope/key-file.ts'
-import { KeyRing } from '../../src/envelope/key-ring.ts'
+import { keyFileText, keyRingFromFile, newKey, readKeyFile } from '../../src/envelope/keys/key-file.ts'
+import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
 
 const isPosix = process.platform !== 'win32'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openEnvelope, sealEnvelope } from '../../src/envelope/envelope.ts'
-import { KeyRing } from '../../src/envelope/key-ring.ts'
+import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
 import { reseal } from '../../src/envelope/reseal.ts'
 import { delivery, firstKey, identity, payload, ring } from './sample.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { KeyRing } from '../../src/envelope/key-ring.ts'
+import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
 import {
   isLateDependency,
   openOnce,

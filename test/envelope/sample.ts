@@ -1,5 +1,5 @@
 import type { Delivery, Identity } from '../../src/envelope/envelope.ts'
-import { KeyRing, type SigningKey } from '../../src/envelope/key-ring.ts'
+import { KeyRing, type SigningKey } from '../../src/envelope/keys/key-ring.ts'
 
 export const firstKey: SigningKey = { id: 'k1', secret: 'correct horse battery staple' }
 export const secondKey: SigningKey = { id: 'k2', secret: 'a second secret, just as long' }

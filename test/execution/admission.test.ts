@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { restricted } from '../../src/definition/handler.ts'
 import { type Envelope, type Identity, sealEnvelope } from '../../src/envelope/envelope.ts'
-import { KeyRing } from '../../src/envelope/key-ring.ts'
+import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
 import { world } from '../world.ts'
 
 const signingKey = { id: 'k1', secret: 'correct horse battery staple' }

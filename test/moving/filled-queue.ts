@@ -1,5 +1,5 @@
 import { sealEnvelope } from '../../src/envelope/envelope.ts'
-import { KeyRing } from '../../src/envelope/key-ring.ts'
+import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
 import type { QueueBackend } from '../../src/queue/contract/contract.ts'
 import { Bench, unlimited } from '../../src/testing/conformance/bench.ts'
 import { entry, minute, occurrence } from '../../src/testing/conformance/schedules/schedules.ts'

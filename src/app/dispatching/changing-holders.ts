@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../core/answer.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { type Opened, openEnvelope, type Seal, sealOf } from '../../envelope/envelope.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import { rejectionOf } from '../../execution/admit/refusing.ts'
 import type { JoinedQueue, SendReceipt, WaitingJob } from '../../queue/contract/contract.ts'
 import type { AmendAnswer } from '../../queue/contract/store.ts'

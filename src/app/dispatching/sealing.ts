@@ -27,8 +27,8 @@ import {
   stampOf,
   type WaitLink,
 } from '../../envelope/envelope.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
-import type { ScopedJob } from '../../envelope/key-scope.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
+import type { ScopedJob } from '../../envelope/keys/key-scope.ts'
 import { parentMarkOf } from '../../envelope/parent-mark.ts'
 import { sealLateDependency } from '../../envelope/result-seal.ts'
 import { waitMark } from '../../envelope/wait-mark.ts'

@@ -1,4 +1,4 @@
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import { type LogLine, readLines } from '../../envelope/log-lines.ts'
 import type { LogStore, StoredLogChunk } from '../../queue/contract/log-store.ts'
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { TreadleError } from '../../core/errors.ts'
 import { mainScript } from '../../core/process/environment.ts'
-import type { IsolateModules } from '../../isolation/messages.ts'
+import type { IsolateModules } from '../../isolation/wire/messages.ts'
 
 type Project = Omit<IsolateModules & { readonly kind: 'project' }, 'kind'>
 

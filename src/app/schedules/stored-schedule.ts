@@ -8,7 +8,7 @@ import {
   scheduleOf,
   storedKey,
 } from '../../definition/recurrence.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import { openSchedule, readSchedule } from '../../envelope/schedule-seal.ts'
 import type { OccurrenceRecord, ScheduleRecord, StoredDefinition } from '../../queue/contract/schedule-store.ts'
 import type { MisfirePolicy } from '../../scheduling/misfire.ts'

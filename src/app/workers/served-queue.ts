@@ -1,6 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { Registry } from '../../definition/registry.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { QueueBackend, WholeBackend } from '../../queue/contract/contract.ts'
 import type { Observers } from '../../telemetry/observer.ts'
 import type { Settings } from '../config/options.ts'

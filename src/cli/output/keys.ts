@@ -1,5 +1,5 @@
-import type { SigningKey } from '../../envelope/key-ring.ts'
-import { isLimited, scopeText } from '../../envelope/key-scope.ts'
+import type { SigningKey } from '../../envelope/keys/key-ring.ts'
+import { isLimited, scopeText } from '../../envelope/keys/key-scope.ts'
 import type { KeyUsage } from '../jobs/key-usage.ts'
 import type { Output } from './output.ts'
 import { plural } from './text.ts'

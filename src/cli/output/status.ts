@@ -1,12 +1,12 @@
 import type { JobState } from '../../queue/contract/job-state.ts'
 import type { JobStatus, OtherStatus, QueueStatus, Status } from '../status.ts'
-import { stateColour } from './jobs.ts'
+import { stateColour } from './jobs/jobs.ts'
 import type { Output } from './output.ts'
-import { scheduleNotes, shortScheduleTable } from './schedules.ts'
+import { scheduleNotes, shortScheduleTable } from './schedules/schedules.ts'
 import type { Column } from './table.ts'
 import { visible } from './text.ts'
 import { relativeTime } from './time.ts'
-import { workerJson, workerTable } from './workers.ts'
+import { workerJson, workerTable } from './workers/workers.ts'
 
 /** The status for programs: instants are ISO 8601. */
 export function statusJson(status: Status): object {

@@ -9,6 +9,7 @@ import type { ChildListener, StartChild } from '../../worker/supervisor/messages
 import { StartRefused } from '../../worker/supervisor/refusals.ts'
 import type { SupervisorReport } from '../../worker/supervisor/supervisor.ts'
 import { exitCodes } from '../exit-codes.ts'
+import type { Output } from '../output/output.ts'
 import {
   childEventJson,
   childEventLine,
@@ -16,8 +17,7 @@ import {
   childLine,
   isChildTrouble,
   supervisorStoppedText,
-} from '../output/children.ts'
-import type { Output } from '../output/output.ts'
+} from '../output/workers/children.ts'
 import type { ProjectSession } from '../session.ts'
 import { stopRequest } from '../working/signals.ts'
 import { log, refuseUnworkable, tell, tellStart } from '../working/working.ts'

@@ -3,7 +3,7 @@ import { formatInstant, type Instant, parseInstant } from '../../core/time/insta
 import type { Schedule } from '../../scheduling/schedule.ts'
 import type { RunOptions } from '../../worker/options.ts'
 import type { DryRun } from '../../worker/scheduler/dry-run.ts'
-import { leftOutWords } from '../output/dry-run.ts'
+import { leftOutWords } from '../output/schedules/dry-run.ts'
 import { visibleLine } from '../output/text.ts'
 import { dryRuns } from './dry-run.ts'
 import { scheduleNamed } from './schedules.ts'

@@ -9,7 +9,7 @@ import type { OccurrenceRecord } from '../../queue/contract/schedule-store.ts'
 import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
 import type { RepeatSchedule, Schedule } from '../../scheduling/schedule.ts'
 import type { DryRun } from '../../worker/scheduler/dry-run.ts'
-import { iso } from '../output/jobs.ts'
+import { iso } from '../output/jobs/jobs.ts'
 import { limitsOf, type RunLimits, type RunRules, rulesOf } from './run-rules.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import { type Identity, type Opened, openEnvelope } from '../../envelope/envelope.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { Lease } from '../../queue/contract/contract.ts'
 import type { ActiveRun } from '../attempt/active-run.ts'
 import type { Outcome } from '../end/outcome.ts'

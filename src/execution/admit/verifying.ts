@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { type Opened, openEnvelope } from '../../envelope/envelope.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import { isFinal } from '../../queue/contract/job-state.ts'
 import type { HeldLease, JobRecord, JobStore } from '../../queue/contract/store.ts'
 import { type EndedLease, type EndingDeps, end } from '../end/end.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/time/clock.ts'
 import type { JobDefinition, Keep } from '../../definition/definition.ts'
 import type { Envelope, Identity } from '../../envelope/envelope.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { Lease, OnceMark, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
 import { type ScheduledRun, skipOvertaken } from '../admit/occurrence.ts'
 import { maxAttemptsOf } from '../attempt-limits.ts'

@@ -1,5 +1,5 @@
 import { type Envelope, identityOf } from '../../envelope/envelope.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import { type SealingJob, sealOnce, sealResult } from '../../envelope/result-seal.ts'
 import { storedError } from '../../envelope/stored-error.ts'
 import type { Lease, OnceMark, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'

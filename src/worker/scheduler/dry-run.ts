@@ -1,6 +1,6 @@
 import { silentLogger } from '../../core/logger.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { ScheduleStanding, ScheduleStore } from '../../queue/contract/schedule-store.ts'
 import type { Followed } from './followed.ts'
 import { FollowedSchedules } from './followed-schedules.ts'

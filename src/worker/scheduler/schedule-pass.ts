@@ -4,7 +4,7 @@ import { isAmong } from '../../core/text/name-pattern.ts'
 import { nextTurn } from '../../core/time/clock.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
-import type { KeyRing } from '../../envelope/key-ring.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { Occurrence, ScheduleStanding, ScheduleStore } from '../../queue/contract/schedule-store.ts'
 import type { Followed, StoredRun } from './followed.ts'
 import {

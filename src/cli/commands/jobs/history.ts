@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { TreadleError } from '../../../core/errors.ts'
 import { nearest } from '../../../core/options.ts'
 import { examples } from '../../examples.ts'
-import { historyJson, historyOf, historyText } from '../../output/history.ts'
+import { historyJson, historyOf, historyText } from '../../output/jobs/history.ts'
 import { lookIntoStore } from '../../session.ts'
 import { wholeNumber } from '../../values.ts'
 

@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { readWholeLog } from '../../../app/handles/job-log.ts'
 import { examples } from '../../examples.ts'
 import { findJob } from '../../jobs/job-ids.ts'
-import { jobDetails } from '../../output/job-details.ts'
-import { jobJson } from '../../output/jobs.ts'
-import { lineJson } from '../../output/log-lines.ts'
+import { jobDetails } from '../../output/jobs/job-details.ts'
+import { jobJson } from '../../output/jobs/jobs.ts'
+import { lineJson } from '../../output/jobs/log-lines.ts'
 import { lookIntoStore } from '../../session.ts'
 
 export function addShow(program: Command): void {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Schedule } from '../../../scheduling/schedule.ts'
 import { examples } from '../../examples.ts'
-import { explainedText, laterNote, leftOutNote, mergedText } from '../../output/next-runs.ts'
+import { explainedText, laterNote, leftOutNote, mergedText } from '../../output/schedules/next-runs.ts'
 import { explained, mergedRuns, type RunsWanted, type Standing } from '../../schedules/next-runs.ts'
 import { isExpression, parseExpression } from '../../schedules/schedule-expression.ts'
 import { readSchedules, type ScheduleStatus, scheduleNamed } from '../../schedules/schedules.ts'

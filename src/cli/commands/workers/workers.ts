@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { examples } from '../../examples.ts'
-import { workerJson, workerTable } from '../../output/workers.ts'
+import { workerJson, workerTable } from '../../output/workers/workers.ts'
 import { lookIntoStore } from '../../session.ts'
 
 export function addWorkers(program: Command): void {

@@ -1,8 +1,8 @@
-import { finalStates, jobStates } from '../../queue/contract/job-state.ts'
-import type { JobLink, JobRecord, TreeCounts } from '../../queue/contract/store.ts'
+import { finalStates, jobStates } from '../../../queue/contract/job-state.ts'
+import type { JobLink, JobRecord, TreeCounts } from '../../../queue/contract/store.ts'
+import type { Output } from '../output.ts'
+import { visible, visibleLine } from '../text.ts'
 import { stateColour } from './jobs.ts'
-import type { Output } from './output.ts'
-import { visible, visibleLine } from './text.ts'
 
 /** A job of a workflow and the jobs that it waits for, as far as they are stored. */
 export interface TreeJob {

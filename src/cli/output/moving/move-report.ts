@@ -1,5 +1,5 @@
-import type { MovePlan, MoveReport, Refusal } from '../../moving/index.ts'
-import { plural, visible } from './text.ts'
+import type { MovePlan, MoveReport, Refusal } from '../../../moving/index.ts'
+import { plural, visible } from '../text.ts'
 
 const shownRefusals = 20
 

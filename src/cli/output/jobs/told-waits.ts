@@ -1,5 +1,5 @@
-import type { TreadleEvents } from '../../execution/events.ts'
-import type { LoggedEvent } from './work-log.ts'
+import type { TreadleEvents } from '../../../execution/events.ts'
+import type { LoggedEvent } from '../workers/work-log.ts'
 
 /** A run that waits asks again and again whether it may begin; that is worth a line only when its reason is another one. */
 export class ToldWaits {

@@ -1,6 +1,6 @@
-import type { LogLevel } from '../core/logger.ts'
-import type { ContextData, ContextMethod } from './crossing-context.ts'
-import type { PackedThrown } from './thrown.ts'
+import type { LogLevel } from '../../core/logger.ts'
+import type { ContextData, ContextMethod } from '../crossing-context.ts'
+import type { PackedThrown } from '../thrown.ts'
 
 /** Where an isolate finds the jobs: a module that defines them, or the config and the job files of a project. */
 export type IsolateModules =

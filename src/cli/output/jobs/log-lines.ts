@@ -1,7 +1,7 @@
-import type { JobLog } from '../../app/handles/job-log.ts'
-import type { LineLevel, LogLine } from '../../envelope/log-lines.ts'
-import type { Colours, Output } from './output.ts'
-import { plural, visible } from './text.ts'
+import type { JobLog } from '../../../app/handles/job-log.ts'
+import type { LineLevel, LogLine } from '../../../envelope/log-lines.ts'
+import type { Colours, Output } from '../output.ts'
+import { plural, visible } from '../text.ts'
 
 /** How many of the last lines stand below a job. */
 const tailLines = 20

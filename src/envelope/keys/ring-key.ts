@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { TreadleError } from '../core/errors.ts'
+import { TreadleError } from '../../core/errors.ts'
 import { type KeyScope, scopeProblem } from './key-scope.ts'
 
 /** A signing key: the id that travels with each signature, at least 16 bytes of secret, and the jobs that it may sign. */

@@ -1,5 +1,5 @@
-import { fitsPattern } from '../core/text/name-pattern.ts'
-import { shown } from '../core/text/shown.ts'
+import { fitsPattern } from '../../core/text/name-pattern.ts'
+import { shown } from '../../core/text/shown.ts'
 
 /** The jobs that a key may sign: each list is of names or patterns with `*`, and a list that is not there allows all. */
 export interface KeyScope {

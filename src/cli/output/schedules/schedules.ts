@@ -1,9 +1,9 @@
-import { limitsText } from '../schedules/run-rules.ts'
-import type { LastRun, ScheduleState, ScheduleStatus } from '../schedules/schedules.ts'
-import type { Colours, Output } from './output.ts'
-import type { Column } from './table.ts'
-import { visibleLine } from './text.ts'
-import { relativeTime, zonedTime } from './time.ts'
+import { limitsText } from '../../schedules/run-rules.ts'
+import type { LastRun, ScheduleState, ScheduleStatus } from '../../schedules/schedules.ts'
+import type { Colours, Output } from '../output.ts'
+import type { Column } from '../table.ts'
+import { visibleLine } from '../text.ts'
+import { relativeTime, zonedTime } from '../time.ts'
 
 export function scheduleTable(schedules: readonly ScheduleStatus[], out: Output, now: number): string {
   return out.table(

@@ -1,10 +1,10 @@
-import type { ExplainedSchedule, NextRun, ScheduledRun } from '../schedules/next-runs.ts'
-import type { ScheduleStatus } from '../schedules/schedules.ts'
-import { warningText } from './check.ts'
-import type { Output } from './output.ts'
-import type { Column } from './table.ts'
-import { visibleLine, wrapped } from './text.ts'
-import { relativeTime } from './time.ts'
+import type { ExplainedSchedule, NextRun, ScheduledRun } from '../../schedules/next-runs.ts'
+import type { ScheduleStatus } from '../../schedules/schedules.ts'
+import { warningText } from '../check.ts'
+import type { Output } from '../output.ts'
+import type { Column } from '../table.ts'
+import { visibleLine, wrapped } from '../text.ts'
+import { relativeTime } from '../time.ts'
 
 export interface ExplainedOptions {
   readonly zone?: string

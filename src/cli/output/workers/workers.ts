@@ -1,7 +1,7 @@
-import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
-import { iso } from './jobs.ts'
-import type { Output } from './output.ts'
-import { relativeTime, roughly } from './time.ts'
+import type { WorkerRecord } from '../../../queue/contract/worker-store.ts'
+import { iso } from '../jobs/jobs.ts'
+import type { Output } from '../output.ts'
+import { relativeTime, roughly } from '../time.ts'
 
 /** A worker that is well is seen every ten seconds. */
 const silentMs = 15_000

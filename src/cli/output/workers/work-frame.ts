@@ -1,8 +1,8 @@
-import { formatDuration, parseDuration } from '../../core/time/duration.ts'
-import type { DaemonOptions } from '../../worker/options.ts'
-import type { RunReport } from '../../worker/runs/report.ts'
-import type { TickSummary } from '../../worker/scheduler/tick-statistics.ts'
-import { plural } from './text.ts'
+import { formatDuration, parseDuration } from '../../../core/time/duration.ts'
+import type { DaemonOptions } from '../../../worker/options.ts'
+import type { RunReport } from '../../../worker/runs/report.ts'
+import type { TickSummary } from '../../../worker/scheduler/tick-statistics.ts'
+import { plural } from '../text.ts'
 import { reportText } from './work-log.ts'
 
 // What is said when a worker begins, and when it has ended.

@@ -1,8 +1,8 @@
-import { logLevels } from '../core/logger.ts'
-import { longestDurationMs } from '../core/time/duration.ts'
-import { type ContextData, contextMethods, isContextData } from './crossing-context.ts'
+import { logLevels } from '../../core/logger.ts'
+import { longestDurationMs } from '../../core/time/duration.ts'
+import { type ContextData, contextMethods, isContextData } from '../crossing-context.ts'
+import { parseThrown } from '../thrown.ts'
 import type { FromIsolate, IsolateModules, ToIsolate } from './messages.ts'
-import { parseThrown } from './thrown.ts'
 
 /** A message as it was sent, or undefined where it is none. Neither function throws, whatever it is given. */
 export function parseFromIsolate(value: unknown): FromIsolate | undefined {

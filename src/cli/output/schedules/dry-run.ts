@@ -1,7 +1,7 @@
-import { longestMisfireMs } from '../../scheduling/misfire.ts'
-import type { DryRunReport, PlannedRun, PlannedSchedule, WaitingJobs } from '../schedules/dry-run.ts'
-import type { Output } from './output.ts'
-import { plural } from './text.ts'
+import { longestMisfireMs } from '../../../scheduling/misfire.ts'
+import type { DryRunReport, PlannedRun, PlannedSchedule, WaitingJobs } from '../../schedules/dry-run.ts'
+import type { Output } from '../output.ts'
+import { plural } from '../text.ts'
 
 /** What a pass would do, for a person. */
 export function dryRunText(report: DryRunReport, out: Output, now: number): string {

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { deserialize, serialize } from 'node:v8'
-import { TreadleError } from '../core/errors.ts'
+import { TreadleError } from '../../core/errors.ts'
 
 /**
  * Messages through a pipe: the length of each, then its bytes. Node's own channel between processes is not used, because its reader

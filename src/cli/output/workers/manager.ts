@@ -1,7 +1,7 @@
-import type { ManagedJob, ManagerEvent } from '../../manager/events.ts'
-import type { Colours } from './output.ts'
-import { plural, visibleLine } from './text.ts'
-import { roughly } from './time.ts'
+import type { ManagedJob, ManagerEvent } from '../../../manager/events.ts'
+import type { Colours } from '../output.ts'
+import { plural, visibleLine } from '../text.ts'
+import { roughly } from '../time.ts'
 
 /** Whether it is more than the ordinary course of things. */
 export function isManagerTrouble({ event }: ManagerEvent): boolean {

@@ -1,11 +1,11 @@
-import { formatDuration } from '../../core/time/duration.ts'
-import { finalStates, isFinal, type JobState } from '../../queue/contract/job-state.ts'
-import type { JobRecord } from '../../queue/contract/store.ts'
+import { formatDuration } from '../../../core/time/duration.ts'
+import { finalStates, isFinal, type JobState } from '../../../queue/contract/job-state.ts'
+import type { JobRecord } from '../../../queue/contract/store.ts'
+import type { Output } from '../output.ts'
+import { condensed, percentile, sparkline } from '../sparkline.ts'
+import { visibleLine } from '../text.ts'
+import { localTime, relativeTime } from '../time.ts'
 import { iso, stateColour } from './jobs.ts'
-import type { Output } from './output.ts'
-import { condensed, percentile, sparkline } from './sparkline.ts'
-import { visibleLine } from './text.ts'
-import { localTime, relativeTime } from './time.ts'
 
 /** How the newest jobs with one key went, the oldest first. */
 export interface History {

@@ -1,10 +1,10 @@
-import { shownText } from '../../envelope/encryption.ts'
-import { saidRetries } from '../../envelope/envelope.ts'
-import { shownMessage } from '../../envelope/stored-error.ts'
-import type { JobState } from '../../queue/contract/job-state.ts'
-import type { JobRecord } from '../../queue/contract/store.ts'
-import type { Colours, Output } from './output.ts'
-import { relativeTime } from './time.ts'
+import { shownText } from '../../../envelope/encryption.ts'
+import { saidRetries } from '../../../envelope/envelope.ts'
+import { shownMessage } from '../../../envelope/stored-error.ts'
+import type { JobState } from '../../../queue/contract/job-state.ts'
+import type { JobRecord } from '../../../queue/contract/store.ts'
+import type { Colours, Output } from '../output.ts'
+import { relativeTime } from '../time.ts'
 
 /** Jobs as a table: what a person needs to choose one. */
 export function jobTable(jobs: readonly JobRecord[], out: Output, now: number): string {

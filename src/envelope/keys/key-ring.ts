@@ -1,6 +1,6 @@
-import { TreadleError } from '../core/errors.ts'
-import { decryptText, type Encrypted, encryptText } from './encryption.ts'
-import { parseIdentity } from './identity.ts'
+import { TreadleError } from '../../core/errors.ts'
+import { decryptText, type Encrypted, encryptText } from '../encryption.ts'
+import { parseIdentity } from '../identity.ts'
 import { covers, isLimited, type ScopedJob, scopeText } from './key-scope.ts'
 import { RingKey, type SigningKey } from './ring-key.ts'
 

@@ -1,6 +1,6 @@
-import { stopwatch } from '../../core/time/clock.ts'
-import type { MoveProgress } from '../../moving/index.ts'
-import type { Output } from './output.ts'
+import { stopwatch } from '../../../core/time/clock.ts'
+import type { MoveProgress } from '../../../moving/index.ts'
+import type { Output } from '../output.ts'
 
 const barWidth = 24
 const lineEveryMs = 5_000

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { lstatSync, realpathSync } from 'node:fs'
-import { messageOf, TreadleError } from '../core/errors.ts'
-import { createDurably, replaceDurably } from '../core/files/durable-file.ts'
-import { type PrivateFile, readDurablePrivateFile, refuseOpenFolder } from '../core/files/private-file.ts'
-import { randomToken } from '../core/id.ts'
+import { messageOf, TreadleError } from '../../core/errors.ts'
+import { createDurably, replaceDurably } from '../../core/files/durable-file.ts'
+import { type PrivateFile, readDurablePrivateFile, refuseOpenFolder } from '../../core/files/private-file.ts'
+import { randomToken } from '../../core/id.ts'
 import { KeyRing, type KeyRingOptions, type SigningKey } from './key-ring.ts'
 import { isLimited, type KeyScope } from './key-scope.ts'
 

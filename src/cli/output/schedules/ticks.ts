@@ -1,9 +1,9 @@
-import { formatDuration } from '../../core/time/duration.ts'
-import type { TreadleEvents } from '../../execution/events.ts'
-import { iso } from './jobs.ts'
-import type { Colours } from './output.ts'
-import { plural } from './text.ts'
-import { localTime } from './time.ts'
+import { formatDuration } from '../../../core/time/duration.ts'
+import type { TreadleEvents } from '../../../execution/events.ts'
+import { iso } from '../jobs/jobs.ts'
+import type { Colours } from '../output.ts'
+import { plural } from '../text.ts'
+import { localTime } from '../time.ts'
 
 type Tick = TreadleEvents['schedule:tick']
 
