@@ -1,7 +1,6 @@
 import { conformanceTitles } from '../../src/testing/conformance/index.ts'
 
 const reasons: Readonly<Record<string, string>> = {
-  transfer: 'a queue cannot be moved into or out of Redis yet',
   patterns: 'a claim must name its jobs',
 }
 

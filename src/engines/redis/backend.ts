@@ -26,6 +26,7 @@ import { FastPaths } from './fast-paths.ts'
 import type { RedisConfig } from './options.ts'
 import { readServerTime } from './server-time.ts'
 import { RedisStore } from './store/store.ts'
+import { RedisTransfer } from './transfer/transfer.ts'
 import { UnconfirmedCalls } from './unconfirmed-calls.ts'
 import { idOf } from './units/head.ts'
 import { field, type Need, range } from './units/needs.ts'
@@ -50,6 +51,7 @@ export class RedisBackend implements QueueBackend {
   readonly largestClaim = largestClaim
   readonly store: RedisStore
   readonly coordination: RedisCoordination
+  readonly transfer: RedisTransfer
   readonly upkeep: Upkeep
   readonly #parts: RedisBackendParts
   readonly #time: QueueTime
@@ -82,6 +84,7 @@ export class RedisBackend implements QueueBackend {
     const shared = { server, units: this.#units, time: this.#time, wake, ready: () => this.#ready() }
     this.store = new RedisStore(shared)
     this.coordination = new RedisCoordination(shared)
+    this.transfer = new RedisTransfer(shared)
   }
 
   readonly now = () => this.#time.now()

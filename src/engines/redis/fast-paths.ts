@@ -91,7 +91,7 @@ function isPlain({ links, uniqueKey }: Envelope): boolean {
 function rowOf(envelope: Envelope): readonly (string | number)[] {
   const { id, group, runAt, number, identity, payload, signature, queue, job } = envelope
   const body = JSON.stringify([identity, payload, signature])
-  const rest = restText(envelope, null, null, null)
+  const rest = restText(envelope, { keyIndex: null, sentAs: job, schedule: null, at: null })
   return [id, laneOf(envelope), group ?? '', runAt, number ?? '', rest, body, `${queue}\n${job}`]
 }
 

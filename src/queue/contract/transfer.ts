@@ -32,6 +32,9 @@ export interface Transfer {
   learn(facts: readonly Fact[]): Promise<void>
 }
 
+/** Nobody delivers a parcel for so long that its receipt is looked for after this. */
+export const receiptsKeptMs = 30 * 86_400_000
+
 export interface PageRequest {
   /** Only the jobs of this queue and their workflows, and the schedules of which it has jobs; null is everything. */
   readonly queue: string | null

@@ -2,9 +2,9 @@ import type { Fact } from '../../../queue/contract/transfer.ts'
 import type { Jobs } from '../../../queue/rules/jobs/jobs.ts'
 import type { OnceKeys } from '../../../queue/rules/keys/once-keys.ts'
 import type { Schedules } from '../../../queue/rules/schedules/schedules.ts'
+import { movedOccurrence } from '../../../queue/rules/transfer/moved-jobs.ts'
+import { reservedUntil } from '../../../queue/rules/transfer/moved-units.ts'
 import type { MemoryNumbers } from '../keys/numbers.ts'
-import { movedOccurrence } from './moved-jobs.ts'
-import { reservedUntil } from './units.ts'
 
 export interface FactsParts {
   readonly jobs: Jobs
@@ -28,34 +28,4 @@ export function allFacts({ jobs, once, numbers, schedules }: FactsParts, now: nu
         return { kind: 'unique', key: index, jobId, until: Number.isFinite(expiresAt) ? expiresAt : null } as const
       }),
   ]
-}
-
-/** What is known better stays. */
-export function learnFact({ jobs, once, numbers, schedules }: FactsParts, fact: Fact, now: number): void {
-  switch (fact.kind) {
-    case 'numbers':
-      numbers.startFrom(fact.next)
-      return
-    case 'occurrence': {
-      const { schedule, at, jobId, storedAt, outcome } = fact.occurrence
-      const timeline = schedules.timeline(schedule)
-      const known = timeline.at(at)
-      if (known === undefined) timeline.add(at, jobId, storedAt).restore(fact.occurrence)
-      else if (known.jobId === jobId && outcome !== null && !known.hasEnded && jobs.get(jobId) === undefined) {
-        known.restore(fact.occurrence)
-      }
-      return
-    }
-    case 'once': {
-      const { key, until, result, seal } = fact
-      if (!once.isHeld(key) && (once.keptUntil(key) ?? 0) < until) once.remember({ key, result, seal, expiresAt: until })
-      return
-    }
-    case 'unique': {
-      const { key, jobId, until } = fact
-      if (jobs.uniqueKeys.holderOf(key, now) === undefined) {
-        jobs.uniqueKeys.hold({ index: key, jobId, expiresAt: until ?? Number.POSITIVE_INFINITY })
-      }
-    }
-  }
 }

@@ -6,7 +6,7 @@ import type {
   Fact,
   FactPage,
   FactRequest,
-  MovedSchedule,
+  MovedUnit,
   Packed,
   PackRequest,
   Page,
@@ -16,12 +16,14 @@ import type {
   Refusal,
   Transfer,
 } from '../../../queue/contract/transfer.ts'
+import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
+import { learnFact } from '../../../queue/rules/transfer/learning.ts'
+import { MovedSchedules } from '../../../queue/rules/transfer/moved-schedules.ts'
+import { MovedUnits, type MovedUnitsParts } from '../../../queue/rules/transfer/moved-units.ts'
 import type { MemoryNumbers } from '../keys/numbers.ts'
-import { allFacts, learnFact } from './facts.ts'
-import { movedOccurrence } from './moved-jobs.ts'
-import { Units, type UnitsParts } from './units.ts'
+import { allFacts } from './facts.ts'
 
-export interface MemoryTransferParts extends UnitsParts {
+export interface MemoryTransferParts extends MovedUnitsParts {
   readonly clock: Clock
   readonly watchers: Watchers
   readonly paused: Set<string>
@@ -30,21 +32,20 @@ export interface MemoryTransferParts extends UnitsParts {
   readonly checkOpen: () => void
 }
 
-const lastOccurrences = 20
-
 export class MemoryTransfer implements Transfer {
   readonly #parts: MemoryTransferParts
-  readonly #units: Units
+  readonly #units: MovedUnits
+  readonly #schedules: MovedSchedules
   readonly #identity = randomToken()
   readonly #newId: () => string
   readonly #parcels = new Map<string, Parcel>()
   readonly #receipts = new Map<string, readonly Refusal[]>()
-  readonly #movedAway = new Set<string>()
   readonly #toldOfPaused = new Set<string>()
 
   constructor(parts: MemoryTransferParts) {
     this.#parts = parts
-    this.#units = new Units(parts)
+    this.#units = new MovedUnits(parts)
+    this.#schedules = new MovedSchedules({ ...parts, away: new Map() })
     this.#newId = idMaker(() => parts.clock.now())
   }
 
@@ -57,7 +58,7 @@ export class MemoryTransfer implements Transfer {
     const { paused, ...page } = this.#page(request)
     const isTold = request.after !== null || this.#toldOfPaused.has(request.target)
     if (request.after === null) this.#toldOfPaused.add(request.target)
-    for (const { name } of page.schedules) this.#leave(name)
+    for (const { name } of page.schedules) this.#schedules.leave(name, request.target)
     this.#units.takeOut(page.units)
     const { after, unreadable, ...rest } = page
     const contents: Contents = { ...rest, paused: isTold ? [] : paused }
@@ -90,15 +91,8 @@ export class MemoryTransfer implements Transfer {
     if (known !== undefined) return known
     const now = clock.now()
     for (const queue of parcel.paused) paused.add(queue)
-    for (const schedule of parcel.schedules) this.#placeSchedule(schedule)
-    const refusals: Refusal[] = []
-    for (const unit of parcel.units) {
-      const [first] = unit.jobs
-      const why = unit.jobs.map((job) => this.#units.refusalOf(job, now)).find((each) => each !== null)
-      if (first === undefined) continue
-      if (why != null) refusals.push({ id: first.id, jobs: unit.jobs.length, why })
-      else if (unit.jobs.length > 1 || !this.#units.isRepeated(first)) this.#units.place(unit, now)
-    }
+    for (const schedule of parcel.schedules) this.#schedules.place(schedule)
+    const refusals = this.#units.placeAll(parcel.units, now)
     this.#receipts.set(parcel.id, refusals)
     watchers.notify()
     return refusals
@@ -134,47 +128,35 @@ export class MemoryTransfer implements Transfer {
     if (after === null) {
       const { queue } = request
       const paused = [...this.#parts.paused].filter((name) => queue === null || name === queue).sort()
-      return { paused, schedules: this.#schedulesOf(queue), units: [], after: 'j-1', unreadable: [] }
+      return {
+        paused,
+        schedules: this.#schedules.read(
+          this.#parts.schedules.all.schedules.map(({ name }) => name),
+          queue,
+        ),
+        units: [],
+        after: 'j-1',
+        unreadable: [],
+      }
     }
-    const { units, last } = this.#units.read(request, Number(after.slice(1)))
+    const { units, last } = this.#read(request, Number(after.slice(1)))
     return { paused: [], schedules: [], units, after: last === null ? null : `j${last}`, unreadable: [] }
   }
 
-  /** Without those that were moved away. */
-  #schedulesOf(queue: string | null): readonly MovedSchedule[] {
-    const { schedules, timelines } = this.#parts.schedules.all
-    const isHere = ({ name, paused }: { name: string; paused: boolean }) => !(paused && this.#movedAway.has(name))
-    return schedules
-      .filter((each) => isHere(each) && (queue === null || this.#hasJobsIn(each.name, queue)))
-      .map((schedule) => {
-        const latest = timelines.get(schedule.name)?.all.slice(-lastOccurrences).reverse() ?? []
-        return { ...schedule, occurrences: latest.map(movedOccurrence) }
-      })
-  }
-
-  #hasJobsIn(schedule: string, queue: string): boolean {
-    const { jobs, schedules } = this.#parts
-    return schedules.timeline(schedule).all.some(({ jobId }) => jobs.get(jobId)?.envelope.queue === queue)
-  }
-
-  #leave(name: string): void {
-    const { schedules } = this.#parts
-    const known = schedules.all.schedules.find((each) => each.name === name)
-    if (known !== undefined) schedules.restore({ ...known, paused: true })
-    this.#movedAway.add(name)
-  }
-
-  /** What this queue knows of a schedule goes before what comes, unless it was moved away from here and comes back. */
-  #placeSchedule({ occurrences, ...coming }: MovedSchedule): void {
-    const { schedules } = this.#parts
-    const here = schedules.all.schedules.find(({ name }) => name === coming.name)
-    const isBack = this.#movedAway.delete(coming.name)
-    const hasSameInstants = here?.expression === coming.expression && here.timezone === coming.timezone
-    if (here === undefined || isBack) schedules.restore(coming)
-    else {
-      const since = hasSameInstants ? Math.min(here.since, coming.since) : here.since
-      schedules.restore({ ...here, since, paused: here.paused || coming.paused })
+  /** Jobs that nobody runs, with their workflows, in the order in which they came. */
+  #read(request: PageRequest, after: number): { units: readonly MovedUnit[]; last: number | null } {
+    const units: MovedUnit[] = []
+    const seen = new Set<StoredJob>()
+    let last: number | null = null
+    for (const job of this.#parts.jobs.arrivals.after(after)) {
+      if (seen.size >= request.limit) return { units, last }
+      last = job.arrival
+      if (seen.has(job) || !this.#units.isMeant(job, request)) continue
+      const members = this.#units.componentOf(job)
+      for (const member of members) seen.add(member)
+      const unit = this.#units.unitOf(members)
+      if (unit !== null) units.push(unit)
     }
-    for (const occurrence of occurrences) learnFact(this.#parts, { kind: 'occurrence', occurrence }, 0)
+    return { units, last: null }
   }
 }

@@ -82,7 +82,7 @@ export class RedisServer {
         else known.push(index)
         continue
       }
-      commands.push(need.kind === 'text' ? ['GET', need.key] : ['ZRANGE', need.key, need.start, need.stop])
+      commands.push(commandOf(need))
       places.push([index])
     }
     for (const [table, indexes] of byTable) {
@@ -131,6 +131,17 @@ export class RedisServer {
     } finally {
       over.abort()
     }
+  }
+}
+
+function commandOf(need: Exclude<Need, { kind: 'field' }>): readonly [string, string, ...(string | number)[]] {
+  switch (need.kind) {
+    case 'text':
+      return ['GET', need.key]
+    case 'range':
+      return ['ZRANGE', need.key, need.start, need.stop]
+    case 'list':
+      return ['LRANGE', need.key, 0, -1]
   }
 }
 

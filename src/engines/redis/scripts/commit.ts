@@ -2,7 +2,8 @@ import { indexes } from './indexes.ts'
 
 /**
  * Compares what a unit has read with what is stored, and writes what it has changed, or nothing. All comparisons come before the
- * first write: what a script has written is not undone.
+ * first write: what a script has written is not undone. Several units may follow one another, each behind the number of its texts;
+ * the answer has for each of them the check that has refused it, or nothing.
  *
  * Checks: `f` a field, `t` a text, `l` a part of a sorted set (`=` the same text, `#` the same digest, `^` the same beginning, nothing
  * where it must not be there), `a` a count that must not have grown, `m` the mutex. A `.` ends them.
@@ -38,9 +39,11 @@ local checks = {
     return found == own
   end,
 }
-for letter in take do
-  if letter == '.' then break end
-  if not checks[letter]() then return letter end
+local function refusal()
+  for letter in take do
+    if letter == '.' then return '' end
+    if not checks[letter]() then return letter end
+  end
 end
 
 local ops = {
@@ -49,6 +52,7 @@ local ops = {
   A = function() call('ZADD', P .. take(), take(), take()) end,
   R = function() call('ZREM', P .. take(), take()) end,
   U = function() call('DEL', P .. take()) end,
+  L = function() call('RPUSH', P .. take(), take()) end,
   P = function() call('SET', P .. take(), take(), 'PX', take()) end,
   C = function() add(take(), take(), take()) end,
   Y = function() enterReady(take(), take(), take(), take()) end,
@@ -95,9 +99,23 @@ local ops = {
     if removedAt == '' then call('ZREM', P .. 'schr', name) else call('ZADD', P .. 'schr', removedAt, name) end
   end,
   W = function() wakes = true end,
+  K = function()
+    local key, header, isWanted, id = take(), take(), take(), take()
+    if isWanted == '1' or call('EXISTS', P .. key) == 1 then
+      call('HSET', P .. key, '', header)
+      call('ZADD', P .. 'parcels', 0, id)
+    end
+  end,
 }
-while at <= #ARGV do ops[take()]() end
+local answers, following = {}, 1
+while following <= #ARGV do
+  at = following + 1
+  following = at + tonumber(ARGV[following])
+  local refused = refusal()
+  if refused == '' then while at < following do ops[take()]() end end
+  answers[#answers + 1] = refused
+end
 openLanes()
 wake()
-return ''
+return answers
 `

@@ -1,5 +1,6 @@
 import type { LogBounds, LogChunk, LogStore, StoredLogChunk } from '../../../queue/contract/log-store.ts'
 import { script } from '../connections/script.ts'
+import { readChunk } from '../units/loaded-logs.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 
 /**
@@ -47,9 +48,10 @@ export class RedisLogs implements LogStore {
     await this.#parts.ready()
     const [stored] = (await this.#parts.server.all([['LRANGE', `log:${id}`, 0, -1]])) as [string[]]
     return stored
-      .map(chunkOf)
+      .map(readChunk)
       .filter(({ last }) => last > after)
       .slice(0, limit)
+      .map(({ attempt, first, last, text }) => ({ attempt, first, last, text }))
   }
 
   /** They go with the job. */
@@ -57,10 +59,4 @@ export class RedisLogs implements LogStore {
     await this.#parts.ready()
     return 0
   }
-}
-
-function chunkOf(stored: string): StoredLogChunk {
-  const [attempt, first, last, bytes] = stored.split('|', 4)
-  const start = [attempt, first, last, bytes].join('|').length + 1
-  return { attempt: Number(attempt), first: Number(first), last: Number(last), text: stored.slice(start) }
 }

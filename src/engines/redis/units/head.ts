@@ -29,6 +29,8 @@ export interface Head {
   readonly uniqueUntil: UniqueUntil
   readonly schedule: string | null
   readonly at: number | null
+  /** The name that it was sent with, where that is another one than it has by now. */
+  readonly sentAs: string
 }
 
 export const flag = { cancelRequested: 1, begun: 2, amongOthers: 4 } as const
@@ -44,7 +46,7 @@ export function readHead(text: string): Head {
   const [stamp = '', state, runAt, attempts, rescues, startedAt, finishedAt, leaseUntil, flags, claim = ''] = line
   const owner = line.slice(10).join('|')
   const rest = JSON.parse(text.slice(end + 1)) as readonly unknown[]
-  const [job, queue, priority, single, group, number, createdAt, keyIndex, uniqueKey, uniqueUntil, schedule, at] = rest
+  const [job, queue, priority, single, group, number, createdAt, keyIndex, uniqueKey, uniqueUntil, schedule, at, sentAs] = rest
   return {
     stamp,
     state: jobStates[Number(state)] as JobState,
@@ -69,6 +71,7 @@ export function readHead(text: string): Head {
     uniqueUntil: (uniqueUntil ?? 'ended') as UniqueUntil,
     schedule: (schedule ?? null) as string | null,
     at: (at ?? null) as number | null,
+    sentAs: (sentAs ?? job) as string,
   }
 }
 
@@ -88,16 +91,20 @@ export function headText(job: StoredJob, claim: string): string {
     job.token === null ? claim : claimOf(job.token),
     job.owner === null ? '' : JSON.stringify(job.owner),
   ].join('|')
-  const { envelope, occurrence } = job
-  return `${line}\n${restText(envelope, job.keyIndex, occurrence?.schedule ?? null, occurrence?.at ?? null)}`
+  const { envelope, keyIndex, sentAs, occurrence } = job
+  const { schedule = null, at = null } = occurrence ?? {}
+  return `${line}\n${restText(envelope, { keyIndex, sentAs, schedule, at })}`
 }
 
+type RestOfJob = Pick<Head, 'keyIndex' | 'sentAs' | 'schedule' | 'at'>
+
 /** What seldom changes, without the empty end. */
-export function restText(envelope: Envelope, keyIndex: string | null, schedule: string | null, at: number | null): string {
+export function restText(envelope: Envelope, { keyIndex, sentAs, schedule, at }: RestOfJob): string {
   const { job, queue, priority, singleInstance, group, number, createdAt, uniqueKey, uniqueUntil } = envelope
   const rest: unknown[] = [job, queue, priority, singleInstance ? 1 : 0, group, number, createdAt]
   if (uniqueKey !== null || schedule !== null || uniqueUntil !== 'ended')
     rest.push(keyIndex, uniqueKey, uniqueUntil, schedule, at)
+  if (uniqueKey !== null && sentAs !== job) rest.push(sentAs)
   return JSON.stringify(rest)
 }
 

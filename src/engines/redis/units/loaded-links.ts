@@ -15,6 +15,12 @@ export function edgeText({ waiterId, id, job, key, policy, waiting, end }: Store
 
 type EdgeParts = readonly [string, string, string | null, string | null, FailurePolicy, boolean, End | null, number]
 
+/** Whom an edge waits for by what is stored of it; nobody where it was told of the end. */
+export function edgeTarget(text: string): string | null {
+  const [, id, , , , , end] = JSON.parse(text) as EdgeParts
+  return end === null ? id : null
+}
+
 /** An edge as it was loaded, and as it is by now. */
 export interface LoadedEdge {
   readonly edge: StoredEdge
@@ -104,6 +110,11 @@ class LoadedChildren extends LoadedMap<string, StoredEdge> {
 }
 
 type PlaceParts = readonly [string, string | null, number, number, number, string | null, Ending | null, number]
+
+/** The workflow that a job is of, by what is stored of its place. */
+export function placeRoot(text: string): string {
+  return (JSON.parse(text) as PlaceParts)[0]
+}
 
 /** A place in a workflow, and how many edges the job had when it was loaded. */
 export interface LoadedPlace {

@@ -17,6 +17,7 @@ import type { StoredEdge, StoredLinks } from '../../../queue/rules/workflows/lin
 import { type Tree, Trees } from '../../../queue/rules/workflows/trees.ts'
 import { flag, type Head, idOf, readHead, tokenOf } from './head.ts'
 import { LoadedEdges, type LoadedPlace, loadedPlace } from './loaded-links.ts'
+import { LoadedLogs } from './loaded-logs.ts'
 import { LoadedMap } from './loaded-map.ts'
 import { LoadedOccurrences, LoadedTimeline } from './loaded-timeline.ts'
 import { field, jobNeeds, type Need, range } from './needs.ts'
@@ -63,6 +64,11 @@ export class LoadedQueue {
   readonly timelines: LoadedMap<string, Timeline>
   /** Jobs that were deleted, and as what they had ended. */
   readonly forgotten: { readonly id: string; readonly root: string; readonly state: FinalState | null }[] = []
+  /** How jobs ended that are gone, of workflows that come from another queue. */
+  readonly gone: { readonly root: string; readonly state: FinalState; readonly jobs: number }[] = []
+  readonly logs: LoadedLogs
+  /** Schedules that were moved away. */
+  readonly away: LoadedMap<string, string>
   readonly held: { readonly job: string; readonly group: string; readonly until: number }[] = []
   readonly reached = new Set<string>()
   readonly freed = new Set<string>()
@@ -75,6 +81,8 @@ export class LoadedQueue {
     this.now = now
     this.edges = new LoadedEdges(rows)
     this.occurrences = new LoadedOccurrences(rows)
+    this.logs = new LoadedLogs(rows)
+    this.away = new LoadedMap((name) => rows.field('away', name) ?? undefined)
     this.byId = new LoadedMap((id) => this.#load(id))
     this.living = new LoadedMap((index) => this.#jobUnder('u', index))
     this.lasting = new LoadedMap((index) => lastingOf(index, rows.field('ul', index)))
@@ -190,7 +198,7 @@ export class LoadedQueue {
       ...extraOf(extra),
       envelope: this.#envelope(id, head),
       keyIndex: head.keyIndex,
-      sentAs: head.job,
+      sentAs: head.sentAs,
       occurrence,
       links: place?.links ?? null,
     }
@@ -325,8 +333,17 @@ class LoadedTrees extends Trees {
     this.#queue.forgotten.push({ id: job.envelope.id, root: job.links.root, state })
   }
 
+  override takeOut(job: StoredJob & { readonly links: StoredLinks }): void {
+    this.forget(job, null)
+  }
+
+  override addGone(root: string, state: FinalState, jobs: number): void {
+    this.#queue.gone.push({ root, state, jobs })
+  }
+
   protected override treeOf(root: string): Tree | undefined {
     const { rows } = this.#queue
+    rows.want([range(`root:${root}`), ...finalStates.map((state) => field('gone', `${root}\n${state}`))])
     const ids = rows.range(`root:${root}`)
     this.#queue.want(ids)
     if (ids.length === 0) return undefined
@@ -358,13 +375,13 @@ class ReachedLimits extends Set<string> {
   }
 }
 
-function lastingOf(index: string, text: string | null): LastingKey | undefined {
+export function lastingOf(index: string, text: string | null): LastingKey | undefined {
   if (text === null) return undefined
   const [jobId, expiresAt] = JSON.parse(text) as readonly [string, number | null]
   return { index, jobId, expiresAt: expiresAt ?? Number.POSITIVE_INFINITY, slot: -1 }
 }
 
-function markOf(key: string, text: string | null): KeptOnce | undefined {
+export function markOf(key: string, text: string | null): KeptOnce | undefined {
   if (text === null) return undefined
   const [result, seal, expiresAt] = JSON.parse(text) as readonly [string | null, string | null, number]
   return { key, result, seal, expiresAt, slot: -1 }

@@ -17,6 +17,11 @@ export function occurrenceText(occurrence: StoredOccurrence): string {
   return JSON.stringify([jobId, storedAt, outcome, startedAt, finishedAt])
 }
 
+export function readOccurrence(schedule: string, at: number, text: string): StoredOccurrence {
+  const [jobId, storedAt, outcome, startedAt, finishedAt] = JSON.parse(text) as OccurrenceParts
+  return new StoredOccurrence({ schedule, at, jobId, storedAt, outcome: outcome ?? null, startedAt, finishedAt })
+}
+
 /** All occurrences that a unit has met, each once. */
 export class LoadedOccurrences {
   readonly #rows: Rows
@@ -38,8 +43,7 @@ export class LoadedOccurrences {
     if (known !== undefined) return known.occurrence
     const text = this.#rows.field('oc', name)
     if (text === null) return undefined
-    const [jobId, storedAt, outcome, startedAt, finishedAt] = JSON.parse(text) as OccurrenceParts
-    const occurrence = new StoredOccurrence({ schedule, at, jobId, storedAt, outcome: outcome ?? null, startedAt, finishedAt })
+    const occurrence = readOccurrence(schedule, at, text)
     this.#known.set(name, { occurrence, text })
     return occurrence
   }

@@ -1,8 +1,9 @@
-/** One thing that is stored: a field of a hash, a text under a key of its own, or a part of a sorted set. */
+/** One thing that is stored: a field of a hash, a text under a key of its own, a part of a sorted set, or a list. */
 export type Need =
   | { readonly kind: 'field'; readonly table: string; readonly field: string }
   | { readonly kind: 'text'; readonly key: string }
   | { readonly kind: 'range'; readonly key: string; readonly start: number; readonly stop: number }
+  | { readonly kind: 'list'; readonly key: string }
 
 /** A rule has asked for something that was not loaded. It is loaded, and the rule runs again from its start. */
 export class Missing extends Error {
@@ -26,6 +27,10 @@ export function range(key: string, start = 0, stop = -1): Need {
   return { kind: 'range', key, start, stop }
 }
 
+export function list(key: string): Need {
+  return { kind: 'list', key }
+}
+
 /** What is always loaded together of a job. Who waits for it is asked at its end, whatever that is. */
 export function jobNeeds(id: string): readonly Need[] {
   return [field('h', id), field('x', id), field('p', id), field('ok', id)]
@@ -39,5 +44,7 @@ export function nameOf(need: Need): string {
       return `\0${need.key}`
     case 'range':
       return `\0${need.key}\0${need.start}\0${need.stop}`
+    case 'list':
+      return `\0\0${need.key}`
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RedisServer } from '../connections/server.ts'
 import { field, jobNeeds, Missing, type Need, nameOf, range } from './needs.ts'
 
-/** A text, nothing, or the members of a sorted set. */
+/** A text, nothing, or the members of a sorted set or a list. */
 type Stored = string | null | readonly string[]
 
 /** So far the jobs that wait for each other are loaded ahead, each time that a rule asks for more of them. */
@@ -39,6 +39,10 @@ export class Rows {
 
   range(key: string, start = 0, stop = -1): readonly string[] {
     return this.#read({ kind: 'range', key, start, stop }) as readonly string[]
+  }
+
+  list(key: string): readonly string[] {
+    return this.#read({ kind: 'list', key }) as readonly string[]
   }
 
   head(id: string): string | null {

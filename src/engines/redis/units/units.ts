@@ -6,7 +6,7 @@ import { script } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { commitScript } from '../scripts/commit.ts'
 import { LoadedQueue } from './loaded-queue.ts'
-import { Missing } from './needs.ts'
+import { Missing, type Need } from './needs.ts'
 import type { Op } from './places.ts'
 import { expectation, Rows } from './rows.ts'
 import { writesOf } from './writes.ts'
@@ -64,40 +64,63 @@ export class Units {
     throw new TreadleError('DATABASE_BUSY', `What others write to the queue has kept a call from its end ${mostTries} times`)
   }
 
-  /** Null where somebody else has changed what was read. */
-  async #try<Answer>(rule: Rule<Answer>, claim: string, mutex: string): Promise<{ readonly answer: Answer } | null> {
-    const rows = new Rows(this.#server)
-    const tails = new Map<string, number>()
-    const stamp = randomToken().slice(0, 8)
-    for (let loads = 0; loads < mostLoads; loads++) {
-      rows.begin()
-      const queue = new LoadedQueue(rows, { now: this.#time.now(), claim }, tails)
-      try {
-        const { answer, ops = [] } = rule(queue)
-        const writes = [...ops, ...writesOf(queue, stamp)]
-        if (writes.length === 0) return { answer }
-        return (await this.#commit(queue, writes, mutex)) ? { answer } : null
-      } catch (thrown) {
-        if (!(thrown instanceof Missing)) {
-          // Rules meet what cannot be where somebody has changed one half of it meanwhile.
-          if (thrown instanceof TreadleError || (await this.#isUnchanged(queue, mutex))) throw thrown
-          return null
-        }
-        await rows.load(thrown.needs)
-      }
+  /**
+   * Runs several rules on what is stored now, and loads what they ask for together. Nothing is written: each is committed by itself
+   * afterwards, or not.
+   */
+  async prepareEach<Answer>(rules: readonly Rule<Answer>[]): Promise<readonly Prepared<Answer>[]> {
+    const unit = new Unit(this.#server, this.#time, randomToken())
+    const prepared = new Map<Rule<Answer>, Prepared<Answer>>()
+    for (let open = rules, loads = 0; open.length > 0; loads++) {
+      if (loads > mostLoads) throw endless()
+      const needs: Need[] = []
+      open = open.filter((rule) => {
+        const result = unit.attempt(rule)
+        if (result instanceof Missing) needs.push(...result.needs)
+        else prepared.set(rule, result)
+        return result instanceof Missing
+      })
+      if (open.length > 0) await unit.rows.load(needs)
     }
-    throw new TreadleError('DATABASE_FAILED', 'A call asked for more and more of the queue, and came to no end')
+    return rules.map((rule) => prepared.get(rule) as Prepared<Answer>)
   }
 
-  async #commit(queue: LoadedQueue, writes: readonly Op[], mutex: string): Promise<boolean> {
-    const args = [...checksOf(queue, mutex), '.', ...writes.flat()]
-    const isDone = (await this.#server.run(commit, args)) === ''
-    if (isDone && queue.wakes) this.#onWake()
+  /** All at one instant, and each only where what it has read is still so. */
+  async commitEach(prepared: readonly Prepared<unknown>[]): Promise<readonly boolean[]> {
+    const answers = await this.#commit(prepared, '')
+    const isDone = answers.map((refused) => refused === '')
+    if (prepared.some(({ wakes }, index) => wakes && isDone[index])) this.#onWake()
     return isDone
   }
 
-  async #isUnchanged(queue: LoadedQueue, mutex: string): Promise<boolean> {
-    return (await this.#server.run(commit, [...checksOf(queue, mutex), '.'])) === ''
+  /** Null where somebody else has changed what was read. */
+  async #try<Answer>(rule: Rule<Answer>, claim: string, mutex: string): Promise<{ readonly answer: Answer } | null> {
+    const unit = new Unit(this.#server, this.#time, claim)
+    for (let loads = 0; loads < mostLoads; loads++) {
+      const result = unit.attempt(rule)
+      if (result instanceof Missing) {
+        await unit.rows.load(result.needs)
+        continue
+      }
+      const { answer, failure, writes, wakes } = result
+      if (failure instanceof TreadleError) throw failure
+      if (failure === null && writes.length === 0) return { answer: answer as Answer }
+      const [refused] = await this.#commit([result], mutex)
+      if (refused !== '') return null
+      // Rules meet what cannot be where somebody has changed one half of it meanwhile.
+      if (failure !== null) throw failure
+      if (wakes) this.#onWake()
+      return { answer: answer as Answer }
+    }
+    throw endless()
+  }
+
+  async #commit(prepared: readonly Prepared<unknown>[], mutex: string): Promise<readonly string[]> {
+    const args = prepared.flatMap(({ checks, writes }) => {
+      const texts = ['m', mutex, ...checks, '.', ...writes.flat()]
+      return [texts.length, ...texts]
+    })
+    return (await this.#server.run(commit, args)) as string[]
   }
 
   async #lock(): Promise<string> {
@@ -119,12 +142,56 @@ if redis.call('GET', KEYS[1] .. 'mutex') == ARGV[1] then redis.call('DEL', KEYS[
 return ''
 `)
 
+/** A rule that has run to its end on what was loaded, and has not written anything yet. */
+export interface Prepared<Answer> {
+  /** Null where it has failed. */
+  readonly answer: Answer | null
+  readonly failure: unknown
+  readonly checks: readonly (string | number)[]
+  readonly writes: readonly Op[]
+  readonly wakes: boolean
+}
+
+/** One try: rules, and what was loaded for them. */
+class Unit {
+  readonly rows: Rows
+  readonly #time: QueueTime
+  readonly #claim: string
+  readonly #tails = new Map<string, number>()
+  readonly #stamp = randomToken().slice(0, 8)
+
+  constructor(server: RedisServer, time: QueueTime, claim: string) {
+    this.rows = new Rows(server)
+    this.#time = time
+    this.#claim = claim
+  }
+
+  attempt<Answer>(rule: Rule<Answer>): Prepared<Answer> | Missing {
+    this.rows.begin()
+    const queue = new LoadedQueue(this.rows, { now: this.#time.now(), claim: this.#claim }, this.#tails)
+    try {
+      const { answer, ops = [] } = rule(queue)
+      const writes = [...ops, ...writesOf(queue, this.#stamp)]
+      return { answer, failure: null, checks: writes.length === 0 ? [] : checksOf(queue), writes, wakes: queue.wakes }
+    } catch (thrown) {
+      if (thrown instanceof Missing) return thrown
+      return { answer: null, failure: thrown, checks: checksOf(queue), writes: [], wakes: false }
+    }
+  }
+}
+
+function endless(): TreadleError {
+  return new TreadleError('DATABASE_FAILED', 'A call asked for more and more of the queue, and came to no end')
+}
+
 /** What a job carries, and what it has come to, change only together with its head. */
 const withHead = ['b', 'x', 'gone', 'c']
 
-function checksOf(queue: LoadedQueue, mutex: string): (string | number)[] {
-  const checks: (string | number)[] = ['m', mutex]
+function checksOf(queue: LoadedQueue): readonly (string | number)[] {
+  const checks: (string | number)[] = []
   for (const [need, stored] of queue.rows.touched) {
+    // How long a list is stands in a field beside it.
+    if (need.kind === 'list') continue
     if (need.kind === 'range') {
       const members = (stored as readonly string[]).join('\0')
       checks.push('l', need.key, need.start, need.stop, members === '' ? '=' : expectation(members))

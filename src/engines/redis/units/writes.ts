@@ -15,6 +15,10 @@ export function writesOf(queue: LoadedQueue, stamp: string): readonly Op[] {
   for (const [scope, , counted] of queue.rates.changes()) {
     if (counted !== undefined) ops.push(['P', `rate:${scope}`, JSON.stringify(counted), keptMs(counted.expiresAt, queue.now)])
   }
+  for (const { root, state, jobs } of queue.gone) ops.push(['C', 'gone', `${root}\n${state}`, jobs])
+  for (const [name, , target] of queue.away.changes())
+    ops.push(target === undefined ? ['D', 'away', name] : ['S', 'away', name, target])
+  ops.push(...queue.logs.writes)
   if (ops.length === 0) return ops
   for (const scope of queue.freed) ops.push(['F', scope])
   if (queue.wakes) ops.push(['W'])

@@ -1,6 +1,6 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import { randomToken } from '../../../core/id.ts'
-import type { Contents, Parcel, ParcelLabel, Refusal } from '../../../queue/contract/transfer.ts'
+import { type Contents, type Parcel, type ParcelLabel, type Refusal, receiptsKeptMs } from '../../../queue/contract/transfer.ts'
 import type { SqlSession } from '../session.ts'
 
 const columns = ['name', 'part', 'target', 'at', 'body'] as const
@@ -9,8 +9,6 @@ const identityName = 'identity'
 const outbox = 'out:'
 const inbox = 'in:'
 
-/** Nobody delivers a parcel for so long that its receipt is looked for after this. */
-const receiptsKeptMs = 30 * 86_400_000
 /** Characters of a row: a statement is not to be longer than a server takes. */
 const rowLength = 500_000
 

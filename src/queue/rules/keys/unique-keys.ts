@@ -52,7 +52,7 @@ export class UniqueKeys {
   }
 
   lastingOf(index: string | null): HeldKey | undefined {
-    return this.#lasting.get(index ?? '')
+    return index === null ? undefined : this.#lasting.get(index)
   }
 
   free({ index, jobId }: Pick<HeldKey, 'index' | 'jobId'>): void {

@@ -51,6 +51,10 @@ export class Schedules {
     return { schedules: this.#sorted(), timelines: this.#timelines }
   }
 
+  get(name: string): StoredSchedule | undefined {
+    return this.#schedules.get(name)
+  }
+
   timeline(name: string): Timeline {
     return this.#timelineOf(name)
   }

@@ -46,11 +46,11 @@ export class Trees {
   }
 
   members(root: string): Iterable<StoredJob> {
-    return this.#byRoot.get(root)?.jobs ?? []
+    return this.treeOf(root)?.jobs ?? []
   }
 
   gone(root: string): Readonly<Record<JobState, number>> {
-    return this.#byRoot.get(root)?.gone ?? zeroCounts()
+    return this.treeOf(root)?.gone ?? zeroCounts()
   }
 
   addGone(root: string, state: FinalState, jobs: number): void {

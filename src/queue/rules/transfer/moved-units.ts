@@ -1,52 +1,46 @@
-import { isFinal } from '../../../queue/contract/job-state.ts'
-import type { MovedJob, MovedUnit, PageRequest } from '../../../queue/contract/transfer.ts'
-import { unscopedKey } from '../../../queue/model/unique-key.ts'
-import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
-import type { Jobs } from '../../../queue/rules/jobs/jobs.ts'
-import type { OnceKeys } from '../../../queue/rules/keys/once-keys.ts'
-import type { Schedules } from '../../../queue/rules/schedules/schedules.ts'
-import { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
-import type { Edges } from '../../../queue/rules/workflows/edges.ts'
-import type { StoredLinks } from '../../../queue/rules/workflows/links.ts'
-import type { Trees } from '../../../queue/rules/workflows/trees.ts'
-import type { MemoryLogs } from '../logs.ts'
-import { goneOf, heldByState, jobsOf, lastingKey, memoryJob, memoryLinks, movedJob } from './moved-jobs.ts'
+import { isFinal } from '../../contract/job-state.ts'
+import type { PlacedLogChunk } from '../../contract/log-store.ts'
+import type { MovedJob, MovedUnit, PageRequest, Refusal } from '../../contract/transfer.ts'
+import { unscopedKey } from '../../model/unique-key.ts'
+import type { StoredJob } from '../jobs/job.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { OnceKeys } from '../keys/once-keys.ts'
+import type { Schedules } from '../schedules/schedules.ts'
+import { StoredOccurrence } from '../schedules/timeline.ts'
+import type { Edges } from '../workflows/edges.ts'
+import type { StoredLinks } from '../workflows/links.ts'
+import type { Trees } from '../workflows/trees.ts'
+import { goneOf, heldByState, jobsOf, lastingKey, movedJob, placedJob, placedLinks } from './moved-jobs.ts'
 
-export interface UnitsParts {
+/** What jobs have logged, as far as jobs leave and arrive with it. */
+export interface MovedLogs {
+  of(job: StoredJob): readonly PlacedLogChunk[]
+  restore(job: StoredJob, chunks: readonly PlacedLogChunk[]): void
+}
+
+export interface MovedUnitsParts {
   readonly jobs: Jobs
   readonly edges: Edges
   readonly trees: Trees
   readonly once: OnceKeys
   readonly schedules: Schedules
-  readonly logs: MemoryLogs
+  readonly logs: MovedLogs
 }
 
 /** Of keys that are held for jobs in a parcel. */
 export const reservedUntil = 8e15
 
 /** Jobs as they leave and arrive. */
-export class Units {
-  readonly #parts: UnitsParts
+export class MovedUnits {
+  readonly #parts: MovedUnitsParts
 
-  constructor(parts: UnitsParts) {
+  constructor(parts: MovedUnitsParts) {
     this.#parts = parts
   }
 
-  /** Jobs that nobody runs, with their workflows, in the order in which they came. */
-  read({ queue, createdBefore, limit }: PageRequest, after: number): { units: readonly MovedUnit[]; last: number | null } {
-    const units: MovedUnit[] = []
-    const seen = new Set<StoredJob>()
-    let last: number | null = null
-    for (const job of this.#parts.jobs.arrivals.after(after)) {
-      if (seen.size >= limit) return { units, last }
-      last = job.arrival
-      const isMeant = (queue === null || job.envelope.queue === queue) && job.envelope.createdAt <= createdBefore
-      if (!isMeant || seen.has(job) || job.state === 'running') continue
-      const members = this.#component(job)
-      for (const member of members) seen.add(member)
-      if (!members.some(({ state }) => state === 'running')) units.push(this.#unitOf(members))
-    }
-    return { units, last: null }
+  /** The job, unless it is running or was made too late, or is of another queue than the one that is meant. */
+  isMeant({ envelope, state }: StoredJob, { queue, createdBefore }: Pick<PageRequest, 'queue' | 'createdBefore'>): boolean {
+    return state !== 'running' && (queue === null || envelope.queue === queue) && envelope.createdAt <= createdBefore
   }
 
   /** Their unique keys stay held until the parcel has arrived. */
@@ -56,7 +50,7 @@ export class Units {
       const job = jobs.get(moved.id) as StoredJob
       once.release(job)
       jobs.takeOut(job)
-      for (const edge of job.links?.edges.all ?? []) edges.remove(edge)
+      for (const edge of job.links?.edges.all ?? []) if (edge.end === null) edges.remove(edge)
       if (job.links !== null) trees.takeOut(job as StoredJob & { links: StoredLinks })
       const index = heldByState(moved)
       if (index !== null) jobs.uniqueKeys.hold({ index, jobId: moved.id, expiresAt: reservedUntil })
@@ -92,10 +86,23 @@ export class Units {
     return known !== undefined && known.jobId !== id
   }
 
+  /** Stores all that there is a place for, and gives the others. */
+  placeAll(units: readonly MovedUnit[], now: number): readonly Refusal[] {
+    const refusals: Refusal[] = []
+    for (const unit of units) {
+      const [first] = unit.jobs
+      const why = unit.jobs.map((job) => this.refusalOf(job, now)).find((each) => each !== null)
+      if (first === undefined) continue
+      if (why != null) refusals.push({ id: first.id, jobs: unit.jobs.length, why })
+      else if (unit.jobs.length > 1 || !this.isRepeated(first)) this.place(unit, now)
+    }
+    return refusals
+  }
+
   place(unit: MovedUnit, now: number): void {
     const { jobs, edges, trees, once } = this.#parts
     for (const moved of unit.jobs) {
-      const job = jobs.place({ ...memoryJob(moved, now, this.#occurrenceOf(moved)), links: this.#linksOf(moved) })
+      const job = jobs.place({ ...placedJob(moved, now, this.#occurrenceOf(moved)), links: this.#linksOf(moved) })
       if (job.links !== null) {
         trees.add(job, job.links)
         for (const edge of job.links.edges.all) if (edge.end === null) edges.add(edge)
@@ -108,7 +115,7 @@ export class Units {
   }
 
   #linksOf({ id, links }: MovedJob): StoredLinks | null {
-    return links === null ? null : memoryLinks(id, links)
+    return links === null ? null : placedLinks(id, links)
   }
 
   #occurrenceOf({ id, schedule, occurrence, runAt }: MovedJob): StoredOccurrence | null {
@@ -120,7 +127,9 @@ export class Units {
     return known
   }
 
-  #unitOf(members: readonly StoredJob[]): MovedUnit {
+  /** What leaves together; null while one of them is running. */
+  unitOf(members: readonly StoredJob[]): MovedUnit | null {
+    if (members.some(({ state }) => state === 'running')) return null
     const roots = new Set(members.flatMap(({ links }) => links?.root ?? []))
     return {
       jobs: members.map((job) => this.#moved(job)),
@@ -142,11 +151,15 @@ export class Units {
   }
 
   /** All that a job is tied to, by its workflow or because one waits for another that has not ended. */
-  #component(first: StoredJob): readonly StoredJob[] {
+  componentOf(first: StoredJob): readonly StoredJob[] {
     const { jobs, edges, trees } = this.#parts
     const members = new Set([first])
+    const roots = new Set<string>()
     for (const { envelope, links } of members) {
-      if (links !== null) for (const member of trees.members(links.root)) members.add(member)
+      if (links !== null && !roots.has(links.root)) {
+        roots.add(links.root)
+        for (const member of trees.members(links.root)) members.add(member)
+      }
       const targets = links?.edges.all.filter(({ end }) => end === null).map(({ id }) => id) ?? []
       const waiters = [...edges.on(envelope.id)].map(({ waiterId }) => waiterId)
       for (const id of [...targets, ...waiters]) {

@@ -1,13 +1,13 @@
 import { digest } from '../../../core/text/digest.ts'
 import type { Envelope } from '../../../envelope/envelope.ts'
-import { finalStates } from '../../../queue/contract/job-state.ts'
-import type { GoneJobs, MovedEdge, MovedJob, MovedLinks, MovedOccurrence, MovedUnit } from '../../../queue/contract/transfer.ts'
-import { scopedKey, unscopedKey } from '../../../queue/model/unique-key.ts'
-import { newJob, type StoredJob } from '../../../queue/rules/jobs/job.ts'
-import { holdsByState } from '../../../queue/rules/keys/unique-keys.ts'
-import type { StoredOccurrence } from '../../../queue/rules/schedules/timeline.ts'
-import { newLinks, type StoredEdge, type StoredLinks } from '../../../queue/rules/workflows/links.ts'
-import { isSuccess } from '../../../queue/workflows/waiting.ts'
+import { finalStates } from '../../contract/job-state.ts'
+import type { GoneJobs, MovedEdge, MovedJob, MovedLinks, MovedOccurrence, MovedUnit } from '../../contract/transfer.ts'
+import { scopedKey, unscopedKey } from '../../model/unique-key.ts'
+import { isSuccess } from '../../workflows/waiting.ts'
+import { newJob, type StoredJob } from '../jobs/job.ts'
+import { holdsByState } from '../keys/unique-keys.ts'
+import type { StoredOccurrence } from '../schedules/timeline.ts'
+import { newLinks, type StoredEdge, type StoredLinks } from '../workflows/links.ts'
 
 export function movedOccurrence(occurrence: StoredOccurrence): MovedOccurrence {
   return { ...occurrence.record(), storedAt: occurrence.storedAt }
@@ -74,7 +74,7 @@ function movedLinks(links: StoredLinks, state: StoredJob['state']): MovedLinks {
 }
 
 /** The job as this queue holds it; its links are added when the other jobs of its workflow are known. */
-export function memoryJob(job: MovedJob, now: number, occurrence: StoredOccurrence | null): Omit<StoredJob, 'arrival'> {
+export function placedJob(job: MovedJob, now: number, occurrence: StoredOccurrence | null): Omit<StoredJob, 'arrival'> {
   const { uniqueKey, runAt, attempts, rescues, startedAt, finishedAt, owner, result, seal, progress, reason, errors } = job
   const isWaiting = job.state === 'ready' || job.state === 'scheduled'
   return {
@@ -117,7 +117,7 @@ function envelopeOf(job: MovedJob): Envelope {
   }
 }
 
-export function memoryLinks(waiterId: string, moved: MovedLinks): StoredLinks {
+export function placedLinks(waiterId: string, moved: MovedLinks): StoredLinks {
   const edges = moved.edges.map((edge): StoredEdge => ({ waiterId, ...edge }))
   const { root, parent, longestWaitMs, givesUpAt, ending, isDoomed } = moved
   const links = newLinks(root, parent, longestWaitMs)
@@ -145,6 +145,11 @@ export function heldByState(job: MovedJob): string | null {
 
 export function lastingKey({ uniqueKey, holdsLastingKey }: MovedJob): string | null {
   return uniqueKey !== null && holdsLastingKey ? digest(uniqueKey) : null
+}
+
+/** Digests of the keys that it holds, or held. */
+export function keysOf({ uniqueKey }: MovedJob): readonly string[] {
+  return uniqueKey === null ? [] : [digest(uniqueKey)]
 }
 
 export function goneOf(root: string, counts: Readonly<Record<StoredJob['state'], number>>): readonly GoneJobs[] {

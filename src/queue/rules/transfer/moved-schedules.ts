@@ -1,0 +1,64 @@
+import type { MovedSchedule } from '../../contract/transfer.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Schedules, StoredSchedule } from '../schedules/schedules.ts'
+import { type LearningParts, learnFact } from './learning.ts'
+import { movedOccurrence } from './moved-jobs.ts'
+
+export interface MovedSchedulesParts extends LearningParts {
+  readonly jobs: Jobs
+  readonly schedules: Schedules
+  /** Schedules that were moved away, and the queues that they were moved to. */
+  readonly away: Map<string, string>
+}
+
+/** So many of the last occurrences travel with a schedule. */
+const lastOccurrences = 20
+
+/** Schedules as they leave and arrive. */
+export class MovedSchedules {
+  readonly #parts: MovedSchedulesParts
+
+  constructor(parts: MovedSchedulesParts) {
+    this.#parts = parts
+  }
+
+  /** Those of these names that are here, and of which the queue has jobs, where one is named. */
+  read(names: readonly string[], queue: string | null): readonly MovedSchedule[] {
+    const { schedules, away } = this.#parts
+    const isHere = ({ name, paused }: StoredSchedule) => !(paused && away.has(name))
+    return names
+      .flatMap((name) => schedules.get(name) ?? [])
+      .filter((each) => isHere(each) && (queue === null || this.#hasJobsIn(each.name, queue)))
+      .map((schedule) => {
+        const latest = schedules.timeline(schedule.name).recent(Number.MAX_SAFE_INTEGER, lastOccurrences)
+        return { ...schedule, occurrences: latest.map(movedOccurrence) }
+      })
+  }
+
+  /** No more occurrences are stored here. Those that wait for their time stay, and leave with the jobs. */
+  leave(name: string, target: string): void {
+    const { schedules, away } = this.#parts
+    const known = schedules.get(name)
+    if (known !== undefined) schedules.restore({ ...known, paused: true })
+    away.set(name, target)
+  }
+
+  /** What this queue knows of a schedule goes before what comes, unless it was moved away from here and comes back. */
+  place({ occurrences, ...coming }: MovedSchedule): void {
+    const { schedules, away } = this.#parts
+    const here = schedules.get(coming.name)
+    const isBack = away.delete(coming.name)
+    const hasSameInstants = here?.expression === coming.expression && here.timezone === coming.timezone
+    if (here === undefined || isBack) schedules.restore(coming)
+    else {
+      const since = hasSameInstants ? Math.min(here.since, coming.since) : here.since
+      schedules.restore({ ...here, since, paused: here.paused || coming.paused })
+    }
+    for (const occurrence of occurrences) learnFact(this.#parts, { kind: 'occurrence', occurrence }, 0)
+  }
+
+  #hasJobsIn(schedule: string, queue: string): boolean {
+    const { jobs, schedules } = this.#parts
+    return schedules.timeline(schedule).all.some(({ jobId }) => jobs.get(jobId)?.envelope.queue === queue)
+  }
+}
