@@ -32,6 +32,7 @@ import { RunWaiters } from './handles/run-waiters.ts'
 import { type Why, whyOf, whyWorkflow } from './handles/why.ts'
 import { Metrics } from './observing/metrics.ts'
 import { OpenTelemetryExport } from './observing/open-telemetry-export.ts'
+import { Statistics } from './observing/statistics.ts'
 import { type Pausable, pauseIn, resumeIn } from './pausing.ts'
 import { Schedules } from './schedules/schedules.ts'
 import { type PassHandlerOptions, passHandler } from './workers/pass-handler.ts'
@@ -116,6 +117,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   readonly #policies: Policies
   readonly #functions: GivenFunctions
   readonly #export: OpenTelemetryExport
+  readonly #statistics: Statistics
   #pace: StartPace | undefined
 
   /** A place that is a function is asked when the queue is first used. */
@@ -126,6 +128,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     this.#policies = policies ?? (family === undefined ? new Policies() : family.root.#policies)
     if (family === undefined) this.#policies.onChange = () => this.registry.follow(this.#policies)
     this.#telemetry = family === undefined ? new Telemetry() : family.root.#telemetry
+    this.#statistics = new Statistics(this.#telemetry.observers)
     this.#opening = new Opening(place, {
       telemetry: this.#telemetry,
       onOpen: (settings) => root.#export.start(settings),
@@ -213,7 +216,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
       settings,
       registry: this.registry,
       newId: () => sending.newId(),
-      observers: this.#telemetry.observers,
+      observers: this.#statistics.observers(backend, settings),
     }
   }
 
@@ -351,6 +354,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   async close(): Promise<void> {
     for (const each of this.#made) each.#opening.refuse()
     await this.stop()
+    for (const each of this.#made) await each.#statistics.flush()
     for (const each of this.#made) await each.#opening.close()
     if (this.#name === defaultBackend) this.#export.close()
   }
@@ -452,6 +456,8 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
       dispatchChild: (request) => this.dispatcher.dispatchChild(request),
       givenFunctions: this.#functions.handlers,
       telemetry: this.#telemetry,
+      observers: this.#statistics.observers(backend, settings),
+      flushStatistics: () => this.#statistics.flush(),
     })
   }
 }

@@ -15,6 +15,7 @@ import { IsolatePool } from '../../isolation/pool.ts'
 import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { longestMisfireMs } from '../../scheduling/misfire.ts'
+import type { Observers } from '../../telemetry/observer.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import { workerConfig } from '../../worker/config.ts'
 import type { Presence } from '../../worker/health/presence.ts'
@@ -53,6 +54,9 @@ export interface WorkingDeps {
   readonly envelope: SealOccurrence
   readonly dispatchChild: RunServices['dispatchChild']
   readonly telemetry: Telemetry
+  /** Those of the program, and whoever writes the statistics of this queue. */
+  readonly observers: Observers
+  readonly flushStatistics: () => Promise<void>
   readonly givenFunctions: NonNullable<ExecutionDeps['givenFunctions']>
 }
 
@@ -137,6 +141,7 @@ export class Working {
       if (options.signal?.aborted !== true) await worker.drain(options.limit)
     } finally {
       await worker.stop()
+      await this.#deps.flushStatistics()
       await scheduler?.stop()
       await presence?.stop()
       options.signal?.removeEventListener('abort', stop)
@@ -186,6 +191,7 @@ export class Working {
       unwake?.()
       await scheduler?.stop()
       await worker.stop()
+      await this.#deps.flushStatistics()
       await maintenance.stop()
       await alerts?.stop()
       await presence?.stop()
@@ -198,7 +204,7 @@ export class Working {
   }
 
   #newWorker(options: DaemonOptions | RunOptions, kind: WorkKind): Worker {
-    const { backend, keys, settings, events, registry, pace, dispatchChild, givenFunctions, telemetry } = this.#deps
+    const { backend, keys, settings, events, registry, pace, dispatchChild, givenFunctions, telemetry, observers } = this.#deps
     const config = workerConfig(options, kind)
     refuseUnknown(config.jobs ?? [], registry)
     if (!registry.definitions().some(({ fields }) => fields.handler !== null)) {
@@ -223,7 +229,7 @@ export class Working {
       keepOf: keepOf(registry, settings.keep),
       dispatchChild,
       givenFunctions,
-      observers: telemetry.observers,
+      observers,
       tracer: telemetry.tracing,
       schedules: backend.store?.schedules,
       schedulesClock: queueClock(backend, clock),

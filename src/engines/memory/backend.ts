@@ -22,6 +22,7 @@ import { ClockJumps } from '../../queue/time/clock-jumps.ts'
 import { Locks } from './keys/locks.ts'
 import { MemoryNumbers } from './keys/numbers.ts'
 import { MemoryLogs } from './logs.ts'
+import { MemoryRollups } from './rollups.ts'
 import { MemorySchedules } from './schedules.ts'
 import { MemoryStore } from './store.ts'
 import { MemoryTransfer } from './transfer/transfer.ts'
@@ -62,6 +63,7 @@ export class MemoryBackend implements QueueBackend {
       workers: this.#workers,
       numbers,
       logs,
+      rollups: new MemoryRollups({ clock, checkOpen }),
     })
     const shared = { clock, checkOpen, watchers: this.#watchers, paused: this.#paused, numbers, logs }
     this.transfer = new MemoryTransfer({ ...this.#rules, ...shared })

@@ -4,6 +4,7 @@ import type { AttemptError, DeadReason } from './failure.ts'
 import type { FinalState, JobState } from './job-state.ts'
 import type { ClaimRules, Hold } from './limits.ts'
 import type { LogStore } from './log-store.ts'
+import type { RollupStore } from './rollup-store.ts'
 import type { ScheduleStore } from './schedule-store.ts'
 import type { WorkerStore } from './worker-store.ts'
 
@@ -60,6 +61,8 @@ export interface JobStore {
   readonly numbers: JobNumbers
   /** What jobs have logged. Absent where the engine keeps none. */
   readonly logs?: LogStore
+  /** What happened, summed up for charts. Absent where the engine keeps none. */
+  readonly rollups?: RollupStore
 }
 
 /** Small numbers for jobs: from 1 on, and never one of them twice. There may be gaps. */

@@ -4,7 +4,8 @@ import type { Clock } from '../../core/time/clock.ts'
 import type { JobStore } from '../../queue/contract/store.ts'
 import type { JobService } from '../jobs/job-service.ts'
 import type { Activity } from './activity.ts'
-import type { SeriesSource } from './live/series-source.ts'
+import type { QueueFlows } from './live/queue-flows.ts'
+import type { Series } from './live/series.ts'
 import type { Snapshots } from './live/snapshots.ts'
 import type { Colour } from './shared/view.ts'
 import type { Redaction } from './views/redaction.ts'
@@ -17,7 +18,8 @@ export interface ViewDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly snapshots: Snapshots
-  readonly series: SeriesSource
+  readonly series: Series
+  readonly flows: QueueFlows
   readonly redaction: Redaction
   readonly activity: Activity
   readonly environment: string | null

@@ -1,4 +1,5 @@
 import type { Treadle } from '../../app/treadle.ts'
+import { queueClock } from '../../queue/time/queue-clock.ts'
 import type { HttpDeps } from '../http/deps.ts'
 import { handlersOf } from '../http/handlers.ts'
 import { httpLimits } from '../http/limits.ts'
@@ -11,7 +12,8 @@ import type { DashboardDeps } from './dashboard-deps.ts'
 import type { ViewDeps } from './deps.ts'
 import { ApiCaller } from './exchange/api-caller.ts'
 import { LiveViews } from './live/live-views.ts'
-import { MemorySeries } from './live/memory-series.ts'
+import { QueueFlows } from './live/queue-flows.ts'
+import { Series } from './live/series.ts'
 import { Snapshots } from './live/snapshots.ts'
 import { Topics } from './live/topics.ts'
 import type { AppearanceOptions } from './options.ts'
@@ -31,7 +33,7 @@ export function dashboardParts(jobs: Treadle, service: JobService, options: Appe
   const { clock, logger } = settings
   const { store } = backend
   const snapshots = new Snapshots(store, clock)
-  const series = new MemorySeries({ jobs, store, snapshots, clock })
+  const flows = new QueueFlows({ store, snapshots, clock })
   const viewDeps: ViewDeps = {
     jobs,
     service,
@@ -39,7 +41,8 @@ export function dashboardParts(jobs: Treadle, service: JobService, options: Appe
     clock,
     logger,
     snapshots,
-    series,
+    series: new Series(store.rollups, queueClock(backend, clock)),
+    flows,
     redaction: new Redaction(options),
     activity: new Activity(clock, options.onAction ?? null),
     environment: options.environment ?? settings.environment,
@@ -57,7 +60,7 @@ export function dashboardParts(jobs: Treadle, service: JobService, options: Appe
     topics,
     api,
     async close() {
-      series.close()
+      flows.close()
       topics.close()
       await deps.bulk.close()
     },

@@ -14,6 +14,7 @@ import type {
   Transactions,
 } from '../../queue/contract/contract.ts'
 import type { LogStore } from '../../queue/contract/log-store.ts'
+import type { RollupStore } from '../../queue/contract/rollup-store.ts'
 import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
 import type { ManualClock } from '../manual-clock.ts'
 
@@ -42,6 +43,11 @@ export class Bench {
   get logs(): LogStore {
     assert.ok(this.store.logs, 'the backend keeps no logs: declare a gap for this group')
     return this.store.logs
+  }
+
+  get rollups(): RollupStore {
+    assert.ok(this.store.rollups, 'the backend keeps no statistics: declare a gap for this group')
+    return this.store.rollups
   }
 
   get coordination(): Coordination {

@@ -31,6 +31,7 @@ import { presence } from './managing/presence.ts'
 import { records } from './managing/records.ts'
 import { rejecting } from './managing/rejecting.ts'
 import { removing } from './managing/removing.ts'
+import { rollups } from './managing/rollups.ts'
 import { tags } from './managing/tags.ts'
 import { randomized } from './randomized.ts'
 import { forgetting } from './schedules/forgetting.ts'
@@ -106,6 +107,7 @@ const groups = [
   pausingJobs,
   tags,
   logs,
+  rollups,
   holding,
   watchingChanges,
   schedules,

@@ -75,6 +75,7 @@ export class Maintenance {
       await mend(backend, stepsEachMinute)
       await prune(backend, retention(), clock, stepsEachMinute)
       await backend.store?.logs?.sweep(rowsPerStep)
+      await backend.store?.rollups?.sweep()
     }
     this.#clock = clock
     this.#onError = onError

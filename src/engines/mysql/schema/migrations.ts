@@ -2,6 +2,7 @@ import type { Migration } from '../../../queue/contract/migration.ts'
 import { firstTables, sealedTables, tables } from '../../sql/rows/tables.ts'
 import { crowdedLanes } from './crowded-lanes.ts'
 import { createTable, mysqlTables } from './schema.ts'
+import { statistics } from './statistics.ts'
 
 /**
  * All versions of the schema, the first one first. What was released is never changed. No statement is part of a transaction here:
@@ -53,6 +54,7 @@ export function mysqlMigrations(exactCollation: string): readonly Migration[] {
       compatibleFrom: 1,
     },
     crowdedLanes(exactCollation),
+    statistics(exactCollation),
   ]
 }
 

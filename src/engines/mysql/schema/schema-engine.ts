@@ -1,5 +1,5 @@
 import { wait } from '../../../core/answer.ts'
-import { TreadleError } from '../../../core/errors.ts'
+import { messageOf, TreadleError } from '../../../core/errors.ts'
 import type { Migration } from '../../../queue/contract/migration.ts'
 import type { SchemaEngine } from '../../sql/migrations/migrating.ts'
 import type { SqlSession } from '../../sql/session.ts'
@@ -15,6 +15,7 @@ const versionTable = `CREATE TABLE IF NOT EXISTS {migrations} (
 
 /** A table, a column, a key or a row that is there already, or gone already. */
 const done = new Set([1050, 1051, 1060, 1061, 1062, 1091])
+const deniedCommand = 1142
 const longestWaitSeconds = 60
 
 /** Statements that change tables cannot be rolled back, so what was run before a failure is passed over by the next try. */
@@ -44,9 +45,14 @@ export function mysqlSchemaEngine(database: MysqlDatabase, prefix: string, migra
       const table = 'SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?'
       return (await session.all(table, [`${prefix}migrations`])).length > 0
     },
-    isDone: (thrown) => done.has(numberOf(thrown) ?? 0),
+    isDone: (thrown) => done.has(numberOf(thrown) ?? 0) || isDeniedView(thrown),
     explained: (thrown) => explained(thrown, database),
   }
+}
+
+/** The queue works without its view, which takes a right of its own here: whoever wants it can make it by hand. */
+function isDeniedView(thrown: unknown): boolean {
+  return numberOf(thrown) === deniedCommand && /\bCREATE VIEW command denied\b/.test(messageOf(thrown))
 }
 
 async function takeLock(session: SqlSession, take: string): Promise<void> {

@@ -2,6 +2,7 @@ import type { Migration } from '../../../queue/contract/migration.ts'
 import { firstTables, sealedTables, tables } from '../../sql/rows/tables.ts'
 import { crowdedLanes } from './crowded-lanes.ts'
 import { createTable, postgresTables } from './schema.ts'
+import { statistics } from './statistics.ts'
 
 /** Schedules that are made at run time, and what of all schedules has changed since when. */
 const storedSchedules: Migration = {
@@ -57,4 +58,5 @@ export const postgresMigrations: readonly Migration[] = [
     compatibleFrom: 1,
   },
   crowdedLanes,
+  statistics,
 ]

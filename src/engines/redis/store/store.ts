@@ -25,6 +25,7 @@ import { field } from '../units/needs.ts'
 import { Looking } from './jobs.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisNumbers } from './numbers.ts'
+import { RedisRollups } from './rollups.ts'
 import { RedisSchedules } from './schedules.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 import { RedisWorkers } from './workers.ts'
@@ -37,6 +38,7 @@ export class RedisStore implements JobStore {
   readonly workers: RedisWorkers
   readonly numbers: RedisNumbers
   readonly logs: RedisLogs
+  readonly rollups: RedisRollups
   readonly #parts: RedisStoreParts
   readonly #looking: Looking
 
@@ -47,6 +49,7 @@ export class RedisStore implements JobStore {
     this.workers = new RedisWorkers(parts)
     this.numbers = new RedisNumbers(parts)
     this.logs = new RedisLogs(parts)
+    this.rollups = new RedisRollups(parts)
   }
 
   async get(id: string): Promise<JobRecord | null> {

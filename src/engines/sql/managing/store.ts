@@ -1,6 +1,7 @@
 import type { Steps } from '../../../core/answer.ts'
 import { pausedJobKey, pausedJobsIn, pausedQueuesIn } from '../../../queue/claiming/pausing.ts'
 import type { JobStore } from '../../../queue/contract/store.ts'
+import { Rollups } from '../../../queue/statistics/rollups.ts'
 import type { QueueTime } from '../../servers/queue-time.ts'
 import { sqlNumbers } from '../keys/numbers.ts'
 import type { UniqueKeys } from '../keys/unique-keys.ts'
@@ -21,6 +22,7 @@ import { Changing } from './changing.ts'
 import { Logs } from './logs.ts'
 import { Looking } from './looking.ts'
 import { Removing } from './removing.ts'
+import { SqlRollupRows } from './rollups.ts'
 import { Workers } from './workers.ts'
 
 export interface StoreParts {
@@ -49,6 +51,7 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
   const holding = new Holding(parts)
   const workers = new Workers(database)
   const logs = new Logs(database)
+  const rollups = new Rollups(new SqlRollupRows(database))
   function* waking<Value>(work: Steps<Value>): Steps<Value> {
     const answer = yield* work
     wake()
@@ -97,6 +100,11 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
       append: (chunks, bounds) => logs.append(chunks, bounds),
       read: (id, after, limit) => logs.read(id, after, limit),
       sweep: (limit) => logs.sweep(limit),
+    },
+    rollups: {
+      add: (cells) => rollups.add(cells, time.now()),
+      read: (from) => rollups.read(from),
+      sweep: () => rollups.sweep(time.now()),
     },
   }
 }

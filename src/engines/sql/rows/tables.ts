@@ -74,6 +74,7 @@ export interface Table extends Dated {
  * `numbers`: the next number that a job may be called by.
  * `transfers`: parcels of jobs that leave for another queue, receipts of those that have arrived, and the name of this queue.
  * `mutexes`: rows to be locked by whoever must be alone in what it does.
+ * `rollups`: what happened to jobs, summed up in buckets of time, a row for each; `body` is what `textOfCells` writes.
  * `logs`: what jobs have logged, a row for each chunk of lines; `body` is what `LogLine` says. `tags`: the words that jobs are found by.
  */
 export const tables = {
@@ -270,6 +271,11 @@ export const tables = {
     since: 5,
   },
   tags: { columns: { tag: column('name'), job_id: column('id') }, primary: ['tag', 'job_id'], since: 5 },
+  rollups: {
+    columns: { step: column('big'), at: column('big'), body: column('text') },
+    primary: ['step', 'at'],
+    since: 8,
+  },
   totals: { columns: { lane: column('int'), state: column('int'), jobs: column('big') }, primary: ['lane', 'state'], since: 7 },
 } as const satisfies Readonly<Record<string, Table>>
 

@@ -4,7 +4,7 @@ import { LoadedJobs, type LoadedJobsParts } from '../rows/loaded-jobs.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 
 /** What at most one transaction does at a time: claims below limits, and changes to what waits for what. */
-export type Mutex = 'claims' | 'links'
+export type Mutex = 'claims' | 'links' | 'rollups'
 
 /** Transactions over jobs that are locked, changed and written together. */
 export class Transactions {

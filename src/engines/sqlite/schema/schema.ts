@@ -2,6 +2,7 @@ import type { Migration } from '../../../queue/contract/migration.ts'
 import { converted } from './converting.ts'
 import { crowdedLanes } from './crowded-lanes.ts'
 import { firstMigrations } from './first-schemas.ts'
+import { statistics } from './statistics.ts'
 
 /**
  * The tables of the queue, as all SQL engines have them: `sql/tables.ts` says what they are for. What is SQLite's own:
@@ -233,4 +234,5 @@ export const sqliteMigrations: readonly Migration[] = [
   { up: [logsAndTags], down: ['DROP TABLE treadle_logs', 'DROP TABLE treadle_tags'], compatibleFrom: 5 },
   { up: [transfers], down: ['DROP TABLE treadle_transfers'], compatibleFrom: 5 },
   crowdedLanes,
+  statistics,
 ]

@@ -83,6 +83,8 @@ const looking: ReadonlySet<RuleCall> = new Set([
   'store.numbers.find',
   'store.logs.read',
   'store.logs.sweep',
+  'store.rollups.read',
+  'store.rollups.sweep',
   'transfer.read',
   'transfer.parcels',
   'transfer.facts',
@@ -90,7 +92,7 @@ const looking: ReadonlySet<RuleCall> = new Set([
 ])
 
 /**
- * Those that a power cut may undo: a renewal, a progress or a log line that it takes back is one that never was, the holder of a lock on this
+ * Those that a power cut may undo: a renewal, a progress, a log line or a sum that it takes back is one that never was, the holder of a lock on this
  * file ends with it too, and the sign of life of a worker is worth nothing after it.
  */
 const relaxed: ReadonlySet<RuleCall> = new Set([
@@ -98,6 +100,8 @@ const relaxed: ReadonlySet<RuleCall> = new Set([
   'store.report',
   'store.logs.append',
   'store.logs.sweep',
+  'store.rollups.add',
+  'store.rollups.sweep',
   'store.schedules.markSeen',
   'store.workers.announce',
   'store.workers.leave',

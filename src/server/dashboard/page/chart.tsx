@@ -78,7 +78,6 @@ export function ThroughputChart({ series }: { readonly series: SeriesView }) {
             return rect
           })
         })}
-        <Blind series={series} width={width} />
         <Times series={series} width={width} />
         {at !== null && (
           <line class="cursor" x1={left + (at + 0.5) * step} x2={left + (at + 0.5) * step} y1={top} y2={height - bottom} />
@@ -155,7 +154,6 @@ export function TimesChart({ series, what }: { readonly series: SeriesView; read
             )}
           />
         ))}
-        <Blind series={series} width={width} />
         <Times series={series} width={width} />
         {at !== null && (
           <line class="cursor" x1={left + (at + 0.5) * step} x2={left + (at + 0.5) * step} y1={top} y2={height - bottom} />
@@ -214,15 +212,6 @@ function Grid({
       ))}
     </>
   )
-}
-
-/** The time before the looking began. */
-function Blind({ series: { points, stepMs, since }, width }: { readonly series: SeriesView; readonly width: number }) {
-  const first = points[0]?.at ?? since
-  // The step in which it began is told.
-  const blind = Math.min(1, Math.max(0, Math.floor((since - first) / stepMs) / points.length))
-  if (blind <= 0.001) return null
-  return <rect class="blind" x={left} y={top} width={(width - left) * blind} height={height - top - bottom} />
 }
 
 function Times({ series: { points, stepMs }, width }: { readonly series: SeriesView; readonly width: number }) {

@@ -206,8 +206,8 @@ export type Percentiles = readonly [p50: number, p95: number, p99: number]
 /** Each point says what happened in the `stepMs` from its instant on. */
 export interface SeriesView {
   readonly stepMs: number
-  /** When the looking began: nothing is known of the time before. */
-  readonly since: number
+  /** False where the engine keeps no statistics: then all points are empty. */
+  readonly isKept: boolean
   readonly points: readonly SeriesPoint[]
 }
 

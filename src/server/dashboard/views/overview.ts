@@ -46,7 +46,7 @@ export class Overview {
       totals.counts.running === 0
         ? []
         : (await store.list({ state: 'running', limit: shownRunning })).filter((each) => grant.sees(each))
-    const recent = series.recent(5, (pair) => grant.sees(pair))
+    const recent = await series.recent(5, (pair) => grant.sees(pair))
     const deadInHour = dead.filter(({ finishedAt }) => (finishedAt ?? 0) > now - hourMs).length
     const verdict = verdictOf({ now, counts, paused, workers, schedules, recent, deadInHour })
     const attempts = recent === null ? 0 : recent.done + recent.failed
@@ -56,7 +56,7 @@ export class Overview {
       oldestReadyAt: totals.oldestReadyAt,
       verdict,
       wellSince: this.#since(grant, verdict.length === 0, now),
-      series: series.read(range, (pair) => grant.sees(pair)),
+      series: await series.read(range, (pair) => grant.sees(pair)),
       rates: {
         donePerMinute: recent === null ? null : recent.done / recent.minutes,
         failedShare: recent === null || attempts === 0 ? null : recent.failed / attempts,

@@ -49,12 +49,12 @@ export async function queueView(deps: ViewDeps, viewer: Viewer, queue: string): 
     jobs: sorted.slice(0, mostJobs),
     more: Math.max(0, sorted.length - mostJobs),
     workers,
-    series: deps.series.read('1h', (pair) => pair.queue === queue && grant.sees(pair)),
+    series: await deps.series.read('1h', (pair) => pair.queue === queue && grant.sees(pair)),
   }
 }
 
-function queueRow({ series, service }: ViewDeps, queue: string, { counts, oldestReadyAt }: Totals, paused: boolean): QueueRow {
-  const flow = series.flow(queue)
+function queueRow({ flows, service }: ViewDeps, queue: string, { counts, oldestReadyAt }: Totals, paused: boolean): QueueRow {
+  const flow = flows.of(queue)
   const limits = service.queue.settings.queueLimits.find((each) => each.queue === queue)
   const isKnown = flow !== null && flow.out * 5 >= fewEnds
   const shrinkingBy = flow === null ? 0 : flow.out - flow.in

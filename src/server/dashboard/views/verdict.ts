@@ -1,5 +1,5 @@
 import type { JobCount } from '../../../queue/contract/store.ts'
-import type { Recent } from '../live/series-source.ts'
+import type { Recent } from '../live/series.ts'
 import { quoted } from '../shared/filter.ts'
 import type { ScheduleRow, VerdictLine, WorkerRow } from '../shared/view.ts'
 

@@ -4,7 +4,7 @@ import type { OverviewView, Range } from '../../shared/view.ts'
 import { address, base, to, toJobs, withParameter } from '../address.ts'
 import { me, now } from '../calls.ts'
 import { ThroughputChart, TimesChart } from '../chart.tsx'
-import { ago, count, date, duration, exact, perMinute, share } from '../format.ts'
+import { ago, count, duration, exact, perMinute, share } from '../format.ts'
 import { Icon } from '../icons.tsx'
 import { useLive } from '../live.ts'
 import { Ago, Ahead, Card, Code, Empty, JobLink, Problem, Progress, Spark, Text, tick, Waiting } from '../parts.tsx'
@@ -36,7 +36,11 @@ export function Overview() {
         <Running view={data} />
         <NextRuns view={data} />
       </div>
-      <p class="footnote">Charts and rates: what this process has seen since {date(data.series.since)}. Counts are exact.</p>
+      <p class="footnote">
+        {data.series.isKept
+          ? 'Charts and rates are what all workers have reported, a few seconds late; percentiles are estimates. Counts are exact.'
+          : 'This engine keeps no statistics, so there are no charts and rates. Counts are exact.'}
+      </p>
     </>
   )
 }

@@ -1,0 +1,46 @@
+/** Upper bounds in milliseconds, 1-2-5 from 1 ms to 2 h; the last count is of what lies above. Fixed, so that histograms can be added. */
+export const durationBounds: readonly number[] = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
+  2_000_000, 7_200_000,
+]
+
+/** How often durations lay between bounds. */
+export class DurationHistogram {
+  readonly #counts = new Float64Array(durationBounds.length + 1)
+  #total = 0
+
+  add(ms: number): void {
+    let slot = 0
+    while (slot < durationBounds.length && ms > (durationBounds[slot] as number)) slot++
+    this.#counts[slot] = (this.#counts[slot] as number) + 1
+    this.#total++
+  }
+
+  merge(counts: readonly number[]): void {
+    for (const [slot, count] of counts.entries()) {
+      if (slot >= this.#counts.length) return
+      this.#counts[slot] = (this.#counts[slot] as number) + count
+      this.#total += count
+    }
+  }
+
+  /** Without zeros at the end. */
+  get counts(): readonly number[] {
+    return [...this.#counts.subarray(0, this.#counts.findLastIndex((count) => count > 0) + 1)]
+  }
+
+  /** An estimate within the bounds that the value lies in; null where there is nothing to tell. */
+  percentile(share: number): number | null {
+    const wanted = share * this.#total
+    let before = 0
+    for (const [slot, count] of this.#counts.entries()) {
+      if (before + count >= wanted && count > 0) {
+        const low = slot === 0 ? 0 : (durationBounds[slot - 1] as number)
+        const high = durationBounds[slot] ?? low * 2
+        return low + (high - low) * Math.min(1, Math.max(0, (wanted - before) / count))
+      }
+      before += count
+    }
+    return null
+  }
+}

@@ -1,0 +1,98 @@
+import type { Clock, Timer } from '../../core/time/clock.ts'
+import type { RollupStore } from '../../queue/contract/rollup-store.ts'
+import { RollupSums } from '../../queue/statistics/rollup-cells.ts'
+import type { ObservedEnd, ObservedJob, Observer } from '../observer.ts'
+
+/** So long sums are gathered before they are stored; a little less for some, so that programs that started together do not write together. */
+const gatherMs = 5_000
+const jitter = 0.2
+/** More pairs than these are stored at once, so that many names do not fill the memory. */
+const mostPairs = 1_000
+
+export interface RollupRecorderDeps {
+  readonly store: RollupStore
+  readonly clock: Clock
+  /** Is told once, until a write succeeds again. */
+  readonly onFailed: (error: unknown) => void
+}
+
+/**
+ * Sums up what a program does with jobs, and adds it to the queue's rollups every few seconds. While nothing happens it writes nothing
+ * and has no timer. What could not be written is kept and written with what comes next.
+ */
+export class RollupRecorder implements Observer {
+  readonly #deps: RollupRecorderDeps
+  #sums = new RollupSums()
+  #timer: Timer | undefined
+  #writing: Promise<void> = Promise.resolve()
+  #isFailing = false
+
+  constructor(deps: RollupRecorderDeps) {
+    this.#deps = deps
+  }
+
+  dispatched(): void {}
+
+  called(): void {}
+
+  started({ queue, job }: ObservedJob, waitMs: number): void {
+    this.#sums.of(queue, job).wait.add(waitMs)
+    this.#gather()
+  }
+
+  ended({ queue, job }: ObservedJob, { outcome, runMs }: ObservedEnd): void {
+    const counted = countedAs(outcome)
+    if (counted === null) return
+    const sum = this.#sums.of(queue, job)
+    sum[counted]++
+    if (runMs !== null && counted !== 'other') sum.run.add(runMs)
+    this.#gather()
+  }
+
+  /** Stores what was gathered so far; resolves when it is stored, or could not be. */
+  async flush(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    this.#writing = this.#writing.then(() => this.#write())
+    await this.#writing
+  }
+
+  #gather(): void {
+    if (this.#timer !== undefined) {
+      if (this.#sums.size > mostPairs) void this.flush()
+      return
+    }
+    const { clock } = this.#deps
+    this.#timer = clock.timer(gatherMs * (1 - jitter * clock.random()), () => void this.flush(), { unref: true })
+  }
+
+  async #write(): Promise<void> {
+    if (this.#sums.size === 0) return
+    const { store, onFailed } = this.#deps
+    const cells = this.#sums.bounded
+    this.#sums = new RollupSums()
+    try {
+      await store.add(cells)
+      this.#isFailing = false
+    } catch (error) {
+      this.#sums.add(cells)
+      if (!this.#isFailing) onFailed(error)
+      this.#isFailing = true
+    }
+  }
+}
+
+/** What neither ended a job nor failed is not counted: the job comes back, or another worker has it. */
+function countedAs(outcome: ObservedEnd['outcome']): 'succeeded' | 'retried' | 'dead' | 'other' | null {
+  switch (outcome) {
+    case 'succeeded':
+    case 'retried':
+    case 'dead':
+      return outcome
+    case 'cancelled':
+    case 'skipped':
+      return 'other'
+    default:
+      return null
+  }
+}
