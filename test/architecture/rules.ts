@@ -57,6 +57,7 @@ const grounds: Readonly<Record<string, readonly string[]>> = {
   beanstalkd: ['broker'],
   'service-bus': ['broker'],
   sync: ['memory'],
+  coordinated: [],
 }
 
 export function engineProblems(sources: readonly Source[]): readonly string[] {

@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time/clock.ts'
+import { keyTest } from '../../queue/claiming/key-pattern.ts'
 import type { DeadReason, Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
 import { interruption } from '../../queue/contract/failure.ts'
 import { type BrokerMessage, readMessage, withAttemptError } from '../broker/message.ts'
@@ -53,10 +54,10 @@ export class Claiming {
 
   async #lease(request: LeaseRequest): Promise<LeaseBatch> {
     const { link, tubes, waiter, clock } = this.#deps
-    if (request.limit <= 0 || request.jobs.length === 0) return nothing
+    if (request.limit <= 0 || (request.jobs.length === 0 && request.others == null)) return nothing
     const askedAt = clock.now()
     const session = await link.session()
-    const watched = await tubes.of(request.queues, session, this.#isBusy)
+    const watched = await tubes.of(request, session, this.#isBusy)
     if (watched.size === 0) return nothing
     const claim = new Claim(request, askedAt, this.#deps)
     await claim.sortOut(waiter.take(watched))
@@ -101,6 +102,7 @@ class Claim {
   readonly #askedAt: number
   readonly #deps: ClaimingDeps
   readonly #jobs: ReadonlySet<string>
+  readonly #isOther: (job: string) => boolean
   /** How many jobs it had to put back. */
   unhandled = 0
 
@@ -109,6 +111,7 @@ class Claim {
     this.#askedAt = askedAt
     this.#deps = deps
     this.#jobs = new Set(request.jobs.map(({ job }) => job))
+    this.#isOther = request.others == null ? () => false : keyTest(request.others)
   }
 
   get room(): number {
@@ -155,7 +158,7 @@ class Claim {
 
   #isWanted({ envelope: { job, priority } }: BrokerMessage): boolean {
     const wanted = this.#request.priority ?? null
-    return this.#jobs.has(job) && (wanted === null || wanted === priority)
+    return (this.#jobs.has(job) || this.#isOther(job)) && (wanted === null || wanted === priority)
   }
 
   async #buryAsItIs({ session, serverId }: Candidate, pri: number): Promise<null> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/time/clock.ts'
+import { keyTest } from '../../queue/claiming/key-pattern.ts'
 import type { Lease, LeaseBatch, LeaseRequest } from '../../queue/contract/contract.ts'
 import { interruption } from '../../queue/contract/failure.ts'
 import type { ReceivedMessage } from './connections/client.ts'
@@ -39,7 +40,7 @@ export class Claiming {
     const isWanted = wantedBy(request)
     const found: LockedJob[] = [...aside.take(isWanted, request.limit)]
     let mayBeMore = false
-    if (request.jobs.length > 0) {
+    if (request.jobs.length > 0 || request.others != null) {
       for (const names of this.#deps.names.byLevel(request.queues)) {
         if (found.length < request.limit) mayBeMore = (await this.#fill(names, found, request, isWanted)) || mayBeMore
       }
@@ -119,10 +120,11 @@ export function poisoned(rescues: number): string {
   return `Its workers died ${rescues} times while they had it, so it is not given to another one`
 }
 
-function wantedBy({ jobs, queues, priority = null }: LeaseRequest): (job: LockedJob) => boolean {
+function wantedBy({ jobs, others = null, queues, priority = null }: LeaseRequest): (job: LockedJob) => boolean {
   const names = new Set(jobs.map(({ job }) => job))
+  const isOther = others === null ? () => false : keyTest(others)
   return ({ envelope }) =>
-    names.has(envelope.job) &&
+    (names.has(envelope.job) || isOther(envelope.job)) &&
     (queues === null || queues.includes(envelope.queue)) &&
     (priority === null || priority === envelope.priority)
 }

@@ -54,6 +54,8 @@ export interface QueueBackend extends AsyncDisposable {
   standIn?(request: StandInRequest): StandIn
   /** Looking into the queue and changing what waits in it. Absent where the engine cannot look. */
   readonly store?: JobStore
+  /** From when on `store` knows a job. From its send where nothing is said; otherwise one that is due may be nowhere until it is claimed. */
+  readonly recordsFrom?: 'claim'
   /** State shared between workers. Absent where the engine has none. */
   readonly coordination?: Coordination
   /** Jobs and the program's own writes in one transaction. Absent where the queue is not in a SQL database. */
@@ -90,10 +92,15 @@ export interface SendReceipt {
 export type ChildRefusal = 'lost' | 'cancelled' | 'circular'
 
 export interface LeaseRequest extends ClaimRules {
-  /** Jobs with any other key that passes these tests are claimed too, without limits of their own. Only where the backend has `patterns`. */
+  /**
+   * Jobs with any other key that passes these tests are claimed too, without limits of their own; all keys pass an empty list. Only
+   * where the backend has `patterns`, or is a broker.
+   */
   readonly others?: KeyPattern | null
   /** Only from these queues; null is all of them. Paused queues are left alone either way. */
   readonly queues: readonly string[] | null
+  /** Where all queues are asked for, not from these. A hint for brokers: one that cannot leave them out may give their jobs, too. */
+  readonly exceptQueues?: readonly string[]
   /** Only those of this very priority, where one is given. */
   readonly priority?: number | null
   readonly limit: number
