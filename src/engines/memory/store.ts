@@ -24,6 +24,7 @@ import type { Rules } from '../../queue/rules/assembly.ts'
 import { heldLeaseOf, recordOf, type StoredJob } from '../../queue/rules/jobs/job.ts'
 import type { Jobs } from '../../queue/rules/jobs/jobs.ts'
 import type { MemoryNumbers } from './keys/numbers.ts'
+import type { MemoryEvents } from './events.ts'
 import type { MemoryLogs } from './logs.ts'
 import type { MemorySchedules } from './schedules.ts'
 import type { MemoryWorkers } from './workers.ts'
@@ -36,6 +37,7 @@ export interface MemoryStoreParts extends Pick<Rules, 'jobs' | 'leases' | 'limit
   readonly workers: MemoryWorkers
   readonly numbers: MemoryNumbers
   readonly logs: MemoryLogs
+  readonly events: MemoryEvents
   /** Throws when the backend is closed. */
   readonly checkOpen: () => void
 }
@@ -45,6 +47,7 @@ export class MemoryStore implements JobStore {
   readonly workers: MemoryWorkers
   readonly numbers: MemoryNumbers
   readonly logs: MemoryLogs
+  readonly events: MemoryEvents
   readonly #parts: MemoryStoreParts
 
   constructor(parts: MemoryStoreParts) {
@@ -52,6 +55,7 @@ export class MemoryStore implements JobStore {
     this.workers = parts.workers
     this.numbers = parts.numbers
     this.logs = parts.logs
+    this.events = parts.events
     this.#parts = parts
   }
 

@@ -13,6 +13,7 @@ import type {
   Settlement,
   Transactions,
 } from '../../queue/contract/contract.ts'
+import type { EventStore } from '../../queue/contract/event-store.ts'
 import type { LogStore } from '../../queue/contract/log-store.ts'
 import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
 import type { ManualClock } from '../manual-clock.ts'
@@ -42,6 +43,11 @@ export class Bench {
   get logs(): LogStore {
     assert.ok(this.store.logs, 'the backend keeps no logs: declare a gap for this group')
     return this.store.logs
+  }
+
+  get events(): EventStore {
+    assert.ok(this.store.events, 'the backend keeps no events: declare a gap for this group')
+    return this.store.events
   }
 
   get coordination(): Coordination {

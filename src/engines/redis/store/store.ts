@@ -23,6 +23,7 @@ import { idOf } from '../units/head.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { field } from '../units/needs.ts'
 import { Looking } from './jobs.ts'
+import { RedisEvents } from './events.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisNumbers } from './numbers.ts'
 import { RedisSchedules } from './schedules.ts'
@@ -37,6 +38,7 @@ export class RedisStore implements JobStore {
   readonly workers: RedisWorkers
   readonly numbers: RedisNumbers
   readonly logs: RedisLogs
+  readonly events: RedisEvents
   readonly #parts: RedisStoreParts
   readonly #looking: Looking
 
@@ -47,6 +49,7 @@ export class RedisStore implements JobStore {
     this.workers = new RedisWorkers(parts)
     this.numbers = new RedisNumbers(parts)
     this.logs = new RedisLogs(parts)
+    this.events = new RedisEvents(parts)
   }
 
   async get(id: string): Promise<JobRecord | null> {

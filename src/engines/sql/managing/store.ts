@@ -18,6 +18,7 @@ import type { Mending } from '../workflows/mending.ts'
 import type { Trees } from '../workflows/trees.ts'
 import { Amending } from './amending.ts'
 import { Changing } from './changing.ts'
+import { EventHistory } from './event-history.ts'
 import { Logs } from './logs.ts'
 import { Looking } from './looking.ts'
 import { Removing } from './removing.ts'
@@ -49,6 +50,7 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
   const holding = new Holding(parts)
   const workers = new Workers(database)
   const logs = new Logs(database)
+  const events = new EventHistory(database)
   function* waking<Value>(work: Steps<Value>): Steps<Value> {
     const answer = yield* work
     wake()
@@ -97,6 +99,13 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
       append: (chunks, bounds) => logs.append(chunks, bounds),
       read: (id, after, limit) => logs.read(id, after, limit),
       sweep: (limit) => logs.sweep(limit),
+    },
+    events: {
+      listen: (listener, ttlMs) => events.listen(listener, ttlMs, time),
+      leave: (id) => events.leave(id, time),
+      wanted: () => events.wanted(time.now()),
+      append: (chunks) => events.append(chunks),
+      read: (after, limit) => events.read(after, limit),
     },
   }
 }

@@ -74,6 +74,7 @@ export interface Table extends Dated {
  * `numbers`: the next number that a job may be called by.
  * `transfers`: parcels of jobs that leave for another queue, receipts of those that have arrived, and the name of this queue.
  * `mutexes`: rows to be locked by whoever must be alone in what it does.
+ * `events`: chunks of what happened lately, written while there are `event_listeners`; `event_position` says where they end.
  * `logs`: what jobs have logged, a row for each chunk of lines; `body` is what `LogLine` says. `tags`: the words that jobs are found by.
  */
 export const tables = {
@@ -270,6 +271,17 @@ export const tables = {
     since: 5,
   },
   tags: { columns: { tag: column('name'), job_id: column('id') }, primary: ['tag', 'job_id'], since: 5 },
+  event_listeners: { columns: { id: column('name'), expires_at: column('big'), wants: column('text') }, primary: ['id'], since: 8 },
+  event_position: {
+    columns: { one: column('int'), epoch: column('big'), last_number: column('big') },
+    primary: ['one'],
+    since: 8,
+  },
+  events: {
+    columns: { last_number: column('big'), first_number: column('big'), body: column('text') },
+    primary: ['last_number'],
+    since: 8,
+  },
   totals: { columns: { lane: column('int'), state: column('int'), jobs: column('big') }, primary: ['lane', 'state'], since: 7 },
 } as const satisfies Readonly<Record<string, Table>>
 

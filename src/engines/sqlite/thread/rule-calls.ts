@@ -51,6 +51,9 @@ const small: ReadonlySet<RuleCall> = new Set([
   'store.numbers.assign',
   'store.numbers.find',
   'store.logs.read',
+  'store.events.wanted',
+  'store.events.listen',
+  'store.events.leave',
   'coordination.lock',
   'coordination.unlock',
   'patterns.readyOf',
@@ -83,6 +86,8 @@ const looking: ReadonlySet<RuleCall> = new Set([
   'store.numbers.find',
   'store.logs.read',
   'store.logs.sweep',
+  'store.events.wanted',
+  'store.events.read',
   'transfer.read',
   'transfer.parcels',
   'transfer.facts',
@@ -90,7 +95,7 @@ const looking: ReadonlySet<RuleCall> = new Set([
 ])
 
 /**
- * Those that a power cut may undo: a renewal, a progress or a log line that it takes back is one that never was, the holder of a lock on this
+ * Those that a power cut may undo: a renewal, a progress, an event or a log line that it takes back is one that never was, the holder of a lock on this
  * file ends with it too, and the sign of life of a worker is worth nothing after it.
  */
 const relaxed: ReadonlySet<RuleCall> = new Set([
@@ -98,6 +103,9 @@ const relaxed: ReadonlySet<RuleCall> = new Set([
   'store.report',
   'store.logs.append',
   'store.logs.sweep',
+  'store.events.append',
+  'store.events.listen',
+  'store.events.leave',
   'store.schedules.markSeen',
   'store.workers.announce',
   'store.workers.leave',
