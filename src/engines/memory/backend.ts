@@ -19,6 +19,7 @@ import type {
 } from '../../queue/contract/contract.ts'
 import { type Rules, rulesOver } from '../../queue/rules/assembly.ts'
 import { ClockJumps } from '../../queue/time/clock-jumps.ts'
+import { MemoryEvents } from './events.ts'
 import { Locks } from './keys/locks.ts'
 import { MemoryNumbers } from './keys/numbers.ts'
 import { MemoryLogs } from './logs.ts'
@@ -41,6 +42,7 @@ export class MemoryBackend implements QueueBackend {
   readonly #locks = new Locks()
   readonly #watchers = new Watchers()
   readonly #workers: MemoryWorkers
+  readonly #events: MemoryEvents
   readonly #paused = new Set<string>()
   #closed = false
 
@@ -51,6 +53,7 @@ export class MemoryBackend implements QueueBackend {
     this.#rules = rulesOver({}, clock, this.#watchers)
     const { jobs } = this.#rules
     this.#workers = new MemoryWorkers({ clock, checkOpen })
+    this.#events = new MemoryEvents({ clock, checkOpen })
     const numbers = new MemoryNumbers({ jobs, checkOpen })
     const logs = new MemoryLogs({ jobs, checkOpen })
     this.store = new MemoryStore({
@@ -64,6 +67,7 @@ export class MemoryBackend implements QueueBackend {
       numbers,
       logs,
       rollups: new MemoryRollups({ clock, checkOpen }),
+      events: this.#events,
     })
     const shared = { clock, checkOpen, watchers: this.#watchers, paused: this.#paused, numbers, logs }
     this.transfer = new MemoryTransfer({ ...this.#rules, ...shared })
@@ -163,5 +167,6 @@ export class MemoryBackend implements QueueBackend {
     this.#rules.leases.move(jump.byMs)
     this.#locks.move(jump.byMs)
     this.#workers.move(jump.byMs)
+    this.#events.move(jump.byMs)
   }
 }

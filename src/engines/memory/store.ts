@@ -23,6 +23,7 @@ import type {
 import type { Rules } from '../../queue/rules/assembly.ts'
 import { heldLeaseOf, recordOf, type StoredJob } from '../../queue/rules/jobs/job.ts'
 import type { Jobs } from '../../queue/rules/jobs/jobs.ts'
+import type { MemoryEvents } from './events.ts'
 import type { MemoryNumbers } from './keys/numbers.ts'
 import type { MemoryLogs } from './logs.ts'
 import type { MemoryRollups } from './rollups.ts'
@@ -38,6 +39,7 @@ export interface MemoryStoreParts extends Pick<Rules, 'jobs' | 'leases' | 'limit
   readonly numbers: MemoryNumbers
   readonly logs: MemoryLogs
   readonly rollups: MemoryRollups
+  readonly events: MemoryEvents
   /** Throws when the backend is closed. */
   readonly checkOpen: () => void
 }
@@ -48,6 +50,7 @@ export class MemoryStore implements JobStore {
   readonly numbers: MemoryNumbers
   readonly logs: MemoryLogs
   readonly rollups: MemoryRollups
+  readonly events: MemoryEvents
   readonly #parts: MemoryStoreParts
 
   constructor(parts: MemoryStoreParts) {
@@ -56,6 +59,7 @@ export class MemoryStore implements JobStore {
     this.numbers = parts.numbers
     this.logs = parts.logs
     this.rollups = parts.rollups
+    this.events = parts.events
     this.#parts = parts
   }
 

@@ -1,5 +1,6 @@
 import type { Json } from '../../core/text/json.ts'
 import type { Envelope, FailurePolicy, Seal } from '../../envelope/envelope.ts'
+import type { EventStore } from './event-store.ts'
 import type { AttemptError, DeadReason } from './failure.ts'
 import type { FinalState, JobState } from './job-state.ts'
 import type { ClaimRules, Hold } from './limits.ts'
@@ -63,6 +64,8 @@ export interface JobStore {
   readonly logs?: LogStore
   /** What happened, summed up for charts. Absent where the engine keeps none. */
   readonly rollups?: RollupStore
+  /** What happens in all processes, while somebody listens. Absent where the engine cannot tell. */
+  readonly events?: EventStore
 }
 
 /** Small numbers for jobs: from 1 on, and never one of them twice. There may be gaps. */

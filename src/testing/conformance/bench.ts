@@ -13,6 +13,7 @@ import type {
   Settlement,
   Transactions,
 } from '../../queue/contract/contract.ts'
+import type { EventStore } from '../../queue/contract/event-store.ts'
 import type { LogStore } from '../../queue/contract/log-store.ts'
 import type { RollupStore } from '../../queue/contract/rollup-store.ts'
 import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
@@ -48,6 +49,11 @@ export class Bench {
   get rollups(): RollupStore {
     assert.ok(this.store.rollups, 'the backend keeps no statistics: declare a gap for this group')
     return this.store.rollups
+  }
+
+  get events(): EventStore {
+    assert.ok(this.store.events, 'the backend keeps no events: declare a gap for this group')
+    return this.store.events
   }
 
   get coordination(): Coordination {

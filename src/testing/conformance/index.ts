@@ -21,6 +21,7 @@ import { amending } from './managing/amending.ts'
 import { amendingInAnyState } from './managing/amending-in-any-state.ts'
 import { amendingKeepsTime } from './managing/amending-keeps-time.ts'
 import { cancelling } from './managing/cancelling.ts'
+import { events } from './managing/events.ts'
 import { holding } from './managing/holds.ts'
 import { listing } from './managing/listing.ts'
 import { locks } from './managing/locks.ts'
@@ -108,6 +109,7 @@ const groups = [
   tags,
   logs,
   rollups,
+  events,
   holding,
   watchingChanges,
   schedules,

@@ -22,6 +22,7 @@ import type { Managing } from '../../../queue/rules/managing.ts'
 import { idOf } from '../units/head.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { field } from '../units/needs.ts'
+import { RedisEvents } from './events.ts'
 import { Looking } from './jobs.ts'
 import { RedisLogs } from './logs.ts'
 import { RedisNumbers } from './numbers.ts'
@@ -39,6 +40,7 @@ export class RedisStore implements JobStore {
   readonly numbers: RedisNumbers
   readonly logs: RedisLogs
   readonly rollups: RedisRollups
+  readonly events: RedisEvents
   readonly #parts: RedisStoreParts
   readonly #looking: Looking
 
@@ -50,6 +52,7 @@ export class RedisStore implements JobStore {
     this.numbers = new RedisNumbers(parts)
     this.logs = new RedisLogs(parts)
     this.rollups = new RedisRollups(parts)
+    this.events = new RedisEvents(parts)
   }
 
   async get(id: string): Promise<JobRecord | null> {

@@ -19,6 +19,7 @@ import type { Mending } from '../workflows/mending.ts'
 import type { Trees } from '../workflows/trees.ts'
 import { Amending } from './amending.ts'
 import { Changing } from './changing.ts'
+import { EventHistory } from './event-history.ts'
 import { Logs } from './logs.ts'
 import { Looking } from './looking.ts'
 import { Removing } from './removing.ts'
@@ -52,6 +53,7 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
   const workers = new Workers(database)
   const logs = new Logs(database)
   const rollups = new Rollups(new SqlRollupRows(database))
+  const events = new EventHistory(database)
   function* waking<Value>(work: Steps<Value>): Steps<Value> {
     const answer = yield* work
     wake()
@@ -105,6 +107,13 @@ export function sqlStore(parts: StoreParts): Stepped<JobStore> {
       add: (cells) => rollups.add(cells, time.now()),
       read: (from) => rollups.read(from),
       sweep: () => rollups.sweep(time.now()),
+    },
+    events: {
+      listen: (listener, ttlMs) => events.listen(listener, ttlMs, time),
+      leave: (id) => events.leave(id, time),
+      wanted: () => events.wanted(time.now()),
+      append: (chunks) => events.append(chunks),
+      read: (after, limit) => events.read(after, limit),
     },
   }
 }

@@ -75,6 +75,7 @@ export interface Table extends Dated {
  * `transfers`: parcels of jobs that leave for another queue, receipts of those that have arrived, and the name of this queue.
  * `mutexes`: rows to be locked by whoever must be alone in what it does.
  * `rollups`: what happened to jobs, summed up in buckets of time, a row for each; `body` is what `textOfCells` writes.
+ * `events`: chunks of what happened lately, written while there are `event_listeners`; `event_position` says where they end.
  * `logs`: what jobs have logged, a row for each chunk of lines; `body` is what `LogLine` says. `tags`: the words that jobs are found by.
  */
 export const tables = {
@@ -275,6 +276,21 @@ export const tables = {
     columns: { step: column('big'), at: column('big'), body: column('text') },
     primary: ['step', 'at'],
     since: 8,
+  },
+  event_listeners: {
+    columns: { id: column('name'), expires_at: column('big'), wants: column('text') },
+    primary: ['id'],
+    since: 9,
+  },
+  event_position: {
+    columns: { one: column('int'), epoch: column('big'), last_number: column('big') },
+    primary: ['one'],
+    since: 9,
+  },
+  events: {
+    columns: { last_number: column('big'), first_number: column('big'), body: column('text') },
+    primary: ['last_number'],
+    since: 9,
   },
   totals: { columns: { lane: column('int'), state: column('int'), jobs: column('big') }, primary: ['lane', 'state'], since: 7 },
 } as const satisfies Readonly<Record<string, Table>>

@@ -223,6 +223,18 @@ const logsAndTags = `
   CREATE INDEX treadle_tags_job ON treadle_tags (job_id);
 `
 
+/** What happened lately, for those who listen. */
+const events: Migration = {
+  up: [
+    'CREATE TABLE treadle_event_listeners (id TEXT PRIMARY KEY, expires_at INTEGER NOT NULL, wants TEXT NOT NULL) WITHOUT ROWID',
+    'CREATE TABLE treadle_event_position (one INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, last_number INTEGER NOT NULL)',
+    'CREATE TABLE treadle_events (last_number INTEGER PRIMARY KEY, first_number INTEGER NOT NULL, body TEXT NOT NULL)',
+    'INSERT INTO treadle_event_position (one, epoch, last_number) VALUES (1, 0, 0)',
+  ],
+  down: ['DROP TABLE treadle_event_listeners', 'DROP TABLE treadle_event_position', 'DROP TABLE treadle_events'],
+  compatibleFrom: 5,
+}
+
 /**
  * All versions of the schema, the first one first. What was released is never changed. There is no way back from the tables of all
  * engines to those of SQLite alone: of keys that outlive their jobs only digests are left.
@@ -235,4 +247,5 @@ export const sqliteMigrations: readonly Migration[] = [
   { up: [transfers], down: ['DROP TABLE treadle_transfers'], compatibleFrom: 5 },
   crowdedLanes,
   statistics,
+  events,
 ]

@@ -51,6 +51,9 @@ const small: ReadonlySet<RuleCall> = new Set([
   'store.numbers.assign',
   'store.numbers.find',
   'store.logs.read',
+  'store.events.wanted',
+  'store.events.listen',
+  'store.events.leave',
   'coordination.lock',
   'coordination.unlock',
   'patterns.readyOf',
@@ -85,6 +88,8 @@ const looking: ReadonlySet<RuleCall> = new Set([
   'store.logs.sweep',
   'store.rollups.read',
   'store.rollups.sweep',
+  'store.events.wanted',
+  'store.events.read',
   'transfer.read',
   'transfer.parcels',
   'transfer.facts',
@@ -92,7 +97,7 @@ const looking: ReadonlySet<RuleCall> = new Set([
 ])
 
 /**
- * Those that a power cut may undo: a renewal, a progress, a log line or a sum that it takes back is one that never was, the holder of a lock on this
+ * Those that a power cut may undo: a renewal, a progress, an event, a log line or a sum that it takes back is one that never was, the holder of a lock on this
  * file ends with it too, and the sign of life of a worker is worth nothing after it.
  */
 const relaxed: ReadonlySet<RuleCall> = new Set([
@@ -102,6 +107,9 @@ const relaxed: ReadonlySet<RuleCall> = new Set([
   'store.logs.sweep',
   'store.rollups.add',
   'store.rollups.sweep',
+  'store.events.append',
+  'store.events.listen',
+  'store.events.leave',
   'store.schedules.markSeen',
   'store.workers.announce',
   'store.workers.leave',
