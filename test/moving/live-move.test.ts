@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { freshPrefix, redisUrl } from '../backends/redis-ground.ts'
 import { scratchFolder } from '../processes/database.ts'
 import { endPrograms } from '../processes/program.ts'
 import { freshDatabase } from '../services.ts'
@@ -22,6 +23,14 @@ describe('a move while producers and workers use both sides, whose mover is kill
   test('nor from MariaDB to SQLite', async () => {
     await using database = await freshDatabase('mariadb')
     await check(database.url, `sqlite:${folder.file('jobs.db')}`)
+  })
+
+  test.skipIf(redisUrl() === null)('nor from Redis to SQLite', async () => {
+    await check(`${redisUrl()}?prefix=${freshPrefix()}`, `sqlite:${folder.file('jobs.db')}`)
+  })
+
+  test.skipIf(redisUrl() === null)('nor from SQLite to Redis', async () => {
+    await check(`sqlite:${folder.file('jobs.db')}`, `${redisUrl()}?prefix=${freshPrefix()}`)
   })
 })
 

@@ -5,6 +5,7 @@ import { openEnvelope } from '../../src/envelope/envelope.ts'
 import { exportJobs, importJobs, move } from '../../src/moving/index.ts'
 import type { QueueBackend } from '../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
+import { openFresh, redisUrl } from '../backends/redis-ground.ts'
 import { SqlGround } from '../backends/sql-ground.ts'
 import { scratchFolder } from '../processes/database.ts'
 import { fill, keys } from './filled-queue.ts'
@@ -28,11 +29,12 @@ const engines: Readonly<Record<string, (clock: ManualClock) => Promise<QueueBack
   sqlite: (clock) => openSqlite({ path: folder.file(`${++files}.db`), clock, logger: silent }),
   postgres: (clock) => postgres.open(clock),
   mariadb: (clock) => mariadb.open(clock),
+  ...(redisUrl() === null ? {} : { redis: (clock: ManualClock) => openFresh({ clock }) }),
 }
 
 const pairs = Object.keys(engines).flatMap((from) => Object.keys(engines).map((to) => [from, to] as const))
 /** Both sides would be the same database. */
-const isPossible = ([from, to]: readonly [string, string]) => from !== to || from === 'memory' || from === 'sqlite'
+const isPossible = ([from, to]: readonly [string, string]) => from !== to || (from !== 'postgres' && from !== 'mariadb')
 
 describe('everything that a queue knows arrives with its jobs', () => {
   test.for(pairs.filter(isPossible))('from %s to %s', async ([from, to]) => {
@@ -49,6 +51,22 @@ describe('everything that a queue knows arrives with its jobs', () => {
     await worksOn(target, clock)
     if (to === 'postgres') expect(await postgres.faults()).toEqual([])
     if (to === 'mariadb') expect(await mariadb.faults()).toEqual([])
+  })
+
+  test.skipIf(redisUrl() === null)('through a file into Redis and out of it again', async () => {
+    const clock = new ManualClock()
+    await using source = await engines.memory!(clock)
+    await using middle = await openFresh({ clock })
+    await using target = await engines.memory!(clock)
+    await fill(source, clock)
+    const before = await everythingIn(source)
+    const [first, second] = [folder.file('into-redis.jsonl'), folder.file('out-of-redis.jsonl')]
+    await exportJobs({ from: source, to: first })
+    expect(await importJobs({ from: first, to: middle })).toMatchObject({ jobs: before.jobs.length, refused: [] })
+    expect(await exportJobs({ from: middle, to: second, remove: true })).toMatchObject({ jobs: before.jobs.length, leftOut: 0 })
+    expect(await middle.store.list({ limit: 1 })).toEqual([])
+    expect(await importJobs({ from: second, to: target })).toMatchObject({ jobs: before.jobs.length, refused: [] })
+    expect(await everythingIn(target)).toEqual(before)
   })
 
   test('and so it does by way of a file, and the source keeps what was only copied', async () => {
