@@ -4,7 +4,9 @@ import { refuseUnknownOptions } from '../core/options.ts'
 import { workingFolder } from '../core/process/environment.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { Middleware, RunMiddleware } from '../definition/middleware.ts'
-import { refuseUnheard, type TreadleEvents } from '../execution/events.ts'
+import { detailsOf, type EventDetail, type EventDetails } from '../execution/event-details.ts'
+import { type JobEventName, refuseUnheard, type TreadleEvents } from '../execution/events.ts'
+import type { JobEvents } from '../execution/job-events.ts'
 import { insideIsolate } from '../isolation/inside.ts'
 import type { QueueBackend } from '../queue/contract/contract.ts'
 import type { JobStore } from '../queue/contract/store.ts'
@@ -30,6 +32,10 @@ import { locatedHandles, type SearchedBackend } from './handles/located-handle.t
 import type { RunHandleDeps } from './handles/run-handle.ts'
 import { RunWaiters } from './handles/run-waiters.ts'
 import { type Why, whyOf, whyWorkflow } from './handles/why.ts'
+import { listenDetails } from './observing/events/event-filter.ts'
+import type { EventsOptions } from './observing/events/event-options.ts'
+import type { EventStream } from './observing/events/event-stream.ts'
+import { QueueEvents } from './observing/events/queue-events.ts'
 import { Metrics } from './observing/metrics.ts'
 import { OpenTelemetryExport } from './observing/open-telemetry-export.ts'
 import { Statistics } from './observing/statistics.ts'
@@ -50,6 +56,12 @@ export type BackendOptions = TreadleOptions & Required<Pick<TreadleOptions, 'bac
 
 /** Options that name several queues. */
 export type BackendsOptions = TreadleOptions & Required<Pick<TreadleOptions, 'backends'>>
+
+/** Options of `jobs.on`. */
+export interface ListenOptions {
+  /** What the events are to say beside what they always say. */
+  readonly include?: readonly EventDetail[]
+}
 
 /** What the backends of one program have in common. */
 interface Family {
@@ -109,7 +121,8 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   readonly metrics: Metrics
   readonly #telemetry: Telemetry
   readonly #opening: Opening
-  readonly #events: Events<TreadleEvents>
+  readonly #events: JobEvents
+  readonly #queueEvents: QueueEvents
   readonly #workings: Workings
   readonly #others: OtherBackends<Treadle>
   readonly #name: string
@@ -131,7 +144,9 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     this.#statistics = new Statistics(this.#telemetry.observers)
     this.#opening = new Opening(place, {
       telemetry: this.#telemetry,
+      events: () => this.#events,
       onOpen: (settings) => root.#export.start(settings),
+      onOpened: (opened) => this.#queueEvents.start(opened),
       onUnsigned: (job) => this.#events.emit('job:unsigned', job),
       onSettings: (settings) => this.#policies.settle(settings),
     })
@@ -142,9 +157,10 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
         (name, at) => new Treadle(at, { family: { name, root: this } }),
       )
     } else {
-      this.#events = family.root.#events
+      this.#events = family.root.#events.beside()
       this.#others = family.root.#others
     }
+    this.#queueEvents = new QueueEvents({ events: this.#events, open: () => this.#opening.use() })
     this.#export = family === undefined ? new OpenTelemetryExport(this.#telemetry, () => this.metrics) : family.root.#export
     this.metrics = family === undefined ? this.#newMetrics() : family.root.metrics
     this.#workings = new Workings((wait) => this.#newWorking(wait))
@@ -217,6 +233,8 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
       registry: this.registry,
       newId: () => sending.newId(),
       observers: this.#statistics.observers(backend, settings),
+      events: this.#events,
+      streamEvents: (options) => this.#queueEvents.stream(options),
     }
   }
 
@@ -344,10 +362,30 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     return this
   }
 
-  /** Gives the function that stops listening. */
-  on<Name extends keyof TreadleEvents>(name: Name, listener: (event: TreadleEvents[Name]) => void): () => void {
+  /** Listens to what happens in this program. Gives the function that stops listening. */
+  on<Name extends keyof TreadleEvents>(name: Name, listener: (event: TreadleEvents[Name]) => void): () => void
+  /** The same, with more of the job than an event says by itself. What nobody asks for is not made. */
+  on<Name extends JobEventName>(
+    name: Name,
+    listener: (event: TreadleEvents[Name] & EventDetails) => void,
+    options: ListenOptions,
+  ): () => void
+  on<Name extends keyof TreadleEvents>(
+    name: Name,
+    listener: (event: TreadleEvents[Name] & EventDetails) => void,
+    options: ListenOptions = {},
+  ): () => void {
     refuseUnheard(name, listener)
-    return this.#events.on(name, listener)
+    const include = new Set(listenDetails(options))
+    if (include.size === 0) return this.#events.on(name, (event) => listener(event))
+    return this.#events.on(name, (event, subject) =>
+      listener(subject === undefined ? event : { ...event, ...detailsOf(subject, include) }),
+    )
+  }
+
+  /** What happens in all processes of this queue, for as long as somebody reads it: `for await (const event of jobs.events())`. */
+  events(options: EventsOptions = {}): EventStream {
+    return this.#queueEvents.stream(options)
   }
 
   /** Stops, and lets go of the database. */
@@ -355,6 +393,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     for (const each of this.#made) each.#opening.refuse()
     await this.stop()
     for (const each of this.#made) await each.#statistics.flush()
+    for (const each of this.#made) await each.#queueEvents.close()
     for (const each of this.#made) await each.#opening.close()
     if (this.#name === defaultBackend) this.#export.close()
   }

@@ -1,20 +1,46 @@
 import { messageOf } from './errors.ts'
 
-/** A typed set of listeners. A listener that throws or rejects is reported and never disturbs the work that it listens to. */
-export class Events<Map extends object> {
-  readonly #listeners = new globalThis.Map<keyof Map, Set<(event: never) => void>>()
-  readonly #followers = new globalThis.Map<keyof Map, number>()
+/** Hears all events while it is open, after the listeners. It must neither throw nor wait. */
+export interface EventTap<Map extends object, Subject> {
+  /** Asked for each event: while it is false, nothing has to be made for it. */
+  readonly isOpen: boolean
+  hear<Name extends keyof Map>(name: Name, event: Map[Name], subject: Subject | undefined): void
+}
+
+interface Shared<Map> {
+  readonly listeners: globalThis.Map<keyof Map, Set<(event: never, subject: never) => void>>
+  readonly followers: globalThis.Map<keyof Map, number>
+}
+
+/**
+ * A typed set of listeners. A listener that throws or rejects is reported and never disturbs the work that it listens to. An event may
+ * come with its subject, of which a listener makes what the event itself does not say.
+ */
+export class Events<Map extends object, Subject = unknown> {
+  /** Hears everything that is emitted here, but not what is emitted beside it. */
+  tap: EventTap<Map, Subject> | null = null
+  readonly #shared: Shared<Map>
+  readonly #listeners: Shared<Map>['listeners']
+  readonly #followers: Shared<Map>['followers']
   readonly #onThrow: (message: string) => void
 
-  constructor(onThrow: (message: string) => void) {
+  constructor(onThrow: (message: string) => void, beside?: Events<Map, Subject>) {
     this.#onThrow = onThrow
+    this.#shared = beside === undefined ? { listeners: new globalThis.Map(), followers: new globalThis.Map() } : beside.#shared
+    this.#listeners = this.#shared.listeners
+    this.#followers = this.#shared.followers
+  }
+
+  /** The same listeners, with a tap of its own. */
+  beside(): Events<Map, Subject> {
+    return new Events(this.#onThrow, this)
   }
 
   /** Returns the function that stops listening; that tells whether it still did. */
-  on<Name extends keyof Map>(name: Name, listener: (event: Map[Name]) => void): () => boolean {
+  on<Name extends keyof Map>(name: Name, listener: (event: Map[Name], subject: Subject | undefined) => void): () => boolean {
     const listeners = this.#listeners.get(name) ?? new Set()
     // Wrapped, so that two parts of a program can listen with the same function and stop on their own.
-    const entry = (event: Map[Name]) => listener(event)
+    const entry = (event: Map[Name], subject: Subject | undefined) => listener(event, subject)
     this.#listeners.set(name, listeners.add(entry))
     return () => listeners.delete(entry)
   }
@@ -35,20 +61,19 @@ export class Events<Map extends object> {
 
   /** False lets a caller on the hot path skip making the event. */
   has(name: keyof Map): boolean {
-    return (this.#listeners.get(name)?.size ?? 0) > 0
+    return (this.#listeners.get(name)?.size ?? 0) > 0 || this.tap?.isOpen === true
   }
 
-  emit<Name extends keyof Map>(name: Name, event: Map[Name]): void {
-    const listeners = this.#listeners.get(name)
-    if (listeners === undefined) return
-    for (const listener of listeners) {
+  emit<Name extends keyof Map>(name: Name, event: Map[Name], subject?: Subject): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
       try {
-        const answer = (listener as (event: Map[Name]) => unknown)(event)
+        const answer = (listener as (event: Map[Name], subject: Subject | undefined) => unknown)(event, subject)
         if (answer instanceof Promise) answer.catch((thrown: unknown) => this.#report(name, thrown))
       } catch (thrown) {
         this.#report(name, thrown)
       }
     }
+    if (this.tap?.isOpen === true) this.tap.hear(name, event, subject)
   }
 
   #followersOf(name: keyof Map): number {

@@ -22,6 +22,8 @@ export interface LoadMeasure extends MachineUse {
 
 /** Everything that can be listened to. */
 export interface TreadleEvents {
+  /** It is stored. Where its transaction is the caller's, that may still be rolled back. Runs of schedules are `schedule:enqueued`. */
+  'job:dispatched': Omit<RunEvent, 'attempt'> & { readonly dueAt: number; readonly inTransaction?: true }
   'job:started': RunEvent
   'job:succeeded': RunEvent & { readonly durationMs: number }
   /** An attempt failed and another one follows. */
@@ -72,7 +74,11 @@ export interface TreadleEvents {
   }
 }
 
+/** The events of jobs, which can tell more of them where they are asked to. */
+export type JobEventName = Extract<keyof TreadleEvents, `job:${string}`>
+
 const known: Readonly<Record<keyof TreadleEvents, true>> = {
+  'job:dispatched': true,
   'job:started': true,
   'job:succeeded': true,
   'job:failed': true,
@@ -95,6 +101,8 @@ const known: Readonly<Record<keyof TreadleEvents, true>> = {
   'schedule:missed': true,
   'schedule:tick': true,
 }
+
+export const eventNames = Object.keys(known) as readonly (keyof TreadleEvents)[]
 
 /** A listener that nothing can ever reach is a mistake: a misspelt event, or no function. */
 export function refuseUnheard(name: unknown, listener: unknown): void {

@@ -2,6 +2,7 @@ import { TreadleError } from '../../core/errors.ts'
 import { consoleLogger, type Logger } from '../../core/logger.ts'
 import { maskedUrl } from '../../core/text/masking.ts'
 import { pause, systemClock } from '../../core/time/clock.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 import { insideIsolate } from '../../isolation/inside.ts'
 import type { OpenUpkeep, Upkeep } from '../../queue/contract/upkeep.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
@@ -35,7 +36,10 @@ export interface OpeningListener {
   onSettings(settings: Settings): void
   /** Before anything is sent. */
   onOpen(settings: Settings): Promise<void>
+  /** When everything is open. */
+  onOpened(opened: Opened): void
   readonly telemetry: Telemetry
+  readonly events: () => JobEvents
 }
 
 /** A queue that is opened when it is first used, once, and tried again at the next use when that failed. */
@@ -148,7 +152,9 @@ export class Opening {
       const unsigned = new UnsignedJobs({ clock: settings.clock, logger: settings.logger, emit: this.#listener.onUnsigned })
       opened.keys.onUnsigned = (identity) => unsigned.accepted(identity)
     }
-    this.#opened = { ...opened, settings, sending: new Sending(opened, settings, this.#listener.telemetry) }
+    const { telemetry, events } = this.#listener
+    this.#opened = { ...opened, settings, sending: new Sending(opened, settings, telemetry, events()) }
+    this.#listener.onOpened(this.#opened)
     return this.#opened
   }
 }

@@ -1,8 +1,7 @@
-import type { Events } from '../../core/events.ts'
 import { JobDefinition } from '../../definition/definition.ts'
 import type { HandlerFunction } from '../../definition/handler.ts'
 import type { Registry } from '../../definition/registry.ts'
-import type { TreadleEvents } from '../../execution/events.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 
 const ends = ['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const
 
@@ -24,10 +23,10 @@ export class GivenFunctions {
   /** Of jobs that are known by their functions alone, and how many of these wait. */
   readonly #waiting = new Map<string, number>()
   readonly #registry: Registry
-  readonly #events: Events<TreadleEvents>
+  readonly #events: JobEvents
   #stopListening: (() => void)[] = []
 
-  constructor(registry: Registry, events: Events<TreadleEvents>) {
+  constructor(registry: Registry, events: JobEvents) {
     this.#registry = registry
     this.#events = events
   }

@@ -1,7 +1,8 @@
-import { type Steps, wait } from '../../core/answer.ts'
+import { answerOf, type Steps, wait } from '../../core/answer.ts'
 import { TreadleError } from '../../core/errors.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { DispatchOptions } from '../../definition/dispatching/dispatch.ts'
+import type { Envelope } from '../../envelope/envelope.ts'
 import type { JoinedQueue, QueueBackend, SendReceipt } from '../../queue/contract/contract.ts'
 import { sealWorkflow, type WrittenStep } from '../workflows/workflow-sealing.ts'
 import { mayChangeHolder, sendOrChange } from './changing-holders.ts'
@@ -19,6 +20,8 @@ export interface JoinedSendingDeps {
   readonly backend: QueueBackend
   readonly sealing: SealingDeps
   readonly maxPayloadBytes: number
+  /** In the caller's transaction, which may be rolled back yet. */
+  readonly onSent: (envelopes: readonly Envelope[], receipts: readonly SendReceipt[]) => void
 }
 
 /**
@@ -36,7 +39,7 @@ export function* sendJoined(
   const written: WrittenPayload[] = []
   for (const payload of payloads) written.push(yield* wait(writePayload(plan, payload, maxPayloadBytes)))
   if (written.length === 0) return []
-  const queue = yield* joined(options.in, definition, deps.backend)
+  const queue = yield* joined(options.in, definition, deps)
   if (!mayChangeHolder(plan)) return yield* wait(queue.send(written.map((payload) => sealJob(plan, payload, sealing))))
   const receipts: SendReceipt[] = []
   for (const payload of written) receipts.push(yield* sendOrChange(plan, payload, { queue, sealing, maxPayloadBytes }))
@@ -47,20 +50,37 @@ export function* sendJoined(
 export function* sendWorkflowJoined(
   jobs: readonly PlacedJob[],
   tx: unknown,
-  { backend, sealing, maxPayloadBytes }: JoinedSendingDeps,
+  deps: JoinedSendingDeps,
 ): Steps<readonly SendReceipt[]> {
+  const { sealing, maxPayloadBytes } = deps
   const written: WrittenStep[] = []
   for (const { definition, payload, options, place } of jobs) {
     const plan = planDispatch(definition, options, sealing.now())
     written.push({ plan, place, payload: yield* wait(writePayload(plan, payload, maxPayloadBytes)) })
   }
   const envelopes = sealWorkflow(written, sealing)
-  const queue = yield* joined(tx, jobs[0]?.definition as JobDefinition, backend)
+  const queue = yield* joined(tx, jobs[0]?.definition as JobDefinition, deps)
   return yield* wait(queue.send(envelopes))
 }
 
-function* joined(tx: unknown, { job }: JobDefinition, { kind, transactions }: QueueBackend): Steps<JoinedQueue> {
-  if (transactions !== undefined) return yield* wait(transactions.join(tx))
+function* joined(tx: unknown, { job }: JobDefinition, { backend, onSent }: JoinedSendingDeps): Steps<JoinedQueue> {
+  const { kind, transactions } = backend
+  if (transactions !== undefined) return announced(yield* wait(transactions.join(tx)), onSent)
   const message = `Dispatch of "${job}": a transaction can be joined by a queue in a SQL database only, and the ${kind} backend is none`
   throw new TreadleError('CAPABILITY_MISSING', message)
+}
+
+function announced(queue: JoinedQueue, onSent: JoinedSendingDeps['onSent']): JoinedQueue {
+  function* sent(envelopes: readonly Envelope[]): Steps<readonly SendReceipt[]> {
+    const receipts = yield* wait(queue.send(envelopes))
+    onSent(envelopes, receipts)
+    return receipts
+  }
+  return {
+    send: (envelopes) => answerOf(sent(envelopes)),
+    get: (id) => queue.get(id),
+    amend: (amendments) => queue.amend(amendments),
+    reject: (rejections) => queue.reject(rejections),
+    settle: (settlement) => queue.settle(settlement),
+  }
 }

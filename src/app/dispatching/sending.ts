@@ -8,6 +8,7 @@ import { type DispatchOptions, dispatchOptions } from '../../definition/dispatch
 import { noPayload } from '../../definition/dispatching/draft.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { RunTrace } from '../../execution/attempt/run-trace.ts'
+import { announcedSend, emitDispatched, type JobEvents } from '../../execution/job-events.ts'
 import type { QueueBackend, SendReceipt } from '../../queue/contract/contract.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { observedSend } from '../../telemetry/observed-calls.ts'
@@ -50,9 +51,10 @@ export class Sending {
   readonly #plans = new WeakMap<JobDefinition, Plan>()
   readonly #send: QueueBackend['send']
   readonly #telemetry: Telemetry
+  readonly #events: JobEvents
   #holders: Holders | undefined
 
-  constructor({ backend, keys }: OpenedBackend, settings: Settings, telemetry: Telemetry) {
+  constructor({ backend, keys }: OpenedBackend, settings: Settings, telemetry: Telemetry, events: JobEvents) {
     const clock = queueClock(backend, settings.clock)
     const now = () => clock.now()
     const newUuid = idMaker(now)
@@ -61,7 +63,8 @@ export class Sending {
     this.#settings = settings
     this.#sealing = { now, newId, keys, encrypts: settings.encrypt }
     this.#telemetry = telemetry
-    this.#send = observedSend(backend, telemetry.observers)
+    this.#events = events
+    this.#send = announcedSend(observedSend(backend, telemetry.observers), events, keys)
     this.#sends = new Batcher(this.#send, largestSend)
   }
 
@@ -245,7 +248,9 @@ export class Sending {
   }
 
   #joining(sealing: SealingDeps): JoinedSendingDeps {
-    return { backend: this.#backend, sealing, maxPayloadBytes: this.#settings.maxPayloadBytes }
+    const onSent: JoinedSendingDeps['onSent'] = (envelopes, receipts) =>
+      emitDispatched(this.#events, envelopes, receipts, sealing.keys, true)
+    return { backend: this.#backend, sealing, maxPayloadBytes: this.#settings.maxPayloadBytes, onSent }
   }
 
   /** For dispatches that change the job which holds their key. */

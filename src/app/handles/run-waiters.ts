@@ -1,16 +1,16 @@
-import type { Events } from '../../core/events.ts'
 import type { Clock } from '../../core/time/clock.ts'
-import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
+import type { RunEvent } from '../../execution/events.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 
 const ends = ['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const
 
 /** Lets callers wait for the end of a job; a job that this program runs itself ends the wait at once. */
 export class RunWaiters {
-  readonly #events: Events<TreadleEvents>
+  readonly #events: JobEvents
   readonly #waiting = new Map<string, Set<() => void>>()
   #stopListening: (() => void)[] = []
 
-  constructor(events: Events<TreadleEvents>) {
+  constructor(events: JobEvents) {
     this.#events = events
   }
 

@@ -1,6 +1,5 @@
-import type { Events } from '../../core/events.ts'
 import type { Clock } from '../../core/time/clock.ts'
-import type { TreadleEvents } from '../../execution/events.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { exposition, type Family, type Labels } from '../../telemetry/metrics/exposition.ts'
@@ -21,7 +20,7 @@ export interface MeasuredBackend {
 
 export interface MetricsDeps {
   readonly observers: Observers
-  readonly events: Events<TreadleEvents>
+  readonly events: JobEvents
   readonly backends: () => readonly MeasuredBackend[]
 }
 

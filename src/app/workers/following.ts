@@ -1,9 +1,8 @@
 import { TreadleError } from '../../core/errors.ts'
-import type { Events } from '../../core/events.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { Registry } from '../../definition/registry.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
-import type { TreadleEvents } from '../../execution/events.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 import type { Coordination, LockHolder, QueueBackend } from '../../queue/contract/contract.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { occurrencePace, tickPace } from '../../worker/scheduler/pace.ts'
@@ -17,7 +16,7 @@ export interface FollowingDeps {
   readonly backend: QueueBackend
   readonly registry: Pick<Registry, 'definitions'>
   readonly settings: Settings
-  readonly events: Events<TreadleEvents>
+  readonly events: JobEvents
   readonly envelope: SealOccurrence
   readonly keys: KeyRing | null
   readonly holder: LockHolder
@@ -65,7 +64,7 @@ function sharing(coordination: Coordination | undefined, kind: string): Coordina
 }
 
 /** A repeat goes on when its run has ended: the scheduler of the program that ended it looks at once. */
-export function wakeAfterRepeats(scheduler: Scheduler, events: Events<TreadleEvents>): () => void {
+export function wakeAfterRepeats(scheduler: Scheduler, events: JobEvents): () => void {
   const look = ({ job }: { readonly job: string }) => {
     if (scheduler.hasRepeatOf(job)) scheduler.wake()
   }

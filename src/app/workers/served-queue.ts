@@ -1,9 +1,12 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { Registry } from '../../definition/registry.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 import type { QueueBackend, WholeBackend } from '../../queue/contract/contract.ts'
 import type { Observers } from '../../telemetry/observer.ts'
 import type { Settings } from '../config/options.ts'
+import type { ServedEventsOptions } from '../observing/events/event-options.ts'
+import type { EventStream } from '../observing/events/event-stream.ts'
 
 /** An open queue as a job server needs it, with the jobs that this program knows. */
 export interface ServedQueue {
@@ -13,6 +16,9 @@ export interface ServedQueue {
   readonly registry: Registry
   readonly newId: () => string
   readonly observers: Observers
+  readonly events: JobEvents
+  /** What happens in all processes of the queue. */
+  readonly streamEvents: (options: ServedEventsOptions) => EventStream
 }
 
 export function refuseUnserved(backend: QueueBackend): asserts backend is WholeBackend {

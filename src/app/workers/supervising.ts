@@ -2,7 +2,9 @@ import { TreadleError } from '../../core/errors.ts'
 import { parseIdentity } from '../../envelope/envelope.ts'
 import type { Outcome } from '../../execution/end/outcome.ts'
 import type { RunEvent } from '../../execution/events.ts'
+import { emitEnd } from '../../execution/job-events.ts'
 import type { HeldLease } from '../../queue/contract/store.ts'
+import { queueClock } from '../../queue/time/queue-clock.ts'
 import { workerConfig } from '../../worker/config.ts'
 import type { WorkOptions } from '../../worker/options.ts'
 import { bury } from '../../worker/supervisor/casualties.ts'
@@ -26,10 +28,10 @@ export interface SuperviseOptions extends SupervisorOptions {
 /** Queues that live in the memory of one process. */
 const unshared = ['memory', 'sync']
 
-export type SupervisingDeps = Pick<WorkingDeps, 'backend' | 'settings' | 'events' | 'registry'>
+export type SupervisingDeps = Pick<WorkingDeps, 'backend' | 'settings' | 'events' | 'registry' | 'keys'>
 
 export function newSupervisor(options: SuperviseOptions, deps: SupervisingDeps): Supervisor {
-  const { backend, settings, events, registry } = deps
+  const { backend, settings, events, registry, keys } = deps
   const { clock, logger } = settings
   const worker = workerConfig(options.worker, 'work')
   const config = supervisorConfig(options, worker)
@@ -41,9 +43,10 @@ export function newSupervisor(options: SuperviseOptions, deps: SupervisingDeps):
   const { concurrency, maxRescues } = worker
   const { store } = backend
   const onSettled = (lease: HeldLease, outcome: Outcome) => {
-    const event = eventOf(lease)
-    if (outcome.kind === 'retry') events.emit('job:failed', { ...event, error: outcome.error, retryInMs: outcome.delayMs })
-    if (outcome.kind === 'dead') events.emit('job:dead', { ...event, reason: outcome.reason, error: outcome.error })
+    const durationMs = Math.max(0, queueClock(backend, clock).now() - lease.claimedAt)
+    const subject = () => ({ envelope: lease, keys, startedAt: lease.claimedAt, durationMs })
+    if (outcome.kind === 'retry' || outcome.kind === 'dead')
+      emitEnd(events, { event: eventOf(lease), outcome, durationMs, subject })
   }
   const casualties = { backend, clock, logger, find, maxRescues, keepOf: keepOf(registry, settings.keep), onSettled }
   return new Supervisor(config, {

@@ -1,5 +1,4 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
-import type { Events } from '../../core/events.ts'
 import { ownFile } from '../../core/files/own-file.ts'
 import { randomToken } from '../../core/id.ts'
 import { hostName, processId } from '../../core/process/environment.ts'
@@ -10,7 +9,7 @@ import type { Registry } from '../../definition/registry.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { ExecutionDeps } from '../../execution/attempt/execute.ts'
 import type { RunServices } from '../../execution/attempt/run-context.ts'
-import type { TreadleEvents } from '../../execution/events.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 import { IsolatePool } from '../../isolation/pool.ts'
 import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
@@ -46,7 +45,7 @@ export interface WorkingDeps {
   readonly backend: QueueBackend
   readonly keys: KeyRing | null
   readonly settings: Settings
-  readonly events: Events<TreadleEvents>
+  readonly events: JobEvents
   readonly registry: Registry
   /** Whether the schedule and the limits of a definition are kept in this backend. */
   readonly isHome: (definition: JobDefinition) => boolean

@@ -27,7 +27,7 @@ export async function admitLeases(
     const admitted = found.filter((each) => each !== null)
     const begun = admitted.filter(({ lease }) => isBegunOnce(lease, execution))
     if (begun.length > 0) await queue.backend.begin(begun.map(({ lease }) => lease.token))
-    if (queue.observers.isOn) tellStarted(admitted, queue)
+    if (queue.observers.isOn || queue.events.has('job:started')) tellStarted(admitted, queue)
     return admitted
   } catch (thrown) {
     await giveBack(leases, queue)
@@ -35,9 +35,17 @@ export async function admitLeases(
   }
 }
 
-function tellStarted(admitted: readonly AdmittedLease[], { backend, settings, observers }: JobService['queue']): void {
+function tellStarted(
+  admitted: readonly AdmittedLease[],
+  { backend, settings, observers, events, keys }: JobService['queue'],
+): void {
   const now = queueClock(backend, settings.clock).now()
-  for (const { lease } of admitted) observers.started(lease.envelope, waitedMs(lease.envelope, now))
+  for (const { lease, opened } of admitted) {
+    const { envelope, attempt } = lease
+    const { id, job, queue } = envelope
+    if (observers.isOn) observers.started(envelope, waitedMs(envelope, now))
+    events.emit('job:started', { id, job, name: opened.identity.name, queue, attempt }, { envelope, keys, startedAt: now })
+  }
 }
 
 /** As if they had never been claimed: no client was told of them. */

@@ -8,6 +8,7 @@ import { validate } from '../../definition/schema.ts'
 import type { Envelope, Identity, ParentLink } from '../../envelope/envelope.ts'
 import type { ScopedJob } from '../../envelope/keys/key-scope.ts'
 import { onceMarkOf } from '../../execution/admit/once.ts'
+import { announcedSend } from '../../execution/job-events.ts'
 import type { OnceMark, SendReceipt } from '../../queue/contract/contract.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { observedSend } from '../../telemetry/observed-calls.ts'
@@ -40,7 +41,7 @@ export class Creating {
     this.#queue = queue
     // What several connections send at about the same time is stored together.
     const gather = (pending: () => number) => company.gather(pending)
-    this.#send = observedSend(queue.backend, queue.observers)
+    this.#send = announcedSend(observedSend(queue.backend, queue.observers), queue.events, queue.keys)
     this.#sends = new Batcher(this.#send, largestSend, gather)
   }
 

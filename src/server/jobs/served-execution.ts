@@ -1,5 +1,6 @@
 import { keepOf } from '../../app/workers/retention.ts'
 import type { ServedQueue } from '../../app/workers/served-queue.ts'
+import { TreadleError } from '../../core/errors.ts'
 import { parseIdentity } from '../../envelope/envelope.ts'
 import type { AdmissionDeps, HoldingDeps } from '../../execution/admit/admit.ts'
 import { openedLinks } from '../../execution/admit/handed-on.ts'
@@ -9,6 +10,7 @@ import type { EndedLease, EndingDeps } from '../../execution/end/end.ts'
 import { type Outcome, outcomeWords } from '../../execution/end/outcome.ts'
 import type { RepeatingDeps } from '../../execution/end/repeating.ts'
 import type { FinalReceipt } from '../../execution/end/sealing.ts'
+import { emitEnd } from '../../execution/job-events.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import type { Observers } from '../../telemetry/observer.ts'
 
@@ -16,7 +18,7 @@ import type { Observers } from '../../telemetry/observer.ts'
 export type ServedExecution = AdmissionDeps & HoldingDeps & VerifyingDeps & RepeatingDeps & ScheduledRunDeps
 
 export function servedExecution(
-  { backend, settings, registry, keys, observers }: ServedQueue,
+  { backend, settings, registry, keys, observers, events }: ServedQueue,
   given: Required<Pick<EndingDeps, 'settle' | 'releaseChildren'>> & Pick<RepeatingDeps, 'catchUp'>,
 ): ServedExecution {
   const { store, coordination } = backend
@@ -34,7 +36,9 @@ export function servedExecution(
     find: (job) => registry.find(job),
     keepOf: keepOf(registry, settings.keep),
     onEnded: (lease, outcome, receipt) => {
-      if (observers.isOn) tellEnded(lease, outcome, receipt, queueClock(backend, clock).now(), observers)
+      const now = queueClock(backend, clock).now()
+      if (observers.isOn) tellEnded(lease, outcome, receipt, now, observers)
+      emitServedEnd({ events, keys }, lease, outcome, receipt, now)
     },
     services: { logger, links: (waiter) => openedLinks(waiter, store, keys) },
   }
@@ -52,6 +56,31 @@ function tellEnded(
   const runMs = claimedAt === undefined ? null : Math.max(0, now - claimedAt)
   const queue = parseIdentity(envelope.identity)?.queue ?? ''
   observers.ended({ queue, job: envelope.job }, { outcome: word, runMs, settleMs: null })
+}
+
+/** The same events as of a job that this program has run itself. */
+function emitServedEnd(
+  { events, keys }: Pick<ServedQueue, 'events' | 'keys'>,
+  { envelope, attempt, claimedAt }: EndedLease,
+  outcome: Outcome,
+  receipt: FinalReceipt,
+  now: number,
+): void {
+  const settled = receipt === 'applied' ? outcome : settledBy[receipt]
+  if (settled.kind === 'done' && !events.has('job:succeeded')) return
+  const { id, job } = envelope
+  const { name = job, queue = '' } = parseIdentity(envelope.identity) ?? {}
+  const durationMs = claimedAt === undefined ? 0 : Math.max(0, now - claimedAt)
+  const subject = () => ({ envelope, keys, endedAt: now, ...(claimedAt !== undefined && { startedAt: claimedAt, durationMs }) })
+  emitEnd(events, { event: { id, job, name, queue, attempt }, outcome: settled, durationMs, subject })
+}
+
+/** What became of a job that did not end as its run did. */
+const settledBy: Readonly<Record<Exclude<FinalReceipt, 'applied'>, Outcome>> = {
+  lost: { kind: 'lost' },
+  blocked: { kind: 'wait' },
+  cancelled: { kind: 'cancelled' },
+  failed: { kind: 'dead', reason: 'dependency', error: new TreadleError('RUN_FAILED', 'A job that it made has failed') },
 }
 
 const receiptWords = { lost: 'lost', blocked: 'waiting', cancelled: 'cancelled', failed: 'dead' } as const

@@ -1,5 +1,4 @@
-import type { Events } from '../../core/events.ts'
-import type { TreadleEvents } from '../../execution/events.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 import { Histogram } from './histogram.ts'
 
 /** Seconds of a standstill: what is shorter than the worker's `stall` is not seen at all. */
@@ -17,7 +16,7 @@ export class ProcessMetrics {
   missedRuns = 0
   readonly #stops: readonly (() => void)[]
 
-  constructor(events: Events<TreadleEvents>) {
+  constructor(events: JobEvents) {
     this.#stops = [
       events.follow('worker:stalled', ({ stalledMs }) => {
         this.stalls++

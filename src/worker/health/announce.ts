@@ -1,52 +1,34 @@
-import type { Events } from '../../core/events.ts'
 import type { Logger } from '../../core/logger.ts'
 import { writtenReason } from '../../core/text/reason.ts'
 import { formatDuration } from '../../core/time/duration.ts'
+import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { ActiveRun } from '../../execution/attempt/active-run.ts'
 import type { Outcome } from '../../execution/end/outcome.ts'
-import type { TreadleEvents } from '../../execution/events.ts'
+import type { EventSubject } from '../../execution/event-details.ts'
+import { emitEnd, type JobEvents } from '../../execution/job-events.ts'
 
 export interface AnnouncingDeps {
-  readonly events: Events<TreadleEvents>
+  readonly events: JobEvents
+  readonly keys: KeyRing | null
   /** Told what has failed where nobody listens for it: a program must not lose jobs without a word. */
   readonly logger: Logger
 }
 
 /** Tells whoever listens how a run ended, after that is on disk. */
-export function announce({ events, logger }: AnnouncingDeps, run: ActiveRun, outcome: Outcome, durationMs: number): void {
-  if (run.abandoned) events.emit('job:abandoned', run.event)
-  switch (outcome.kind) {
-    case 'done':
-      if (events.has('job:succeeded')) events.emit('job:succeeded', { ...run.event, durationMs })
-      return
-    case 'retry':
-      if (!events.isHeard('job:failed')) logger.warn(failedText(run, outcome))
-      events.emit('job:failed', { ...run.event, error: outcome.error, retryInMs: outcome.delayMs })
-      return
-    case 'dead':
-      if (!events.isHeard('job:dead')) logger.error(deadText(run, outcome))
-      events.emit('job:dead', { ...run.event, reason: outcome.reason, error: outcome.error })
-      return
-    case 'cancelled':
-      events.emit('job:cancelled', run.event)
-      return
-    case 'skipped':
-      events.emit('job:skipped', { ...run.event, why: outcome.why })
-      if (outcome.missedBy !== undefined) events.emit('schedule:missed', { schedule: outcome.missedBy, madeUp: [], leftOut: 1 })
-      return
-    case 'snooze':
-      events.emit('job:snoozed', { ...run.event, delayMs: outcome.delayMs, why: outcome.why ?? null })
-      return
-    case 'wait':
-      events.emit('job:waiting', run.event)
-      return
-    case 'release':
-      events.emit('job:released', run.event)
-      return
-    case 'lost':
-      events.emit('job:lost', run.event)
-      return
-  }
+export function announce(deps: AnnouncingDeps, run: ActiveRun, outcome: Outcome, durationMs: number): void {
+  const { events, logger, keys } = deps
+  const subject = () => ({ ...subjectOf(run, keys), endedAt: run.startedAt + Math.round(durationMs), durationMs })
+  if (run.abandoned) events.emit('job:abandoned', run.event, subject())
+  if (outcome.kind === 'retry' && !events.isHeard('job:failed')) logger.warn(failedText(run, outcome))
+  if (outcome.kind === 'dead' && !events.isHeard('job:dead')) logger.error(deadText(run, outcome))
+  // Most runs end well, and nobody listens.
+  if (outcome.kind === 'done' && !events.has('job:succeeded')) return
+  emitEnd(events, { event: run.event, outcome, durationMs, subject })
+}
+
+/** The job of a run, for those who want to hear more of it. */
+export function subjectOf({ lease, startedAt }: ActiveRun, keys: KeyRing | null): EventSubject {
+  return { envelope: lease.envelope, keys, startedAt }
 }
 
 function failedText({ event }: ActiveRun, { error, delayMs }: Extract<Outcome, { kind: 'retry' }>): string {

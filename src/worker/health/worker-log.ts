@@ -1,8 +1,8 @@
 import { messageOf } from '../../core/errors.ts'
-import type { Events } from '../../core/events.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { ActiveRun } from '../../execution/attempt/active-run.ts'
-import type { RunEvent, TreadleEvents } from '../../execution/events.ts'
+import type { RunEvent } from '../../execution/events.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 import type { BreakerChange, BreakerConfig } from './breaker.ts'
 import { breakerText } from './breaker-text.ts'
 import type { LoadChange } from './load-control.ts'
@@ -13,9 +13,9 @@ import { hasComputed, type Stall } from './stall-watch.ts'
 /** What a worker has to say of itself, to whoever reads its log and to whoever listens. */
 export class WorkerLog {
   readonly #logger: Logger
-  readonly #events: Events<TreadleEvents>
+  readonly #events: JobEvents
 
-  constructor(logger: Logger, events: Events<TreadleEvents>) {
+  constructor(logger: Logger, events: JobEvents) {
     this.#logger = logger
     this.#events = events
   }

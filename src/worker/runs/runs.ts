@@ -1,6 +1,5 @@
 import { Batcher } from '../../core/batcher.ts'
 import { TreadleError } from '../../core/errors.ts'
-import type { Events } from '../../core/events.ts'
 import { type Clock, stopwatch } from '../../core/time/clock.ts'
 import { formatDuration } from '../../core/time/duration.ts'
 import type { Keep } from '../../definition/definition.ts'
@@ -13,11 +12,11 @@ import { runLogger } from '../../execution/attempt/run-logger.ts'
 import { type EndingDeps, end, skipBehind } from '../../execution/end/end.ts'
 import { type Outcome, outcomeWords } from '../../execution/end/outcome.ts'
 import type { FinalReceipt } from '../../execution/end/sealing.ts'
-import type { TreadleEvents } from '../../execution/events.ts'
+import type { JobEvents } from '../../execution/job-events.ts'
 import type { Lease, QueueBackend, SettleReceipt } from '../../queue/contract/contract.ts'
 import type { ProgressReport } from '../../queue/contract/store.ts'
 import { type Observers, waitedMs } from '../../telemetry/observer.ts'
-import { announce } from '../health/announce.ts'
+import { announce, subjectOf } from '../health/announce.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { JobLogs } from './job-logs.ts'
 import { count, type Tally } from './report.ts'
@@ -29,7 +28,7 @@ export interface RunsDeps extends Omit<ExecutionDeps, 'services'> {
   readonly logger: ExecutionDeps['services']['logger']
   /** Stores what jobs log; null where nobody does. */
   readonly logs: JobLogs | null
-  readonly events: Events<TreadleEvents>
+  readonly events: JobEvents
   readonly dispatchChild: RunServices['dispatchChild']
   readonly observers: Observers
 }
@@ -79,13 +78,13 @@ export class Runs {
         logger,
         logOf: (run) => logs?.of(run) ?? null,
         started: (run) => {
-          if (events.has('job:started')) events.emit('job:started', run.event)
+          if (events.has('job:started')) events.emit('job:started', run.event, subjectOf(run, deps.keys))
           if (observers.isOn) observers.started(run.lease.envelope, waitedMs(run.lease.envelope, this.#now()))
         },
         overran: (run, overrunMs) => {
           const since = formatDuration(overrunMs)
           runLogger(run.event, logger).warn(`was told to stop ${since} ago and has not ended; it keeps its slot until it does`)
-          events.emit('job:overrun', { ...run.event, overrunMs })
+          events.emit('job:overrun', { ...run.event, overrunMs }, subjectOf(run, deps.keys))
         },
         report: (token, progress) => this.#report(token, progress),
         begin: async (token) => (await this.#begins.add(token)) === 'applied',

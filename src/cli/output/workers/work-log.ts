@@ -13,6 +13,7 @@ import { roughly } from '../time.ts'
 
 export type LoggedEvent = Exclude<
   keyof TreadleEvents,
+  | 'job:dispatched'
   | 'job:started'
   | 'job:unsigned'
   | 'worker:started'

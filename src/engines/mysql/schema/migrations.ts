@@ -60,7 +60,6 @@ export function mysqlMigrations(exactCollation: string): readonly Migration[] {
         createTable('event_listeners', tables.event_listeners, exactCollation),
         createTable('event_position', tables.event_position, exactCollation),
         createTable('events', tables.events, exactCollation),
-        'INSERT IGNORE INTO {event_position} (one, epoch, last_number) VALUES (1, 0, 0)',
       ],
       down: ['event_listeners', 'event_position', 'events'].map((name) => `DROP TABLE IF EXISTS {${name}}`),
       compatibleFrom: 1,

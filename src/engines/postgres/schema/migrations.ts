@@ -64,7 +64,6 @@ export const postgresMigrations: readonly Migration[] = [
       createTable('event_listeners', tables.event_listeners),
       createTable('event_position', tables.event_position),
       createTable('events', tables.events),
-      'INSERT INTO {event_position} (one, epoch, last_number) VALUES (1, 0, 0)',
     ],
     down: ['DROP TABLE {event_listeners}', 'DROP TABLE {event_position}', 'DROP TABLE {events}'],
     compatibleFrom: 1,

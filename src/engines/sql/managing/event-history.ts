@@ -11,6 +11,11 @@ import {
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 
+interface PositionRow {
+  readonly epoch: number
+  readonly last_number: number
+}
+
 interface EventRow {
   readonly first_number: number
   readonly last_number: number
@@ -101,12 +106,13 @@ export class EventHistory {
 
 /** Nobody else writes events, or begins to listen, until the transaction has ended. */
 function* heldPosition(session: SqlSession): Steps<EventPosition> {
-  const [row] = yield* wait(
-    session.all<{ epoch: number; last_number: number }>(
-      'SELECT epoch, last_number FROM {event_position} WHERE one = 1 FOR UPDATE',
-    ),
-  )
-  return { epoch: row?.epoch ?? 0, last: row?.last_number ?? 0 }
+  const question = 'SELECT epoch, last_number FROM {event_position} WHERE one = 1 FOR UPDATE'
+  const [row] = yield* wait(session.all<PositionRow>(question))
+  if (row !== undefined) return { epoch: row.epoch, last: row.last_number }
+  // The first time. Where another one does the same, its row is waited for.
+  yield* wait(session.insertNew('event_position', ['one', 'epoch', 'last_number'], [{ one: 1, epoch: 0, last_number: 0 }], 'one'))
+  const [made] = yield* wait(session.all<PositionRow>(question))
+  return { epoch: made?.epoch ?? 0, last: made?.last_number ?? 0 }
 }
 
 function* trim(session: SqlSession): Steps<void> {

@@ -229,7 +229,6 @@ const events: Migration = {
     'CREATE TABLE treadle_event_listeners (id TEXT PRIMARY KEY, expires_at INTEGER NOT NULL, wants TEXT NOT NULL) WITHOUT ROWID',
     'CREATE TABLE treadle_event_position (one INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, last_number INTEGER NOT NULL)',
     'CREATE TABLE treadle_events (last_number INTEGER PRIMARY KEY, first_number INTEGER NOT NULL, body TEXT NOT NULL)',
-    'INSERT INTO treadle_event_position (one, epoch, last_number) VALUES (1, 0, 0)',
   ],
   down: ['DROP TABLE treadle_event_listeners', 'DROP TABLE treadle_event_position', 'DROP TABLE treadle_events'],
   compatibleFrom: 5,

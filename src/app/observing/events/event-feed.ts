@@ -1,0 +1,217 @@
+import { messageOf, TreadleError } from '../../../core/errors.ts'
+import { randomToken } from '../../../core/id.ts'
+import type { Logger } from '../../../core/logger.ts'
+import { hostName, processId } from '../../../core/process/environment.ts'
+import { pause, stopwatch, systemClock } from '../../../core/time/clock.ts'
+import type { KeyRing } from '../../../envelope/keys/key-ring.ts'
+import type { EventStore, StoredEventChunk } from '../../../queue/contract/event-store.ts'
+import { together } from './event-filter.ts'
+import { type BufferedEvents, parsePosition, positionText } from './event-stream.ts'
+import { type QueueEvent, readEvent } from './queue-event.ts'
+
+/** A listener that was killed is believed to be there for no longer than this. */
+const ttlMs = 15_000
+const renewMs = 5_000
+/** How often it is looked for events. */
+const lookMs = 200
+const longestLookMs = 2_000
+/** So many chunks are read at once. */
+const chunksAtOnce = 20
+
+export interface EventFeedDeps {
+  readonly store: EventStore
+  readonly keys: KeyRing | null
+  readonly logger: Logger
+  /** The time of the queue. */
+  readonly now: () => number
+  /** What this program publishes itself must know at once who listens. */
+  readonly onListening: () => void
+}
+
+interface Joining {
+  readonly stream: BufferedEvents
+  /** Behind which event it goes on; null is behind the last one. */
+  readonly after: string | null
+}
+
+/** The events of the queue for all readers of one program: they are read once, and only while there is a reader. */
+export class EventFeed {
+  readonly #deps: EventFeedDeps
+  readonly #id = `${hostName()}:${processId()}:${randomToken()}`
+  readonly #streams = new Set<BufferedEvents>()
+  #joining: Joining[] = []
+  #position = { epoch: 0, number: 0 }
+  #isListening = false
+  #wants = '[]'
+  #hasChanged = false
+  #running: Promise<void> | undefined
+  #nap = new AbortController()
+  #lingerUntil: (() => boolean) | null = null
+
+  constructor(deps: EventFeedDeps) {
+    this.#deps = deps
+  }
+
+  join(stream: BufferedEvents, after: string | null): void {
+    this.#streams.add(stream)
+    this.#joining.push({ stream, after })
+    this.#hasChanged = true
+    this.#lingerUntil = null
+    this.#wake()
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  /** The last reader may come back within `lingerMs`, and then has missed nothing. */
+  async leave(stream: BufferedEvents, lingerMs: number): Promise<void> {
+    this.#streams.delete(stream)
+    this.#joining = this.#joining.filter((each) => each.stream !== stream)
+    this.#hasChanged = true
+    if (this.#streams.size > 0) return
+    const elapsedMs = stopwatch()
+    this.#lingerUntil = lingerMs > 0 ? () => elapsedMs() >= lingerMs : null
+    this.#wake()
+    if (lingerMs === 0) await this.#running
+  }
+
+  async close(): Promise<void> {
+    for (const stream of this.#streams) stream.end()
+    this.#streams.clear()
+    this.#lingerUntil = null
+    this.#wake()
+    await this.#running
+  }
+
+  get #isWanted(): boolean {
+    return this.#streams.size > 0 || this.#lingerUntil?.() === false
+  }
+
+  #wake(): void {
+    this.#nap.abort()
+  }
+
+  async #run(): Promise<void> {
+    let sinceRenewed = stopwatch()
+    let failures = 0
+    while (this.#isWanted) {
+      this.#nap = new AbortController()
+      try {
+        if (this.#hasChanged || !this.#isListening || sinceRenewed() >= renewMs) {
+          await this.#listen()
+          sinceRenewed = stopwatch()
+        }
+        await this.#admit()
+        const isBehind = await this.#look()
+        failures = 0
+        if (isBehind) continue
+      } catch (thrown) {
+        if (!this.#isListening) this.#failAll(thrown)
+        else if (failures++ === 0) this.#deps.logger.warn(`events could not be read, which is tried again: ${messageOf(thrown)}`)
+      }
+      await pause(systemClock, Math.min(lookMs * 2 ** failures, longestLookMs), this.#nap.signal)
+    }
+    await this.#end()
+  }
+
+  /** The queue cannot tell of events at all: whoever has just come is told so. */
+  #failAll(thrown: unknown): void {
+    for (const stream of this.#streams) stream.fail(thrown)
+    this.#streams.clear()
+    this.#joining = []
+  }
+
+  async #listen(): Promise<void> {
+    this.#hasChanged = false
+    // While the last reader may come back, what it wanted is still recorded.
+    if (this.#streams.size > 0) this.#wants = JSON.stringify(together([...this.#streams].map(({ wanted }) => wanted)))
+    const { epoch, last } = await this.#deps.store.listen({ id: this.#id, wants: this.#wants }, ttlMs)
+    // Said also when nobody else did: a program that stood still for long was forgotten.
+    if (this.#isListening && epoch !== this.#position.epoch) this.#tellDropped(this.#streams, null)
+    if (!this.#isListening || epoch !== this.#position.epoch) this.#position = { epoch, number: last }
+    this.#isListening = true
+    this.#deps.onListening()
+  }
+
+  /** Those who go on behind an event are given what came after it. */
+  async #admit(): Promise<void> {
+    for (const { stream, after } of this.#joining.splice(0)) {
+      stream.begun()
+      const from = after === null ? null : parsePosition(after)
+      if (after === null) continue
+      if (from === null || from.epoch !== this.#position.epoch) this.#tellDropped([stream], null)
+      else await this.#catchUp(stream, from.number)
+    }
+  }
+
+  async #catchUp(stream: BufferedEvents, from: number): Promise<void> {
+    let after = from
+    while (after < this.#position.number) {
+      const chunks = await this.#deps.store.read(after, chunksAtOnce)
+      if (chunks.length === 0) break
+      for (const chunk of chunks) {
+        if (chunk.first > this.#position.number) break
+        after = this.#tell([stream], chunk, after, this.#position.number)
+      }
+    }
+    if (after < this.#position.number) this.#tellDropped([stream], this.#position.number - after)
+  }
+
+  /** Gives whether there may be more at once. */
+  async #look(): Promise<boolean> {
+    const chunks = await this.#deps.store.read(this.#position.number, chunksAtOnce)
+    for (const chunk of chunks) {
+      const number = this.#tell(this.#streams, chunk, this.#position.number, chunk.last)
+      this.#position = { ...this.#position, number }
+    }
+    return chunks.length === chunksAtOnce
+  }
+
+  /** Tells what a chunk says after one number and up to another; gives the last number. */
+  #tell(streams: Iterable<BufferedEvents>, chunk: StoredEventChunk, after: number, upTo: number): number {
+    const isKnown = chunk.first <= chunk.last
+    const missed = (isKnown ? chunk.first - 1 : chunk.last) - after
+    if (missed > 0) this.#tellDropped(streams, missed)
+    const { epoch } = this.#position
+    for (const [index, text] of eventsIn(chunk).entries()) {
+      const number = chunk.first + index
+      if (number <= after || number > upTo) continue
+      const event = readEvent(text, positionText({ epoch, number }), this.#deps.keys)
+      if (event !== null) for (const stream of streams) stream.offer(event)
+    }
+    return Math.min(chunk.last, upTo)
+  }
+
+  #tellDropped(streams: Iterable<BufferedEvents>, count: number | null): void {
+    const { now } = this.#deps
+    const process = `${hostName()}:${processId()}`
+    const event: QueueEvent = { type: 'dropped', at: now(), position: positionText(this.#position), process, count }
+    for (const stream of streams) stream.offer(event)
+  }
+
+  async #end(): Promise<void> {
+    const wasListening = this.#isListening
+    this.#isListening = false
+    this.#lingerUntil = null
+    // A row that cannot be removed ends by itself.
+    if (wasListening) await this.#deps.store.leave(this.#id).catch(() => {})
+    this.#deps.onListening()
+    // One that came meanwhile finds nobody running.
+    if (this.#streams.size > 0) await this.#run()
+  }
+}
+
+function eventsIn({ text }: StoredEventChunk): readonly unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return Array.isArray(parsed) ? parsed : []
+  } catch {
+    return []
+  }
+}
+
+/** Why a queue cannot tell of events. */
+export function noEvents(kind: string): TreadleError {
+  const message = `The ${kind} backend cannot tell other processes what happens: it has no store. jobs.on(…) hears this process; a queue in a database, Redis or memory hears all of them`
+  return new TreadleError('CAPABILITY_MISSING', message)
+}

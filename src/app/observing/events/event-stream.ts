@@ -1,0 +1,165 @@
+import { isWanted, type WantedEvents } from './event-filter.ts'
+import type { DroppedEvents, QueueEvent } from './queue-event.ts'
+
+/** Events as they come, from all processes of the queue. To leave the loop, `close`, or the signal ends it. */
+export interface EventStream extends AsyncIterableIterator<QueueEvent, undefined> {
+  /** Resolves when other processes can know that somebody listens; they notice within a second of what they do next. */
+  readonly listening: Promise<void>
+  /** How many events were dropped so far because they were not read in time. */
+  readonly dropped: number
+  close(): Promise<void>
+}
+
+export interface StreamOptions {
+  readonly wanted: WantedEvents
+  /** So many events wait for the reader; when there are more, the oldest are dropped and counted. */
+  readonly buffer: number
+  /** Further narrows what it is given. */
+  readonly sees: ((event: QueueEvent) => boolean) | null
+  readonly onClose: () => Promise<void>
+}
+
+/** The events that wait for one reader. They are bounded: one that does not read loses the oldest, and is told how many. */
+export class BufferedEvents implements EventStream {
+  readonly wanted: WantedEvents
+  readonly listening: Promise<void>
+  dropped = 0
+  readonly #options: StreamOptions
+  #waiting: QueueEvent[] = []
+  /** Those of the waiting ones that were taken. */
+  #taken = 0
+  #untold = 0
+  #isOver = false
+  #failure: { readonly error: unknown } | undefined
+  #wake: () => void = () => {}
+  #hasBegun!: () => void
+  #hasFailed!: (error: unknown) => void
+
+  constructor(options: StreamOptions) {
+    this.#options = options
+    this.wanted = options.wanted
+    this.listening = new Promise((resolve, reject) => {
+      this.#hasBegun = resolve
+      this.#hasFailed = reject
+    })
+    // Whoever reads is told as well.
+    this.listening.catch(() => {})
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  begun(): void {
+    this.#hasBegun()
+  }
+
+  /** Ends it with an error, which the reader gets after what waits for it. */
+  fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.#hasFailed(error)
+    this.end()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#hasBegun()
+    this.#wake()
+  }
+
+  offer(event: QueueEvent): void {
+    const isTold = event.type === 'dropped' || (isWanted(this.wanted, event) && (this.#options.sees?.(event) ?? true))
+    if (!isTold || this.#isOver) return
+    if (this.#waiting.length - this.#taken >= this.#options.buffer) this.#dropOldest()
+    this.#waiting.push(event)
+    this.#wake()
+  }
+
+  async next(): Promise<IteratorResult<QueueEvent, undefined>> {
+    for (;;) {
+      const event = this.#take()
+      if (event !== null) return { done: false, value: event }
+      if (this.#failure !== undefined) {
+        const { error } = this.#failure
+        this.#failure = undefined
+        throw error
+      }
+      if (this.#isOver) return { done: true, value: undefined }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  async return(): Promise<IteratorResult<QueueEvent, undefined>> {
+    await this.close()
+    return { done: true, value: undefined }
+  }
+
+  async close(): Promise<void> {
+    this.#waiting = []
+    this.#taken = 0
+    this.end()
+    await this.#options.onClose()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  #take(): QueueEvent | null {
+    const next = this.#waiting[this.#taken]
+    if (next === undefined) return null
+    if (this.#untold > 0) {
+      const { at, position, process } = next
+      const told: DroppedEvents = { type: 'dropped', at, position: before(position), process, count: this.#untold }
+      this.#untold = 0
+      return told
+    }
+    this.#taken++
+    if (this.#taken === this.#waiting.length || this.#taken >= this.#options.buffer) {
+      this.#waiting = this.#waiting.slice(this.#taken)
+      this.#taken = 0
+    }
+    return next
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#waiting[this.#taken]
+    this.#taken++
+    // What was told to be dropped is still so, and nobody knows how many where nobody knew it.
+    const count = oldest?.type === 'dropped' ? (oldest.count ?? 0) : 1
+    this.#untold += count
+    this.dropped += count
+    if (this.#taken >= this.#options.buffer) {
+      this.#waiting = this.#waiting.slice(this.#taken)
+      this.#taken = 0
+    }
+  }
+}
+
+/** Where an event stands, as other processes know it too. */
+export interface StreamPosition {
+  readonly epoch: number
+  readonly number: number
+}
+
+export function positionText({ epoch, number }: StreamPosition): string {
+  return `${epoch}-${number}`
+}
+
+/** Null where it is none. */
+export function parsePosition(text: string): StreamPosition | null {
+  const [, epoch, number] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? []
+  return epoch === undefined || number === undefined ? null : { epoch: Number(epoch), number: Number(number) }
+}
+
+/** Whoever goes on behind a gap gets the event that follows it. */
+function before(position: string): string {
+  const parsed = parsePosition(position)
+  return parsed === null ? position : positionText({ ...parsed, number: parsed.number - 1 })
+}

@@ -1,0 +1,131 @@
+import { writtenReason } from '../../../core/text/reason.ts'
+import { parseEncrypted } from '../../../envelope/encryption.ts'
+import { identityOf } from '../../../envelope/envelope.ts'
+import type { KeyRing } from '../../../envelope/keys/key-ring.ts'
+import { detailsOf, type EventDetail, type EventDetails, type EventSubject } from '../../../execution/event-details.ts'
+import type { TreadleEvents } from '../../../execution/events.ts'
+
+/** What failed, as far as it travels to other processes. */
+export interface ToldError {
+  readonly message: string
+  readonly code?: string
+}
+
+/** What every event of the queue says. */
+export interface EventOrigin<Type extends string> {
+  readonly type: Type
+  /** UTC milliseconds. */
+  readonly at: number
+  /** Where it stands among all events, to go on behind it. */
+  readonly position: string
+  /** The host and the process where it happened. */
+  readonly process: string
+}
+
+/** Events were lost before this one: there were too many of them for the reader, or for the queue. */
+export interface DroppedEvents extends EventOrigin<'dropped'> {
+  /** Null where nobody knows: for a time nobody listened. */
+  readonly count: number | null
+}
+
+type Told<Event> = { readonly [Name in keyof Event]: Name extends 'error' ? ToldError : Event[Name] }
+
+/** Something that happened in any process of the queue. */
+export type QueueEvent =
+  | {
+      readonly [Name in keyof TreadleEvents]: EventOrigin<Name> &
+        Told<TreadleEvents[Name]> &
+        (Name extends `job:${string}` ? EventDetails : unknown)
+    }[keyof TreadleEvents]
+  | DroppedEvents
+
+/** An event as it travels: an object of JSON. */
+export interface TravellingEvent {
+  readonly type: string
+  readonly at: number
+  readonly process: string
+  readonly tags?: readonly string[]
+  /** What an encrypted job must not say in the open: see `secretParts`. */
+  readonly secret?: string
+}
+
+export interface HappenedEvent {
+  readonly type: keyof TreadleEvents
+  readonly at: number
+  readonly process: string
+  readonly event: object
+  readonly subject: EventSubject | undefined
+}
+
+/** An event that is larger than this leaves out what makes it so. */
+export const largestEvent = 60_000
+
+const secretParts = ['payload', 'result', 'error'] as const
+
+/** The text that travels. Of an encrypted job, what may quote its payload is encrypted too. */
+export function eventText(happened: HappenedEvent, include: ReadonlySet<EventDetail>): string {
+  const { type, at, process, event, subject } = happened
+  const told = { ...event, ...('error' in event && { error: toldError(event.error) }) }
+  const details = subject === undefined || include.size === 0 ? {} : detailsOf(subject, include)
+  const whole = { type, at, process, ...told, ...details }
+  const text = textOf(whole, subject)
+  if (text.length <= largestEvent) return text
+  const { payload: _, result: __, meta: ___, ...rest } = whole as typeof whole & EventDetails
+  const short = textOf({ ...rest, omitted: ['payload', 'result', 'meta'] }, subject)
+  return short.length <= largestEvent ? short : textOf({ type, at, process, omitted: ['everything'] }, undefined)
+}
+
+/** The event that a text says; null where it says none. What is encrypted and cannot be read here is left out. */
+export function readEvent(text: unknown, position: string, keys: KeyRing | null): QueueEvent | null {
+  if (typeof text !== 'object' || text === null) return null
+  const { secret, ...told } = text as TravellingEvent & { readonly id?: string }
+  if (typeof told.type !== 'string' || typeof told.at !== 'number') return null
+  const opened = secret === undefined ? {} : openedSecret(secret, String(told.id), keys)
+  return { ...told, ...opened, position } as QueueEvent
+}
+
+function textOf(whole: Readonly<Record<string, unknown>>, subject: EventSubject | undefined): string {
+  const identity = subject === undefined ? undefined : identityOf(subject.envelope.id, subject.envelope.identity)
+  if (subject === undefined || identity?.encrypted !== true) return JSON.stringify(whole)
+  const open = Object.entries(whole).filter(([name]) => !isSecret(name))
+  const secret = Object.entries(whole).filter(([name]) => isSecret(name))
+  if (secret.length === 0) return JSON.stringify(whole)
+  return JSON.stringify({ ...Object.fromEntries(open), ...encrypted(Object.fromEntries(secret), identity, subject.keys) })
+}
+
+/** What no key of this program may encrypt is not told. */
+function encrypted(
+  secret: Readonly<Record<string, unknown>>,
+  identity: { readonly id: string; readonly job: string; readonly queue: string },
+  keys: KeyRing | null,
+): { readonly secret?: string; readonly error?: ToldError } {
+  try {
+    if (keys !== null) return { secret: keys.encrypt(JSON.stringify(secret), contextOf(identity.id), identity) }
+  } catch {
+    // As below.
+  }
+  return 'error' in secret ? { error: { message: 'encrypted' } } : {}
+}
+
+function openedSecret(secret: string, id: string, keys: KeyRing | null): object {
+  const parsed = parseEncrypted(secret)
+  try {
+    if (parsed !== undefined && keys !== null) return JSON.parse(keys.decrypt(parsed, contextOf(id))) as object
+  } catch {
+    // It was changed, or its key is not here.
+  }
+  return { error: { message: `encrypted (${parsed?.kid ?? 'unknown'})` } }
+}
+
+function isSecret(name: string): boolean {
+  return secretParts.some((part) => part === name)
+}
+
+function toldError(error: unknown): ToldError {
+  const { message, code } = writtenReason(error)
+  return { message, ...(code !== undefined && { code }) }
+}
+
+function contextOf(id: string): string {
+  return `event\n${id}`
+}
