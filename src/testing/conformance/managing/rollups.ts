@@ -13,7 +13,10 @@ export const rollups: Group = {
     'what several programs add in a minute is one sum for each queue and job': async (bench) => {
       await toWholeMinute(bench)
       await bench.rollups.add([cell('mail', 'send', { succeeded: 3, wait: [1, 0, 2], run: [3] })])
-      await bench.rollups.add([cell('mail', 'send', { succeeded: 1, dead: 2, wait: [0, 1], run: [1, 0, 2] }), cell('mail', 'sort')])
+      await bench.rollups.add([
+        cell('mail', 'send', { succeeded: 1, dead: 2, wait: [0, 1], run: [1, 0, 2] }),
+        cell('mail', 'sort'),
+      ])
       const [bucket, ...others] = await bench.rollups.read(0)
       assert.deepEqual(others, [])
       assert.equal(bucket?.stepMs, minuteMs)
@@ -58,7 +61,10 @@ export const rollups: Group = {
         (300 * 301) / 2,
       )
       assert.equal(cells.find(({ job }) => job === 'job 299')?.succeeded, 300)
-      assert.equal(cells.find(({ job }) => job === 'job 0'), undefined)
+      assert.equal(
+        cells.find(({ job }) => job === 'job 0'),
+        undefined,
+      )
       assert.ok(cells.some(({ job }) => job === '(other)'))
     },
     'old minutes are folded into longer buckets without loss, and are deleted at last': async (bench) => {
