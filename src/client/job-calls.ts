@@ -1,4 +1,4 @@
-import type { Created, Job, JobChange, JobFilter, JobLog, JobPage, JobSummary, NewJob, Why } from './api/job-shapes.ts'
+import type { Created, Job, JobChange, JobCopy, JobFilter, JobLog, JobPage, JobSummary, NewJob, Why } from './api/job-shapes.ts'
 import type { CallOptions, Calls } from './calling.ts'
 
 /** Options for creating a job over HTTP. */
@@ -71,6 +71,11 @@ export class JobCalls {
   /** Puts an ended job back into the queue. */
   retry(id: string, options?: CallOptions): Promise<Job> {
     return this.#calls.call('retryJob', { ...options, params: { id } })
+  }
+
+  /** Runs a job again as a new one, with the same payload or another one. Gives the id of the copy. */
+  async copy(id: string, change: JobCopy = {}, options?: CallOptions): Promise<string> {
+    return (await this.#calls.call('copyJob', { ...options, params: { id }, body: change })).id
   }
 
   /** Only while it waits, or when it has ended. */

@@ -4,6 +4,7 @@ import {
   createdMany,
   job,
   jobChange,
+  jobCopy,
   jobFilter,
   jobId,
   jobLog,
@@ -131,6 +132,19 @@ export const jobOperations = {
     parameters,
     answers: { 200: { description: 'The job as it is now.', body: job } },
     problems: ['job-not-found', 'job-not-ended', 'unique-key-taken'],
+  },
+  copyJob: {
+    method: 'POST',
+    path: '/jobs/{id}/copy',
+    role: 'operate',
+    tag,
+    summary: 'Run a job again as a new one',
+    description:
+      'Makes another job of the same name, queue, priority, retries, timeout, group, tags and meta, with the payload that is given or with that of the first one. Its meta has `copyOf`, the id of the first one, which stays as it is. Keys are not copied, and neither are links. A job whose payload is encrypted is not copied.',
+    parameters,
+    body: jobCopy,
+    answers: { 201: { description: 'The copy was made.', body: created } },
+    problems: ['invalid-request', 'job-not-found', 'job-not-waiting', 'payload-encrypted', 'unique-key-taken'],
   },
   explainJob: {
     method: 'GET',

@@ -198,6 +198,10 @@ export const jobChange = input(
 /** What can be changed of a waiting job. */
 export type JobChange = ValueOf<typeof jobChange>
 
+/** What a copy of a job has that the job itself has not. */
+export const jobCopy = input({}, { payload })
+export type JobCopy = ValueOf<typeof jobCopy>
+
 export const logQuery = input(
   {},
   { after: integer({ description: 'Only lines after this one, by its number.', minimum: 0, default: 0 }) },

@@ -41,6 +41,7 @@ export const problemKinds = {
   'job-not-ended': { status: 409, title: 'The job has not ended' },
   'job-ended': { status: 409, title: 'The job has ended' },
   'unique-key-taken': { status: 409, title: 'Another job has its unique key' },
+  'payload-encrypted': { status: 409, title: 'The payload is encrypted' },
   'lease-lost': { status: 409, title: 'The lease is no longer held' },
   'body-too-large': { status: 413, title: 'The body is too large' },
   'not-json': { status: 415, title: 'Only JSON is read' },

@@ -14,7 +14,9 @@ import { jsonAnswer, type PageAnswer, type PageRequest } from './exchange/exchan
 import type { DashboardParts } from './parts.ts'
 import type { Me } from './shared/view.ts'
 import { deadGroups } from './views/dead.ts'
+import { copyJob } from './views/editing.ts'
 import { jobText } from './views/job-view.ts'
+import { draftView, saveDraft } from './views/schedule-draft.ts'
 import { calendarView } from './views/schedules.ts'
 import { previewOf, searchJobs } from './views/searching.ts'
 import { workflowPage } from './views/workflows.ts'
@@ -129,6 +131,7 @@ export class DashboardCore {
     const body = await request.body()
     if (name === 'preview')
       return jsonAnswer(await previewOf(deps, viewer, String((body as { readonly filter?: unknown }).filter ?? '')))
+    if (name === 'explain-schedule') return jsonAnswer(await draftView(deps, body))
     if (!viewer.grant.may('operate'))
       throw new HttpProblem('forbidden', `The role ${viewer.grant.role} only looks: this needs operate`)
     try {
@@ -136,6 +139,13 @@ export class DashboardCore {
       if (name === 'bulk' && request.method === 'DELETE') return jsonAnswer(deps.bulk.abort(request.query.get('id') ?? ''))
       if (name === 'doctor') return jsonAnswer(await views.engine.diagnose())
       if (name === 'cancel-workflow') return jsonAnswer(await cancelWorkflow(deps, viewer, body))
+      if (name === 'copy' || name === 'schedule') {
+        const answer = await (name === 'copy' ? copyJob : saveDraft)(deps, viewer, body, api)
+        const { id, key } = body as { readonly id?: string; readonly key?: string }
+        const what = name === 'copy' ? `edit and run again ${id}` : `store the schedule ${key}`
+        deps.activity.add(viewer, { what })
+        return { status: 201, headers: { 'content-type': 'application/json' }, body: writeJson(answer) }
+      }
       if (!name.startsWith('api/')) throw new HttpProblem('not-found', 'There is nothing at this address')
       const path = name.slice('api'.length)
       const reply = await api.call(request.method, path, viewer.grant, body as Json | undefined, request.signal)

@@ -1,6 +1,7 @@
 import type { HttpDeps } from './deps.ts'
 import type { Handlers } from './route.ts'
 import { changingJobs } from './routes/changing-jobs.ts'
+import { copyingJobs } from './routes/copying-jobs.ts'
 import { deadHandlers } from './routes/dead.ts'
 import { leaseHandlers } from './routes/leases.ts'
 import { makingJobs } from './routes/making-jobs.ts'
@@ -15,6 +16,7 @@ export function handlersOf(deps: HttpDeps): Handlers {
     ...makingJobs(deps),
     ...readingJobs(deps),
     ...changingJobs(deps),
+    ...copyingJobs(deps),
     ...leaseHandlers(deps),
     ...queueHandlers(deps),
     ...scheduleHandlers(deps),

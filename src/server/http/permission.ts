@@ -41,6 +41,7 @@ export async function refuseOutside({ name }: Route, asked: Asked<Operation>, gr
     case 'deleteJob':
     case 'cancelJob':
     case 'retryJob':
+    case 'copyJob':
     case 'replayDeadJob':
     case 'settle':
     case 'reportProgress':

@@ -17,6 +17,8 @@ import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
 import { mysqlEngines } from './ground.ts'
 
+/** What programs must know to work with the newest one. */
+const compatibleFrom = Math.max(...mysqlMigrations('').map((each) => each.compatibleFrom))
 const applied = mysqlMigrations('').map(({ compatibleFrom }, index) => ({ version: index + 1, compatible_from: compatibleFrom }))
 const latest = applied.length
 
@@ -34,6 +36,7 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     await database.dispose()
   })
   beforeEach(async () => {
+    await admin.query('DROP VIEW IF EXISTS treadle_job_view')
     for (const name of await tableNames()) await admin.query(`DROP TABLE ${name}`)
   })
   afterEach(async () => {
@@ -94,9 +97,9 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     await expect(broken.migrate()).rejects.toThrow(/no_such_column/)
     expect(await versions()).toHaveLength(latest)
     const migrating = await migratingWith(next)
-    expect(await migrating.migrate()).toEqual({ version: latest + 1, compatibleFrom: latest })
+    expect(await migrating.migrate()).toEqual({ version: latest + 1, compatibleFrom })
     expect((await admin.query('SELECT colour FROM treadle_jobs'))[0]).toEqual([{ colour: 7 }])
-    expect(await migrating.migrate(latest)).toEqual({ version: latest, compatibleFrom: latest })
+    expect(await migrating.migrate(latest)).toEqual({ version: latest, compatibleFrom })
     await expect(admin.query('SELECT colour FROM treadle_jobs')).rejects.toThrow(/Unknown column/)
     expect(await (await open({ migrate: false })).claimedIds()).toHaveLength(1)
   })
@@ -110,6 +113,37 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     const program = await open()
     expect(await program.store.numbers.assign([id])).toEqual([1])
     expect(await program.claimedIds()).toEqual([id])
+  })
+
+  test('of version 7 gets statistics and a view with the jobs that are in it, and goes back', async () => {
+    const program = await open()
+    const { schema } = await upkeep()
+    await schema.migrate(7)
+    const id = await program.sendOne({ job: 'send', queue: 'mail' })
+    const next = await open()
+    expect(await schema.state()).toEqual({ version: 8, compatibleFrom: 7 })
+    const [rows] = await admin.query('SELECT id, job, queue, state FROM treadle_job_view')
+    expect(rows).toEqual([{ id, job: 'send', queue: 'mail', state: 'ready' }])
+    await next.rollups.add([{ queue: 'mail', job: 'send', succeeded: 1, retried: 0, dead: 0, other: 0, wait: [1], run: [1] }])
+    expect(await next.rollups.read(0)).toHaveLength(1)
+    expect(await program.claimedIds()).toEqual([id])
+    expect(await schema.migrate(7)).toMatchObject({ version: 7 })
+    await expect(admin.query('SELECT id FROM treadle_job_view')).rejects.toThrow(/doesn't exist/)
+  })
+
+  test('is made without the view by a user who may make tables and no views', async () => {
+    const login = `v_${database.name.slice(-12)}`
+    const url = database.url.replace(/\/\/[^@]*@/, `//${login}:secret@`)
+    const rights = 'SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP'
+    await admin.query(`CREATE USER '${login}'@'%' IDENTIFIED BY 'secret'; GRANT ${rights} ON ${database.name}.* TO '${login}'@'%'`)
+    try {
+      const program = await open({ url })
+      await program.sendOne()
+      expect(await versions()).toHaveLength(latest)
+      await expect(admin.query('SELECT id FROM treadle_job_view')).rejects.toThrow(/doesn't exist/)
+    } finally {
+      await admin.query(`DROP USER '${login}'@'%'`)
+    }
   })
 
   test('as a plan is what a program would run, can be run by hand, and goes back', async () => {
@@ -173,7 +207,9 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
   }
 
   async function tableNames(): Promise<readonly string[]> {
-    const [rows] = await admin.query('SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()')
+    const [rows] = await admin.query(
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'",
+    )
     return (rows as unknown as readonly { name: string }[]).map(({ name }) => name).sort()
   }
 })

@@ -17,6 +17,8 @@ import { ManualClock } from '../../../src/testing/manual-clock.ts'
 import { type FreshDatabase, freshDatabase } from '../../services.ts'
 
 const latest = postgresMigrations.length
+/** What programs must know to work with the newest one. */
+const compatibleFrom = Math.max(...postgresMigrations.map((each) => each.compatibleFrom))
 const applied = postgresMigrations.map(({ compatibleFrom }, index) => ({ version: index + 1, compatible_from: compatibleFrom }))
 
 describe('the schema of a PostgreSQL database', () => {
@@ -109,9 +111,9 @@ describe('the schema of a PostgreSQL database', () => {
     test('is made from what is there, and undone', async () => {
       await (await open()).sendOne()
       const migrating = migratingWith(database.url, next)
-      expect(await migrating.migrate()).toEqual({ version: latest + 1, compatibleFrom: latest })
+      expect(await migrating.migrate()).toEqual({ version: latest + 1, compatibleFrom })
       expect((await admin.query('SELECT colour FROM treadle.jobs')).rows).toEqual([{ colour: 'none' }])
-      expect(await migrating.migrate(latest)).toEqual({ version: latest, compatibleFrom: latest })
+      expect(await migrating.migrate(latest)).toEqual({ version: latest, compatibleFrom })
       await expect(admin.query('SELECT colour FROM treadle.jobs')).rejects.toThrow(/does not exist/)
       expect(await (await open({ migrate: false })).claimedIds()).toHaveLength(1)
     })
@@ -166,6 +168,24 @@ describe('the schema of a PostgreSQL database', () => {
     expect(
       await next.claim({ jobs: [], others: [{ names: [], globs: ['name-*'], mark: 'mock~', marked: 'left out' }], limit: 1_000 }),
     ).toHaveLength(298)
+  })
+
+  test('of version 7 gets statistics and a view with the jobs that are in it, and goes back', async () => {
+    const program = await open()
+    const { schema } = await upkeep()
+    await schema.migrate(7)
+    const id = await program.sendOne({ job: 'send', queue: 'mail' })
+    const next = await open()
+    expect(await schema.state()).toEqual({ version: 8, compatibleFrom: 7 })
+    expect((await admin.query('SELECT id, job, queue, state FROM treadle.job_view')).rows).toEqual([
+      { id, job: 'send', queue: 'mail', state: 'ready' },
+    ])
+    await next.rollups.add([{ queue: 'mail', job: 'send', succeeded: 1, retried: 0, dead: 0, other: 0, wait: [1], run: [1] }])
+    expect(await next.rollups.read(0)).toHaveLength(1)
+    // A program of the version before goes on beside it.
+    expect(await program.claimedIds()).toEqual([id])
+    expect(await schema.migrate(7)).toMatchObject({ version: 7 })
+    await expect(admin.query('SELECT id FROM treadle.job_view')).rejects.toThrow(/does not exist/)
   })
 
   describe('as a plan', () => {

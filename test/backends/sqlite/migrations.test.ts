@@ -123,6 +123,23 @@ describe('the schema of a SQLite file', () => {
     expect(query(path, 'SELECT name FROM treadle_schedules')).toEqual([{ name: 'digest' }])
   })
 
+  test('of version 9 gets statistics and a view with the jobs that are in it, and goes back', async () => {
+    await using((jobs) => jobs.declare('send').dispatch(1, { queue: 'mail' }))
+    const { schema } = await openSqliteUpkeep(path)
+    expect(await schema.migrate(9)).toMatchObject({ version: 9 })
+    expect(() => query(path, 'SELECT id FROM treadle_job_view')).toThrow(/no such table/)
+    await using(async (jobs) => {
+      expect(query(path, 'SELECT job, queue, state FROM treadle_job_view')).toEqual([
+        { job: 'send', queue: 'mail', state: 'ready' },
+      ])
+      const { rollups } = await jobs.store()
+      await rollups?.add([{ queue: 'mail', job: 'send', succeeded: 1, retried: 0, dead: 0, other: 0, wait: [1], run: [1] }])
+      expect(await rollups?.read(0)).toHaveLength(1)
+    })
+    expect(await schema.migrate(9)).toEqual({ version: 9, compatibleFrom: 9 })
+    expect(rowsIn(path)).toBe(1)
+  })
+
   test('is removed with all jobs, and can be made again', async () => {
     await using((jobs) => jobs.declare('count').dispatch(1))
     const { schema } = await openSqliteUpkeep(path)

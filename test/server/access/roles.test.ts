@@ -325,9 +325,9 @@ describe('over HTTP', () => {
     }
     for (const path of ['/jobs', '/dead']) {
       const hidden = await ask('GET', `${path}?before=${body.id}`, as('limited to mail'))
-      const missing = await ask('GET', `${path}?before=never-was`, as('limited to mail'))
-      expect(hidden.status).toBe(404)
-      expect(JSON.stringify(hidden.body).replaceAll(body.id, 'never-was')).toBe(JSON.stringify(missing.body))
+      const missing = await ask('GET', `${path}?before=${body.id.slice(0, -4)}0000`, as('limited to mail'))
+      expect(hidden).toMatchObject({ status: 200, body: { jobs: [], next: null } })
+      expect([missing.status, missing.body]).toEqual([hidden.status, hidden.body])
       expect(await ask('GET', `${path}?before=${body.id}`, as('secret of admin'))).toMatchObject({ status: 200 })
     }
   })

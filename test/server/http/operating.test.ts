@@ -167,6 +167,15 @@ describe('dead jobs', () => {
     expect(await ask('GET', next.replace('/api/v1', ''))).toMatchObject({ body: { jobs: [{}], next: null } })
   })
 
+  test('are paged through while they are deleted, without an error, a gap or a repeat', async () => {
+    const { client, ask } = await withDead(['a', 'b', 'c', 'd', 'e'])
+    const all = (await client.dead.list()).jobs.map(({ id }) => id)
+    const { next } = (await ask('GET', '/dead?limit=2')).body as { next: string }
+    for (const id of all.slice(0, 3)) await client.jobs.delete(id)
+    const second = (await ask('GET', next.replace('/api/v1', ''))).body as { jobs: { id: string }[]; next: string | null }
+    expect([second.jobs.map(({ id }) => id), second.next]).toEqual([all.slice(3), null])
+  })
+
   test('go back one by one, or by a filter', async () => {
     const { client } = await withDead(['a', 'b', 'a', 'c'])
     const [first] = (await client.dead.list({ job: 'b' })).jobs

@@ -69,7 +69,7 @@ async function explained(thrown: unknown, session: SqlSession): Promise<unknown>
   if (who === undefined) return thrown
   const [name, host] = who.login.split(/@(?=[^@]*$)/)
   const to = `ON \`${who.name}\`.* TO '${name}'@'${host}';`
-  const remedy = `An administrator can run: GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP ${to}`
+  const remedy = `An administrator can run: GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP, CREATE VIEW ${to}`
   const less = 'Where somebody else runs "npx treadle migrate", the first four are enough.'
   return new TreadleError('DATABASE_DENIED', `${thrown.message}. ${remedy} ${less}`, { cause: thrown.cause })
 }

@@ -24,6 +24,7 @@ export const keyWords: readonly (readonly [keys: string, what: string])[] = [
   ['Enter', 'open the row'],
   ['x', 'select the row'],
   ['r c n', 'retry, cancel, run now: the selection, or the job that is shown'],
+  ['e', 'edit and run again the job that is shown'],
   ['p', 'pause or resume the queue or schedule of the row'],
   ['.', 'live or paused'],
   ['t z', 'theme, zone'],

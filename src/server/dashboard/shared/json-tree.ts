@@ -40,6 +40,24 @@ export function writeTree(node: JsonNode): string {
   }
 }
 
+/** The same over several lines, for people who change it. */
+export function writeIndented(node: JsonNode, indent = ''): string {
+  const inner = `${indent}  `
+  switch (node.kind) {
+    case 'object': {
+      if (node.members.length === 0) return '{}'
+      const lines = node.members.map(({ name, value }) => `${inner}${JSON.stringify(name)}: ${writeIndented(value, inner)}`)
+      return `{\n${lines.join(',\n')}\n${indent}}`
+    }
+    case 'array': {
+      if (node.items.length === 0) return '[]'
+      return `[\n${node.items.map((item) => `${inner}${writeIndented(item, inner)}`).join(',\n')}\n${indent}]`
+    }
+    default:
+      return writeTree(node)
+  }
+}
+
 type Read = readonly [node: JsonNode, end: number]
 
 /** The text is known to be JSON, so only what tells the kinds apart is looked at. */

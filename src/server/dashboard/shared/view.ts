@@ -123,6 +123,10 @@ export interface JobView extends JobRow {
   readonly idempotencyKey: string | null
   readonly parent: string | null
   readonly number: number | null
+  /** The job that it is a copy of. */
+  readonly copyOf: string | null
+  /** Why its payload cannot be edited here; null where it can. */
+  readonly editRefusal: string | null
   readonly faults: readonly string[]
   readonly why: readonly { readonly rule: string; readonly message: string; readonly until: number | null }[]
   readonly links: readonly LinkView[]
@@ -296,10 +300,37 @@ export interface RunView {
 export interface ScheduleView extends ScheduleRow {
   /** Of each run of one that is stored, as JSON; null where the code has it. */
   readonly payload: string | null
+  /** What a form begins with that changes it; null where the code has it. */
+  readonly draft: ScheduleDraft | null
+  readonly editRefusal: string | null
   readonly warnings: readonly string[]
   readonly next: readonly { readonly at: number; readonly local: string; readonly note: string | null }[]
   /** The latest first. */
   readonly recent: readonly RunView[]
+}
+
+/** A stored schedule as it stands in a form. Nothing is an empty text. */
+export interface ScheduleDraft {
+  readonly key: string
+  readonly job: string
+  readonly kind: 'cron' | 'every' | 'repeat'
+  readonly said: string
+  readonly timezone: string
+  readonly until: string
+  readonly misfire: '' | 'skip' | 'latest' | 'all'
+  readonly overlap: '' | 'allow' | 'skip' | 'queue'
+  /** JSON. */
+  readonly payload: string
+}
+
+export type DraftField = keyof ScheduleDraft
+
+/** What it would do. */
+export interface DraftView {
+  readonly words: string | null
+  readonly next: readonly { readonly at: number; readonly local: string; readonly note: string | null }[]
+  readonly warnings: readonly string[]
+  readonly problems: readonly { readonly field: DraftField; readonly detail: string }[]
 }
 
 export interface CalendarView {

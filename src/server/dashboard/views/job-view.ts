@@ -7,6 +7,7 @@ import { noSuchJob } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
 import type { JobView, LinkView } from '../shared/view.ts'
+import { copiedFrom, editRefusal } from './editing.ts'
 import { rowOf } from './job-row.ts'
 import { logView } from './log-view.ts'
 
@@ -45,6 +46,8 @@ export async function jobView(deps: ViewDeps, { grant }: Viewer, id: string): Pr
     idempotencyKey,
     parent,
     number,
+    copyOf: copiedFrom(record),
+    editRefusal: editRefusal(record, redaction),
     faults: record.spoilt ?? [],
     why: why.reasons.map(({ rule, message, until }) => ({ rule, message: masked(message), until: until?.getTime() ?? null })),
     links: links.slice(0, mostLinks).map(linkView),

@@ -47,6 +47,12 @@ export class Redaction {
     return tree === null ? null : writeTree(this.#without(tree))
   }
 
+  /** Whether something in it is a secret. */
+  redacts(text: string): boolean {
+    const tree = readJson(text)
+    return tree !== null && writeTree(this.#without(tree)) !== writeTree(tree)
+  }
+
   /** What may be searched: nothing of what is hidden or encrypted. */
   searchable(text: string): JsonNode | null {
     if (this.#isHidden || parseEncrypted(text) !== undefined) return null

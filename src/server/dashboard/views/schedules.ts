@@ -7,7 +7,7 @@ import { seesSchedule } from '../../http/permission.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { ViewDeps } from '../deps.ts'
-import type { CalendarRow, CalendarView, RunView, ScheduleRow, ScheduleView } from '../shared/view.ts'
+import type { CalendarRow, CalendarView, RunView, ScheduleDraft, ScheduleRow, ScheduleView } from '../shared/view.ts'
 import type { Redaction } from './redaction.ts'
 
 const shownNext = 20
@@ -34,6 +34,8 @@ export async function scheduleView(deps: ViewDeps, viewer: Viewer, name: string)
   return {
     ...row,
     payload,
+    draft: found.stored === null ? null : storedDraft(found.stored, payload),
+    editRefusal: found.stored === null ? 'It is in the code' : storedRefusal(found.stored, deps.redaction),
     warnings: found.schedule?.explain().warnings ?? [],
     next: runs.map(({ at, local, note }) => ({ at, local, note })),
     recent: (await deps.store.schedules.recent(name, now, shownRecent)).map(runView),
@@ -59,6 +61,20 @@ export async function nextRuns(
 
 function shownPayload({ payload, encrypted }: StoredSchedule, redaction: Redaction): string | null {
   return encrypted || redaction.hidesPayloads ? null : redaction.text(JSON.stringify(payload ?? null))
+}
+
+/** What a form begins with that changes it. */
+function storedDraft(stored: StoredSchedule, payload: string | null): ScheduleDraft {
+  const { key, job, kind, said, timezone, until, misfire, overlap } = stored
+  const last = until === null ? '' : new Date(until).toISOString()
+  return { key, job, kind, said, timezone, until: last, misfire: misfire.kind, overlap, payload: payload ?? 'null' }
+}
+
+function storedRefusal({ payload, encrypted, state }: StoredSchedule, redaction: Redaction): string | null {
+  if (state === 'rejected') return 'It cannot be read, or was not signed by a key of this server'
+  if (encrypted) return 'Its payload is encrypted'
+  if (redaction.hidesPayloads) return 'Payloads are hidden here'
+  return redaction.redacts(JSON.stringify(payload ?? null)) ? 'A part of its payload is redacted, and would be lost' : null
 }
 
 function hasRuns({ state }: ScheduleRow): boolean {

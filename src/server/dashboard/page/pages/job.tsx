@@ -24,9 +24,11 @@ import {
   tick,
   Waiting,
 } from '../parts.tsx'
+import { PayloadEditor } from '../payload-editor.tsx'
 
 export function Job({ argument = '' }: PageProps) {
   const live = useLive<JobView>(`job:${argument}`)
+  const editing = useSignal<string | null>(null)
   const { data } = live
   if (data === null) {
     return (
@@ -40,8 +42,22 @@ export function Job({ argument = '' }: PageProps) {
   }
   return (
     <>
-      <Head job={data} />
+      <Head
+        job={data}
+        onEdit={() => {
+          editing.value = data.id
+        }}
+      />
       <Problem problem={live.problem} />
+      {editing.value === data.id && may() && (
+        <PayloadEditor
+          key={data.id}
+          job={data}
+          onClose={() => {
+            editing.value = null
+          }}
+        />
+      )}
       {data.faults.length > 0 && (
         <Problem problem={{ title: '', detail: `Somebody else has written to the row of this job: ${data.faults.join('; ')}` }} />
       )}
@@ -72,7 +88,12 @@ export function Job({ argument = '' }: PageProps) {
 
 const isEnded = (state: string) => ['succeeded', 'dead', 'cancelled', 'skipped'].includes(state)
 
-function Head({ job }: { readonly job: JobView }) {
+interface HeadProps {
+  readonly job: JobView
+  readonly onEdit: () => void
+}
+
+function Head({ job, onEdit }: HeadProps) {
   const { id, state, reason } = job
   return (
     <header class="page-head">
@@ -89,12 +110,12 @@ function Head({ job }: { readonly job: JobView }) {
         </a>{' '}
         · priority {job.priority}
       </span>
-      {may() && <Actions job={job} />}
+      {may() && <Actions job={job} onEdit={onEdit} />}
     </header>
   )
 }
 
-function Actions({ job: { id, state } }: { readonly job: JobView }) {
+function Actions({ job: { id, state, editRefusal }, onEdit }: HeadProps) {
   const path = `api/jobs/${encodeURIComponent(id)}`
   const waits = ['ready', 'scheduled', 'blocked'].includes(state)
   const reschedule = () =>
@@ -140,6 +161,15 @@ function Actions({ job: { id, state } }: { readonly job: JobView }) {
           <Icon name="again" /> Retry
         </button>
       )}
+      <button
+        type="button"
+        data-key="e"
+        disabled={editRefusal !== null}
+        title={editRefusal === null ? undefined : `${editRefusal}: send it again from a program`}
+        onClick={onEdit}
+      >
+        <Icon name="again" /> Edit and run again …
+      </button>
       {state === 'scheduled' && (
         <button
           type="button"
@@ -402,6 +432,7 @@ function Facts({ job }: { readonly job: JobView }) {
       </span>,
     ],
     ...(job.number === null ? [] : [['Number', String(job.number)] as const]),
+    ...(job.copyOf === null ? [] : [['Copy of', <JobLink key="copy" id={job.copyOf} />] as const]),
     ['Made', <Precise key="made" at={job.createdAt} />],
     ['Due', <Precise key="due" at={job.runAt} />],
     ['Started', <Precise key="started" at={job.startedAt} />],

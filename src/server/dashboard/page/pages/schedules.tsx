@@ -9,6 +9,7 @@ import { useLive } from '../live.ts'
 import type { PageProps } from '../main.tsx'
 import { attempt } from '../messages.tsx'
 import { Ago, Ahead, Card, Code, Empty, Instant, JobLink, Problem, State, Text, tick, Waiting } from '../parts.tsx'
+import { newDraft, ScheduleForm } from '../schedule-form.tsx'
 import { zone } from '../settings.ts'
 
 const dayMs = 86_400_000
@@ -16,6 +17,15 @@ const dayMs = 86_400_000
 export function Schedules({ argument }: PageProps) {
   if (argument !== undefined) return <Detail name={argument} />
   const view = address.value.query.get('view') ?? 'list'
+  if (view === 'new' && may())
+    return (
+      <>
+        <header class="page-head">
+          <h1>New schedule</h1>
+        </header>
+        <ScheduleForm first={newDraft()} isNew />
+      </>
+    )
   return (
     <>
       <header class="page-head">
@@ -31,6 +41,13 @@ export function Schedules({ argument }: PageProps) {
             </a>
           ))}
         </span>
+        {may() && (
+          <span class="actions">
+            <a class="button primary" href={`${to('schedules')}?view=new`}>
+              <Icon name="clock" /> New schedule
+            </a>
+          </span>
+        )}
       </header>
       {view === 'list' ? <List /> : <Calendar days={view === 'week' ? 7 : 1} />}
     </>
@@ -107,6 +124,7 @@ function NoSchedule() {
     <Empty title="No schedule yet">
       <p>Give a job one, and a worker follows it:</p>
       <Code>{"jobs.define('digest', send).dailyAt('02:30').timezone('Europe/Paris')"}</Code>
+      {may() && <p>Or store one in the queue, without a change of the code: New schedule, above.</p>}
     </Empty>
   )
 }
@@ -170,6 +188,7 @@ function Actions({ row: { name, state, key } }: { readonly row: ScheduleRow }) {
 function Detail({ name }: { readonly name: string }) {
   const live = useLive<ScheduleView>(`schedule:${name}`)
   const { data } = live
+  const isEditing = may() && data?.editRefusal === null && address.value.query.get('edit') === '1'
   if (data === null)
     return (
       <>
@@ -187,8 +206,10 @@ function Detail({ name }: { readonly name: string }) {
         </h1>
         <State state={data.state} />
         {may() && <Actions row={data} />}
+        {may() && data.draft !== null && <Edit view={data} />}
       </header>
       <Problem problem={live.problem} />
+      {isEditing && data.draft !== null && <ScheduleForm key={name} first={data.draft} isNew={false} />}
       <Card title={<Text>{data.words ?? 'Its code is in another program'}</Text>}>
         <p class="muted">
           <code>{visible(data.expression)}</code> · {data.timezone}
@@ -232,6 +253,20 @@ function Detail({ name }: { readonly name: string }) {
         </Card>
       </div>
     </>
+  )
+}
+
+function Edit({ view: { name, editRefusal } }: { readonly view: ScheduleView }) {
+  if (editRefusal !== null)
+    return (
+      <button type="button" disabled title={`${editRefusal}: change it from a program`}>
+        <Icon name="clock" /> Change …
+      </button>
+    )
+  return (
+    <a class="button" href={`${to('schedules', name)}?edit=1`}>
+      <Icon name="clock" /> Change …
+    </a>
   )
 }
 
