@@ -27,7 +27,7 @@ export default defineConfig({
           ...everywhere,
           name: 'with processes',
           include: ['test/**/*.test.ts'],
-          exclude: [...inMemory, 'test/deep/**', '**/node_modules/**'],
+          exclude: [...inMemory, 'test/deep/**', 'test/examples/heavy/**', '**/node_modules/**'],
         },
       },
     ],

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 
 const sections = [
   ['Start', ['README.md', 'docs/getting-started.md', 'docs/glossary.md', 'docs/when-not-to-use.md', 'docs/comparison.md']],
+  ['Frameworks', /^docs\/frameworks\//],
   ['Recipes', /^docs\/recipes\//],
   ['Coming from', /^docs\/coming-from\//],
   [

@@ -127,7 +127,7 @@ export abstract class Defining<Added = unknown> {
 
   #add<Job extends Described>(described: Job): Job {
     const place = definitionPlace()
-    if (this.registry.add(described, place)) this.noteRedefined(described.job, place?.file ?? '')
+    if (this.registry.add(described, place) === 'reload') this.noteRedefined(described.job, place?.file ?? '')
     return described
   }
 }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { nextTurn } from '../core/time/clock.ts'
 
 /** Where and when a job was defined. */
@@ -6,6 +7,8 @@ export interface DefinitionPlace {
   readonly module: string
   /** The same without a query: a module that is loaded again has another one. */
   readonly file: string
+  /** The output folder of the bundler that split the program into chunks; null where the file is no chunk. */
+  readonly bundle: string | null
   /** Imported by Node itself, which evaluates each URL once. */
   readonly isImported: boolean
   /** By the module itself while it was loaded, and not by a function that it has. */
@@ -19,22 +22,29 @@ export function definitionPlace(): DefinitionPlace | null {
   const frames = callerFrames()
   const [caller] = frames
   if (caller === undefined) return null
-  const file = withoutQuery(caller.file)
-  const outer = frames.find((frame) => withoutQuery(frame.file) !== file)
+  const file = fileOf(caller.file)
+  const bundle = bundleOf(file)
+  const outer = frames.find((frame) => fileOf(frame.file) !== file)
   const above = outer === undefined ? '' : `${outer.name} ${outer.file}`
-  const isTopLevel = topLevelNames.test(caller.name) && (above === '' || node.test(above) || evaluators.test(above))
+  const isEvaluated = above === '' || node.test(above) || evaluators.test(above) || (bundle !== null && awaited.test(above))
+  const isTopLevel = topLevelNames.test(caller.name) && isEvaluated
   const isImported = caller.file.startsWith('file:') && !evaluators.test(above)
-  return { module: caller.file, file, isImported, isTopLevel, turn: currentTurn() }
+  return { module: caller.file, file, bundle, isImported, isTopLevel, turn: currentTurn() }
 }
 
+/** What it means that a job is defined once more: `copy` and `reload` take the place of the earlier definition. */
+export type Repetition = 'duplicate' | 'copy' | 'reload'
+
 /**
- * Whether a module was loaded again, by hot reloading, and defines its job once more. Node imports a module twice only by different
- * URLs; other loaders evaluate the same file again, some turns later.
+ * A module that was loaded again, by hot reloading, defines its job once more: Node imports a module twice only by different URLs;
+ * other loaders evaluate the same file again, some turns later. A bundler that makes a bundle for each route, as Next.js does, puts
+ * a copy of the module into each of them.
  */
-export function isReload(before: DefinitionPlace | null, after: DefinitionPlace | null): boolean {
-  if (before === null || after === null || before.file !== after.file) return false
-  if (!before.isTopLevel || !after.isTopLevel) return false
-  return after.isImported ? before.module !== after.module : before.turn !== after.turn
+export function repetitionOf(before: DefinitionPlace | null, after: DefinitionPlace | null): Repetition {
+  if (before === null || after === null || !before.isTopLevel || !after.isTopLevel) return 'duplicate'
+  if (before.file !== after.file) return before.bundle !== null && before.bundle === after.bundle ? 'copy' : 'duplicate'
+  const isAgain = after.isImported ? before.module !== after.module : before.turn !== after.turn
+  return isAgain ? 'reload' : 'duplicate'
 }
 
 interface Frame {
@@ -43,10 +53,14 @@ interface Frame {
 }
 
 const deepest = 30
-const framePattern = /^\s*at (?:async )?(?:(.*?) \()?((?:[a-z][\w+.-]*:|\/|[A-Za-z]:\\)[^()]*?):\d+:\d+\)?$/
+const framePattern = /^\s*at (?:async )?(?:(.*?) \()?((?:[a-z][\w+.-]*:|\/|[A-Za-z]:\\).*?):\d+:\d+\)?$/
 /** How engines call the code of a module that is in no function. */
 const topLevelNames = /^(?:|eval|<anonymous>|Object\.<anonymous>|module evaluation|\(.*\)\/.*|\[project\].*)$/
 const node = /node:internal\/modules|node:internal\/process\/esm/
+/** Code that goes on after an await, as a module does that imports an ES module from a CommonJS chunk. */
+const awaited = /node:internal\/process\/task_queues/
+/** Where Next.js puts its chunks, also into a folder of another name, and how webpack names modules that it evaluates from texts. */
+const chunks = /^(.*?[/\\])(?:\.next[/\\]|server[/\\]chunks[/\\])|^(webpack-internal:)/
 /** Of jiti, Vite, webpack and Turbopack, which evaluate a file as often as it is asked for. */
 const evaluators =
   /__webpack_require__|webpack[/\\]|webpack-internal|\[turbopack\]|instantiateModule|jiti|tsx[/\\]dist|ModuleRunner|ModuleEvaluator|run(?:Inlined|External)Module|module-runner/
@@ -65,6 +79,18 @@ function callerFrames(): readonly Frame[] {
   const folder = own === undefined ? undefined : withoutQuery(own).replace(/definition[/\\]definition-place\.[jt]s$/, '')
   if (folder === undefined || folder === withoutQuery(own ?? '')) return []
   return frames.slice(frames.findIndex(({ file }) => !file.startsWith(folder)))
+}
+
+/** Chunks are named by paths when they are loaded first, and by URLs when one of their modules is loaded again. */
+function fileOf(named: string): string {
+  const file = withoutQuery(named)
+  if (!file.startsWith('file:') || bundleOf(file) === null) return file
+  return fileURLToPath(file)
+}
+
+function bundleOf(file: string): string | null {
+  const [, folder, internal] = chunks.exec(file) ?? []
+  return folder ?? internal ?? null
 }
 
 function withoutQuery(file: string): string {

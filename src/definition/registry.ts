@@ -1,6 +1,6 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { JobDefinition } from './definition.ts'
-import { type DefinitionPlace, isReload } from './definition-place.ts'
+import { type DefinitionPlace, type Repetition, repetitionOf } from './definition-place.ts'
 import { dependencyProblems } from './policies/dependencies.ts'
 import { noRules, type ProgramRules } from './program-rules.ts'
 
@@ -22,19 +22,19 @@ export class Registry {
   #found = new Map<string, JobDefinition>()
   #definitions: readonly JobDefinition[] | undefined
 
-  /** True where it takes the place of an earlier one, because the module that defines it was loaded again. */
-  add(described: Described, place: DefinitionPlace | null = null): boolean {
+  /** Tells how it takes the place of an earlier one; null where there was none. */
+  add(described: Described, place: DefinitionPlace | null = null): Repetition | null {
     const { job, handlerClass } = described
-    const isAgain = this.#described.has(job)
-    if (isAgain && !isReload(this.#places.get(job) ?? null, place)) {
+    const repetition = this.#described.has(job) ? repetitionOf(this.#places.get(job) ?? null, place) : null
+    if (repetition === 'duplicate') {
       throw new TreadleError('JOB_DUPLICATE', `Job "${job}" is defined twice. Give one of them another name.`)
     }
-    if (isAgain) this.remove(job)
+    if (repetition !== null) this.remove(job)
     this.#described.set(job, described)
     this.#places.set(job, place)
     if (handlerClass != null) this.#byClass.set(handlerClass, [...this.jobsOf(handlerClass), job])
     this.#definitions = undefined
-    return isAgain
+    return repetition
   }
 
   /** A job that was known for a while only. */

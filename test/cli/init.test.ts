@@ -65,6 +65,12 @@ describe('treadle init creates a project', () => {
     expect(await answer.json()).toEqual({ id: expect.any(String) })
     const page = await fetch(`${url}/jobs/`)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+    const preview = await fetch(`${url}/jobs/-/preview`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', 'x-treadle': '1' },
+      body: '{"filter":"job:hello"}',
+    })
+    expect(await preview.json()).toMatchObject({ count: 1 })
     expect(await project.call(['run', '--no-scheduler'])).toMatchObject({ err: '', out: 'Hello, Ada!\n1 succeeded\n' })
   })
 

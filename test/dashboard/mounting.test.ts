@@ -53,11 +53,13 @@ const hosts: Readonly<Record<string, (shown: Dashboard) => Promise<string>>> = {
   },
   fastify: async (shown) => {
     const app = Fastify()
-    app.removeAllContentTypeParsers()
-    app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    app.all(`${base}*`, async (request, reply) => {
-      reply.hijack()
-      await shown.node(request.raw, reply.raw)
+    app.register(async (scope) => {
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+      scope.all(`${base}*`, async (request, reply) => {
+        reply.hijack()
+        await shown.node(request.raw, reply.raw)
+      })
     })
     await app.ready()
     onTestFinished(() => app.close())
@@ -136,10 +138,34 @@ describe('a mounted dashboard', () => {
     expect(() => dashboard(jobs, { authorize: () => null, bsePath: '/a' } as DashboardOptions)).toThrow(/did you mean "basePath"/)
   })
 
-  test('leads from its path without a slash to the one with it', async () => {
+  test('says what is wrong where a parser of the host has read the body', async () => {
+    const said: string[] = []
+    const jobs = treadle('memory:', {
+      logger: { ...console, warn: (text) => said.push(String(text)), error: (text) => said.push(String(text)) },
+    })
+    const shown = dashboard(jobs, { basePath: base, authorize: () => ({ role: 'operate', user: 'ada' }) })
+    const app = Fastify()
+    onTestFinished(async () => {
+      await app.close()
+      await shown.close()
+      await jobs.close()
+    })
+    app.all(`${base}*`, async (request, reply) => {
+      reply.hijack()
+      await shown.node(request.raw, reply.raw)
+    })
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    const answer = await fetch(`${origin}${base}/-/preview`, { method: 'POST', headers: own, body: '{"filter":"state:dead"}' })
+    expect(answer.status).toBe(500)
+    expect(said.join('\n')).toContain('A body parser of the host has read the request')
+  })
+
+  test('answers with its page with and without a slash at the end: a host that takes the slash away would go round in circles', async () => {
     const { shown } = mounted()
-    const answer = await shown.fetch(new Request(`http://localhost${base}`))
-    expect([answer.status, answer.headers.get('location')]).toEqual([308, `${base}/`])
+    for (const path of [base, `${base}/`]) {
+      const answer = await shown.fetch(new Request(`http://localhost${path}`))
+      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining(`data-base="${base}"`)])
+    }
   })
 
   test('shows no payloads where it is told so', async () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
@@ -12,8 +12,10 @@ const library = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
 async function outputOf(files: Readonly<Record<string, string>>): Promise<{ readonly out: string; readonly err: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'treadle-reload-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  for (const [name, text] of Object.entries(files))
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), text.replaceAll('LIBRARY', JSON.stringify(library)))
+  }
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, 'main.mjs')])
   return { out: stdout.trim(), err: stderr.trim() }
 }
@@ -84,6 +86,54 @@ test('so does one that the development server of Vite evaluates again', async ()
       await server.close()`,
   })
   expect(out).toBe('2')
+  expect(err).toContain('the job "mail" was defined again')
+})
+
+/** As Turbopack writes chunks for the server: CommonJS, and a module in it goes on when the ES modules that it imports are there. */
+const chunk = `(async () => {
+  const { jobs } = await import('../../../instance.mjs')
+  jobs.define('mail', () => __filename)
+  globalThis.loaded = (globalThis.loaded ?? 0) + 1
+})()`
+
+test('the copies of a module in the bundles of several routes of Next.js are one job, without a word', async () => {
+  const { out, err } = await outputOf({
+    'instance.mjs': instance,
+    '.next/server/chunks/welcome-route.js': chunk,
+    '.next/server/chunks/[root-of-the-server]__page.js': chunk,
+    'main.mjs': `import { createRequire } from 'node:module'
+      import { setImmediate as turn } from 'node:timers/promises'
+      import { jobs } from './instance.mjs'
+      const require = createRequire(import.meta.url)
+      require('./.next/server/chunks/welcome-route.js')
+      while (globalThis.loaded !== 1) await turn()
+      require('./.next/server/chunks/[root-of-the-server]__page.js')
+      while (globalThis.loaded !== 2) await turn()
+      console.log(jobs.definitions().length)`,
+  })
+  expect({ out, err }).toEqual({ out: '1', err: '' })
+})
+
+test('a module that Turbopack evaluates again, by a URL with its own name in the query, replaces its job', async () => {
+  const { out, err } = await outputOf({
+    'instance.mjs': instance,
+    '.next/dev/server/chunks/[root]__a.js': chunk.replace('../../../', '../../../../'),
+    '.next/dev/server/chunks/[turbopack]_runtime.js': `exports.instantiateModule = (text, jobs) => (0, eval)(text)(jobs)`,
+    'main.mjs': `import { createRequire } from 'node:module'
+      import { pathToFileURL } from 'node:url'
+      import { setImmediate as turn } from 'node:timers/promises'
+      import { jobs } from './instance.mjs'
+      const require = createRequire(import.meta.url)
+      require('./.next/dev/server/chunks/[root]__a.js')
+      while (globalThis.loaded !== 1) await turn()
+      await turn()
+      const { instantiateModule } = require('./.next/dev/server/chunks/[turbopack]_runtime.js')
+      const file = pathToFileURL(require.resolve('./.next/dev/server/chunks/[root]__a.js')).href.replace('[', '%5B').replace(']', '%5D')
+      const named = file + '?id=%5Bproject%5D/jobs/mail.ts+%5Bapp-route%5D+(ecmascript)'
+      instantiateModule("(jobs) => jobs.define('mail', () => {})\\n//# sourceURL=" + named, jobs)
+      console.log(jobs.definitions().length)`,
+  })
+  expect(out).toBe('1')
   expect(err).toContain('the job "mail" was defined again')
 })
 

@@ -71,9 +71,14 @@ app.post${body}('/hello', async (request, reply) => {
 })
 
 ${dashboardText}
-app.all('/jobs*', async (request, reply) => {
-  reply.hijack()
-  await shown.node(request.raw, reply.raw)
+app.register(async (scope) => {
+  // The dashboard reads the bodies of its requests itself.
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  scope.all('/jobs*', async (request, reply) => {
+    reply.hijack()
+    await shown.node(request.raw, reply.raw)
+  })
 })
 
 app.listen({ port, host: '127.0.0.1' }).then(() => ${listening})

@@ -62,7 +62,6 @@ export class DashboardCore {
   async #reply(request: PageRequest): Promise<PageAnswer> {
     const { path, method, base } = request
     const isReading = method === 'GET' || method === 'HEAD'
-    if (path === '') return { status: 308, headers: { location: `${base}/` }, body: null }
     if (!path.startsWith(below)) {
       if (!isOfDashboard(path)) throw new HttpProblem('not-found', 'There is no such page')
       if (!isReading) throw new HttpProblem('method-not-allowed', 'A page can only be read', { headers: { allow: 'GET, HEAD' } })

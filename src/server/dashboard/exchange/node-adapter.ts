@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { TreadleError } from '../../../core/errors.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import { mostBodyBytes, type PageAnswer, type PageRequest } from './exchange.ts'
 
@@ -63,6 +64,11 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const { body } = request as HostedRequest
   // The host's own parser was there first.
   if (body !== undefined && (request.readableEnded || typeof body === 'object')) return emptyIsNothing(body, request)
+  if (request.readableEnded && Number(request.headers['content-length'] ?? 0) > 0) {
+    const message =
+      'A body parser of the host has read the request, and passed on nothing: leave the dashboard out of it. docs/dashboard.md shows how.'
+    throw new TreadleError('CONFIG_INVALID', message)
+  }
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request) {

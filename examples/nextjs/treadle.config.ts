@@ -1,0 +1,6 @@
+import { defineConfig } from 'treadle'
+
+export default defineConfig({
+  url: 'sqlite:treadle.db',
+  jobs: 'jobs',
+})
