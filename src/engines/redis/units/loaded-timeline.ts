@@ -1,11 +1,11 @@
-import { type OccurrenceState, StoredOccurrence, Timeline } from '../../../queue/rules/schedules/timeline.ts'
+import { readOutcomeName, readTime } from '../../../queue/model/spoilt.ts'
+import { StoredOccurrence, Timeline } from '../../../queue/rules/schedules/timeline.ts'
 import { field, Missing, type Need, range } from './needs.ts'
 import type { Rows } from './rows.ts'
+import { finiteOr, partsIn, textIn } from './stored-text.ts'
 
 /** So many of the latest are loaded at first, and four times as many each time that more are needed. */
 const firstTail = 16
-
-type OccurrenceParts = readonly [string, number, OccurrenceState['outcome'] | null, number | null, number | null]
 
 export function occurrenceName(schedule: string, at: number): string {
   return `${schedule}\n${at}`
@@ -38,8 +38,11 @@ export class LoadedOccurrences {
     if (known !== undefined) return known.occurrence
     const text = this.#rows.field('oc', name)
     if (text === null) return undefined
-    const [jobId, storedAt, outcome, startedAt, finishedAt] = JSON.parse(text) as OccurrenceParts
-    const occurrence = new StoredOccurrence({ schedule, at, jobId, storedAt, outcome: outcome ?? null, startedAt, finishedAt })
+    const [jobId, storedAt, outcome, startedAt, finishedAt] = partsIn(text)
+    const occurrence = new StoredOccurrence({
+      ...{ schedule, at, jobId: textIn(jobId), storedAt: finiteOr(storedAt, at) },
+      ...{ outcome: readOutcomeName(outcome), startedAt: readTime(startedAt), finishedAt: readTime(finishedAt) },
+    })
     this.#known.set(name, { occurrence, text })
     return occurrence
   }
@@ -61,8 +64,8 @@ export class LoadedTimeline extends Timeline {
 
   constructor(schedule: string, rows: Rows, occurrences: LoadedOccurrences, tails: Map<string, number>) {
     const size = tails.get(schedule) ?? firstTail
-    const tail = rows.range(`occ:${schedule}`, -size, -1).map(Number)
-    const unended = rows.range(`ou:${schedule}`).map(Number)
+    const tail = rows.range(`occ:${schedule}`, -size, -1).map(Number).filter(Number.isFinite)
+    const unended = rows.range(`ou:${schedule}`).map(Number).filter(Number.isFinite)
     const instants = [...new Set([...unended, ...tail])].sort((a, b) => a - b)
     rows.want(instants.map((at) => field('oc', occurrenceName(schedule, at))))
     super(
