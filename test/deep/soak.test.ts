@@ -30,9 +30,10 @@ describe('a soak: workers, producers and servers are killed, and workers are sto
 
   test.skipIf(!canStart('postgres'))('on postgres', patience, () => soakOnServer('postgres'))
   test.skipIf(!canStart('mariadb'))('on mariadb', patience, () => soakOnServer('mariadb'))
+  test.skipIf(!canStart('redis'))('on redis', patience, () => soakOnServer('redis'))
 })
 
-async function soakOnServer(engine: 'postgres' | 'mariadb'): Promise<void> {
+async function soakOnServer(engine: 'postgres' | 'mariadb' | 'redis'): Promise<void> {
   const services = await ownServices([engine])
   try {
     const server = services.servers[engine]!

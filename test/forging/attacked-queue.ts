@@ -11,24 +11,29 @@ import { KeyRing } from '../../src/envelope/keys/key-ring.ts'
 import type { WholeBackend } from '../../src/queue/contract/contract.ts'
 import type { ServeOptions } from '../../src/server/serve-options.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
+import { freshPrefix, openFresh, rawClient, redisUrl } from '../backends/redis-ground.ts'
 import { SqlGround } from '../backends/sql-ground.ts'
 import { type Served, serving } from '../server/bedrock/served.ts'
 import { type Serving, serving as servingHttp } from '../server/http/serving.ts'
 import { type World, worldOn } from '../world.ts'
+import type { Attacker } from './attacker.ts'
+import { type RedisAttacker, redisAttacker } from './redis-attacker.ts'
+import { type SqlAttacker, sqlAttacker } from './sql-attacker.ts'
 
-export const engines = ['sqlite', 'postgres', 'mariadb'] as const
-export type Engine = (typeof engines)[number]
+export const sqlEngines = ['sqlite', 'postgres', 'mariadb'] as const
+export type SqlEngine = (typeof sqlEngines)[number]
+export type Engine = SqlEngine | 'redis'
+/** Those that are there. */
+export const engines: readonly Engine[] = [...sqlEngines, ...(redisUrl() === null ? [] : ['redis' as const])]
 
 const secret = 'a secret of 16 bytes or more'
 export const signingKey = { id: 'k1', secret }
 const keys = new KeyRing([signingKey])
 
 /** A queue whose jobs are signed, and somebody who can write to its database and has not got the key. */
-export interface AttackedQueue extends World {
-  /** As the attacker says it: `{jobs}` is the table of jobs. */
-  sql(statement: string): Promise<void>
-  /** Writes columns of a job's row; what is no text or number is written as JSON. */
-  forge(id: string, columns: Readonly<Record<string, string | number | null>>): Promise<void>
+export interface AttackedQueue<By extends Attacker = Attacker> extends World {
+  readonly attacker: By
+  readonly forge: By['forge']
   /** Writes another identity: the member of an array that stands at this place. */
   forgeIdentity(id: string, changes: Readonly<Record<number, unknown>>): Promise<void>
   /** The id of the job with this number. */
@@ -45,17 +50,36 @@ export interface AttackedQueue extends World {
 export const field = { id: 1, job: 2, maxRetries: 6, idempotencyKey: 9, meta: 10 } as const
 
 export async function attackedQueue(engine: Engine, given: TreadleOptions = {}): Promise<AttackedQueue> {
-  const clock = new ManualClock(Date.UTC(2026, 0, 1))
-  const { backend, sql } = engine === 'sqlite' ? await attackedFile(clock) : await attackedServer(engine, clock)
+  return engine === 'redis' ? attackedRedisQueue(given) : attackedSqlQueue(engine, given)
+}
+
+export async function attackedSqlQueue(engine: SqlEngine, given: TreadleOptions = {}): Promise<AttackedQueue<SqlAttacker>> {
+  const clock = startClock()
+  return attackedOn(engine === 'sqlite' ? await attackedFile(clock) : await attackedServer(engine, clock), clock, given)
+}
+
+export async function attackedRedisQueue(given: TreadleOptions = {}): Promise<AttackedQueue<RedisAttacker>> {
+  const clock = startClock()
+  const prefix = freshPrefix()
+  const backend = await openFresh({ prefix, clock })
+  const client = await rawClient()
+  onTestFinished(() => client[Symbol.asyncDispose]())
+  return attackedOn({ backend, attacker: redisAttacker(client, `{${prefix}}:`) }, clock, given)
+}
+
+function startClock(): ManualClock {
+  return new ManualClock(Date.UTC(2026, 0, 1))
+}
+
+function attackedOn<By extends Attacker>(
+  { backend, attacker }: Ground<By>,
+  clock: ManualClock,
+  given: TreadleOptions,
+): AttackedQueue<By> {
+  const { forge } = attacker
   const options = { signingKey, ...given }
   const world = worldOn(backend, clock, options)
   const record = async (id: string) => world.record({ id })
-  const forge: AttackedQueue['forge'] = async (id, columns) => {
-    const changes = Object.entries(columns).map(([column, value]) => `${column} = ${literal(value)}`)
-    // A text that many identities end with stands elsewhere in a file.
-    const whole = engine === 'sqlite' && 'identity' in columns ? [...changes, 'stamp = NULL'] : changes
-    await sql(`UPDATE {jobs} SET ${whole.join(', ')} WHERE id = '${id}'`)
-  }
   const isSigned = async (id: string) => {
     try {
       openEnvelope(await record(id), keys)
@@ -66,7 +90,7 @@ export async function attackedQueue(engine: Engine, given: TreadleOptions = {}):
   }
   return {
     ...world,
-    sql,
+    attacker,
     forge,
     forgeIdentity: async (id, changes) => {
       const identity = Object.assign(JSON.parse((await record(id)).identity), changes)
@@ -83,12 +107,12 @@ export async function attackedQueue(engine: Engine, given: TreadleOptions = {}):
   }
 }
 
-interface Ground {
+interface Ground<By extends Attacker> {
   readonly backend: WholeBackend
-  sql(statement: string): Promise<void>
+  readonly attacker: By
 }
 
-async function attackedFile(clock: ManualClock): Promise<Ground> {
+async function attackedFile(clock: ManualClock): Promise<Ground<SqlAttacker>> {
   const folder = mkdtempSync(join(tmpdir(), 'treadle-attacked-'))
   const path = join(folder, 'jobs.db')
   const backend = (await openSqlite({ path, clock, logger: silentLogger, migrate: true })) as WholeBackend
@@ -99,17 +123,14 @@ async function attackedFile(clock: ManualClock): Promise<Ground> {
     connection.exec(`PRAGMA busy_timeout = 10000; ${statement.replaceAll(/\{(\w+)\}/g, 'treadle_$1')}`)
     connection.close()
   }
-  return { backend, sql }
+  return { backend, attacker: sqlAttacker(backend, sql, true) }
 }
 
-async function attackedServer(engine: 'postgres' | 'mariadb', clock: ManualClock): Promise<Ground> {
+async function attackedServer(engine: 'postgres' | 'mariadb', clock: ManualClock): Promise<Ground<SqlAttacker>> {
   const ground = new SqlGround(engine)
   await ground.start()
   onTestFinished(() => ground.stop())
   const backend = (await ground.open(clock)) as WholeBackend
-  return { backend, sql: async (statement) => void (await ground.query(statement)) }
-}
-
-function literal(value: string | number | null): string {
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+  const sql = async (statement: string) => void (await ground.query(statement))
+  return { backend, attacker: sqlAttacker(backend, sql, false) }
 }

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { type AttackedQueue, attackedQueue, engines } from './attacked-queue.ts'
+import type { Columns } from './attacker.ts'
 
 const forgedResult = '{"paid":1000}'
 const succeeded = 4
 
 describe.each(engines)('ends that were forged on %s', (engine) => {
   /** Both where the job itself has it, and where the one that waits remembers it. */
-  async function forgeEnd(queue: AttackedQueue, id: string, changes: string) {
-    await queue.sql(`UPDATE {jobs} SET ${changes} WHERE id = '${id}'`)
-    await queue.sql(`UPDATE {edges} SET ${changes} WHERE target = '${id}'`)
+  async function forgeEnd(queue: AttackedQueue, id: string, columns: Columns) {
+    await queue.forge(id, columns)
+    await queue.attacker.forgeEdges({ target: id }, columns)
   }
 
   async function expectRefused(queue: AttackedQueue, id: string) {
@@ -25,7 +26,7 @@ describe.each(engines)('ends that were forged on %s', (engine) => {
     await ask('FinishJob', { jobID: 1 })
     await ask('GetJob', { name: 'child' })
     await ask('FinishJob', { jobID: 2, data: { paid: 1 } })
-    await forgeEnd(queue, await queue.idOf(2), how === 'changed' ? `result = '${forgedResult}'` : 'seal = NULL')
+    await forgeEnd(queue, await queue.idOf(2), how === 'changed' ? { result: forgedResult } : { seal: null })
     expect((await ask('GetJob', { name: 'parent' })).status).toBe('404 No job found')
     await expectRefused(queue, await queue.idOf(1))
   })
@@ -39,7 +40,7 @@ describe.each(engines)('ends that were forged on %s', (engine) => {
     const [genuine, after] = [await take.dispatch(1, { dependsOn: one }), await take.dispatch(2, { dependsOn: two })]
     for (const { id, token } of await client.leases.take({ jobs: ['give'], limit: 2 }))
       expect(await client.leases.settle(id, { token, outcome: 'done', result: { paid: 1 } })).toBe('done')
-    await forgeEnd(queue, two.id, `result = '${forgedResult}'`)
+    await forgeEnd(queue, two.id, { result: forgedResult })
     const taken = await client.leases.take({ jobs: ['take'], limit: 2 })
     expect(taken).toMatchObject([{ id: genuine.id }])
     await expectRefused(queue, after.id)
@@ -87,7 +88,7 @@ describe.each(engines)('ends that were forged on %s', (engine) => {
     const after = await queue.jobs.declare('take').dispatch(2, { dependsOn: one })
     const [lease] = await client.leases.take({ jobs: ['give'] })
     await client.leases.settle(one.id, { token: lease?.token ?? '', outcome: 'done', result: { paid: 1 } })
-    await forgeEnd(queue, one.id, `result = '${forgedResult}'`)
+    await forgeEnd(queue, one.id, { result: forgedResult })
     await queue.forge(after.id, { linked: 0 })
     expect(await client.leases.take({ jobs: ['take'] })).toEqual([])
     await expectRefused(queue, after.id)

@@ -66,7 +66,7 @@ describe.each(engines)('what somebody without the key writes into %s', (engine) 
         await ask(verb, { jobID })
       }
       const [alice, hers, his] = await Promise.all([1, 3, 4].map((number) => queue.idOf(number)))
-      await queue.sql(`UPDATE {edges} SET target = '${his}' WHERE target = '${hers}'`)
+      await queue.attacker.forgeEdges({ target: hers as string }, { target: his as string })
       expect((await ask('GetJob', { name: 'alice' })).body).toBe('{}')
       expect(await queue.record({ id: alice as string })).toMatchObject({ state: 'dead', reason: 'rejected' })
       expect((await ask('GetJob', { name: 'bob' })).status).toBe('200 OK')
@@ -280,13 +280,7 @@ describe.each(engines)('what somebody without the key writes into %s', (engine) 
         const victim = await card.dispatch({ pin: 1234 }, { delay: '1h' })
         const holder = await note.dispatch({ text: 'first' }, { delay: '1h' })
         const before = await queue.record(victim)
-        // What finds the holder of a key is a digest of it.
-        const columns = ['unique_key', 'unique_until', 'held_key']
-        const setTo = (value: (column: string) => string) => columns.map((column) => `${column} = ${value(column)}`).join(', ')
-        await queue.sql(`CREATE TABLE {taken} AS SELECT ${columns.join(', ')} FROM {jobs} WHERE id = '${holder.id}'`)
-        await queue.sql(`UPDATE {jobs} SET ${setTo(() => 'NULL')} WHERE id = '${holder.id}'`)
-        await queue.sql(`UPDATE {jobs} SET ${setTo((column) => `(SELECT ${column} FROM {taken})`)} WHERE id = '${victim.id}'`)
-        await queue.sql('DROP TABLE {taken}')
+        await queue.attacker.moveKey(holder.id, victim.id)
         await expect(note.dispatch({ text: 'hello' }, { delay: '1h' })).rejects.toMatchObject({ code: 'SIGNATURE_INVALID' })
         expect(await queue.record(victim)).toMatchObject({ job: 'card', payload: before.payload, signature: before.signature })
       },

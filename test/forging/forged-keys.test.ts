@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type AttackedQueue, attackedQueue, engines } from './attacked-queue.ts'
+import { attackedQueue, engines } from './attacked-queue.ts'
 
 describe.each(engines)('unique keys that were moved on %s', (engine) => {
   async function payments(onConflict: 'merge' | 'replace') {
@@ -11,21 +11,11 @@ describe.each(engines)('unique keys that were moved on %s', (engine) => {
     return { queue, paid, pay }
   }
 
-  /** Gives the key of one job to another one. What finds the holder of a key is a digest of it. */
-  async function moveKey({ sql }: AttackedQueue, from: string, to: string) {
-    const columns = ['unique_key', 'unique_until', 'held_key']
-    const setTo = (value: (column: string) => string) => columns.map((column) => `${column} = ${value(column)}`).join(', ')
-    await sql(`CREATE TABLE {taken} AS SELECT ${columns.join(', ')} FROM {jobs} WHERE id = '${from}'`)
-    await sql(`UPDATE {jobs} SET ${setTo(() => 'NULL')} WHERE id = '${from}'`)
-    await sql(`UPDATE {jobs} SET ${setTo((column) => `(SELECT ${column} FROM {taken})`)} WHERE id = '${to}'`)
-    await sql('DROP TABLE {taken}')
-  }
-
   test.each(['merge', 'replace'] as const)('a dispatch does not %s what was signed with another key', async (onConflict) => {
     const { queue, paid, pay } = await payments(onConflict)
     const ada = await pay.dispatch({ customer: 'ada', iban: 'ADA', amount: 5000 }, { delay: '1h' })
     const holder = await pay.dispatch({ customer: 'mallory' }, { delay: '1h' })
-    await moveKey(queue, holder.id, ada.id)
+    await queue.attacker.moveKey(holder.id, ada.id)
     const mallory = await pay.dispatch({ customer: 'mallory', iban: 'MALLORY' })
     expect(mallory.id).not.toBe(ada.id)
     expect(await queue.record(ada)).toMatchObject({ state: 'dead', reason: 'rejected' })
@@ -37,7 +27,7 @@ describe.each(engines)('unique keys that were moved on %s', (engine) => {
     const { queue, pay } = await payments('merge')
     const ada = await pay.dispatch({ customer: 'ada', amount: 5000 }, { delay: '1h', unique: null })
     const holder = await pay.dispatch({ customer: 'mallory' }, { delay: '1h' })
-    await moveKey(queue, holder.id, ada.id)
+    await queue.attacker.moveKey(holder.id, ada.id)
     await expect(pay.dispatch({ customer: 'mallory' })).rejects.toMatchObject({ code: 'SIGNATURE_INVALID' })
     expect(await queue.record(ada)).toMatchObject({ state: 'scheduled', payload: '{"customer":"ada","amount":5000}' })
   })

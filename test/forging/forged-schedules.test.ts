@@ -27,11 +27,10 @@ describe.each(engines)('a stored schedule that was forged on %s', (engine) => {
   }
 
   test.each(Object.keys(changes))('is not followed, and is told, where its %s was changed', async (what) => {
-    const { jobs, clock, sql, runs, definition, log } = await attacked()
+    const { jobs, clock, attacker, runs, definition, log } = await attacked()
     const forged = changes[what]?.(definition) ?? ''
     expect(forged).not.toBe(definition)
-    await sql(`UPDATE {schedules} SET definition = '${forged}', revision = 1000000`)
-    await sql('UPDATE {schedule_revision} SET revision = 1000000')
+    await attacker.forgeSchedules({ definition: forged })
     await drain(jobs, { clock, for: '3h' })
     expect(runs).toEqual([])
     expect(log).toContainEqual(expect.stringMatching(/^error The stored schedule "acme" is not followed/))
@@ -40,12 +39,9 @@ describe.each(engines)('a stored schedule that was forged on %s', (engine) => {
   })
 
   test('is not followed without a signature, nor under the key of another one', async () => {
-    const { jobs, clock, sql, runs, log } = await attacked()
-    await sql('UPDATE {schedules} SET signature = NULL')
-    await sql(
-      "INSERT INTO {schedules} (name, expression, timezone, version, since, definition, signature, revision) SELECT 'stored:evil', expression, timezone, version, since, definition, signature, 1000000 FROM {schedules}",
-    )
-    await sql('UPDATE {schedule_revision} SET revision = 1000000')
+    const { jobs, clock, attacker, runs, log } = await attacked()
+    await attacker.copySchedules('stored:evil')
+    await attacker.forgeSchedules({ signature: null })
     await drain(jobs, { clock, for: '3h' })
     expect(runs).toEqual([])
     expect(log).toContainEqual(expect.stringMatching(/^error The stored schedule "acme" is not followed: it is not signed/))
@@ -53,9 +49,8 @@ describe.each(engines)('a stored schedule that was forged on %s', (engine) => {
   })
 
   test('is followed again when it is made anew', async () => {
-    const { jobs, clock, sql, runs } = await attacked()
-    await sql("UPDATE {schedules} SET definition = 'spoilt', revision = 1000000")
-    await sql('UPDATE {schedule_revision} SET revision = 1000000')
+    const { jobs, clock, attacker, runs } = await attacked()
+    await attacker.forgeSchedules({ definition: 'spoilt' })
     await drain(jobs, { clock, for: '1h' })
     await jobs.schedules.upsert('acme', { job: 'report', payload: { to: 'acme' }, cron: '0 * * * *' })
     await drain(jobs, { clock, for: '2h' })

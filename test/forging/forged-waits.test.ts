@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { type AttackedQueue, attackedQueue, engines } from './attacked-queue.ts'
+import type { Columns } from './attacker.ts'
 
 const ended = { succeeded: 4, dead: 5, cancelled: 6, skipped: 7, missing: 8 } as const
 
 describe.each(engines)('waits that were forged on %s', (engine) => {
-  /** By the mending, which knows how each engine counts: the job waits for nothing any more. */
-  async function makeReady({ backend, record, sql }: AttackedQueue, id: string) {
-    await sql(`UPDATE {edges} SET waiting = 0 WHERE waiter = '${id}'`)
-    await backend.store.mend(1_000)
+  async function makeReady({ attacker, record }: AttackedQueue, id: string) {
+    await attacker.release(id)
     expect(await record({ id })).toMatchObject({ state: 'ready' })
   }
 
@@ -31,7 +30,7 @@ describe.each(engines)('waits that were forged on %s', (engine) => {
       dependsOn: charged,
       ...(policy !== undefined && { onDependencyFailure: policy }),
     })
-    const say = (changes: string) => queue.sql(`UPDATE {edges} SET ${changes} WHERE target = '${charged.id}'`)
+    const say = (columns: Columns) => queue.attacker.forgeEdges({ target: charged.id }, columns)
     return { queue, ran, charged, shipped, say }
   }
 
@@ -39,7 +38,7 @@ describe.each(engines)('waits that were forged on %s', (engine) => {
 
   test.each(failures)('a job does not run where the one that it waits for is said to be %s', async (how) => {
     const { queue, ran, shipped, say } = await shop()
-    await say(`outcome = ${ended[how]}`)
+    await say({ outcome: ended[how] })
     await makeReady(queue, shipped.id)
     await queue.jobs.run()
     await expectRefused(queue, shipped.id, ran)
@@ -47,7 +46,7 @@ describe.each(engines)('waits that were forged on %s', (engine) => {
 
   test('nor where that one was deleted', async () => {
     const { queue, ran, charged, shipped } = await shop()
-    await queue.sql(`DELETE FROM {jobs} WHERE id = '${charged.id}'`)
+    await queue.attacker.deleteJob(charged.id)
     await makeReady(queue, shipped.id)
     await queue.jobs.run()
     await expectRefused(queue, shipped.id, ran)
@@ -55,7 +54,7 @@ describe.each(engines)('waits that were forged on %s', (engine) => {
 
   test.each(['ignore', 'continue', 'rescue', 'none'])('nor where its policy was changed to "%s"', async (policy) => {
     const { queue, ran, shipped, say } = await shop()
-    await say(`policy = '${policy}', outcome = ${ended.cancelled}`)
+    await say({ policy, outcome: ended.cancelled })
     await makeReady(queue, shipped.id)
     await queue.jobs.run()
     await expectRefused(queue, shipped.id, ran)
@@ -64,13 +63,13 @@ describe.each(engines)('waits that were forged on %s', (engine) => {
   test('it is handed out neither over HTTP nor over TCP', async () => {
     const { queue, shipped, say } = await shop()
     const { client } = await queue.http()
-    await say(`outcome = ${ended.dead}`)
+    await say({ outcome: ended.dead })
     await makeReady(queue, shipped.id)
     expect(await client.leases.take({ jobs: ['ship'] })).toEqual([])
     await expectRefused(queue, shipped.id, [])
     const again = await shop()
     const { ask } = await again.queue.bedrock()
-    await again.say(`outcome = ${ended.dead}`)
+    await again.say({ outcome: ended.dead })
     await makeReady(again.queue, again.shipped.id)
     expect((await ask('GetJob', { name: 'ship' })).status).toBe('404 No job found')
     await expectRefused(again.queue, again.shipped.id, [])
@@ -83,7 +82,7 @@ describe.each(engines)('waits that were forged on %s', (engine) => {
     const ship = queue.jobs.define('ship', async (_: null) => void ran.push('ship'))
     await charge.dispatch(null, { delay: '1h' })
     const { id } = (await queue.jobs.chain([charge.step(null), ship.step(null)])).runs.at(-1) as { id: string }
-    await queue.sql(`UPDATE {edges} SET policy = 'ignore', outcome = ${ended.dead} WHERE waiter = '${id}'`)
+    await queue.attacker.forgeEdges({ waiter: id }, { policy: 'ignore', outcome: ended.dead })
     await makeReady(queue, id)
     await queue.jobs.run()
     await expectRefused(queue, id, ran)

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type AttackedQueue, attackedQueue, type Engine, engines } from './attacked-queue.ts'
+import { type AttackedQueue, attackedSqlQueue, type SqlEngine, sqlEngines } from './attacked-queue.ts'
+import type { SqlAttacker } from './sql-attacker.ts'
 
 /** Columns that hold a number, and whose numbers are not signed. */
 const columns = ['attempts', 'rescues', 'run_at', 'created_at', 'unique_until', 'begun', 'cancel', 'linked', 'number'] as const
 
 /** What somebody may write there, as SQL says it; a server refuses what its column cannot hold. */
-const values: Readonly<Record<string, Partial<Record<Engine, string>>>> = {
+const values: Readonly<Record<string, Partial<Record<SqlEngine, string>>>> = {
   'a text': { sqlite: "'abc'" },
   'an empty text': { sqlite: "''" },
   'a text that begins like a number': { sqlite: "'1abc'" },
@@ -19,7 +20,12 @@ const values: Readonly<Record<string, Partial<Record<Engine, string>>>> = {
 }
 
 /** False where the column cannot hold it. */
-async function write({ sql }: AttackedQueue, id: string, column: string, value: string): Promise<boolean> {
+async function write(
+  { attacker: { sql } }: AttackedQueue<SqlAttacker>,
+  id: string,
+  column: string,
+  value: string,
+): Promise<boolean> {
   try {
     await sql(`UPDATE {jobs} SET ${column} = ${value} WHERE id = '${id}'`)
     return true
@@ -31,9 +37,9 @@ async function write({ sql }: AttackedQueue, id: string, column: string, value: 
 /** Of the job that is written to. */
 const retries = 2
 
-describe.each(engines)('numbers of no kind that somebody writes into a row of %s', (engine) => {
+describe.each(sqlEngines)('numbers of no kind that somebody writes into a row of %s', (engine) => {
   test.each(columns)('in the column %s: a job runs no more often than it may, and the others run', async (column) => {
-    const queue = await attackedQueue(engine)
+    const queue = await attackedSqlQueue(engine)
     const ran = new Map<string, number>()
     const attempts: unknown[] = []
     const job = queue.jobs
@@ -57,7 +63,7 @@ describe.each(engines)('numbers of no kind that somebody writes into a row of %s
   })
 
   test.each(['attempts', 'rescues'])('what is no whole number of %s makes the job rejected', async (column) => {
-    const queue = await attackedQueue(engine)
+    const queue = await attackedSqlQueue(engine)
     let runs = 0
     const job = queue.jobs.define('mail', async () => void runs++)
     for (const value of ['a text', 'a text that begins like a number', 'some bytes', 'a fraction']) {

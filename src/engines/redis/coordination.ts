@@ -14,9 +14,12 @@ end
 local held = redis.call('HGET', key, name)
 local since = now
 if held and tonumber(redis.call('ZSCORE', KEYS[1] .. 'locksx', name) or 0) > now then
-  local by = cjson.decode(held)
-  if by.owner ~= owner then return held end
-  since = by.since
+  local isRead, by = pcall(cjson.decode, held)
+  -- A lock that nobody can read is held by nobody.
+  if isRead and type(by) == 'table' and type(by.owner) == 'string' and type(by.since) == 'number' then
+    if by.owner ~= owner then return held end
+    since = by.since
+  end
 end
 local text = string.sub(holder, 1, -2) .. string.format(',"since":%.0f,"expiresAt":%.0f}', since, now + ttlMs)
 redis.call('HSET', key, name, text)
@@ -28,7 +31,8 @@ const unlockScript = script(`
 local name, owner, now = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local held = redis.call('HGET', KEYS[1] .. 'locks', name)
 if not held or tonumber(redis.call('ZSCORE', KEYS[1] .. 'locksx', name) or 0) <= now then return 0 end
-if cjson.decode(held).owner ~= owner then return 0 end
+local isRead, by = pcall(cjson.decode, held)
+if isRead and type(by) == 'table' and by.owner ~= owner then return 0 end
 redis.call('HDEL', KEYS[1] .. 'locks', name)
 redis.call('ZREM', KEYS[1] .. 'locksx', name)
 return 1

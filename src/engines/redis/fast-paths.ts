@@ -8,7 +8,8 @@ import type { RedisServer } from './connections/server.ts'
 import { claimScript } from './scripts/claim.ts'
 import { sendScript } from './scripts/send.ts'
 import { settleScript } from './scripts/settle.ts'
-import { claimOf, flag, idOf, laneOf, restText, tokenOf } from './units/head.ts'
+import { claimOf, countIn, flag, idOf, laneOf, readRest, restText, tokenOf } from './units/head.ts'
+import { bodyIn } from './units/stored-text.ts'
 
 const [sending, claiming, settling] = [script(sendScript), script(claimScript), script(settleScript)]
 
@@ -55,7 +56,10 @@ export class FastPaths {
     const answer = (await this.#server.run(claiming, args)) as ClaimAnswer | readonly [string]
     if (answer[0] !== 'done') return null
     const [, rows, expiresAt, dueAt, givesUpAt, releasedAt, cancelled] = answer as ClaimAnswer
-    const known = [expiresAt, dueAt, givesUpAt, releasedAt].filter((text) => text !== '').map(Number)
+    const known = [expiresAt, dueAt, givesUpAt, releasedAt]
+      .filter((text) => text !== '')
+      .map(Number)
+      .filter(Number.isFinite)
     const leases = rows.map((row) => leaseOf(row, claim, this.#time.toLocal(until)))
     return { leases, nextAt: known.length === 0 ? null : this.#time.toLocal(Math.min(...known)), cancelled }
   }
@@ -101,26 +105,12 @@ function isUnlimited({ jobs, queueLimits = [], ageingMs, limit }: LeaseRequest):
 }
 
 function leaseOf([id, body, attempt, rescues, runAt, rest, linked]: ClaimedRow, claim: string, expiresAt: number): Lease {
-  const [identity, payload, signature] = JSON.parse(body) as [string, string, string | null]
-  const [job, queue, priority, single, group, number, createdAt, , uniqueKey, uniqueUntil] = JSON.parse(rest) as RestParts
-  const routing = { id, number, job, queue, priority, singleInstance: single === 1, createdAt, runAt: Number(runAt), group }
-  const unique = { uniqueKey: uniqueKey ?? null, uniqueUntil: uniqueUntil ?? 'ended' }
-  const envelope: Envelope = { ...routing, ...unique, identity, payload, signature, links: null }
-  return { token: tokenOf(claim, id), envelope, attempt, rescues: Number(rescues), expiresAt, linked: linked === 1 }
+  const [identity, payload, signature] = bodyIn(body)
+  const { job, queue, priority, singleInstance, group, number, createdAt, uniqueKey, uniqueUntil } = readRest(rest)
+  const routing = { id, number, job, queue, priority, singleInstance, createdAt, runAt: Number(runAt), group }
+  const envelope: Envelope = { ...routing, uniqueKey, uniqueUntil, identity, payload, signature, links: null }
+  return { token: tokenOf(claim, id), envelope, attempt, rescues: Math.max(0, countIn(rescues)), expiresAt, linked: linked === 1 }
 }
-
-type RestParts = readonly [
-  string,
-  string,
-  number,
-  number,
-  string | null,
-  number | null,
-  number,
-  string | null | undefined,
-  string | null | undefined,
-  Envelope['uniqueUntil'] | undefined,
-]
 
 /** What depends on nothing but the job itself. */
 function isPlainEnd(settlement: Settlement): settlement is Done {

@@ -2,6 +2,7 @@ import type { OnceMark } from '../contract/contract.ts'
 import type { AttemptError } from '../contract/failure.ts'
 import { type FinalState, isFinal, type JobState, jobStates } from '../contract/job-state.ts'
 import type { JobRecord } from '../contract/store.ts'
+import type { End } from '../workflows/waiting.ts'
 import { parsed } from './parsed-json.ts'
 
 const latestMs = 8.64e15
@@ -161,6 +162,11 @@ export function readErrors(value: unknown): readonly AttemptError[] {
   return value === null || value === undefined ? [] : (errorsIn(value) ?? [])
 }
 
+/** The same of a list that was parsed already. */
+export function soundErrors(list: unknown): readonly AttemptError[] {
+  return Array.isArray(list) && list.every(isError) ? list : []
+}
+
 function errorsIn(value: unknown): readonly AttemptError[] | undefined {
   const list = typeof value === 'string' ? parsed(value) : undefined
   return Array.isArray(list) && list.every(isError) ? list : undefined
@@ -170,6 +176,11 @@ function isError(value: unknown): value is AttemptError {
   if (typeof value !== 'object' || value === null) return false
   const { attempt, at, message } = value as Readonly<Record<string, unknown>>
   return typeof attempt === 'number' && typeof at === 'number' && Math.abs(at) <= latestMs && typeof message === 'string'
+}
+
+/** The same by its name. */
+export function readOutcomeName(value: unknown): FinalState | null {
+  return value === null || value === undefined ? null : readOutcome(jobStates.indexOf(value as JobState))
 }
 
 /** How an occurrence ended. One whose end cannot be read has ended all the same, or its schedule might wait for it forever. */
@@ -188,6 +199,16 @@ export function readTime(value: unknown): number | null {
 export function readEnding(text: unknown): { readonly keep: boolean; readonly once: OnceMark | null } {
   const { keep, once } = membersOf(parsed(text))
   return { keep: keep !== false, once: isOnceMark(once) ? once : null }
+}
+
+/** How a job ended that another one waited for; one whose end cannot be read is as good as missing. */
+export function readEnd(value: unknown): End | null {
+  if (value === null || value === undefined) return null
+  const { state, result, seal, error } = membersOf(value)
+  const isText = (each: unknown) => each === null || typeof each === 'string'
+  const isState = state === 'missing' || (jobStates.includes(state as JobState) && isFinal(state as JobState))
+  if (isState && [result, seal, error].every(isText)) return value as End
+  return { state: 'missing', result: null, seal: null, error: null }
 }
 
 /** Why a job is to fail once its handler has left. */

@@ -29,6 +29,10 @@ export function verdictOf(policy: FailurePolicy, end: Pick<End, 'state' | 'resul
   return isSuccess(end) ? 'counts' : onFailure[policy]
 }
 
+export function isFailurePolicy(value: unknown): value is FailurePolicy {
+  return typeof value === 'string' && Object.hasOwn(onFailure, value)
+}
+
 const onFailure = {
   fail: 'fails',
   skip: 'skips',

@@ -4,6 +4,7 @@ import type { RedisServer } from '../connections/server.ts'
 import { type LaneName, readLane } from '../units/head.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { jobNeeds, range } from '../units/needs.ts'
+import type { Op } from '../units/places.ts'
 import { mostLanes, type Outlook } from './outlook.ts'
 
 /** The first jobs of a lane, or of a group in one. */
@@ -27,8 +28,8 @@ export class Candidates {
     return this.#places.length === 0
   }
 
-  /** Puts them before the rules of a claim. */
-  adopt(queue: LoadedQueue, { jobs }: LeaseRequest): void {
+  /** Puts them before the rules of a claim. Gives the steps that take those out of their lanes which are no ready jobs. */
+  adopt(queue: LoadedQueue, { jobs }: LeaseRequest): readonly Op[] {
     const ids = this.#places.flatMap((place) => place.ids)
     queue.rows.want(ids.flatMap((id) => [...jobNeeds(id), range(`et:${id}`)]))
     const limited = new Set(jobs.filter(({ group }) => group != null).map(({ job }) => job))
@@ -39,6 +40,8 @@ export class Candidates {
       queue.rules.jobs.lanes.groups.adopt(lane.job, group, busy)
     }
     for (const id of ids) queue.job(id)
+    const isStray = (id: string) => queue.loaded.get(id)?.head.state !== 'ready'
+    return this.#places.flatMap(({ lane, group, ids }) => ids.filter(isStray).map((id) => ['N', lane.lane, group ?? '', id]))
   }
 
   /**

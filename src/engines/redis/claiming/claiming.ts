@@ -4,9 +4,11 @@ import type { QueueTime } from '../../servers/queue-time.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { laneOf, readHead, tokenOf } from '../units/head.ts'
 import type { Op } from '../units/places.ts'
+import { bodyIn } from '../units/stored-text.ts'
 import type { Rule, Units } from '../units/units.ts'
 import { candidatesFor, TooFewCandidates } from './candidates.ts'
 import { type Outlook, outlookOf } from './outlook.ts'
+import { straysOf } from './strays.ts'
 
 /** So many jobs are returned, given up or made ready by one commit. */
 const mostAtOnce = 500
@@ -74,7 +76,7 @@ export class Claiming {
       leases.expire(deadOwners, queue.now)
       const report = leases.reap(maxRescues, queue.now)
       if (report.returned > 0) queue.wakes = true
-      return { answer: report }
+      return { answer: report, ops: straysOf(queue, 'run', ids) }
     })
   }
 
@@ -98,7 +100,8 @@ export class Claiming {
       ['ZRANGEBYSCORE', 'waits', ...until],
       ['ZRANGEBYSCORE', 'due', ...until],
     ])
-    const ids = [...new Set((found as string[][]).flat())]
+    const [run = [], waits = [], due = []] = found as string[][]
+    const ids = [...new Set([...run, ...waits, ...due])]
     if (ids.length === 0) return
     await units.run((queue) => {
       queue.wantEnding(ids)
@@ -107,7 +110,8 @@ export class Claiming {
       leases.reap(maxRescues, queue.now)
       endings.giveUp(queue.now)
       leases.promote(queue.now)
-      return { answer: undefined }
+      const strays = [...straysOf(queue, 'run', run), ...straysOf(queue, 'waits', waits), ...straysOf(queue, 'due', due)]
+      return { answer: undefined, ops: strays }
     })
   }
 
@@ -128,13 +132,13 @@ export class Claiming {
       const candidates = await candidatesFor(server, request, outlook, times)
       return (queue) => {
         if (candidates.isEmpty) return { answer: nothing }
-        candidates.adopt(queue, request)
+        const strays = candidates.adopt(queue, request)
         const claimed = queue.rules.leases.claim(request, outlook.paused, queue.now)
         const chosen = claimed.leases.map(({ envelope }) => envelope.id)
         if (candidates.areTooFew(chosen, request.limit)) throw new TooFewCandidates()
         // Groups that were out of tokens may have stood before others.
-        const mayHaveMore = chosen.length < request.limit && queue.held.length > 0
-        return { answer: { ...claimed, mayHaveMore }, ops: opsOf(claimed, queue.reached) }
+        const mayHaveMore = chosen.length < request.limit && (queue.held.length > 0 || strays.length > 0)
+        return { answer: { ...claimed, mayHaveMore }, ops: [...strays, ...opsOf(claimed, queue.reached)] }
       }
     }
     return units.runPrepared(prepare, name)
@@ -146,7 +150,7 @@ export class Claiming {
     const ids = leases.map(({ envelope }) => envelope.id)
     const [bodies] = (await server.all([['HMGET', 'b', ...ids]])) as (string | null)[][]
     return leases.map((lease, index) => {
-      const [identity, payload, signature] = JSON.parse(bodies?.[index] ?? '["","",null]') as [string, string, string | null]
+      const [identity, payload, signature] = bodyIn(bodies?.[index] ?? null)
       const { id, number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group } = lease.envelope
       const routing = { id, number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group }
       const envelope = { ...routing, identity, payload, signature, links: null }

@@ -53,5 +53,8 @@ export async function outlookOf(server: RedisServer, now: number, owner: string)
 }
 
 function timeOf(text: string): number | null {
-  return text === '' ? null : Number(text)
+  if (text === '-inf') return Number.NEGATIVE_INFINITY
+  const at = text === '' ? null : Number(text)
+  // Nobody waits for a time that never comes.
+  return Number.isFinite(at) ? at : null
 }

@@ -24,19 +24,23 @@ releaseGroups(now)
 
 local due = call('ZRANGEBYSCORE', P .. 'due', '-inf', now, 'LIMIT', 0, 1000)
 for _, id in ipairs(due) do
-  local state, runAt, attempts, rescues, startedAt, finishedAt, lease, marks, last, by, rest =
-    string.match(call('HGET', P .. 'h', id), pattern)
-  local parts = cjson.decode(rest)
-  local job, queue, group = parts[1], parts[2], parts[5]
-  local isGrouped = group ~= cjson.null
-  local lane = job .. '\\n' .. string.format('%.0f', parts[3]) .. '\\n' .. (parts[4] == 1 and '!' or ' ') .. (isGrouped and '&' or ' ') .. '\\n' .. queue
-  call('HSET', P .. 'h', id, headOf(0, runAt, attempts, rescues, startedAt, finishedAt, lease, marks, last, by, rest))
+  local head = call('HGET', P .. 'h', id)
+  local state, runAt, attempts, rescues, startedAt, finishedAt, lease, marks, last, by, rest = string.match(head or '', pattern)
+  local parts = partsOf(rest)
   call('ZREM', P .. 'due', id)
-  call('ZREM', P .. 'all:scheduled', id)
-  call('ZADD', P .. 'all:ready', 0, id)
-  enterReady(lane, isGrouped and group or '', id, runAt)
-  count('n', queue .. '\\n' .. job .. '\\nscheduled', -1)
-  count('n', queue .. '\\n' .. job .. '\\nready', 1)
+  if parts and state == '1' then
+    local job, queue, group = parts[1], parts[2], parts[5]
+    local isGrouped = group ~= cjson.null
+    local lane = job .. '\\n' .. string.format('%.0f', parts[3]) .. '\\n' .. (parts[4] == 1 and '!' or ' ') .. (isGrouped and '&' or ' ') .. '\\n' .. queue
+    call('HSET', P .. 'h', id, headOf(0, runAt, attempts, rescues, startedAt, finishedAt, lease, marks, last, by, rest))
+    call('ZREM', P .. 'all:scheduled', id)
+    call('ZADD', P .. 'all:ready', 0, id)
+    enterReady(lane, isGrouped and group or '', id, timeOf(runAt))
+    count('n', queue .. '\\n' .. job .. '\\nscheduled', -1)
+    count('n', queue .. '\\n' .. job .. '\\nready', 1)
+  elseif parts and states[tonumber(state)] then follow(id, 'scheduled', state)
+  elseif head then bury(id, ARGV[1])
+  else call('ZREM', P .. 'all:scheduled', id) end
 end
 openLanes()
 touched = {}
@@ -58,6 +62,7 @@ local function consider(lane)
   if priority ~= '' and priority ~= level then return end
   if single == '!' or grouped == '&' then isPlain = false end
   level = tonumber(level)
+  if not level or level ~= level then return end
   if not byPriority[level] then
     byPriority[level] = {}
     levels[#levels + 1] = level
@@ -120,24 +125,38 @@ end
 local answers = {}
 local hasWorkflows, hasKeys = call('EXISTS', P .. 'p') == 1, call('EXISTS', P .. 'u') == 1
 local clock = string.format('%.0f', now)
-for _, each in ipairs(chosen) do
-  local id = each[1]
-  local _, runAt, attempts, rescues, startedAt, finishedAt, _, marks, _, _, rest =
-    string.match(call('HGET', P .. 'h', id), pattern)
-  local begun = math.floor(tonumber(marks) / 2) % 2
-  call('HSET', P .. 'h', id,
-    headOf(3, runAt, attempts + 1, rescues, clock, finishedAt, leaseUntil, flags + 2 * begun, claim, ownerText, rest))
+
+-- In the lane stands what is no ready job.
+local function setAside(id, of, head, state)
+  for _, name in ipairs({ 'k\\n' .. of.job, 'q\\n' .. of.queue }) do count('c', name, -1) end
+  count('n', of.queue .. '\\n' .. of.job .. '\\nrunning', -1)
+  if states[tonumber(state)] then follow(id, 'ready', state)
+  elseif head then bury(id, clock)
+  else call('ZREM', P .. 'all:ready', id) end
+end
+
+local function start(id, of)
+  local head = call('HGET', P .. 'h', id)
+  local state, runAt, attempts, rescues, startedAt, finishedAt, _, marks, _, _, rest = string.match(head or '', pattern)
+  local parts = partsOf(rest)
+  if not parts then return setAside(id, of, head, nil) end
+  if state ~= '0' then return setAside(id, of, head, state) end
+  local begun = math.floor((wholeOf(marks) or 0) / 2) % 2
+  -- Attempts that are none are the 0th, which is refused.
+  local attempt = (wholeOf(attempts) or -1) + 1
+  call('HSET', P .. 'h', id, headOf(3, runAt, string.format('%.0f', attempt), rescues, clock, finishedAt, leaseUntil,
+    flags + 2 * begun, claim, ownerText, rest))
   call('ZREM', P .. 'all:ready', id)
   call('ZADD', P .. 'all:running', 0, id)
   call('ZADD', P .. 'run', leaseUntil, id)
   call('ZADD', P .. 'own:' .. owner, clock, id)
-  if hasKeys and startedAt == '' then
-    local parts = cjson.decode(rest)
-    if parts[10] == 'started' and type(parts[8]) == 'string' then call('HDEL', P .. 'u', parts[8]) end
+  if hasKeys and startedAt == '' and parts[10] == 'started' and type(parts[8]) == 'string' then
+    call('HDEL', P .. 'u', parts[8])
   end
   local isLinked = hasWorkflows and (call('HEXISTS', P .. 'p', id) == 1 or call('EXISTS', P .. 'et:' .. id) == 1)
-  answers[#answers + 1] = { id, call('HGET', P .. 'b', id), attempts + 1, rescues, runAt, rest, isLinked and 1 or 0 }
+  answers[#answers + 1] = { id, call('HGET', P .. 'b', id) or '', attempt, rescues, runAt, rest, isLinked and 1 or 0 }
 end
+for _, each in ipairs(chosen) do start(each[1], each[2]) end
 writeCounts()
 openLanes()
 wake()

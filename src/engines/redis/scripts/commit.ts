@@ -31,7 +31,7 @@ local checks = {
   end,
   a = function()
     local name, most = take(), take()
-    return tonumber(call('HGET', P .. 'c', name) or 0) <= tonumber(most)
+    return (tonumber(call('HGET', P .. 'c', name) or 0) or 0) <= tonumber(most)
   end,
   m = function()
     local found, own = call('GET', P .. 'mutex'), take()

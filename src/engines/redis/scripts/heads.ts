@@ -4,7 +4,27 @@
  */
 export const heads = `
 local states = { [0] = 'ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped' }
-local pattern = '^[^|]*|(%d)|([^|]*)|(%d+)|(%d+)|([^|]*)|([^|]*)|([^|]*)|(%d+)|([^|]*)|([^\\n]*)\\n(.*)$'
+local pattern = '^[^|]*|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^\\n]*)\\n(.*)$'
+
+-- Anyone who can write to the server may have spoilt a head. A script that fails leaves half of its work behind, so none may fail for it.
+local function wholeOf(text)
+  local number = tonumber(text)
+  return number and number >= 0 and number < 9007199254740992 and number == math.floor(number) and number or nil
+end
+
+local function timeOf(text)
+  local number = tonumber(text)
+  return number and number > -8640000000000000 and number < 8640000000000000 and number or 0
+end
+
+-- What seldom changes, or nil where that cannot be read.
+local function partsOf(rest)
+  local isRead, parts = pcall(cjson.decode, rest or '')
+  if not isRead or type(parts) ~= 'table' or type(parts[1]) ~= 'string' or type(parts[2]) ~= 'string' then return nil end
+  local level = parts[3]
+  if type(level) ~= 'number' or level ~= math.floor(level) or math.abs(level) > 2147483648 then return nil end
+  return (type(parts[5]) == 'string' or parts[5] == cjson.null) and parts or nil
+end
 
 local function headOf(state, runAt, attempts, rescues, startedAt, finishedAt, leaseUntil, flags, claim, owner, rest)
   return stamp .. '|' .. state .. '|' .. runAt .. '|' .. attempts .. '|' .. rescues .. '|' .. startedAt .. '|' .. finishedAt .. '|'
@@ -22,5 +42,23 @@ local function writeCounts()
   for table, of in pairs(counts) do
     for name, change in pairs(of) do if change ~= 0 then add(table, name, change) end end
   end
+end
+
+-- A job of which nobody can tell what it is: it ends, and what it carried is kept.
+local function bury(id, now)
+  call('HSET', P .. 'h', id, headOf(5, 0, 0, 0, '', now, 0, 0, '', '', '["","",0,0,null,null,' .. now .. ']'))
+  call('HSET', P .. 'x', id, '[null,null,null,"rejected",[{"attempt":0,"at":' .. now
+    .. ',"message":"What is stored of it cannot be read","code":"ENVELOPE_MALFORMED"}]]')
+  for code = 0, 7 do call('ZREM', P .. 'all:' .. states[code], id) end
+  call('ZADD', P .. 'all:dead', 0, id)
+  call('ZADD', P .. 'end:dead', now, id)
+  count('n', '\\n\\ndead', 1)
+end
+
+-- Somebody has written another state into the head alone: the indexes follow it.
+local function follow(id, from, state)
+  if not states[tonumber(state)] then return end
+  call('ZREM', P .. 'all:' .. from, id)
+  call('ZADD', P .. 'all:' .. states[tonumber(state)], 0, id)
 end
 `

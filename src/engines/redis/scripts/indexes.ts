@@ -19,10 +19,13 @@ local wakes = false
 
 local function jobOf(lane) return string.match(lane, '^([^\\n]*)') end
 local function isGrouped(lane) return string.match(lane, '^[^\\n]*\\n[^\\n]*\\n.(.)') == '&' end
-local function busyOf(job, group) return tonumber(call('HGET', P .. 'c', 'g\\n' .. job .. '\\n' .. group) or 0) end
+local function busyOf(job, group) return tonumber(call('HGET', P .. 'c', 'g\\n' .. job .. '\\n' .. group) or 0) or 0 end
 
 local function add(table, name, change)
-  if call('HINCRBY', P .. table, name, change) == 0 then call('HDEL', P .. table, name) end
+  local sum = redis.pcall('HINCRBY', P .. table, name, change)
+  -- What somebody has spoilt is counted anew.
+  if type(sum) == 'table' then call('HSET', P .. table, name, change)
+  elseif sum == 0 then call('HDEL', P .. table, name) end
 end
 
 local function enterReady(lane, group, id, runAt)
@@ -94,7 +97,7 @@ local function releaseGroups(now)
   for _, name in ipairs(call('ZRANGEBYSCORE', P .. 'gh', '-inf', now)) do
     call('ZREM', P .. 'gh', name)
     local job, group = string.match(name, '^([^\\n]*)\\n(.*)$')
-    for _, lane in ipairs(call('SMEMBERS', P .. 'gl:' .. name)) do
+    for _, lane in ipairs(job and call('SMEMBERS', P .. 'gl:' .. name) or {}) do
       local turn = call('HGET', P .. 'gt:' .. lane, '=' .. group)
       if turn then call('ZADD', P .. 'g:' .. lane, busyOf(job, group) * step + turn, group) end
       touched[lane] = true

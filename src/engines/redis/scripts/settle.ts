@@ -20,14 +20,16 @@ local function settle(id, claim, extra, isKept)
   if hasWorkflows and (call('HEXISTS', P .. 'p', id) == 1 or call('EXISTS', P .. 'et:' .. id) == 1) then return 'r' end
   if hasOnce and call('HEXISTS', P .. 'ok', id) == 1 then return 'r' end
   if call('HEXISTS', P .. 'x', id) == 1 then return 'r' end
-  local parts = cjson.decode(rest)
-  if type(parts[11]) == 'string' then return 'r' end
+  local parts = partsOf(rest)
+  local isRead, owners = pcall(cjson.decode, '[' .. by .. ']')
+  if not parts or not isRead or type(owners[1]) ~= 'string' or type(parts[11]) == 'string' then return 'r' end
   local job, queue, group, number = parts[1], parts[2], parts[5], parts[6]
-  local owner = cjson.decode('[' .. by .. ']')[1]
+  local owner = owners[1]
+  marks = wholeOf(marks) or 0
   call('ZREM', P .. 'all:running', id)
   call('ZREM', P .. 'run', id)
   call('ZREM', P .. 'own:' .. owner, id)
-  if tonumber(marks) % 2 == 1 then call('ZREM', P .. 'stop:' .. owner, id) end
+  if marks % 2 == 1 then call('ZREM', P .. 'stop:' .. owner, id) end
   if parts[10] == 'ended' and type(parts[8]) == 'string' then call('HDEL', P .. 'u', parts[8]) end
   count('n', queue .. '\\n' .. job .. '\\nrunning', -1)
   count('c', 'k\\n' .. job, -1)
@@ -38,7 +40,7 @@ local function settle(id, claim, extra, isKept)
     free('queue\\n' .. queue)
   end
   if isKept == '1' then
-    local left = tonumber(marks) - tonumber(marks) % 2
+    local left = marks - marks % 2
     call('HSET', P .. 'h', id, headOf(4, runAt, attempts, rescues, startedAt, now, lease, left, last, by, rest))
     if extra ~= '' then call('HSET', P .. 'x', id, extra) end
     call('ZADD', P .. 'all:succeeded', 0, id)
@@ -48,7 +50,7 @@ local function settle(id, claim, extra, isKept)
     call('HDEL', P .. 'h', id)
     call('HDEL', P .. 'b', id)
     if call('HDEL', P .. 'lx', id) == 1 then call('DEL', P .. 'log:' .. id) end
-    if number ~= cjson.null then call('HDEL', P .. 'num', string.format('%.0f', number)) end
+    if type(number) == 'number' then call('HDEL', P .. 'num', string.format('%.0f', number)) end
   end
   return 'a'
 end

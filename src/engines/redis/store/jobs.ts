@@ -4,11 +4,13 @@ import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
 import { totalsOf } from '../../../queue/contract/queue-counts.ts'
 import type { CountOptions, HeldLease, JobCount, JobFilter, JobRecord, RemoveFilter } from '../../../queue/contract/store.ts'
 import { holdsOf } from '../../../queue/limits/holds.ts'
-import { heldLeaseOf, recordOf, type StoredJob } from '../../../queue/rules/jobs/job.ts'
+import { heldLeaseOf, type StoredJob } from '../../../queue/rules/jobs/job.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { readHead, readLane } from '../units/head.ts'
 import { field } from '../units/needs.ts'
+import { bodyIn } from '../units/stored-text.ts'
 import type { Units } from '../units/units.ts'
+import { soundRecordOf } from './sound-record.ts'
 
 /** So many ids are looked at in one go. */
 const page = 500
@@ -25,7 +27,13 @@ export class Looking {
 
   /** In this order; those that are not there are left out. */
   records(ids: readonly string[]): Promise<readonly JobRecord[]> {
-    return this.#jobs(ids, recordOf)
+    if (ids.length === 0) return Promise.resolve([])
+    return this.#units.run((queue) => {
+      queue.rows.want(ids.map((id) => field('b', id)))
+      queue.want(ids)
+      const jobs = ids.flatMap((id) => queue.job(id) ?? [])
+      return { answer: jobs.map((job) => soundRecordOf(job, queue.loaded.get(job.envelope.id)?.isSpoilt ?? false)) }
+    })
   }
 
   async list(filter: JobFilter): Promise<readonly JobRecord[]> {
@@ -52,7 +60,8 @@ export class Looking {
       if ((meant.queue ?? queue) !== queue || (meant.job ?? job) !== job) continue
       const key = `${queue}\n${job}`
       const known = byName.get(key) ?? { queue, job, counts: zeroCounts() }
-      known.counts[state as JobState] = Number(count)
+      if (!jobStates.includes(state as JobState)) continue
+      known.counts[state as JobState] = Number(count) || 0
       byName.set(key, known)
     }
     const counts = [...byName.values()]
@@ -126,15 +135,6 @@ export class Looking {
     return found.slice(0, filter.limit)
   }
 
-  #jobs<Made>(ids: readonly string[], make: (job: StoredJob) => Made): Promise<readonly Made[]> {
-    if (ids.length === 0) return Promise.resolve([])
-    return this.#units.run((queue) => {
-      queue.rows.want(ids.map((id) => field('b', id)))
-      queue.want(ids)
-      return { answer: ids.flatMap((id) => queue.job(id) ?? []).map(make) }
-    })
-  }
-
   async #heads(ids: readonly string[]): Promise<ReadonlyMap<string, HeadOf>> {
     const texts = await this.#server.read(ids.map((id) => field('h', id)))
     return new Map(ids.flatMap((id, index) => (texts[index] === null ? [] : [[id, readHead(texts[index] as string)]])))
@@ -149,7 +149,7 @@ export class Looking {
     const bodies = await this.#server.read(ids.map((id) => field('b', id)))
     return ids.filter((_, index) => {
       const body = bodies[index]
-      return typeof body === 'string' && tagsOf((JSON.parse(body) as readonly [string])[0]).includes(tag)
+      return typeof body === 'string' && tagsOf(bodyIn(body)[0]).includes(tag)
     })
   }
 

@@ -13,13 +13,14 @@ for at = 3, #ARGV, 6 do
   local id, attempt, lines, dropped, bytes = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
   if redis.call('HEXISTS', KEYS[1] .. 'h', id) == 1 then
     local key = KEYS[1] .. 'log:' .. id
-    local last, allLines, allBytes = string.match(redis.call('HGET', KEYS[1] .. 'lx', id) or '0|0|0', '^(%d+)|(%d+)|(%d+)$')
+    local last, allLines, allBytes = string.match(redis.call('HGET', KEYS[1] .. 'lx', id) or '', '^(%d+)|(%d+)|(%d+)$')
+    last, allLines, allBytes = last or 0, allLines or 0, allBytes or 0
     local first = tonumber(last) + dropped + 1
     last, allLines, allBytes = first + lines - 1, allLines + lines, allBytes + bytes
     redis.call('RPUSH', key, attempt .. '|' .. first .. '|' .. last .. '|' .. bytes .. '|' .. ARGV[at + 5])
     while (allLines > mostLines or allBytes > mostBytes) and redis.call('LLEN', key) > 1 do
       local from, to, size = string.match(redis.call('LPOP', key), '^%d+|(%d+)|(%d+)|(%d+)|')
-      allLines, allBytes = allLines - (to - from + 1), allBytes - size
+      if size then allLines, allBytes = allLines - (to - from + 1), allBytes - size end
     end
     redis.call('HSET', KEYS[1] .. 'lx', id, string.format('%.0f|%.0f|%.0f', last, allLines, allBytes))
   end
@@ -49,7 +50,7 @@ export class RedisLogs implements LogStore {
     const [stored] = (await this.#parts.server.all([['LRANGE', `log:${id}`, 0, -1]])) as [string[]]
     return stored
       .map(readChunk)
-      .filter(({ last }) => last > after)
+      .filter(({ attempt, first, last }) => last > after && Number.isSafeInteger(attempt) && Number.isSafeInteger(first))
       .slice(0, limit)
       .map(({ attempt, first, last, text }) => ({ attempt, first, last, text }))
   }

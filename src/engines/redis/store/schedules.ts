@@ -12,11 +12,12 @@ import type {
   ScheduleStore,
   SkipRequest,
 } from '../../../queue/contract/schedule-store.ts'
-import type { Schedules, StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
+import type { Schedules } from '../../../queue/rules/schedules/schedules.ts'
 import { script } from '../connections/script.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { occurrenceName } from '../units/loaded-timeline.ts'
 import { field, type Need, range } from '../units/needs.ts'
+import { readSchedule } from '../units/stored-schedule.ts'
 import { pairsOf } from './jobs.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 
@@ -45,7 +46,7 @@ export class RedisSchedules implements ScheduleStore {
   async revision(): Promise<number> {
     await this.#parts.ready()
     const [revision] = await this.#parts.server.read([field('meta', 'revision')])
-    return Number(revision ?? 0)
+    return Number(revision ?? 0) || 0
   }
 
   enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]> {
@@ -112,7 +113,7 @@ export class RedisSchedules implements ScheduleStore {
     const page = later.slice(0, limit)
     const texts = await server.read(page.map(([name]) => field('sch', name)))
     const hasMore = later.length > page.length
-    const last = hasMore ? Number(page.at(-1)?.[1] ?? since) : Number(revision ?? 0)
+    const last = hasMore ? Number(page.at(-1)?.[1] ?? since) : Number(revision ?? 0) || 0
     return { revision: last, changed: page.map(([name], index) => changeOf(name, texts[index] as string | null)), hasMore }
   }
 
@@ -168,8 +169,9 @@ export class RedisSchedules implements ScheduleStore {
 }
 
 function changeOf(name: string, text: string | null): ChangedSchedule {
-  if (text === null) return { name, entry: null }
-  const { expression, timezone, version, definition } = JSON.parse(text) as StoredSchedule
+  const schedule = readSchedule(name, text)
+  if (schedule === undefined) return { name, entry: null }
+  const { expression, timezone, version, definition } = schedule
   return { name, entry: { name, expression, timezone, version, definition } }
 }
 

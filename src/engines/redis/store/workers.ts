@@ -5,6 +5,7 @@ import {
   type WorkerStore,
   workerRecord,
 } from '../../../queue/contract/worker-store.ts'
+import { parsed } from '../../../queue/model/parsed-json.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 
 /** The live workers, one field each. A worker that announces itself removes those that have expired. */
@@ -41,8 +42,8 @@ export class RedisWorkers implements WorkerStore {
   async #all(): Promise<readonly WorkerRecord[]> {
     const [rows] = (await this.#parts.server.all([['HVALS', 'workers']])) as [string[]]
     return rows.flatMap((text) => {
-      const { jobs, seenAt, expiresAt, ...said } = JSON.parse(text) as WorkerRecord
-      return workerRecord(JSON.stringify(said), JSON.stringify(jobs), seenAt, expiresAt)
+      const { jobs, seenAt, expiresAt, ...said } = Object(parsed(text)) as Readonly<Record<string, unknown>>
+      return workerRecord(JSON.stringify(said), JSON.stringify(jobs), seenAt as number, expiresAt as number)
     })
   }
 }

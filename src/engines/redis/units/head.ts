@@ -1,6 +1,8 @@
 import type { Envelope, UniqueUntil } from '../../../envelope/envelope.ts'
 import { type JobState, jobStates } from '../../../queue/contract/job-state.ts'
+import { parsed } from '../../../queue/model/parsed-json.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
+import { finiteOr, partsIn, textIn, textOrNull } from './stored-text.ts'
 
 /** What decides about a job, as it is stored: a line that scripts read and write, and below it what seldom changes, as JSON. */
 export interface Head {
@@ -40,39 +42,77 @@ export function stateCode(state: JobState): string {
   return String(jobStates.indexOf(state))
 }
 
+/**
+ * Always a head, also of what somebody else has written there. Counts that are none become NaN or stay below 0, so that whoever
+ * verifies the job refuses it; times that are none have come.
+ */
 export function readHead(text: string): Head {
-  const end = text.indexOf('\n')
+  const end = text.includes('\n') ? text.indexOf('\n') : text.length
   const line = text.slice(0, end).split('|')
   const [stamp = '', state, runAt, attempts, rescues, startedAt, finishedAt, leaseUntil, flags, claim = ''] = line
   const owner = line.slice(10).join('|')
-  const rest = JSON.parse(text.slice(end + 1)) as readonly unknown[]
-  const [job, queue, priority, single, group, number, createdAt, keyIndex, uniqueKey, uniqueUntil, schedule, at, sentAs] = rest
   return {
     stamp,
-    state: jobStates[Number(state)] as JobState,
-    runAt: Number(runAt),
-    attempts: Number(attempts),
-    rescues: Number(rescues),
+    state: stateOf(state),
+    runAt: timeOf(runAt) ?? 0,
+    attempts: countIn(attempts),
+    rescues: Math.max(0, countIn(rescues)),
     startedAt: timeOf(startedAt),
     finishedAt: timeOf(finishedAt),
-    leaseUntil: Number(leaseUntil),
-    flags: Number(flags),
+    leaseUntil: timeOf(leaseUntil) ?? 0,
+    flags: Math.max(0, countIn(flags) || 0),
     claim,
-    owner: owner === '' ? null : (JSON.parse(owner) as string),
-    job: job as string,
-    queue: queue as string,
-    priority: priority as number,
-    singleInstance: single === 1,
-    group: (group ?? null) as string | null,
-    number: (number ?? null) as number | null,
-    createdAt: createdAt as number,
-    keyIndex: (keyIndex ?? null) as string | null,
-    uniqueKey: (uniqueKey ?? null) as string | null,
-    uniqueUntil: (uniqueUntil ?? 'ended') as UniqueUntil,
-    schedule: (schedule ?? null) as string | null,
-    at: (at ?? null) as number | null,
-    sentAs: (sentAs ?? job) as string,
+    owner: textOrNull(parsed(owner)),
+    ...readRest(text.slice(end + 1)),
   }
+}
+
+type Rest = Pick<
+  Head,
+  | 'job'
+  | 'queue'
+  | 'priority'
+  | 'singleInstance'
+  | 'group'
+  | 'number'
+  | 'createdAt'
+  | 'keyIndex'
+  | 'uniqueKey'
+  | 'uniqueUntil'
+  | 'schedule'
+  | 'at'
+  | 'sentAs'
+>
+
+/** What seldom changes. */
+export function readRest(text: string): Rest {
+  const parts = partsIn(text)
+  const [job, queue, priority, single, group, number, createdAt, keyIndex, uniqueKey, uniqueUntil, schedule, at, sentAs] = parts
+  const isUntil = ['started', 'ended', 'ever'].includes(uniqueUntil as string) || typeof uniqueUntil === 'number'
+  return {
+    job: textIn(job),
+    queue: textIn(queue),
+    priority: finiteOr(priority, 0),
+    singleInstance: single === 1,
+    group: textOrNull(group),
+    number: finiteOr(number, null),
+    createdAt: finiteOr(createdAt, Number.NaN),
+    keyIndex: textOrNull(keyIndex),
+    uniqueKey: textOrNull(uniqueKey),
+    uniqueUntil: isUntil ? (uniqueUntil as UniqueUntil) : 'ended',
+    schedule: textOrNull(schedule),
+    at: finiteOr(at, null),
+    sentAs: textOrNull(sentAs) ?? textIn(job),
+  }
+}
+
+/** NaN where it is no whole number. */
+export function countIn(text: string | undefined): number {
+  return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+}
+
+function stateOf(code: string | undefined): JobState {
+  return (/^\d$/.test(code ?? '') ? jobStates[Number(code)] : undefined) ?? 'dead'
 }
 
 /** All of it but the stamp. `claim` is that of its last lease, where it has none now. */
@@ -144,5 +184,5 @@ export function readLane(lane: string): LaneName {
 }
 
 function timeOf(text: string | undefined): number | null {
-  return text === undefined || text === '' ? null : Number(text)
+  return text === undefined || text === '' ? null : finiteOr(Number(text), null)
 }

@@ -1,8 +1,9 @@
-import type { FailurePolicy } from '../../../envelope/envelope.ts'
+import { readEnd, readEnding } from '../../../queue/model/spoilt.ts'
 import type { EdgeList, Ending, StoredEdge, StoredLinks } from '../../../queue/rules/workflows/links.ts'
-import type { End } from '../../../queue/workflows/waiting.ts'
+import { isFailurePolicy } from '../../../queue/workflows/waiting.ts'
 import { LoadedMap } from './loaded-map.ts'
 import type { Rows } from './rows.ts'
+import { finiteOr, partsIn, textIn, textOrNull } from './stored-text.ts'
 
 /** An edge is called by who waits, and by the child's key or the job that is waited for: there is one of each. */
 export function edgeName({ waiterId, id, key }: Pick<StoredEdge, 'waiterId' | 'id' | 'key'>): string {
@@ -13,12 +14,10 @@ export function edgeText({ waiterId, id, job, key, policy, waiting, end }: Store
   return JSON.stringify([waiterId, id, job, key, policy, waiting, end, order])
 }
 
-type EdgeParts = readonly [string, string, string | null, string | null, FailurePolicy, boolean, End | null, number]
-
-/** Whom an edge waits for by what is stored of it; nobody where it was told of the end. */
+/** The job that a stored edge still waits for; null if that one has ended, or if the edge cannot be read. */
 export function edgeTarget(text: string): string | null {
-  const [, id, , , , , end] = JSON.parse(text) as EdgeParts
-  return end === null ? id : null
+  const [, id, , , , , end] = partsIn(text)
+  return end === null ? textOrNull(id) : null
 }
 
 /** An edge as it was loaded, and as it is by now. */
@@ -47,9 +46,19 @@ export class LoadedEdges {
     if (known !== undefined) return known.edge
     const text = this.#rows.field('e', name)
     if (text === null) return undefined
-    const [waiterId, id, job, key, policy, waiting, end, order] = JSON.parse(text) as EdgeParts
-    const edge: StoredEdge = { waiterId, id, job, key, policy, waiting, end }
-    this.#byName.set(name, { edge, text, order })
+    const [waiterId, id, job, key, policy, waiting, end, order] = partsIn(text)
+    if (typeof waiterId !== 'string' || typeof id !== 'string') return undefined
+    const [policyIn, endIn] = [isFailurePolicy(policy) ? policy : 'fail', readEnd(end)] as const
+    const edge = {
+      waiterId,
+      id,
+      job: textOrNull(job),
+      key: textOrNull(key),
+      policy: policyIn,
+      waiting: waiting === true,
+      end: endIn,
+    }
+    this.#byName.set(name, { edge, text, order: finiteOr(order, 0) })
     return edge
   }
 }
@@ -109,11 +118,9 @@ class LoadedChildren extends LoadedMap<string, StoredEdge> {
   }
 }
 
-type PlaceParts = readonly [string, string | null, number, number, number, string | null, Ending | null, number]
-
-/** The workflow that a job is of, by what is stored of its place. */
+/** The workflow that a stored place belongs to; empty if the place cannot be read. */
 export function placeRoot(text: string): string {
-  return (JSON.parse(text) as PlaceParts)[0]
+  return textIn(partsIn(text)[0])
 }
 
 /** A place in a workflow, and how many edges the job had when it was loaded. */
@@ -125,12 +132,22 @@ export interface LoadedPlace {
 }
 
 export function loadedPlace(text: string, waiter: string, rows: Rows, edges: LoadedEdges): LoadedPlace {
-  const [root, parent, longestWaitMs, givesUpAt, pending, doom, ending, edgeCount] = JSON.parse(text) as PlaceParts
+  const [root, parent, ...rest] = partsIn(text)
+  const [longestWaitMs, givesUpAt, pending, doom, ending, edgeCount] = rest
   const list = new LoadedEdgeList(rows, edges, waiter)
   const children = new LoadedChildren(edges, list, waiter)
-  const doomed = doom === null ? null : (edges.get(doom) ?? null)
-  const links = { root, parent, longestWaitMs, givesUpAt, pending, doom: doomed, ending, edges: list, children }
-  return { links, text, givesUpAt, edgeCount }
+  const links: StoredLinks = {
+    root: textOrNull(root) ?? waiter,
+    parent: textOrNull(parent),
+    longestWaitMs: finiteOr(longestWaitMs, 0),
+    givesUpAt: finiteOr(givesUpAt, 0),
+    pending: finiteOr(pending, 0),
+    doom: typeof doom === 'string' ? (edges.get(doom) ?? null) : null,
+    ending: ending === null || ending === undefined ? null : readEnding(JSON.stringify(ending)),
+    edges: list,
+    children,
+  }
+  return { links, text, givesUpAt: links.givesUpAt, edgeCount: finiteOr(edgeCount, 0) }
 }
 
 export function placeText(links: StoredLinks, edgeCount: number): string {

@@ -1,7 +1,9 @@
 import type { Envelope } from '../../../envelope/envelope.ts'
-import type { AttemptError } from '../../../queue/contract/failure.ts'
 import type { FinalState } from '../../../queue/contract/job-state.ts'
 import { finalStates, zeroCounts } from '../../../queue/contract/job-state.ts'
+import { readRateLog } from '../../../queue/limits/rate-window.ts'
+import { parsed } from '../../../queue/model/parsed-json.ts'
+import { soundErrors } from '../../../queue/model/spoilt.ts'
 import { type Rules, rulesOver } from '../../../queue/rules/assembly.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { Jobs, type JobsState } from '../../../queue/rules/jobs/jobs.ts'
@@ -13,24 +15,29 @@ import { type Counted, Rates } from '../../../queue/rules/limits/rates.ts'
 import type { StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
 import type { Timeline } from '../../../queue/rules/schedules/timeline.ts'
 import { Edges } from '../../../queue/rules/workflows/edges.ts'
-import type { StoredEdge, StoredLinks } from '../../../queue/rules/workflows/links.ts'
+import { newLinks, type StoredEdge, type StoredLinks } from '../../../queue/rules/workflows/links.ts'
 import { type Tree, Trees } from '../../../queue/rules/workflows/trees.ts'
-import { flag, type Head, idOf, readHead, tokenOf } from './head.ts'
+import { flag, type Head, headText, idOf, readHead, tokenOf } from './head.ts'
 import { LoadedEdges, type LoadedPlace, loadedPlace } from './loaded-links.ts'
 import { LoadedLogs } from './loaded-logs.ts'
 import { LoadedMap } from './loaded-map.ts'
 import { LoadedOccurrences, LoadedTimeline } from './loaded-timeline.ts'
 import { field, jobNeeds, type Need, range } from './needs.ts'
 import type { Rows } from './rows.ts'
+import { readSchedule } from './stored-schedule.ts'
+import { bodyIn, finiteOr, partsIn, textOrNull } from './stored-text.ts'
 
 /** A job as it was when it was loaded. */
 export interface LoadedJob {
   readonly job: StoredJob
-  readonly text: string
   readonly head: Head
   readonly envelope: Envelope
   readonly place: LoadedPlace | null
-  readonly extra: string | null
+  /** What would be written of it now. Where somebody has spoilt what is stored, it is left so until a rule changes the job. */
+  readonly headText: string
+  readonly extraText: string | null
+  /** What is stored is not what this backend writes. */
+  readonly isSpoilt: boolean
 }
 
 export interface LoadedQueueOptions {
@@ -89,12 +96,12 @@ export class LoadedQueue {
     this.holders = new LoadedMap((key) => this.#jobUnder('oh', key))
     this.keysOf = new LoadedMap((job) => textsOf(rows.field('ok', job.envelope.id)))
     this.marks = new LoadedMap((key) => markOf(key, rows.field('om', key)))
-    this.rates = new LoadedMap((scope) => parsedOr<Counted>(rows.text(`rate:${scope}`)))
+    this.rates = new LoadedMap((scope) => countedIn(rows.text(`rate:${scope}`)))
     this.byTarget = new LoadedTargets(
       (id) => this.#edgesTo(id),
       (id) => rows.range(`et:${id}`).length > 0,
     )
-    this.schedules = new LoadedMap((name) => parsedOr<StoredSchedule>(rows.field('sch', name)))
+    this.schedules = new LoadedMap((name) => readSchedule(name, rows.field('sch', name)))
     this.timelines = new LoadedMap((name) => {
       rows.want(LoadedTimeline.needs(name, tails))
       return new LoadedTimeline(name, rows, this.occurrences, tails)
@@ -200,9 +207,12 @@ export class LoadedQueue {
       keyIndex: head.keyIndex,
       sentAs: head.sentAs,
       occurrence,
-      links: place?.links ?? null,
+      // One that waits, and of which nobody knows what for, waits for nothing.
+      links: place?.links ?? (head.state === 'blocked' ? newLinks(id, null, 0) : null),
     }
-    this.loaded.set(id, { job, text, head, envelope: job.envelope, place, extra })
+    const texts = { headText: headText(job, head.claim), extraText: extraText(job) }
+    const isSpoilt = texts.headText !== text.slice(head.stamp.length + 1) || texts.extraText !== extra
+    this.loaded.set(id, { job, head, envelope: job.envelope, place, ...texts, isSpoilt })
     this.rules.jobs.adopt(job)
     return job
   }
@@ -212,7 +222,7 @@ export class LoadedQueue {
     const { rows } = this
     let body: readonly [string, string, string | null] | undefined
     const read = () => {
-      body ??= JSON.parse(rows.field('b', id) ?? '["","",null]') as readonly [string, string, string | null]
+      body ??= bodyIn(rows.field('b', id))
       return body
     }
     const { number, job, queue, priority, singleInstance, createdAt, runAt, uniqueKey, uniqueUntil, group } = head
@@ -255,13 +265,13 @@ type Extra = Pick<StoredJob, 'result' | 'seal' | 'progress' | 'reason' | 'errors
 
 function extraOf(text: string | null): Extra {
   if (text === null) return { result: null, seal: null, progress: null, reason: null, errors: [] }
-  const [result, seal, progress, reason, errors] = JSON.parse(text) as readonly unknown[]
+  const [result, seal, progress, reason, errors] = partsIn(text)
   return {
-    result: result as string | null,
-    seal: seal as string | null,
-    progress: progress as string | null,
-    reason: reason as string | null,
-    errors: errors as readonly AttemptError[],
+    result: textOrNull(result),
+    seal: textOrNull(seal),
+    progress: textOrNull(progress),
+    reason: textOrNull(reason),
+    errors: soundErrors(errors),
   }
 }
 
@@ -377,20 +387,23 @@ class ReachedLimits extends Set<string> {
 
 export function lastingOf(index: string, text: string | null): LastingKey | undefined {
   if (text === null) return undefined
-  const [jobId, expiresAt] = JSON.parse(text) as readonly [string, number | null]
-  return { index, jobId, expiresAt: expiresAt ?? Number.POSITIVE_INFINITY, slot: -1 }
+  const [jobId, expiresAt] = partsIn(text)
+  if (typeof jobId !== 'string') return undefined
+  return { index, jobId, expiresAt: finiteOr(expiresAt, Number.POSITIVE_INFINITY), slot: -1 }
 }
 
 export function markOf(key: string, text: string | null): KeptOnce | undefined {
   if (text === null) return undefined
-  const [result, seal, expiresAt] = JSON.parse(text) as readonly [string | null, string | null, number]
-  return { key, result, seal, expiresAt, slot: -1 }
+  const [result, seal, expiresAt] = partsIn(text)
+  return { key, result: textOrNull(result), seal: textOrNull(seal), expiresAt: finiteOr(expiresAt, 0), slot: -1 }
 }
 
 function textsOf(text: string | null): readonly string[] | undefined {
-  return parsedOr<readonly string[]>(text)
+  return text === null ? undefined : partsIn(text).filter((each) => typeof each === 'string')
 }
 
-function parsedOr<Value>(text: string | null): Value | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Value)
+function countedIn(text: string | null): Counted | undefined {
+  if (text === null) return undefined
+  const { log, expiresAt } = Object(parsed(text)) as Readonly<Record<string, unknown>>
+  return { log: readRateLog(JSON.stringify(log)), expiresAt: finiteOr(expiresAt, 0) }
 }

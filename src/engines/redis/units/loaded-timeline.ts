@@ -1,11 +1,11 @@
-import { type OccurrenceState, StoredOccurrence, Timeline } from '../../../queue/rules/schedules/timeline.ts'
+import { readOutcomeName, readTime } from '../../../queue/model/spoilt.ts'
+import { StoredOccurrence, Timeline } from '../../../queue/rules/schedules/timeline.ts'
 import { field, Missing, type Need, range } from './needs.ts'
 import type { Rows } from './rows.ts'
+import { finiteOr, partsIn, textIn } from './stored-text.ts'
 
 /** So many of the latest are loaded at first, and four times as many each time that more are needed. */
 const firstTail = 16
-
-type OccurrenceParts = readonly [string, number, OccurrenceState['outcome'] | null, number | null, number | null]
 
 export function occurrenceName(schedule: string, at: number): string {
   return `${schedule}\n${at}`
@@ -18,8 +18,11 @@ export function occurrenceText(occurrence: StoredOccurrence): string {
 }
 
 export function readOccurrence(schedule: string, at: number, text: string): StoredOccurrence {
-  const [jobId, storedAt, outcome, startedAt, finishedAt] = JSON.parse(text) as OccurrenceParts
-  return new StoredOccurrence({ schedule, at, jobId, storedAt, outcome: outcome ?? null, startedAt, finishedAt })
+  const [jobId, storedAt, outcome, startedAt, finishedAt] = partsIn(text)
+  return new StoredOccurrence({
+    ...{ schedule, at, jobId: textIn(jobId), storedAt: finiteOr(storedAt, at) },
+    ...{ outcome: readOutcomeName(outcome), startedAt: readTime(startedAt), finishedAt: readTime(finishedAt) },
+  })
 }
 
 /** All occurrences that a unit has met, each once. */
@@ -65,8 +68,8 @@ export class LoadedTimeline extends Timeline {
 
   constructor(schedule: string, rows: Rows, occurrences: LoadedOccurrences, tails: Map<string, number>) {
     const size = tails.get(schedule) ?? firstTail
-    const tail = rows.range(`occ:${schedule}`, -size, -1).map(Number)
-    const unended = rows.range(`ou:${schedule}`).map(Number)
+    const tail = rows.range(`occ:${schedule}`, -size, -1).map(Number).filter(Number.isFinite)
+    const unended = rows.range(`ou:${schedule}`).map(Number).filter(Number.isFinite)
     const instants = [...new Set([...unended, ...tail])].sort((a, b) => a - b)
     rows.want(instants.map((at) => field('oc', occurrenceName(schedule, at))))
     super(

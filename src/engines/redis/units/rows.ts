@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RedisServer } from '../connections/server.ts'
 import { field, jobNeeds, Missing, type Need, nameOf, range } from './needs.ts'
+import { finiteOr, partsIn } from './stored-text.ts'
 
 /** A text, nothing, or the members of a sorted set or a list. */
 type Stored = string | null | readonly string[]
@@ -130,5 +131,5 @@ export function expectation(stored: string | null): string {
 
 /** How many edges a job waits for, by what is stored of its place in a workflow. */
 function pendingOf(place: Stored | undefined): number {
-  return typeof place === 'string' ? ((JSON.parse(place) as readonly number[])[4] as number) : 0
+  return typeof place === 'string' ? finiteOr(partsIn(place)[4], 0) : 0
 }

@@ -80,9 +80,9 @@ function asLoaded({ job, head, place }: LoadedJob): StoredJob {
 
 const sealless = { identity: '', payload: '', signature: null, links: null }
 
-function hasMoved({ text, head, extra, place, envelope }: LoadedJob, job: StoredJob): boolean {
-  if (headText(job, head.claim) !== text.slice(head.stamp.length + 1)) return true
-  if (extraText(job) !== extra || envelope !== job.envelope) return true
+function hasMoved({ head, place, envelope, ...before }: LoadedJob, job: StoredJob): boolean {
+  if (headText(job, head.claim) !== before.headText) return true
+  if (extraText(job) !== before.extraText || envelope !== job.envelope) return true
   return placeOf(job, place?.edgeCount ?? 0)?.text !== place?.text
 }
 
@@ -101,7 +101,7 @@ function* change(loaded: LoadedJob, before: StoredJob, job: StoredJob, stamp: st
   const { id } = job.envelope
   yield ['S', 'h', id, `${stamp}|${headText(job, loaded.head.claim)}`]
   const extra = extraText(job)
-  if (extra !== loaded.extra) yield extra === null ? ['D', 'x', id] : ['S', 'x', id, extra]
+  if (extra !== loaded.extraText) yield extra === null ? ['D', 'x', id] : ['S', 'x', id, extra]
   if (loaded.envelope !== job.envelope) yield ['S', 'b', id, bodyText(job)]
   yield* placeWrites(job, loaded.place?.edgeCount ?? 0, loaded.place?.text)
   yield* moveBetween(before, job)

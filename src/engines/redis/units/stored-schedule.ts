@@ -1,0 +1,25 @@
+import type { StoredDefinition } from '../../../queue/contract/schedule-store.ts'
+import { parsed } from '../../../queue/model/parsed-json.ts'
+import type { StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
+import { finiteOr, textIn, textOrNull } from './stored-text.ts'
+
+/** A schedule under its name. Of one that somebody has spoilt the name is left, and whoever follows it finds nothing to verify. */
+export function readSchedule(name: string, text: string | null): StoredSchedule | undefined {
+  if (text === null) return undefined
+  const { expression, timezone, version, definition, since, paused } = Object(parsed(text)) as Readonly<Record<string, unknown>>
+  return {
+    name,
+    expression: textIn(expression),
+    timezone: textIn(timezone),
+    version: textIn(version),
+    definition: definitionIn(definition),
+    since: finiteOr(since, 0),
+    paused: paused === true,
+  }
+}
+
+function definitionIn(value: unknown): StoredDefinition | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { text, signature } = value as Readonly<Record<string, unknown>>
+  return { text: textIn(text), signature: textOrNull(signature) }
+}
