@@ -152,7 +152,7 @@ export function loadedPlace(text: string, waiter: string, rows: Rows, edges: Loa
 
 export function placeText(links: StoredLinks, edgeCount: number): string {
   const { root, parent, longestWaitMs, givesUpAt, pending, doom, ending } = links
-  const parts: PlaceParts = [
+  const parts: readonly [string, string | null, number, number, number, string | null, Ending | null, number] = [
     root,
     parent,
     longestWaitMs,
