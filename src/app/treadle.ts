@@ -17,9 +17,10 @@ import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.t
 import { addReport, emptyTally, type RunReport } from '../worker/runs/report.ts'
 import { type StartPace, startPace } from '../worker/runs/start-rates.ts'
 import type { Supervisor } from '../worker/supervisor/supervisor.ts'
+import { type BackendPlaces, defaultUrlOf, withDefaultPlace } from './config/backend-place.ts'
 import { unsetHint } from './config/config.ts'
 import { defaultUrl, Opening, type Place, type WaitOptions } from './config/opening.ts'
-import type { BackendUrls, TreadleOptions } from './config/options.ts'
+import type { TreadleOptions } from './config/options.ts'
 import { defaultBackend, homeOf, OtherBackends } from './config/other-backends.ts'
 import { Policies } from './config/policies.ts'
 import { Dispatches } from './dispatching/dispatches.ts'
@@ -74,7 +75,7 @@ export function treadle(...given: [place?: string | BackendOptions | BackendsOpt
   const folder = workingFolder()
   if (given.length === 0) return new Treadle({ url: defaultUrl, options, folder })
   if (typeof place === 'string') return new Treadle({ url: place, options, folder })
-  if (hasBackends(place)) return new Treadle({ url: defaultOf(place.backends), options: place, folder })
+  if (hasBackends(place)) return new Treadle({ url: defaultOf(place.backends), options: withDefaultPlace(place), folder })
   if (hasBackend(place)) return new Treadle({ url: defaultUrl, options: place, folder })
   const message = `A URL such as sqlite:jobs.db was expected, or { backend } or { backends }, got ${String(place)}${unsetHint(place)}`
   throw new TreadleError('BACKEND_UNKNOWN', message)
@@ -85,8 +86,8 @@ function hasBackends(place: unknown): place is BackendsOptions {
   return typeof backends === 'object' && backends !== null
 }
 
-function defaultOf(backends: BackendUrls): string {
-  const url = Object.hasOwn(backends, defaultBackend) ? backends[defaultBackend] : undefined
+function defaultOf(backends: BackendPlaces): string {
+  const url = Object.hasOwn(backends, defaultBackend) ? defaultUrlOf({ backends }) : undefined
   if (typeof url === 'string') return url
   throw new TreadleError(
     'CONFIG_INVALID',
@@ -187,6 +188,11 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   /** Where the queue is, without passwords. The default instance knows it only after it was opened. */
   get url(): string {
     return this.#opening.url
+  }
+
+  /** Where the workers of a broker share their state, without passwords; null where the queue itself keeps it. */
+  coordination(): Promise<string | null> {
+    return this.#opening.coordination()
   }
 
   /** Opens the queue now, and brings its schema up to date. Given a signal, it waits until the database can be reached. */
