@@ -7,6 +7,7 @@ import type { Middleware, RunMiddleware } from '../definition/middleware.ts'
 import { refuseUnheard, type TreadleEvents } from '../execution/events.ts'
 import { insideIsolate } from '../isolation/inside.ts'
 import type { QueueBackend } from '../queue/contract/contract.ts'
+import { coordinationMissing } from '../queue/contract/missing-coordination.ts'
 import type { JobStore } from '../queue/contract/store.ts'
 import type { Upkeep } from '../queue/contract/upkeep.ts'
 import { queueClock } from '../queue/time/queue-clock.ts'
@@ -205,7 +206,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   async store(): Promise<JobStore> {
     const { backend } = await this.#opening.use()
     if (backend.store !== undefined) return backend.store
-    throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend cannot look into its queue`)
+    throw coordinationMissing(`The ${backend.kind} backend cannot look into its queue`)
   }
 
   /** What a server needs that lets other programs use this queue. One that only shows it needs no key. */
@@ -427,6 +428,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
         return queueClock(backend, settings.clock)
       },
       keys: async () => (await this.#opening.use()).keys,
+      recordsFrom: async () => (await this.#opening.use()).backend.recordsFrom ?? 'send',
       store: () => this.store(),
       cancel: async (id) => {
         const answer = await (await this.store()).cancel(id)

@@ -119,7 +119,8 @@ async function loadFrom(path: string, onRefused: OnRefused | undefined): Promise
 
 function configWith(config: TreadleConfig, url: string | undefined, coordination: string | undefined): TreadleConfig {
   const { coordination: _, ...rest } = url === undefined ? config : withUrl(config, url)
-  const said = coordination === undefined ? coordinationAt(rest.url ?? defaultUrlOf(rest) ?? defaultUrl, config) : { coordination }
+  const said =
+    coordination === undefined ? coordinationAt(rest.url ?? defaultUrlOf(rest) ?? defaultUrl, config) : { coordination }
   return { ...rest, ...said }
 }
 

@@ -157,7 +157,12 @@ export function settingsOf(options: TreadleOptions): Settings {
   if (!Number.isSafeInteger(maxPayloadBytes) || maxPayloadBytes < 1) {
     problems.push(`maxPayloadBytes must be a whole number of at least 1, got ${maxPayloadBytes}`)
   }
-  problems.push(...partProblems(options), ...backendsProblems(options.backends), ...coordinationProblems(options.coordination), ...openTelemetryProblems(options.openTelemetry))
+  problems.push(
+    ...partProblems(options),
+    ...backendsProblems(options.backends),
+    ...coordinationProblems(options.coordination),
+    ...openTelemetryProblems(options.openTelemetry),
+  )
   const alerts = alertConfig(options.alerts, problems)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The options are invalid: ${problems.join('; ')}`)
   return Object.freeze({

@@ -9,6 +9,7 @@ import { noPayload } from '../../definition/dispatching/draft.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { RunTrace } from '../../execution/attempt/run-trace.ts'
 import type { QueueBackend, SendReceipt } from '../../queue/contract/contract.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { observedSend } from '../../telemetry/observed-calls.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
@@ -252,10 +253,7 @@ export class Sending {
   #changing(): Holders {
     const { store, kind } = this.#backend
     if (store === undefined) {
-      throw new TreadleError(
-        'CAPABILITY_MISSING',
-        `The ${kind} backend cannot change a job that waits: onConflict must be ignore`,
-      )
+      throw coordinationMissing(`The ${kind} backend cannot change a job that waits: onConflict must be ignore`)
     }
     this.#holders ??= new Holders({
       queue: {
