@@ -1,5 +1,6 @@
 import { TreadleError } from '../core/errors.ts'
 import { environmentVariable, workingFolder } from '../core/process/environment.ts'
+import { coordinationAt, defaultUrlOf } from './config/backend-place.ts'
 import type { TreadleConfig } from './config/config.ts'
 import { findConfigFile, loadConfigFile } from './config/config-file.ts'
 import { defaultUrl, type Place } from './config/opening.ts'
@@ -37,7 +38,9 @@ async function place(): Promise<Place> {
   isPlaced = true
   if (configured !== undefined) {
     const { config, folder } = configured
-    return placeOf(config, config.url ?? environmentVariable('TREADLE_URL'), folder)
+    const { coordination } = config
+    const place = placeOf(config, config.url ?? environmentVariable('TREADLE_URL'), folder)
+    return coordination === undefined ? place : { ...place, options: { ...place.options, coordination } }
   }
   const path = findConfigFile(workingFolder())
   if (path === null) return placeOf({}, environmentVariable('TREADLE_URL'), workingFolder())
@@ -50,7 +53,8 @@ async function place(): Promise<Place> {
   return placeOf(loaded.config, outerUrl ?? loaded.config.url, outerUrl === undefined ? loaded.folder : workingFolder())
 }
 
-function placeOf(config: TreadleConfig, url: string | undefined, folder: string): Place {
-  const { url: _url, jobs: _jobs, worker: _worker, ...options } = config
-  return { url: url ?? options.backends?.default ?? defaultUrl, options, folder }
+function placeOf(config: TreadleConfig, said: string | undefined, folder: string): Place {
+  const { url: _url, jobs: _jobs, worker: _worker, coordination: _coordination, ...options } = config
+  const url = said ?? defaultUrlOf(options) ?? defaultUrl
+  return { url, options: { ...options, ...coordinationAt(url, config) }, folder }
 }

@@ -9,6 +9,7 @@ import { type JobEventName, refuseUnheard, type TreadleEvents } from '../executi
 import type { JobEvents } from '../execution/job-events.ts'
 import { insideIsolate } from '../isolation/inside.ts'
 import type { QueueBackend } from '../queue/contract/contract.ts'
+import { coordinationMissing } from '../queue/contract/missing-coordination.ts'
 import type { JobStore } from '../queue/contract/store.ts'
 import type { Upkeep } from '../queue/contract/upkeep.ts'
 import { queueClock } from '../queue/time/queue-clock.ts'
@@ -19,9 +20,10 @@ import type { DaemonOptions, RunOptions, WorkOptions } from '../worker/options.t
 import { addReport, emptyTally, type RunReport } from '../worker/runs/report.ts'
 import { type StartPace, startPace } from '../worker/runs/start-rates.ts'
 import type { Supervisor } from '../worker/supervisor/supervisor.ts'
+import { type BackendPlaces, defaultUrlOf, withDefaultPlace } from './config/backend-place.ts'
 import { unsetHint } from './config/config.ts'
 import { defaultUrl, Opening, type Place, type WaitOptions } from './config/opening.ts'
-import type { BackendUrls, TreadleOptions } from './config/options.ts'
+import type { TreadleOptions } from './config/options.ts'
 import { defaultBackend, homeOf, OtherBackends } from './config/other-backends.ts'
 import { Policies } from './config/policies.ts'
 import { Dispatches } from './dispatching/dispatches.ts'
@@ -87,7 +89,7 @@ export function treadle(...given: [place?: string | BackendOptions | BackendsOpt
   const folder = workingFolder()
   if (given.length === 0) return new Treadle({ url: defaultUrl, options, folder })
   if (typeof place === 'string') return new Treadle({ url: place, options, folder })
-  if (hasBackends(place)) return new Treadle({ url: defaultOf(place.backends), options: place, folder })
+  if (hasBackends(place)) return new Treadle({ url: defaultOf(place.backends), options: withDefaultPlace(place), folder })
   if (hasBackend(place)) return new Treadle({ url: defaultUrl, options: place, folder })
   const message = `A URL such as sqlite:jobs.db was expected, or { backend } or { backends }, got ${String(place)}${unsetHint(place)}`
   throw new TreadleError('BACKEND_UNKNOWN', message)
@@ -98,8 +100,8 @@ function hasBackends(place: unknown): place is BackendsOptions {
   return typeof backends === 'object' && backends !== null
 }
 
-function defaultOf(backends: BackendUrls): string {
-  const url = Object.hasOwn(backends, defaultBackend) ? backends[defaultBackend] : undefined
+function defaultOf(backends: BackendPlaces): string {
+  const url = Object.hasOwn(backends, defaultBackend) ? defaultUrlOf({ backends }) : undefined
   if (typeof url === 'string') return url
   throw new TreadleError(
     'CONFIG_INVALID',
@@ -208,6 +210,11 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     return this.#opening.url
   }
 
+  /** Where the workers of a broker share their state, without passwords; null where the queue itself keeps it. */
+  coordination(): Promise<string | null> {
+    return this.#opening.coordination()
+  }
+
   /** Opens the queue now, and brings its schema up to date. Given a signal, it waits until the database can be reached. */
   async open({ wait }: { readonly wait?: AbortSignal } = {}): Promise<QueueBackend> {
     const opened = wait === undefined ? this.#opening.open() : this.#opening.openWhenReachable({ signal: wait })
@@ -218,7 +225,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   async store(): Promise<JobStore> {
     const { backend } = await this.#opening.use()
     if (backend.store !== undefined) return backend.store
-    throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend cannot look into its queue`)
+    throw coordinationMissing(`The ${backend.kind} backend cannot look into its queue`)
   }
 
   /** What a server needs that lets other programs use this queue. One that only shows it needs no key. */
@@ -464,6 +471,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
         return queueClock(backend, settings.clock)
       },
       keys: async () => (await this.#opening.use()).keys,
+      recordsFrom: async () => (await this.#opening.use()).backend.recordsFrom ?? 'send',
       store: () => this.store(),
       cancel: async (id) => {
         const answer = await (await this.store()).cancel(id)

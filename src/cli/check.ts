@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { hasTransactions } from '../app/config/open-backend.ts'
 import { jobs as defaultJobs } from '../app/default-instance.ts'
 import { undeliverable } from '../app/dispatching/undeliverable.ts'
 import type { Treadle } from '../app/treadle.ts'
@@ -61,7 +60,7 @@ async function checkOpened(project: Project, now: number): Promise<CheckReport> 
   const unsound = [...problems.map(({ message }) => message), ...project.jobs.problems()]
   const definitions = unsound.length === 0 ? project.jobs.definitions() : []
   const missing = unsound.length === 0 ? missingJobs(project, files.length) : []
-  const wrong = [...unsound, ...missing, ...undeliverable(definitions, project.url, hasTransactions(project.url))]
+  const wrong = [...unsound, ...missing, ...undeliverable(definitions, project.url, project.hasTransactions)]
   return {
     config: project.configPath,
     url: project.url,

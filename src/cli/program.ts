@@ -51,6 +51,7 @@ export function treadleProgram(): Command {
     .version(version, '-V, --version', 'print the version')
     .option('--config <file>', 'the config file (default: treadle.config.ts in this folder or above)')
     .option('--url <url>', 'the database, such as sqlite:treadle.db, instead of the one in the config file')
+    .option('--coordination <url>', 'the coordination store beside a broker, instead of the one in the config file')
     .option('--json', 'print data as JSON, and errors as {"error":{"code","message"}}')
     .option('--no-color', 'disable colours (NO_COLOR works too)')
     .option('--verbose', 'print the stack trace of an error')

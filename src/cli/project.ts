@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { coordinationAt, defaultUrlOf } from '../app/config/backend-place.ts'
 import type { TreadleConfig } from '../app/config/config.ts'
 import { findConfigFile, jobPaths, type LoadedConfig, loadConfigFile, type OnRefused } from '../app/config/config-file.ts'
-import { databaseFile, keyFileOf, openUpkeep } from '../app/config/open-backend.ts'
+import { databaseFile, hasTransactions, keyFileOf, openUpkeep } from '../app/config/open-backend.ts'
 import { defaultUrl } from '../app/config/opening.ts'
 import { configure, jobs } from '../app/default-instance.ts'
 import { type LoadedJobFiles, tryJobFiles } from '../app/loading/job-files.ts'
@@ -20,6 +21,7 @@ import { UsageError } from './failure.ts'
 export interface ProjectOptions {
   readonly config?: string
   readonly url?: string
+  readonly coordination?: string
 }
 
 /** The user's program: its jobs, its database and what its config says of workers. */
@@ -32,6 +34,8 @@ export interface Project {
   readonly missingFile: string | null
   /** Where the keys of a SQLite file are, unless a signing key is given; null for other databases. */
   readonly keyFile: string | null
+  /** Whether a job can end in one transaction with its own writes. */
+  readonly hasTransactions: boolean
   readonly worker: WorkOptions
   /** What was said and does not count. */
   readonly notes: readonly string[]
@@ -56,23 +60,27 @@ export async function openProject(options: ProjectOptions, folder: string, open:
   if (loaded !== null && 'instance' in loaded) return instanceProject(loaded, options, open)
   // The command line goes before the environment and that before the file; relative files begin where each of them stands.
   const outerUrl = options.url ?? environmentVariable('TREADLE_URL')
-  const said = configWith(loaded?.config ?? {}, outerUrl)
-  const config = { ...said, ...open.changes }
+  const said = configWith(loaded?.config ?? {}, outerUrl, options.coordination)
+  const { coordination, ...config } = { ...said, ...open.changes }
   const from = outerUrl === undefined ? (loaded?.folder ?? folder) : folder
-  const url = config.backend?.kind ?? config.url ?? config.backends?.default ?? defaultUrl
-  const missing = missingFile(url, from)
+  const url = config.backend?.kind ?? config.url ?? defaultUrlOf(config) ?? defaultUrl
+  const tables = typeof coordination === 'string' ? coordination : url
+  const missing = missingFile(tables, from)
   const paths = loaded === null ? [] : jobPaths(loaded)
-  setProjectModules({ config: loaded?.path ?? null, url: outerUrl ?? null, folder: from, jobs: paths })
+  const outer = { url: outerUrl ?? null, coordination: typeof coordination === 'string' ? coordination : null }
+  setProjectModules({ config: loaded?.path ?? null, ...outer, folder: from, jobs: paths })
   const { standIn } = open
   // Who makes the tables by hand is to know that they are not there.
-  const isFresh = async () => missing !== null || (said.migrate !== false && (await hasNoSchema(url, from)))
-  configure(standIn !== undefined && (await isFresh()) ? { ...config, backend: standIn() } : config, from)
+  const isFresh = async () => missing !== null || (said.migrate !== false && (await hasNoSchema(tables, from)))
+  const beside = coordination === undefined ? {} : { coordination }
+  configure(standIn !== undefined && (await isFresh()) ? { ...config, backend: standIn() } : { ...config, ...beside }, from)
   return {
     jobs,
     url: maskedUrl(url),
     configPath: loaded?.path ?? null,
     missingFile: missing,
     keyFile: keyFileFor(url, from),
+    hasTransactions: hasTransactions(tables),
     worker: config.worker ?? {},
     notes: [],
     // Job files that import `jobs` from the library define theirs in its default instance, which is why that one is used here.
@@ -109,8 +117,14 @@ async function loadFrom(path: string, onRefused: OnRefused | undefined): Promise
   }
 }
 
-function configWith(config: TreadleConfig, url: string | undefined): TreadleConfig {
-  if (url === undefined) return config
+function configWith(config: TreadleConfig, url: string | undefined, coordination: string | undefined): TreadleConfig {
+  const { coordination: _, ...rest } = url === undefined ? config : withUrl(config, url)
+  const said =
+    coordination === undefined ? coordinationAt(rest.url ?? defaultUrlOf(rest) ?? defaultUrl, config) : { coordination }
+  return { ...rest, ...said }
+}
+
+function withUrl(config: TreadleConfig, url: string): TreadleConfig {
   const { backend: _, backends: _others, ...rest } = config
   return { ...rest, url }
 }
@@ -134,22 +148,24 @@ async function hasNoSchema(url: string, folder: string): Promise<boolean> {
 
 async function instanceProject(
   loaded: LoadedInstance,
-  { url }: ProjectOptions,
+  { url, coordination }: ProjectOptions,
   { standIn, changes }: OpenOptions,
 ): Promise<Project> {
   const { instance, path, folder } = loaded
   if (url !== undefined) throw new UsageError(unusedUrl('--url', loaded))
+  if (coordination !== undefined) throw new UsageError(unusedUrl('--coordination', loaded))
   const missing = missingFile(instance.url, folder)
   if (standIn !== undefined) refuseMissing(missing)
   if (changes?.migrate === false && missing === null) await refuseOldSchema(instance)
   const paths = jobPaths(loaded)
-  setProjectModules({ config: path, url: null, folder, jobs: paths })
+  setProjectModules({ config: path, url: null, coordination: null, folder, jobs: paths })
   return {
     jobs: instance,
     url: instance.url,
     configPath: path,
     missingFile: missing,
     keyFile: keyFileFor(instance.url, folder),
+    hasTransactions: hasTransactions((await instance.coordination()) ?? instance.url),
     worker: {},
     notes: unusedUrlNotes(loaded),
     loadJobs: () => tryJobFiles(instance, paths),

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { conformanceTitles } from '../../src/testing/conformance/index.ts'
 import { beanstalkdGaps, shownElsewhere } from '../backends/beanstalkd-gaps.ts'
+import { coordinatedGaps } from '../backends/coordinated-gaps.ts'
 import { memoryGaps } from '../backends/memory-gaps.ts'
 import { redisGaps } from '../backends/redis-gaps.ts'
 
@@ -15,6 +16,7 @@ const engines: Readonly<Record<string, Gaps>> = {
   'Redis, Valkey': redisGaps,
   memory: memoryGaps,
   Beanstalkd: beanstalkdGaps,
+  'Beanstalkd with Redis beside it': { ...redisGaps, ...coordinatedGaps },
 }
 
 const groups = [...new Set(conformanceTitles.map(({ group }) => group))]

@@ -47,7 +47,9 @@ export function configProblems(value: unknown): readonly string[] {
     ...(isText(url) ? [urlProblem(url)].filter((problem) => problem !== undefined) : []),
     ...(url !== undefined && value.backend !== undefined ? ['give either url or backend, not both'] : []),
     ...(url !== undefined && value.backends !== undefined ? ['give either url or backends, not both'] : []),
-    ...(value.backends !== undefined && !isText(Object(value.backends).default) ? ['backends must name the default one'] : []),
+    ...(value.backends !== undefined && Object(value.backends).default === undefined
+      ? ['backends must name the default one']
+      : []),
     ...(jobs === undefined || isText(jobs) || isTexts(jobs)
       ? []
       : [`jobs must be a path or a list of paths, got ${nameOf(jobs)}`]),

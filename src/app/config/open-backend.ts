@@ -11,7 +11,11 @@ import { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { QueueBackend } from '../../queue/contract/contract.ts'
 import type { JobStore } from '../../queue/contract/store.ts'
 import type { OpenUpkeep } from '../../queue/contract/upkeep.ts'
+import type { CoordinationPlace } from './backend-place.ts'
 import type { Settings } from './options.ts'
+import { isBroker, schemeOf, unknownUrl } from './schemes.ts'
+
+export { hasTransactions, urlProblem } from './schemes.ts'
 
 export interface OpenedBackend {
   readonly backend: QueueBackend
@@ -26,48 +30,64 @@ const mysql = () => import('../../engines/mysql/index.ts')
 const serviceBus = () => import('../../engines/service-bus/index.ts')
 const beanstalkd = () => import('../../engines/beanstalkd/index.ts')
 const redis = () => import('../../engines/redis/index.ts')
+const coordinated = () => import('../../engines/coordinated/index.ts')
 
 /** Opens what the URL names, with the keys that its envelopes are signed with. */
 export async function openBackend(url: string, settings: Settings, folder: string = workingFolder()): Promise<OpenedBackend> {
-  const { clock, logger, migrate, keys } = settings
-  if (settings.backend !== null) return { backend: settings.backend, keys: keysFor(settings.backend.kind, settings) }
+  const { backend: given, coordination } = settings
+  if (coordination !== null && given === null && !isBroker(url)) {
+    const message = `coordination is for brokers, and ${JSON.stringify(maskedUrl(url))} keeps its own state: leave it out`
+    throw new TreadleError('CONFIG_INVALID', message)
+  }
+  const engine = given ?? (await openEngine(url, settings, folder))
+  const backend = coordination === null ? engine : await withCoordination(engine, coordination, settings, folder)
+  const file = given === null ? databaseFile(url, folder) : null
+  if (file === null) return { backend, keys: keysFor(engine.kind, settings) }
+  return { backend, keys: settings.keys ?? (await keysOfFile(keyFileOf(file), backend, settings)) }
+}
+
+async function openEngine(url: string, { clock, logger, migrate }: Settings, folder: string): Promise<QueueBackend> {
   switch (schemeOf(url)) {
     case 'memory:':
-      return { backend: openMemory({ clock }), keys }
+      return openMemory({ clock })
     case 'sync:':
-      return { backend: openSync({ clock }), keys }
-    case 'sqlite:': {
-      const path = sqlitePath(url, folder)
-      const backend = await (await sqlite()).openSqlite({ path, clock, logger, migrate })
-      return { backend, keys: keys ?? (await keysOfFile(keyFileOf(path), backend, settings)) }
-    }
+      return openSync({ clock })
+    case 'sqlite:':
+      return (await sqlite()).openSqlite({ path: sqlitePath(url, folder), clock, logger, migrate })
     case 'postgres:':
-    case 'postgresql:': {
-      const shared = keysFor('postgres', settings)
-      return { backend: await (await postgres()).openPostgres({ url, clock, logger, migrate }), keys: shared }
-    }
+    case 'postgresql:':
+      return (await postgres()).openPostgres({ url, clock, logger, migrate })
     case 'mysql:':
-    case 'mariadb:': {
-      const shared = keysFor('mysql', settings)
-      return { backend: await (await mysql()).openMysql({ url, clock, logger, migrate }), keys: shared }
-    }
-    case 'servicebus:': {
-      const shared = keysFor('service-bus', settings)
-      return { backend: await (await serviceBus()).openServiceBus({ url, clock, logger }), keys: shared }
-    }
-    case 'beanstalkd:': {
-      const shared = keysFor('beanstalkd', settings)
-      return { backend: await (await beanstalkd()).openBeanstalkd({ url, clock, logger }), keys: shared }
-    }
+    case 'mariadb:':
+      return (await mysql()).openMysql({ url, clock, logger, migrate })
+    case 'servicebus:':
+      return (await serviceBus()).openServiceBus({ url, clock, logger })
+    case 'beanstalkd:':
+      return (await beanstalkd()).openBeanstalkd({ url, clock, logger })
     case 'redis:':
     case 'rediss:':
     case 'valkey:':
-    case 'valkeys:': {
-      const shared = keysFor('redis', settings)
-      return { backend: await (await redis()).openRedis({ url, clock, logger }), keys: shared }
-    }
+    case 'valkeys:':
+      return (await redis()).openRedis({ url, clock, logger })
     default:
       throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))
+  }
+}
+
+/** Where that fails, the broker is let go again. */
+async function withCoordination(
+  broker: QueueBackend,
+  place: CoordinationPlace,
+  settings: Settings,
+  folder: string,
+): Promise<QueueBackend> {
+  try {
+    const store = typeof place === 'string' ? await openEngine(place, settings, folder) : place
+    const { clock, logger } = settings
+    return (await coordinated()).openCoordinated({ broker, store, clock, logger })
+  } catch (thrown) {
+    if (settings.backend === null) await broker[Symbol.asyncDispose]()
+    throw thrown
   }
 }
 
@@ -95,29 +115,6 @@ export async function openUpkeep(url: string, folder: string = workingFolder()):
     default:
       throw new TreadleError('BACKEND_UNKNOWN', unknownUrl(url))
   }
-}
-
-function schemeOf(url: string): string {
-  return url.slice(0, url.indexOf(':') + 1)
-}
-
-/** Why no backend would open this URL, or undefined when one would try. */
-export function urlProblem(url: string): string | undefined {
-  return schemes.some((scheme) => url.startsWith(scheme)) ? undefined : unknownUrl(url)
-}
-
-/** Whether a job can end in one transaction with its own writes there. */
-export function hasTransactions(url: string): boolean {
-  return ![...inMemory, ...brokers, ...redisSchemes].includes(schemeOf(url))
-}
-
-const inMemory = ['memory:', 'sync:']
-const brokers = ['beanstalkd:', 'servicebus:']
-const redisSchemes = ['redis:', 'rediss:', 'valkey:', 'valkeys:']
-const schemes = [...inMemory, ...brokers, ...redisSchemes, 'sqlite:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:']
-
-function unknownUrl(url: string): string {
-  return `No backend opens ${JSON.stringify(maskedUrl(url))}. Known: sqlite:FILE, postgres://…, mysql://…, redis://…, beanstalkd://…, servicebus:…, memory:, sync:`
 }
 
 /** Whoever can write to a shared queue could have anything run: without a key it can only be looked at, unless that is said. */

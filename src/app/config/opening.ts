@@ -70,6 +70,12 @@ export class Opening {
     return maskedUrl(this.#url)
   }
 
+  /** Where its workers share their state, without passwords; null where the queue itself keeps it. */
+  async coordination(): Promise<string | null> {
+    const { coordination = null } = (await this.#place()).options
+    return typeof coordination === 'string' ? maskedUrl(coordination) : (coordination?.kind ?? null)
+  }
+
   get logger(): Logger {
     return this.#opened?.settings.logger ?? this.#logger
   }
@@ -118,9 +124,11 @@ export class Opening {
   /** Looking after the database without opening the queue in it; null where there is none. It is closed with the rest. */
   async upkeep(): Promise<Upkeep | null> {
     const { url, options, folder } = await this.#place()
-    const backend = options.backend ?? this.opened?.backend
+    const { coordination } = options
+    if (typeof coordination === 'object') return coordination.upkeep ?? null
+    const backend = this.opened?.backend ?? (coordination === undefined ? options.backend : undefined)
     if (backend !== undefined) return backend.upkeep ?? null
-    this.#upkeep ??= openUpkeep(url, folder)
+    this.#upkeep ??= openUpkeep(coordination ?? url, folder)
     return this.#upkeep
   }
 

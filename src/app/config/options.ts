@@ -14,6 +14,7 @@ import { parseZone } from '../../scheduling/calendar/zone.ts'
 import type { LogSettings } from '../../worker/runs/job-logs.ts'
 import { type AlertConfig, type AlertOptions, alertConfig } from '../alerts/alert-options.ts'
 import { type QueueOptions, queueLimitsOf } from '../workers/queue-limits.ts'
+import { type BackendPlaces, type CoordinationPlace, coordinationProblems, placeProblems } from './backend-place.ts'
 import { defaultFields, type JobDefaults } from './defaults.ts'
 import { type LogOptions, logSettings } from './log-options.ts'
 
@@ -67,8 +68,13 @@ export interface TreadleOptions {
   readonly openTelemetry?: boolean | OpenTelemetryOptions
   /** An open backend, in place of a URL. */
   readonly backend?: QueueBackend
-  /** Several backends, by their names: the URL of each. The one called `default` keeps whatever names no other. */
-  readonly backends?: BackendUrls
+  /** Several backends, by their names: the URL of each, or `{ url, coordination }`. The one called `default` keeps whatever names no other. */
+  readonly backends?: BackendPlaces
+  /**
+   * Beside a broker (`beanstalkd:`, `servicebus:`): the database in which its workers share what a broker cannot keep, as a URL or as
+   * an open backend. With it there are limits, keys, schedules, workflows and records of jobs. Of several backends, for the default one.
+   */
+  readonly coordination?: CoordinationPlace
 }
 
 /** Options of the OpenTelemetry traces and metrics. */
@@ -77,8 +83,6 @@ export interface OpenTelemetryOptions {
   /** 'always' traces jobs too that were dispatched without a trace, such as those of programs that collect none. */
   readonly traces?: boolean | 'always'
 }
-
-export type BackendUrls = Readonly<Record<string, string>>
 
 export type Unsigned = boolean | 'accept'
 
@@ -102,6 +106,7 @@ export interface Settings {
   readonly openTelemetry: Required<OpenTelemetryOptions>
   readonly alerts: AlertConfig | null
   readonly backend: QueueBackend | null
+  readonly coordination: CoordinationPlace | null
 }
 
 // Written as a record, so that the compiler asks for an entry when an option is added.
@@ -126,6 +131,7 @@ const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
   alerts: true,
   backend: true,
   backends: true,
+  coordination: true,
 }
 
 export const treadleOptionNames: readonly string[] = Object.keys(optionNames)
@@ -151,7 +157,12 @@ export function settingsOf(options: TreadleOptions): Settings {
   if (!Number.isSafeInteger(maxPayloadBytes) || maxPayloadBytes < 1) {
     problems.push(`maxPayloadBytes must be a whole number of at least 1, got ${maxPayloadBytes}`)
   }
-  problems.push(...partProblems(options), ...backendsProblems(options.backends), ...openTelemetryProblems(options.openTelemetry))
+  problems.push(
+    ...partProblems(options),
+    ...backendsProblems(options.backends),
+    ...coordinationProblems(options.coordination),
+    ...openTelemetryProblems(options.openTelemetry),
+  )
   const alerts = alertConfig(options.alerts, problems)
   if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The options are invalid: ${problems.join('; ')}`)
   return Object.freeze({
@@ -173,6 +184,7 @@ export function settingsOf(options: TreadleOptions): Settings {
     alerts,
     openTelemetry: openTelemetryOf(options.openTelemetry ?? false),
     backend: options.backend ?? null,
+    coordination: options.coordination ?? null,
   })
 }
 
@@ -308,9 +320,8 @@ function backendsProblems(backends: unknown): readonly string[] {
   if (typeof backends !== 'object' || backends === null || Array.isArray(backends)) {
     return ["backends must be an object such as { default: 'postgres://…', fast: 'sqlite:fast.db' }"]
   }
-  return Object.entries(backends).flatMap(([name, url]) => {
+  return Object.entries(backends).flatMap(([name, place]) => {
     const problem = backendNameProblem(name)
-    const isUrl = typeof url === 'string' && url !== ''
-    return [...(problem === undefined ? [] : [`backends: ${problem}`]), ...(isUrl ? [] : [`backends.${name} must be a URL`])]
+    return [...(problem === undefined ? [] : [`backends: ${problem}`]), ...placeProblems(place, `backends.${name}`)]
   })
 }

@@ -1,5 +1,6 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
+import { placeOfBackend } from './backend-place.ts'
 import type { Place } from './opening.ts'
 
 export const defaultBackend = 'default'
@@ -38,12 +39,13 @@ export class OtherBackends<Member> {
   async named(name: string): Promise<Member | undefined> {
     if (name === defaultBackend) return undefined
     const { options, folder } = await this.#place()
-    const { backends = {}, backend: _, ...rest } = options
-    const url = Object.hasOwn(backends, name) ? backends[name] : undefined
-    if (url === undefined) throw unknownBackend(name, Object.keys(backends))
+    const { backends = {}, backend: _, coordination: _defaults, ...rest } = options
+    const place = Object.hasOwn(backends, name) ? backends[name] : undefined
+    if (place === undefined) throw unknownBackend(name, Object.keys(backends))
     let member = this.#members.get(name)
     if (member === undefined) {
-      member = this.#create(name, { url, options: rest, folder })
+      const { url, ...beside } = placeOfBackend(place)
+      member = this.#create(name, { url, options: { ...rest, ...beside }, folder })
       this.#members.set(name, member)
     }
     return member

@@ -10,6 +10,7 @@ import type { Registry } from '../../definition/registry.ts'
 import type { ChildRequest } from '../../execution/attempt/run-links.ts'
 import { insideIsolate } from '../../isolation/inside.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import type { Opened, Opening } from '../config/opening.ts'
 import { homeOf } from '../config/other-backends.ts'
 import { RunHandle, type RunHandleDeps } from '../handles/run-handle.ts'
@@ -178,7 +179,7 @@ export class Dispatches implements Dispatcher {
 
   async #dispatchWorkflowHere({ root, jobs }: MadeJobs, options: JoinOptions): Promise<SentWorkflow> {
     const { backend, sending } = this.#atHand() ?? (await this.opened())
-    if (backend.store === undefined) throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend has no workflows`)
+    if (backend.store === undefined) throw coordinationMissing(`The ${backend.kind} backend has no workflows`)
     const runs = await sentThroughMiddleware(jobs, async (changed) => {
       for (const job of changed) refuseOwnTransaction(job)
       const isJoined = 'in' in options

@@ -10,6 +10,7 @@ import type { Envelope } from '../../envelope/envelope.ts'
 import type { RunTrace } from '../../execution/attempt/run-trace.ts'
 import { announcedSend, emitDispatched, type JobEvents } from '../../execution/job-events.ts'
 import type { QueueBackend, SendReceipt } from '../../queue/contract/contract.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { observedSend } from '../../telemetry/observed-calls.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
@@ -257,10 +258,7 @@ export class Sending {
   #changing(): Holders {
     const { store, kind } = this.#backend
     if (store === undefined) {
-      throw new TreadleError(
-        'CAPABILITY_MISSING',
-        `The ${kind} backend cannot change a job that waits: onConflict must be ignore`,
-      )
+      throw coordinationMissing(`The ${kind} backend cannot change a job that waits: onConflict must be ignore`)
     }
     this.#holders ??= new Holders({
       queue: {

@@ -2,6 +2,7 @@ import { TreadleError } from '../../core/errors.ts'
 import { isAmong } from '../../core/text/name-pattern.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { QueueBackend, QueueLimits } from '../../queue/contract/contract.ts'
+import { addCoordination } from '../../queue/contract/missing-coordination.ts'
 import type { WrittenPayload } from './sealing.ts'
 
 /** Told when a worker starts, and not by the first job at night. `only` are the jobs that the worker is for; null is all. */
@@ -65,12 +66,9 @@ function uncoordinated(definition: JobDefinition, kind: string): readonly string
 }
 
 function needs({ job }: JobDefinition, what: string, kind: string): string {
-  return `Job "${job}" has ${what}, which needs a state that all workers share, and ${kind} has none. ${advice} .backend('NAME')`
+  return `Job "${job}" has ${what}, which needs a state that all workers share, and ${kind} has none. ${addCoordination}`
 }
 
-const advice =
-  "Keep such jobs in a database beside it: treadle({ backends: { default: …, NAME: 'sqlite:jobs.db' } }), and define them with"
-
 function unlimitedQueues(queueLimits: readonly QueueLimits[], kind: string): readonly string[] {
-  return queueLimits.map(({ queue }) => `The queue "${queue}" has limits, which ${kind} cannot keep: leave them out of queues`)
+  return queueLimits.map(({ queue }) => `The queue "${queue}" has limits, which ${kind} cannot keep. ${addCoordination}`)
 }

@@ -22,6 +22,7 @@ export function locatedHandles(id: string, backends: () => Promise<readonly Sear
     keys: async () => (await at()).keys(),
     clock: async () => (await at()).clock(),
     queueClock: async () => (await at()).queueClock(),
+    recordsFrom: async () => (await at()).recordsFrom(),
     store: async () => (await at()).store(),
     cancel: async (asked) => (await at()).cancel(asked),
     cancelTree: async (asked) => (await at()).cancelTree(asked),

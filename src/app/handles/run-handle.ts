@@ -22,6 +22,8 @@ export interface RunHandleDeps {
   clock(): Promise<Clock>
   /** What the queue's times are compared with. */
   queueClock(): Promise<Clock>
+  /** From when on `store` knows a job. */
+  recordsFrom(): Promise<'send' | 'claim'>
   store(): Promise<JobStore>
   cancel(id: string): Promise<Awaited<ReturnType<JobStore['cancel']>>>
   cancelTree(id: string): Promise<TreeCancellation>
@@ -57,15 +59,16 @@ export class RunHandle implements Run<never> {
     const clock = await this.#deps.clock()
     const record = await waitUntilOver(
       {
-        look: () => this.#look(),
-        isOver: (seen) => ('tree' in seen ? seen.tree.done === 1 : isFinal(seen.state)),
+        look: () => this.#lookFromClaim(),
+        isOver,
         rest: (_, longestMs, signal) => this.#deps.ended(this.id, clock, longestMs, signal),
         late: (seen) =>
-          `${nameOf(seen, this.job)} (${this.id}) is ${seen?.state ?? 'in a state that is not known'} and did not end`,
+          `${nameOf(seen, this.job)} (${this.id}) is ${seen === null ? 'not claimed yet' : (seen?.state ?? 'in a state that is not known')} and did not end`,
       },
       clock,
       options,
     )
+    if (record === null) throw this.#missing()
     const keys = await this.#deps.keys()
     if (!('tree' in record)) return resultOf(record, keys)
     refuseFailedWorkflow(record)
@@ -115,14 +118,32 @@ export class RunHandle implements Run<never> {
   async #look(): Promise<JobRecord | WholeWorkflow> {
     const store = await this.#deps.store()
     const found = (await store.get(this.id)) ?? (await findWorkflow(this.id, store))
-    if (found === null) throw this.#missing()
-    return found
+    if (found !== null) return found
+    const hint =
+      (await this.#deps.recordsFrom()) === 'claim' ? ' A job that the broker carries is known from its first claim on.' : ''
+    throw this.#missing(hint)
   }
 
-  #missing(): TreadleError {
-    const message = `There is no job and no workflow ${this.id}. It never existed, or its retention period has passed (see the option keep).`
-    return new TreadleError('RUN_NOT_FOUND', message)
+  /** Nothing where the job was sent and may not have been claimed: then it is not known yet. */
+  async #lookFromClaim(): Promise<JobRecord | WholeWorkflow | null> {
+    try {
+      return await this.#look()
+    } catch (thrown) {
+      const isMissing = thrown instanceof TreadleError && thrown.code === 'RUN_NOT_FOUND'
+      if (isMissing && this.created && (await this.#deps.recordsFrom()) === 'claim') return null
+      throw thrown
+    }
   }
+
+  #missing(hint = ''): TreadleError {
+    const message = `There is no job and no workflow ${this.id}. It never existed, or its retention period has passed (see the option keep).`
+    return new TreadleError('RUN_NOT_FOUND', message + hint)
+  }
+}
+
+function isOver(seen: JobRecord | WholeWorkflow | null): boolean {
+  if (seen === null) return false
+  return 'tree' in seen ? seen.tree.done === 1 : isFinal(seen.state)
 }
 
 /** A success without a result is signed only where somebody waits for it, or every end is. What no worker has ever had is none. */
@@ -139,8 +160,8 @@ function hasResult({ state, result }: JobRecord): boolean {
   return state === 'succeeded' || (state === 'skipped' && result !== null)
 }
 
-function nameOf(seen: JobRecord | WholeWorkflow | undefined, job: string): string {
-  return seen !== undefined && 'tree' in seen ? 'Workflow' : `Job "${seen?.job ?? job}"`
+function nameOf(seen: JobRecord | WholeWorkflow | null | undefined, job: string): string {
+  return seen != null && 'tree' in seen ? 'Workflow' : `Job "${seen?.job ?? job}"`
 }
 
 function instantOf(when: Instant | Duration, now: number): number {

@@ -14,15 +14,18 @@ export async function loadIsolateModules(modules: IsolateModules): Promise<void>
   else await (isTypeScript(modules.path) ? loadModule(modules.path) : importModule(modules.path))
 }
 
-async function loadProject({ config, url, folder, jobs: paths }: IsolateModules & { readonly kind: 'project' }): Promise<void> {
-  await loadJobFiles(await projectJobs(config, url, folder), paths)
+type ProjectModules = IsolateModules & { readonly kind: 'project' }
+
+async function loadProject(modules: ProjectModules): Promise<void> {
+  await loadJobFiles(await projectJobs(modules), modules.jobs)
 }
 
-async function projectJobs(path: string | null, url: string | null, folder: string): Promise<JobTarget> {
+async function projectJobs({ config: path, url, coordination, folder }: ProjectModules): Promise<JobTarget> {
   const loaded = path === null ? null : await inFolder(folder, () => loadConfigFile(path))
   if (loaded !== null && 'instance' in loaded) return loaded.instance
-  const { backend, ...config } = loaded?.config ?? {}
-  configure(url === null ? { ...config, ...(backend && { backend }) } : { ...config, url }, folder)
+  const { backend, coordination: said, ...config } = loaded?.config ?? {}
+  const own = { ...(backend && { backend }), ...(said && { coordination: said }) }
+  configure({ ...config, ...(url === null ? own : { url }), ...(coordination !== null && { coordination }) }, folder)
   return jobs
 }
 

@@ -9,6 +9,7 @@ import { jobNameProblem } from '../../definition/names.ts'
 import { parseRecurrence, scheduleOf, storedKey, storedName } from '../../definition/recurrence.ts'
 import type { Registry } from '../../definition/registry.ts'
 import { sealSchedule } from '../../envelope/schedule-seal.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import type { ScheduleRecord, ScheduleStore } from '../../queue/contract/schedule-store.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { type DryRun, dryRun } from '../../worker/scheduler/dry-run.ts'
@@ -261,5 +262,5 @@ function storedNameOf(key: string): string {
 
 function storeOf({ backend }: Opened): ScheduleStore {
   if (backend.store !== undefined) return backend.store.schedules
-  throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend cannot keep schedules`)
+  throw coordinationMissing(`The ${backend.kind} backend cannot keep schedules`)
 }

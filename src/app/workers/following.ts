@@ -1,9 +1,9 @@
-import { TreadleError } from '../../core/errors.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { Registry } from '../../definition/registry.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { JobEvents } from '../../execution/job-events.ts'
 import type { Coordination, LockHolder, QueueBackend } from '../../queue/contract/contract.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import { occurrencePace, tickPace } from '../../worker/scheduler/pace.ts'
 import type { SealOccurrence } from '../../worker/scheduler/schedule-pass.ts'
@@ -29,7 +29,7 @@ export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps
   if (config === null) return undefined
   if (backend.store === undefined) {
     if (!registry.definitions().some(({ fields }) => fields.schedule !== null)) return undefined
-    throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend cannot keep schedules`)
+    throw coordinationMissing(`The ${backend.kind} backend cannot keep schedules`)
   }
   const { clock, logger, environment } = settings
   const pace = config.tickMs === null ? occurrencePace : tickPace(config.tickMs)
@@ -60,7 +60,7 @@ function lockOf({ coordination, kind }: QueueBackend, holder: LockHolder, clock:
 
 function sharing(coordination: Coordination | undefined, kind: string): Coordination {
   if (coordination !== undefined) return coordination
-  throw new TreadleError('CAPABILITY_MISSING', `The ${kind} backend has no locks: a single scheduler is not possible on it`)
+  throw coordinationMissing(`The ${kind} backend has no locks: a single scheduler is not possible on it`)
 }
 
 /** A repeat goes on when its run has ended: the scheduler of the program that ended it looks at once. */

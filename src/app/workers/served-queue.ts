@@ -3,6 +3,7 @@ import type { Registry } from '../../definition/registry.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import type { JobEvents } from '../../execution/job-events.ts'
 import type { QueueBackend, WholeBackend } from '../../queue/contract/contract.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import type { Observers } from '../../telemetry/observer.ts'
 import type { Settings } from '../config/options.ts'
 import type { ServedEventsOptions } from '../observing/events/event-options.ts'
@@ -23,5 +24,6 @@ export interface ServedQueue {
 
 export function refuseUnserved(backend: QueueBackend): asserts backend is WholeBackend {
   if (backend.kind !== 'sync' && backend.store !== undefined && backend.coordination !== undefined) return
-  throw new TreadleError('CAPABILITY_MISSING', `The ${backend.kind} backend cannot be served: it has no jobs to look into`)
+  const problem = `The ${backend.kind} backend cannot be served: it has no jobs to look into`
+  throw backend.kind === 'sync' ? new TreadleError('CAPABILITY_MISSING', problem) : coordinationMissing(problem)
 }

@@ -2,6 +2,7 @@ import { messageOf, TreadleError } from '../../core/errors.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import { messageText, newMessage } from '../broker/message.ts'
 import { put, tooBig } from './commands.ts'
 import { priOf, secondsOf } from './copies.ts'
@@ -45,7 +46,7 @@ export class Sending {
 
   /** A job that is too large is refused before anything is stored. */
   #parcel(envelope: Envelope): Parcel {
-    if (envelope.links !== null) throw new TreadleError('CAPABILITY_MISSING', noWorkflows)
+    if (envelope.links !== null) throw coordinationMissing('Beanstalkd cannot keep jobs that wait for others')
     const { names, clock, maxJobSize } = this.#deps
     const message = newMessage(envelope)
     const text = messageText(message)
@@ -69,9 +70,6 @@ export class Sending {
     throw incomplete(failed.reason, stored.filter(({ status }) => status === 'fulfilled').length, parcels.length)
   }
 }
-
-const noWorkflows =
-  'Beanstalkd cannot keep jobs that wait for others: workflows need a queue in a database, such as sqlite:FILE or postgres://…'
 
 /** Of a put whose answer never came nobody knows whether it was carried out: what is sent again may be there twice. */
 function incomplete(reason: unknown, stored: number, all: number): unknown {

@@ -1,6 +1,6 @@
-import { TreadleError } from '../../core/errors.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { ClaimRules } from '../../queue/contract/limits.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 
 /** What a job asks for that only a queue can keep which knows all jobs. Told when it is sent, before anything is stored. */
 export function refuseUnsupportedJobs(envelopes: readonly Envelope[], uniqueKeys: 'refused' | 'carried'): void {
@@ -23,7 +23,6 @@ function hasLimits(limits: { readonly concurrency: number | null; readonly rate:
   return limits != null && (limits.concurrency !== null || limits.rate !== null)
 }
 
-function missing(what: string, part: string): TreadleError {
-  const message = `${what}, and the service-bus backend has no ${part}: use a queue in a database for it (sqlite:, postgres: or mysql:), or do without.`
-  return new TreadleError('CAPABILITY_MISSING', message)
+function missing(what: string, part: string): Error {
+  return coordinationMissing(`${what}, and the service-bus backend has no ${part}`)
 }

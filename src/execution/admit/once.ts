@@ -1,10 +1,11 @@
-import { messageOf, TreadleError } from '../../core/errors.ts'
+import { messageOf } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { Identity } from '../../envelope/envelope.ts'
 import type { KeyRing } from '../../envelope/keys/key-ring.ts'
 import { type OpenedOnce, openOnce } from '../../envelope/result-seal.ts'
 import type { Coordination, OnceClaim, OnceMark } from '../../queue/contract/contract.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import type { Outcome } from '../end/outcome.ts'
 
 export interface OnceDeps {
@@ -54,7 +55,7 @@ async function claimOnce(
   { coordination, services }: OnceDeps,
 ): Promise<OnceClaim | { readonly kind: 'unknown' }> {
   if (coordination === undefined) {
-    throw new TreadleError('CAPABILITY_MISSING', 'Idempotency keys need a backend that workers can share state in')
+    throw coordinationMissing('Idempotency keys need a backend that workers can share state in')
   }
   try {
     return await coordination.claimOnce(key, jobId)

@@ -1,8 +1,8 @@
-import { TreadleError } from '../../core/errors.ts'
 import { dispatchOptions } from '../../definition/dispatching/dispatch-options.ts'
 import { noPayload } from '../../definition/dispatching/draft.ts'
 import type { Run } from '../../definition/dispatching/run.ts'
 import type { ChildOptions, ChildOutcome, LinkOutcome } from '../../definition/dispatching/workflow.ts'
+import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 import type { JobLink } from '../../queue/contract/store.ts'
 import type { Waiter } from '../admit/handed-on.ts'
 import type { ActiveRun } from './active-run.ts'
@@ -64,7 +64,7 @@ export class RunLinks {
 
   async #links(kind: JobLink['kind']): Promise<readonly JobLink[]> {
     const links = await this.#services.links(this.#run.lease.envelope)
-    if (links === undefined) throw new TreadleError('CAPABILITY_MISSING', 'Workflows need a backend that can look into its queue')
+    if (links === undefined) throw coordinationMissing('Workflows need a backend that can look into its queue')
     return links.filter((link) => link.kind === kind)
   }
 }

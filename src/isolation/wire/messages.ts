@@ -10,6 +10,7 @@ export type IsolateModules =
       readonly config: string | null
       /** Goes before what the config says; null where it says it. */
       readonly url: string | null
+      readonly coordination: string | null
       /** Where relative files begin. */
       readonly folder: string
       readonly jobs: readonly string[]

@@ -85,10 +85,10 @@ function runMessage(program: string, context: ContextData): ToIsolate & { readon
 
 function isModules(value: unknown): value is IsolateModules {
   if (typeof value !== 'object' || value === null) return false
-  const { kind, path, config, url, folder, jobs } = value as Fields
+  const { kind, path, config, url, coordination, folder, jobs } = value as Fields
   if (kind === 'module') return isText(path)
   const areTexts = Array.isArray(jobs) && jobs.every(isText)
-  return kind === 'project' && isTextOrNull(config) && isTextOrNull(url) && isText(folder) && areTexts
+  return kind === 'project' && [config, url, coordination].every(isTextOrNull) && isText(folder) && areTexts
 }
 
 function isText(value: unknown): value is string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { TreadleError } from '../../../core/errors.ts'
 import type { Coordination } from '../../../queue/contract/contract.ts'
+import { coordinationMissing } from '../../../queue/contract/missing-coordination.ts'
 import { lockedText, releaseLockOf, schedulerLockHolder } from '../../../worker/scheduler/scheduler-lock.ts'
 import { examples } from '../../examples.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -41,5 +41,5 @@ export function addUnlock(program: Command): void {
 
 function coordinationOf({ coordination, kind }: { readonly coordination?: Coordination; readonly kind: string }): Coordination {
   if (coordination !== undefined) return coordination
-  throw new TreadleError('CAPABILITY_MISSING', `The ${kind} backend has no locks`)
+  throw coordinationMissing(`The ${kind} backend has no locks`)
 }

@@ -1,0 +1,37 @@
+import { maskedUrl } from '../../core/text/masking.ts'
+
+export function schemeOf(url: string): string {
+  return url.slice(0, url.indexOf(':') + 1)
+}
+
+/** Why no backend would open this URL, or undefined when one would try. */
+export function urlProblem(url: string): string | undefined {
+  return schemes.some((scheme) => url.startsWith(scheme)) ? undefined : unknownUrl(url)
+}
+
+/** Whether a job can end in one transaction with its own writes there. */
+export function hasTransactions(url: string): boolean {
+  return ![...inMemory, ...brokers, ...redisSchemes].includes(schemeOf(url))
+}
+
+/** Whether it names a broker, which keeps no state that workers could share. */
+export function isBroker(url: string): boolean {
+  return brokers.includes(schemeOf(url))
+}
+
+/** Why workers of a broker cannot share their state there. */
+export function coordinationProblem(url: string): string | undefined {
+  const scheme = schemeOf(url)
+  if (brokers.includes(scheme)) return `${scheme}… is a broker itself`
+  if (inMemory.includes(scheme)) return `${scheme} is lost with the program, and the jobs in it would be, too`
+  return urlProblem(url)
+}
+
+const inMemory = ['memory:', 'sync:']
+const brokers = ['beanstalkd:', 'servicebus:']
+const redisSchemes = ['redis:', 'rediss:', 'valkey:', 'valkeys:']
+const schemes = [...inMemory, ...brokers, ...redisSchemes, 'sqlite:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:']
+
+export function unknownUrl(url: string): string {
+  return `No backend opens ${JSON.stringify(maskedUrl(url))}. Known: sqlite:FILE, postgres://…, mysql://…, redis://…, beanstalkd://…, servicebus:…, memory:, sync:`
+}
