@@ -1,5 +1,6 @@
 // What `treadle/client` is in a browser: the client of the HTTP API. The one of the TCP protocol needs sockets.
 export type { DeadFilter, Purged, PurgeRequest, Replayed, ReplayRequest } from './api/dead-shapes.ts'
+export type { ServerEvent } from './api/event-shapes.ts'
 export type { Created, Job, JobChange, JobFilter, JobLog, JobPage, JobState, JobSummary, NewJob, Why } from './api/job-shapes.ts'
 export type {
   Extended,
@@ -15,6 +16,7 @@ export type { Problem, ProblemKind } from './api/problem.ts'
 export type { Queues, Stats, Workers } from './api/queue-shapes.ts'
 export type { NewSchedule, NextRuns, Schedule } from './api/schedule-shapes.ts'
 export type { CallOptions, ClientOptions } from './calling.ts'
+export type { FollowOptions } from './event-calls.ts'
 export { TreadleClient, treadleClient } from './http-client.ts'
 export type { CreateOptions } from './job-calls.ts'
 export type { RemoteHandlers, RemoteWorkOptions } from './remote-options.ts'

@@ -75,6 +75,35 @@ export class Calls {
     return (await this.#ask(address, init, signal, this.#timeoutMs + patienceMs)) as ResultOf<Operations[Name]>
   }
 
+  /** The answer as it comes, after its head. A server that says nothing at all for `timeout` is not there. */
+  async open(
+    name: OperationName,
+    { query = {}, headers, signal }: { readonly query?: object; readonly headers?: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+  ): Promise<ReadableStream<Uint8Array>> {
+    const { method, path } = operations[name]
+    const late = new AbortController()
+    const timer = this.clock.timer(this.#timeoutMs, () => late.abort(), { unref: true })
+    const ending = AbortSignal.any([signal, late.signal])
+    try {
+      const response = await this.#fetch(`${this.#base}${path}${queryText(query)}`, {
+        method,
+        headers: { ...this.#headers, ...headers },
+        signal: ending,
+      })
+      const type = response.headers.get('content-type') ?? ''
+      if (response.status === 200 && type.startsWith('text/event-stream') && response.body !== null) return response.body
+      answerOf(response.status, type, await response.text())
+      throw new TreadleError('SERVER_UNREACHABLE', `What answered is no job server: ${type || 'without a content type'}`)
+    } catch (thrown) {
+      if (thrown instanceof TreadleError) throw thrown
+      signal.throwIfAborted()
+      const why = late.signal.aborted ? `no answer in ${this.#timeoutMs} ms` : messageOf((thrown as Error).cause ?? thrown)
+      throw new TreadleError('SERVER_UNREACHABLE', `The job server at ${this.#base} cannot be reached: ${why}`, { cause: thrown })
+    } finally {
+      timer.cancel()
+    }
+  }
+
   /** Until all of the answer is there. */
   async #ask(address: string, init: RequestInit, signal: AbortSignal | undefined, timeoutMs: number): Promise<unknown> {
     signal?.throwIfAborted()

@@ -1,5 +1,7 @@
+import type { ServerEvent } from './api/event-shapes.ts'
 import type { Stats, Workers } from './api/queue-shapes.ts'
 import { type CallOptions, Calls, type ClientOptions } from './calling.ts'
+import { type FollowOptions, followEvents } from './event-calls.ts'
 import { JobCalls } from './job-calls.ts'
 import { LeaseCalls } from './lease-calls.ts'
 import { DeadCalls, QueueCalls, ScheduleCalls } from './operating-calls.ts'
@@ -35,6 +37,11 @@ export class TreadleClient {
     options: RemoteWorkOptions = {},
   ): RemoteWorker {
     return new RemoteWorker(handlers, options, { leases: this.leases, clock: this.#calls.clock })
+  }
+
+  /** What happens in all processes of the queue: `for await (const event of client.events())`. Breaks of the connection are mended. */
+  events(options: FollowOptions = {}): AsyncGenerator<ServerEvent, void> {
+    return followEvents(this.#calls, options)
   }
 
   /** Everything counted. */

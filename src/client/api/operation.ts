@@ -34,6 +34,8 @@ export interface Answer {
   readonly description: string
   /** Absent where there is no body. */
   readonly body?: JsonSchema
+  /** Server-sent events, the data of each of which has this shape. */
+  readonly stream?: JsonSchema
 }
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

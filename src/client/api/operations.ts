@@ -1,4 +1,5 @@
 import { deadFilter, purged, purgeRequest, replayed, replayRequest } from './dead-shapes.ts'
+import { eventQuery, lastEventId, serverEvent } from './event-shapes.ts'
 import { jobOperations } from './job-operations.ts'
 import { created, job, jobId, jobName, jobPage, queueName } from './job-shapes.ts'
 import { leaseOperations } from './lease-operations.ts'
@@ -221,6 +222,21 @@ const deadOperations = {
   },
 } as const satisfies Record<string, Operation>
 
+const eventOperations = {
+  streamEvents: {
+    method: 'GET',
+    path: '/events',
+    tag: 'events',
+    summary: 'Follow what happens, in all processes of the queue',
+    description:
+      'Server-sent events, until the client goes away or the server is stopped. A token sees the events of its own jobs; those of workers and schedules are for tokens without limits. A reader that is too slow loses the oldest events and gets an event `dropped`, with their `count`.',
+    query: eventQuery,
+    headers: { 'Last-Event-ID': lastEventId },
+    answers: { 200: { description: 'The events as they come.', stream: serverEvent } },
+    problems: ['invalid-request', 'too-many-waiting'],
+  },
+} as const satisfies Record<string, Operation>
+
 const serverOperations = {
   health: {
     method: 'GET',
@@ -257,6 +273,7 @@ export const operations = {
   ...queueOperations,
   ...scheduleOperations,
   ...deadOperations,
+  ...eventOperations,
   ...serverOperations,
 }
 

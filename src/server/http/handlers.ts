@@ -3,6 +3,7 @@ import type { Handlers } from './route.ts'
 import { changingJobs } from './routes/changing-jobs.ts'
 import { copyingJobs } from './routes/copying-jobs.ts'
 import { deadHandlers } from './routes/dead.ts'
+import { eventHandlers } from './routes/events.ts'
 import { leaseHandlers } from './routes/leases.ts'
 import { makingJobs } from './routes/making-jobs.ts'
 import { queueHandlers } from './routes/queues.ts'
@@ -21,6 +22,7 @@ export function handlersOf(deps: HttpDeps): Handlers {
     ...queueHandlers(deps),
     ...scheduleHandlers(deps),
     ...deadHandlers(deps),
+    ...eventHandlers(deps),
     ...serverHandlers(deps),
   }
 }

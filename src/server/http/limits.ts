@@ -14,6 +14,8 @@ export interface HttpLimits {
   readonly longestWaitMs: number
   /** How many requests may wait for work at once; 1,000 by default. */
   readonly maxWaiting: number
+  /** How many may follow the events at once; 200 by default. */
+  readonly maxEventStreams: number
   /** How long the headers of a request may take to arrive; 10 s by default. */
   readonly headersTimeoutMs: number
   /** How long all of a request may take to arrive; 30 s by default. */
@@ -34,6 +36,7 @@ const defaults: HttpLimits = {
   maxDepth: 100,
   longestWaitMs: 60_000,
   maxWaiting: 1_000,
+  maxEventStreams: 200,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   stalledMs: 30_000,

@@ -73,6 +73,7 @@ export async function refuseOutside({ name }: Route, asked: Asked<Operation>, gr
     case 'listWorkers':
     case 'listSchedules':
     case 'stats':
+    case 'streamEvents':
     case 'lease':
     case 'extend':
     case 'settleMany':

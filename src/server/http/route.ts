@@ -31,6 +31,8 @@ interface ReplyWith<Status, Body> {
   readonly status: Status
   readonly body: Body
   readonly headers?: Readonly<Record<string, string>>
+  /** What follows the head, piece by piece, in place of a body. Where it is not sent, it is ended. */
+  readonly stream?: AsyncGenerator<string, void>
   /** Called where the answer did not reach the connection. */
   readonly undelivered?: () => Promise<void>
 }

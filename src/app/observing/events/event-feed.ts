@@ -7,7 +7,7 @@ import type { KeyRing } from '../../../envelope/keys/key-ring.ts'
 import type { EventStore, StoredEventChunk } from '../../../queue/contract/event-store.ts'
 import { together } from './event-filter.ts'
 import { type BufferedEvents, parsePosition, positionText } from './event-stream.ts'
-import { type QueueEvent, readEvent } from './queue-event.ts'
+import { isSealed, type QueueEvent, readEvent } from './queue-event.ts'
 
 /** A listener that was killed is believed to be there for no longer than this. */
 const ttlMs = 15_000
@@ -176,8 +176,11 @@ export class EventFeed {
     for (const [index, text] of eventsIn(chunk).entries()) {
       const number = chunk.first + index
       if (number <= after || number > upTo) continue
-      const event = readEvent(text, positionText({ epoch, number }), this.#deps.keys)
-      if (event !== null) for (const stream of streams) stream.offer(event)
+      const position = positionText({ epoch, number })
+      const shown = readEvent(text, position, null)
+      if (shown === null) continue
+      const opened = isSealed(text) ? readEvent(text, position, this.#deps.keys) : shown
+      for (const stream of streams) stream.offer((stream.decrypts ? opened : shown) ?? shown)
     }
     return Math.min(chunk.last, upTo)
   }

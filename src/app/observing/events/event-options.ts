@@ -13,6 +13,8 @@ export interface EventsOptions extends EventFilter {
   readonly after?: string
   /** How many events wait for the reader, before the oldest are dropped and counted; 1,000 by default. */
   readonly buffer?: number
+  /** Whether the payload, the result and the error of an encrypted job are told where its key is here; true by default. */
+  readonly decrypt?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -32,7 +34,7 @@ export interface CheckedOptions {
   readonly after: string | null
 }
 
-const known = ['types', 'job', 'queue', 'tag', 'id', 'include', 'after', 'buffer', 'signal', 'sees', 'lingerMs']
+const known = ['types', 'job', 'queue', 'tag', 'id', 'include', 'after', 'buffer', 'decrypt', 'signal', 'sees', 'lingerMs']
 
 export function checkedOptions(options: ServedEventsOptions): CheckedOptions {
   refuseUnknownOptions(options, known, 'events')

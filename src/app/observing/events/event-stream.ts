@@ -16,6 +16,8 @@ export interface StreamOptions {
   readonly buffer: number
   /** Further narrows what it is given. */
   readonly sees: ((event: QueueEvent) => boolean) | null
+  /** What is encrypted is told where its key is here. */
+  readonly decrypts: boolean
   readonly onClose: () => Promise<void>
 }
 
@@ -48,6 +50,10 @@ export class BufferedEvents implements EventStream {
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  get decrypts(): boolean {
+    return this.#options.decrypts
   }
 
   begun(): void {

@@ -84,6 +84,11 @@ export function readEvent(text: unknown, position: string, keys: KeyRing | null)
   return { ...told, ...opened, position } as QueueEvent
 }
 
+/** Whether there is something to decrypt. */
+export function isSealed(text: unknown): boolean {
+  return typeof text === 'object' && text !== null && 'secret' in text
+}
+
 function textOf(whole: Readonly<Record<string, unknown>>, subject: EventSubject | undefined): string {
   const identity = subject === undefined ? undefined : identityOf(subject.envelope.id, subject.envelope.identity)
   if (subject === undefined || identity?.encrypted !== true) return JSON.stringify(whole)

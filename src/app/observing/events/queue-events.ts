@@ -33,12 +33,12 @@ export class QueueEvents {
 
   stream(options: ServedEventsOptions): EventStream {
     const { wanted, buffer, after } = checkedOptions(options)
-    const { signal, sees = null, lingerMs = 0 } = options
+    const { signal, sees = null, lingerMs = 0, decrypt = true } = options
     const onClose = async () => {
       signal?.removeEventListener('abort', abort)
       await this.#feed?.leave(stream, lingerMs)
     }
-    const stream = new BufferedEvents({ wanted, buffer, sees, onClose })
+    const stream = new BufferedEvents({ wanted, buffer, sees, decrypts: decrypt, onClose })
     const abort = () => void stream.close()
     if (signal?.aborted) stream.end()
     else {

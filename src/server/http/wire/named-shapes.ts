@@ -1,4 +1,5 @@
 import { purged, purgeRequest, replayed, replayRequest } from '../../../client/api/dead-shapes.ts'
+import { serverEvent } from '../../../client/api/event-shapes.ts'
 import {
   attemptError,
   cancellation,
@@ -62,6 +63,7 @@ export const namedShapes = {
   Replayed: replayed,
   NewSchedule: newSchedule,
   Schedule: schedule,
+  ServerEvent: serverEvent,
   ScheduleStatus: scheduleStatus,
   Schedules: schedules,
   Settled: settled,

@@ -67,7 +67,8 @@ function parametersOf({ parameters = {}, query = {}, headers = {} }: Operation):
   ]
 }
 
-function answerOf({ description, body }: Answer): Json {
+function answerOf({ description, body, stream }: Answer): Json {
+  if (stream !== undefined) return { description, content: { 'text/event-stream': { schema: schemaOf(stream) } } }
   return { description, ...(body !== undefined && { content: jsonContent(body) }) }
 }
 

@@ -24,10 +24,11 @@ export class PlainText {
 /** Resolves to whether all of it reached the connection. */
 export async function sendReply(
   response: ServerResponse,
-  { status, body, headers }: AnyReply,
+  { status, body, headers, stream }: AnyReply,
   isHead: boolean,
   unread: UnreadReplies,
 ): Promise<boolean> {
+  if (stream !== undefined) return sendStream(response, { status, headers: headers ?? {}, stream }, isHead)
   const isPlain = body instanceof PlainText
   const text = body === undefined ? null : isPlain ? body.text : writeJson(body)
   return send(
@@ -48,6 +49,46 @@ export async function sendProblem(
 ): Promise<boolean> {
   const headers = { ...problem.parts.headers, 'content-type': 'application/problem+json' }
   return send(response, problem.status, headers, JSON.stringify(problem), isHead, unread)
+}
+
+const streamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store, no-transform',
+  // Proxies that gather answers would keep events to themselves.
+  'x-accel-buffering': 'no',
+}
+
+/** The next piece is asked for when the last one has left: what a slow reader has not read does not pile up here. */
+async function sendStream(
+  response: ServerResponse,
+  { status, headers, stream }: Required<Pick<AnyReply, 'status' | 'headers' | 'stream'>>,
+  isHead: boolean,
+): Promise<boolean> {
+  const closed = new Promise<void>((resolve) => response.once('close', resolve))
+  if (response.destroyed || response.socket === null) {
+    await ended(stream)
+    return false
+  }
+  response.writeHead(status, { ...always, ...headers, ...streamHeaders })
+  if (isHead) await ended(stream)
+  else {
+    for await (const piece of stream) {
+      if (response.destroyed) break
+      if (!response.write(piece)) await Promise.race([drained(response), closed])
+    }
+  }
+  response.end()
+  return true
+}
+
+/** One that was never begun would not tidy up. */
+async function ended(stream: AsyncGenerator<string, void>): Promise<void> {
+  await stream.next()
+  await stream.return()
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => response.once('drain', resolve))
 }
 
 async function send(

@@ -1,0 +1,66 @@
+import { anything, input, instant, integer, list, nullable, object, record, text, type ValueOf } from './shape.ts'
+
+const several = 'several are separated by commas'
+
+/** Which events are meant, as a query says it. */
+export const eventQuery = input(
+  {},
+  {
+    types: text({ description: `Names of events, or patterns such as \`job:*\`; ${several}.`, minLength: 1, maxLength: 2_000 }),
+    job: text({ description: `Keys of jobs, or patterns such as \`mail-*\`; ${several}.`, minLength: 1, maxLength: 2_000 }),
+    queue: text({ description: `Queues; ${several}.`, minLength: 1, maxLength: 2_000 }),
+    tag: text({ description: `Jobs with one of these tags; ${several}.`, minLength: 1, maxLength: 2_000 }),
+    id: text({ description: `Ids of jobs; ${several}.`, minLength: 1, maxLength: 2_000 }),
+    include: text({
+      description: `What events are to say beside: \`payload\`, \`meta\`, \`tags\`, \`result\`, \`timings\`; ${several}.`,
+      minLength: 1,
+      maxLength: 200,
+    }),
+  },
+)
+
+export const lastEventId = text({
+  description: 'Goes on behind this event, which is what browsers send by themselves when they come back.',
+  maxLength: 100,
+})
+
+const ms = integer({ minimum: 0 })
+
+const timings = object(
+  {},
+  { createdAt: instant(), dueAt: instant(), startedAt: instant(), endedAt: instant(), waitMs: ms, durationMs: ms },
+)
+
+/** Something that happened. Which members it has depends on its type. */
+export const serverEvent = object(
+  {
+    type: text({ description: 'Such as `job:succeeded`; `dropped` where events before it were lost.' }),
+    at: instant({ description: 'When it happened.' }),
+    position: text({ description: 'The id of the event, to go on behind it.' }),
+    process: text({ description: 'The host and the process where it happened.' }),
+  },
+  {
+    id: text({ description: 'Of the job.' }),
+    job: text(),
+    name: text(),
+    queue: text(),
+    attempt: integer({ minimum: 0 }),
+    dueAt: instant(),
+    durationMs: { type: 'number' } as ReturnType<typeof integer>,
+    error: object({ message: text() }, { code: text() }),
+    retryInMs: { type: 'number' } as ReturnType<typeof integer>,
+    delayMs: { type: 'number' } as ReturnType<typeof integer>,
+    reason: text(),
+    why: nullable(text()),
+    schedule: text(),
+    count: nullable(integer({ description: 'Of `dropped`: how many; null where nobody knows.', minimum: 0 })),
+    payload: anything(),
+    meta: record(anything()),
+    tags: list(text()),
+    result: anything(),
+    timings,
+    omitted: list(text({ description: 'What was left out because it is too large.' })),
+  },
+)
+/** Something that happened in any process of the queue. */
+export type ServerEvent = ValueOf<typeof serverEvent>

@@ -1,0 +1,113 @@
+import type { EventStream } from '../../../app/observing/events/event-stream.ts'
+import type { QueueEvent } from '../../../app/observing/events/queue-event.ts'
+import { type Clock, systemClock } from '../../../core/time/clock.ts'
+import { formatInstant } from '../../../core/time/instant.ts'
+import type { EventDetail } from '../../../execution/event-details.ts'
+import type { Grant } from '../../access/grant.ts'
+import type { HttpDeps } from '../deps.ts'
+import type { Handlers } from '../route.ts'
+import { HttpProblem } from '../wire/http-problem.ts'
+
+/** So often something is sent where nothing happens: the connection is seen to live. */
+const heartbeatMs = 15_000
+/** A reader whose connection broke may come back for so long, and has missed nothing. */
+const lingerMs = 10_000
+const comeBackMs = 1_000
+
+export function eventHandlers({ service, limits }: HttpDeps): Pick<Handlers, 'streamEvents'> {
+  let open = 0
+  return {
+    streamEvents: async ({ query, exchange }) => {
+      const { grant, headers, signal } = exchange
+      if (open >= limits.maxEventStreams) {
+        const detail = `At most ${limits.maxEventStreams} may follow the events at once`
+        throw new HttpProblem('too-many-waiting', detail, { headers: { 'retry-after': '5' } })
+      }
+      const after = headers['last-event-id']
+      const events = service.queue.streamEvents({
+        ...filterOf(query),
+        ...(after !== undefined && after !== '' && { after }),
+        signal: signal(),
+        sees: (event) => isSeenBy(grant, event),
+        // What is encrypted is shown to nobody, as in lists.
+        decrypt: false,
+        lingerMs,
+      })
+      open++
+      try {
+        await events.listening
+      } catch (thrown) {
+        open--
+        throw thrown
+      }
+      return { status: 200, body: undefined, stream: frames(events, () => open--, systemClock) }
+    },
+  }
+}
+
+type Query = Readonly<Partial<Record<'types' | 'job' | 'queue' | 'tag' | 'id' | 'include', string>>>
+
+function filterOf({ include, ...names }: Query) {
+  const given = Object.entries(names).map(([name, text]) => [name, listOf(text)])
+  return {
+    ...(Object.fromEntries(given) as Readonly<Record<keyof typeof names, readonly string[]>>),
+    ...(include !== undefined && { include: listOf(include) as readonly EventDetail[] }),
+  }
+}
+
+function listOf(text: string): readonly string[] {
+  return text.split(',').map((part) => part.trim())
+}
+
+/** Events of jobs outside of a token's limits are not there for it, nor are those of workers and schedules that see other jobs. */
+function isSeenBy(grant: Grant, event: QueueEvent): boolean {
+  if (!grant.isLimited) return true
+  return 'job' in event && 'queue' in event && grant.sees(event)
+}
+
+async function* frames(events: EventStream, onEnd: () => void, clock: Clock): AsyncGenerator<string, void> {
+  try {
+    yield `retry: ${comeBackMs}\n\n`
+    let next = events.next()
+    for (;;) {
+      const came = await orBeat(next, clock)
+      if (came === null) yield ': beat\n\n'
+      else if (came.done || came.value === undefined) return
+      else {
+        next = events.next()
+        yield frameOf(came.value)
+      }
+    }
+  } finally {
+    onEnd()
+    await events.close()
+  }
+}
+
+/** Null where nothing came for so long. */
+function orBeat<Came>(next: Promise<Came>, clock: Clock): Promise<Came | null> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.timer(heartbeatMs, () => resolve(null), { unref: true })
+    next.then(resolve, reject).finally(() => timer.cancel())
+  })
+}
+
+function frameOf(event: QueueEvent): string {
+  return `id: ${event.position}\nevent: ${event.type}\ndata: ${JSON.stringify(written(event))}\n\n`
+}
+
+/** Instants as everywhere in the API. */
+function written(event: QueueEvent): object {
+  const timings = 'timings' in event && event.timings !== undefined ? { timings: writtenInstants(event.timings) } : {}
+  return { ...writtenInstants(event), ...timings }
+}
+
+function writtenInstants(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, isInstant(name, member) ? formatInstant(member) : member]),
+  )
+}
+
+function isInstant(name: string, member: unknown): member is number {
+  return typeof member === 'number' && (name === 'at' || name.endsWith('At'))
+}
