@@ -129,10 +129,10 @@ describe('the schema of a SQLite file', () => {
     expect(await schema.migrate(9)).toMatchObject({ version: 9 })
     expect(() => query(path, 'SELECT id FROM treadle_job_view')).toThrow(/no such table/)
     await using(async (jobs) => {
+      const { rollups } = await jobs.store()
       expect(query(path, 'SELECT job, queue, state FROM treadle_job_view')).toEqual([
         { job: 'send', queue: 'mail', state: 'ready' },
       ])
-      const { rollups } = await jobs.store()
       await rollups?.add([{ queue: 'mail', job: 'send', succeeded: 1, retried: 0, dead: 0, other: 0, wait: [1], run: [1] }])
       expect(await rollups?.read(0)).toHaveLength(1)
     })

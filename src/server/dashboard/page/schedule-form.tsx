@@ -77,7 +77,7 @@ export function ScheduleForm({ first, isNew }: { readonly first: ScheduleDraft; 
   }
   return (
     <div class="grid-2 uneven">
-      <Card title={isNew ? 'New schedule' : 'Change this schedule'}>
+      <Card title={isNew ? 'What to run, and when' : 'Change this schedule'}>
         <form class="editor fields" onSubmit={(event) => void submit(event)} noValidate>
           <Fields draft={draft} set={set} problemOf={problemOf} isNew={isNew} />
           <Problem problem={refusal.value === null ? null : { title: '', detail: refusal.value }} />

@@ -1,0 +1,43 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Treadle, treadle } from '../../dist/index.js'
+import { dashboard } from '../../dist/server/dashboard/index.js'
+import type { OverviewView } from '../../src/server/dashboard/shared/view.ts'
+
+const headers = { 'sec-fetch-site': 'same-origin' }
+
+describe('the charts', () => {
+  test('are of all programs that work, and are still there when the one that shows them was started anew', async () => {
+    const url = `sqlite:${join(mkdtempSync(join(tmpdir(), 'treadle-charts-')), 'jobs.db')}`
+    const opened = () => treadle(url, { signingKey: 'a-key-for-the-test-of-the-charts-only' })
+    for (const queue of ['mail', 'money']) {
+      await using jobs = opened()
+      jobs.define('send', (n: number) => {
+        if (n === 0) throw new Error('no')
+      })
+      for (const n of [0, 1, 2]) await jobs.dispatch('send', n, { queue })
+      await jobs.run()
+    }
+    for (let start = 0; start < 2; start++) {
+      await using jobs = opened()
+      const [all, mail] = [await overview(jobs), await overview(jobs, ['mail'])]
+      expect([ends(all), all.rates.failedShare]).toEqual([{ done: 4, dead: 2 }, 2 / 6])
+      expect([ends(mail), mail.busiest.map(({ queue, job }) => [queue, job])]).toEqual([{ done: 2, dead: 1 }, [['mail', 'send']]])
+      expect(all.rates.run).not.toBeNull()
+      expect(all.series.isKept).toBe(true)
+    }
+  })
+})
+
+async function overview(jobs: Treadle, queues?: readonly string[]): Promise<OverviewView> {
+  await using shown = dashboard(jobs, { authorize: () => ({ role: 'read', ...(queues !== undefined && { queues }) }) })
+  const answer = await shown.fetch(new Request('http://localhost/-/view?topic=overview:1d', { headers }))
+  return ((await answer.json()) as { readonly data: OverviewView }).data
+}
+
+function ends({ series: { points } }: OverviewView): { readonly done: number; readonly dead: number } {
+  const sum = (what: 'done' | 'dead') => points.reduce((total, point) => total + point[what], 0)
+  return { done: sum('done'), dead: sum('dead') }
+}
