@@ -149,7 +149,9 @@ describe('a mounted dashboard', () => {
     const origin = await app.listen({ port: 0, host: '127.0.0.1' })
     const headers = { ...own, 'x-role': 'operate' }
     const answer = await fetch(`${origin}${base}/-/preview`, { method: 'POST', headers, body: '{"filter":"state:dead"}' })
-    expect(await answer.json()).toMatchObject({ detail: expect.stringContaining('A body parser of the host has read the request') })
+    expect(await answer.json()).toMatchObject({
+      detail: expect.stringContaining('A body parser of the host has read the request'),
+    })
   })
 
   test('answers with its page with and without a slash at the end: a host that takes the slash away would go round in circles', async () => {
