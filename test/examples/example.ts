@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -31,17 +31,15 @@ export class PackedPackage implements Disposable {
   }
 }
 
-/** A copy of one of the folders of `examples/`, with the packed package in it. */
+/** A copy of one of the folders of `examples/`, or a folder with the files that are given. */
 export class Example {
   readonly folder: string
   readonly #started: ChildProcess[] = []
 
-  constructor(packed: PackedPackage, name: string) {
-    this.folder = join(packed.folder, name)
-    cpSync(join(root, 'examples', name), this.folder, {
-      recursive: true,
-      filter: (path) => !/[/\\](node_modules|dist|\.next)$/.test(path),
-    })
+  constructor(packed: PackedPackage, name: string, files?: Readonly<Record<string, string>>) {
+    this.folder = mkdtempSync(join(packed.folder, `${name}-`))
+    for (const [path, text] of Object.entries(files ?? {})) writeFileSync(join(this.folder, path), text)
+    if (files === undefined) cpSync(join(root, 'examples', name), this.folder, { recursive: true, filter: isSource })
   }
 
   /** What the example's package.json names, of this repository's own packages: nothing is fetched. */
@@ -145,6 +143,11 @@ export async function freePort(): Promise<number> {
   server.close()
   await once(server, 'close')
   return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Not what was installed or built in it. */
+function isSource(path: string): boolean {
+  return !/[/\\](node_modules|dist|\.next)$/.test(path)
 }
 
 function collected(child: ChildProcess): () => string {
