@@ -17,7 +17,7 @@ export function announce({ events, logger }: AnnouncingDeps, run: ActiveRun, out
   if (run.abandoned) events.emit('job:abandoned', run.event)
   switch (outcome.kind) {
     case 'done':
-      if (events.has('job:succeeded')) events.emit('job:succeeded', { ...run.event, durationMs })
+      if (events.has('job:succeeded')) events.emit('job:succeeded', succeeded(run, durationMs))
       return
     case 'retry':
       if (!events.isHeard('job:failed')) logger.warn(failedText(run, outcome))
@@ -47,6 +47,12 @@ export function announce({ events, logger }: AnnouncingDeps, run: ActiveRun, out
       events.emit('job:lost', run.event)
       return
   }
+}
+
+/** Of nearly every job: field by field, which is several times quicker than a copy of the event with one field more. */
+function succeeded({ lease, name }: ActiveRun, durationMs: number): TreadleEvents['job:succeeded'] {
+  const { envelope, attempt } = lease
+  return { id: envelope.id, job: envelope.job, name, queue: envelope.queue, attempt, durationMs }
 }
 
 function failedText({ event }: ActiveRun, { error, delayMs }: Extract<Outcome, { kind: 'retry' }>): string {
