@@ -45,6 +45,7 @@ export const sqlite = {
     { row: 'in-flight', of: 'treadle', against: 'plainjob FULL', figure: 'rate', atLeast: 10 },
     { row: 'bulk', of: 'treadle', against: 'plainjob NORMAL', figure: 'rate', atLeast: 1 },
     { row: 'bulk', of: 'treadle', against: 'plainjob FULL', figure: 'rate', atLeast: 1 },
+    { row: 'bulk-500', of: 'treadle', against: 'plainjob NORMAL', figure: 'rate', atLeast: 0.8 },
     ...['drain-10', 'drain-100'].flatMap((row) => [
       /** @type {const} */ ({ row, of: 'treadle', against: 'plainjob NORMAL', figure: 'rate', atLeast: 4 }),
       /** @type {const} */ ({ row, of: 'treadle', against: 'plainjob FULL', figure: 'rate', atLeast: 12 }),
@@ -74,6 +75,7 @@ function dispatchRows(size) {
     oneByOneRow(sameFor(queues, { count: size(5_000) })),
     inFlightRow(sameFor(queues, { count: size(20_000), callers: 100 })),
     bulkRow(sameFor({ ...queues, ...raw }, { count: size(100_000), listLength: size(10_000) })),
+    bulkRow(sameFor({ ...queues, ...raw }, { count: size(100_000), listLength: 500 }), 500),
   ]
 }
 

@@ -194,6 +194,13 @@ export type Sealed = Pick<Envelope, (typeof repeated)[number] | 'number' | 'iden
 /** Fields of the identity that stand outside of it too, for the backend. */
 const repeated = ['id', 'job', 'queue', 'priority', 'singleInstance'] as const
 
+/** Each by its name, and not in a loop over `repeated`: every job that is run is asked this. */
+function isRepeated(identity: Identity, sealed: Sealed): boolean {
+  const { id, job, queue, priority, singleInstance } = identity
+  const isSameJob = id === sealed.id && job === sealed.job && queue === sealed.queue
+  return isSameJob && priority === sealed.priority && singleInstance === sealed.singleInstance
+}
+
 /** The texts of an envelope that its signature is about, and the signature: what a job is replaced by, or expected to be. */
 export type Seal = Pick<Envelope, 'identity' | 'payload' | 'signature'>
 
@@ -250,8 +257,9 @@ export function openEnvelope(sealed: Sealed, keys: KeyRing | null): Opened {
   const isNumberSigned = keys?.verify(sealed.identity, sealed.payload, sealed.signature, sealed.number) ?? false
   const identity = identityOf(sealed.id, sealed.identity)
   if (identity === undefined) throw malformed(sealed.id, 'its identity is not one that this version of Treadle writes')
-  for (const field of repeated) {
-    if (identity[field] !== sealed[field]) throw malformed(sealed.id, `its ${field} was changed after it was sealed`)
+  if (!isRepeated(identity, sealed)) {
+    const changed = repeated.find((field) => identity[field] !== sealed[field])
+    throw malformed(sealed.id, `its ${changed} was changed after it was sealed`)
   }
   const { createdAt = 0, runAt = 0 } = sealed
   if (!isInstant(createdAt) || !isInstant(runAt)) throw malformed(sealed.id, 'its times are none')

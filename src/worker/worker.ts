@@ -16,6 +16,7 @@ import type { RunsDeps } from './runs/runs.ts'
 import { Settler } from './runs/settler.ts'
 import { startGate } from './runs/start-gate.ts'
 import type { StartPace } from './runs/start-rates.ts'
+import { largestSettle } from './runs/unsettled-limit.ts'
 
 export interface WorkerDeps extends RunsDeps, Pick<WorkerHealthDeps, 'meter'> {
   readonly definitions: () => readonly JobDefinition[]
@@ -72,7 +73,7 @@ export class Worker {
       onRecovered: () => this.#claims.wake(),
     })
     const { queue, breaker, heartbeat } = this.#vitals
-    this.#settler = new Settler(queue, clock, onError)
+    this.#settler = new Settler(queue, clock, largestSettle(config.concurrency), onError)
     this.#idleness = new IdleWaiters(clock, () => this.#hands.outstanding === 0)
     this.#hands = this.#newHands(telling)
     this.#claims = new Claims({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/engines/memory/index.ts'
 import type { WholeBackend } from '../../src/queue/contract/contract.ts'
 import { ManualClock } from '../../src/testing/manual-clock.ts'
-import { UnsettledLimit } from '../../src/worker/runs/unsettled-limit.ts'
+import { largestSettle, UnsettledLimit } from '../../src/worker/runs/unsettled-limit.ts'
 import { overlaid } from '../testing/broken-backend.ts'
 import { gate, until, worldOn } from '../world.ts'
 
@@ -45,6 +45,24 @@ describe('jobs that have ended without its being written', () => {
     for (let job = 0; job < 100; job++) passed(limit, 5)
     expect(roomOf(limit, 5)).toBe(30)
     expect(roomOf(new UnsettledLimit(200), 5)).toBe(600)
+  })
+
+  it.each([10, 400])('are written in halves, so that others end meanwhile: with %d at once', async (concurrency) => {
+    const clock = new ManualClock()
+    const sound = openMemory({ clock })
+    const sizes: number[] = []
+    const counting = overlaid<WholeBackend>(sound, {
+      settle(settlements) {
+        sizes.push(settlements.length)
+        return sound.settle(settlements)
+      },
+    })
+    const { jobs } = worldOn(counting, clock)
+    const job = jobs.define('job', async () => {})
+    await job.dispatchMany(Array.from({ length: 2_000 }, () => 1))
+    expect(await jobs.run({ concurrency, scheduler: false })).toMatchObject({ succeeded: 2_000 })
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(Math.max(300, 3 * concurrency) / 2)
+    expect(largestSettle(concurrency)).toBe(Math.max(300, 3 * concurrency) / 2)
   })
 
   it('make room when the first of too many is written', () => {

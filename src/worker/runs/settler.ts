@@ -4,15 +4,13 @@ import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts
 import { persistently } from '../loop/persistent.ts'
 import type { QueueCalls } from '../loop/queue-calls.ts'
 
-const largestBatch = 1_000
-
 /** Settles in natural batches and does not give up while the worker lives: a job that was done must not be done again. */
 export class Settler {
   readonly #batcher: Batcher<Settlement, SettleReceipt>
   readonly #tokens = new Set<string>()
   readonly #giveUp = new AbortController()
 
-  constructor(queue: Pick<QueueCalls, 'settle'>, clock: Clock, onError: (error: unknown) => void) {
+  constructor(queue: Pick<QueueCalls, 'settle'>, clock: Clock, largestBatch: number, onError: (error: unknown) => void) {
     const options = { clock, signal: this.#giveUp.signal, onError }
     const settleAll = async (settlements: readonly Settlement[]) => {
       try {

@@ -6,6 +6,11 @@ const shortMs = 1
 /** About as many jobs decide whether jobs are short. */
 const memory = 64
 
+/** At most so many ends are written at once: while one half of those that may be unwritten is on its way, others fill the other half. */
+export function largestSettle(concurrency: number): number {
+  return Math.ceil(Math.max(share * concurrency, mostShort) / 2)
+}
+
 /**
  * Bounds how many jobs have ended without its being written. A kill repeats them, so nothing is begun while there are too many.
  * Where most jobs take less than a millisecond the bound is higher, because writing each end takes longer than the job.
