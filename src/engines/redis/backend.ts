@@ -4,6 +4,7 @@ import type { Envelope } from '../../envelope/envelope.ts'
 import type {
   LeaseBatch,
   LeaseRequest,
+  PatternClaims,
   QueueBackend,
   ReapReport,
   SendReceipt,
@@ -52,6 +53,7 @@ export class RedisBackend implements QueueBackend {
   readonly store: RedisStore
   readonly coordination: RedisCoordination
   readonly transfer: RedisTransfer
+  readonly patterns: PatternClaims
   readonly upkeep: Upkeep
   readonly #parts: RedisBackendParts
   readonly #time: QueueTime
@@ -85,6 +87,7 @@ export class RedisBackend implements QueueBackend {
     this.store = new RedisStore(shared)
     this.coordination = new RedisCoordination(shared)
     this.transfer = new RedisTransfer(shared)
+    this.patterns = { readyOf: (jobs) => this.store.readyOf(jobs) }
   }
 
   readonly now = () => this.#time.now()

@@ -2,7 +2,8 @@ import { randomToken } from '../../core/id.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { Lease, LeaseBatch, LeaseRequest, SendReceipt, Settlement, SettleReceipt } from '../../queue/contract/contract.ts'
 import type { QueueTime } from '../servers/queue-time.ts'
-import { mostLanes } from './claiming/outlook.ts'
+import { mostLanes, outlookOf } from './claiming/outlook.ts'
+import { wantedLanes } from './claiming/wanted-lanes.ts'
 import { script } from './connections/script.ts'
 import type { RedisServer } from './connections/server.ts'
 import { claimScript } from './scripts/claim.ts'
@@ -47,11 +48,13 @@ export class FastPaths {
   /** Null where the rules have to see to it. */
   async claim(request: LeaseRequest, claim: string): Promise<LeaseBatch | null> {
     if (!isUnlimited(request)) return null
-    const { owner, queues, priority, jobs, limit, leaseMs, amongOthers = false } = request
+    const { owner, queues, priority, jobs, others, limit, leaseMs, amongOthers = false } = request
+    const marks = amongOthers ? flag.amongOthers : 0
+    const lanes = others == null ? null : await this.#lanesOf(request)
+    const asked = [lanes === null ? 'names' : 'lanes', ...(queues ?? []), ...(lanes ?? jobs.map(({ job }) => job))]
+    const wanted = [priority ?? '', mostLanes, queues?.length ?? -1, ...asked]
     const now = this.#time.now()
     const until = now + leaseMs
-    const marks = amongOthers ? flag.amongOthers : 0
-    const wanted = [priority ?? '', mostLanes, queues?.length ?? -1, ...(queues ?? []), ...jobs.map(({ job }) => job)]
     const args = [now, newStamp(), limit, until, claim, owner, JSON.stringify(owner), marks, ...wanted]
     const answer = (await this.#server.run(claiming, args)) as ClaimAnswer | readonly [string]
     if (answer[0] !== 'done') return null
@@ -62,6 +65,13 @@ export class FastPaths {
       .filter(Number.isFinite)
     const leases = rows.map((row) => leaseOf(row, claim, this.#time.toLocal(until)))
     return { leases, nextAt: known.length === 0 ? null : this.#time.toLocal(Math.min(...known)), cancelled }
+  }
+
+  /** What a request that asks for jobs by a pattern would take. */
+  async #lanesOf(request: LeaseRequest): Promise<readonly string[]> {
+    const outlook = await outlookOf(this.#server, this.#time.now(), request.owner)
+    const { lanes } = await wantedLanes(this.#server, request, outlook, 1)
+    return lanes.map(({ lane }) => lane)
   }
 
   /** Null in the place of those that the rules have to see to. */
@@ -96,7 +106,7 @@ function rowOf(envelope: Envelope): readonly (string | number)[] {
   const { id, group, runAt, number, identity, payload, signature, queue, job } = envelope
   const body = JSON.stringify([identity, payload, signature])
   const rest = restText(envelope, { keyIndex: null, sentAs: job, schedule: null, at: null })
-  return [id, laneOf(envelope), group ?? '', runAt, number ?? '', rest, body, `${queue}\n${job}`]
+  return [id, laneOf(envelope), group ?? '', runAt, number ?? '', rest, body, queue]
 }
 
 function isUnlimited({ jobs, queueLimits = [], ageingMs, limit }: LeaseRequest): boolean {

@@ -1,11 +1,11 @@
-import { isPaused } from '../../../queue/claiming/pausing.ts'
 import type { LeaseRequest } from '../../../queue/contract/contract.ts'
 import type { RedisServer } from '../connections/server.ts'
-import { type LaneName, readLane } from '../units/head.ts'
+import type { LaneName } from '../units/head.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
-import { jobNeeds, range } from '../units/needs.ts'
+import { field, jobNeeds, range } from '../units/needs.ts'
 import type { Op } from '../units/places.ts'
-import { mostLanes, type Outlook } from './outlook.ts'
+import type { Outlook } from './outlook.ts'
+import { wantedLanes } from './wanted-lanes.ts'
 
 /** The first jobs of a lane, or of a group in one. */
 interface Place {
@@ -19,9 +19,11 @@ interface Place {
 /** Ready jobs among which a claim chooses, in the order in which each lane and group would give them. */
 export class Candidates {
   readonly #places: readonly Place[]
+  readonly #hasMoreLanes: boolean
 
-  constructor(places: readonly Place[]) {
+  constructor(places: readonly Place[], hasMoreLanes: boolean) {
     this.#places = places
+    this.#hasMoreLanes = hasMoreLanes
   }
 
   get isEmpty(): boolean {
@@ -32,6 +34,9 @@ export class Candidates {
   adopt(queue: LoadedQueue, { jobs }: LeaseRequest): readonly Op[] {
     const ids = this.#places.flatMap((place) => place.ids)
     queue.rows.want(ids.flatMap((id) => [...jobNeeds(id), range(`et:${id}`)]))
+    const counted = new Set(jobs.filter(({ concurrency }) => concurrency !== null).map(({ job }) => job))
+    const bounded = this.#places.filter(({ lane }) => lane.singleInstance || counted.has(lane.job))
+    queue.rows.want(bounded.map(({ lane }) => field('c', `k\n${lane.job}`)))
     const limited = new Set(jobs.filter(({ group }) => group != null).map(({ job }) => job))
     for (const { lane, group } of this.#places) {
       if (group === null) continue
@@ -46,10 +51,11 @@ export class Candidates {
 
   /**
    * Whether a place had given all that was looked at before the claim was over: its next job might have come before those that were
-   * chosen after it.
+   * chosen after it. Or whether lanes that were not looked at could give what limits have kept back in the others.
    */
   areTooFew(chosen: readonly string[], limit: number): boolean {
     const last = chosen.length === limit ? chosen.at(-1) : undefined
+    if (this.#hasMoreLanes && chosen.length < limit) return true
     const taken = new Set(chosen)
     return this.#places.some(({ ids, isCut }) => isCut && ids.at(-1) !== last && ids.every((id) => taken.has(id)))
   }
@@ -65,7 +71,7 @@ export async function candidatesFor(
   outlook: Outlook,
   times: number,
 ): Promise<Candidates> {
-  const lanes = await wantedLanes(server, request, outlook)
+  const { lanes, hasMore } = await wantedLanes(server, request, outlook, times)
   const size = shareOf(request.limit, lanes.length, times)
   const [plain, grouped] = [lanes.filter(({ isGrouped }) => !isGrouped), lanes.filter(({ isGrouped }) => isGrouped)]
   const answers = await server.all([
@@ -78,10 +84,8 @@ export async function candidatesFor(
   const ofGroups = await server.all(
     groups.map(({ lane, group }) => ['ZRANGE', `r:${lane.lane}\n${group}`, 0, perGroup - 1] as const),
   )
-  return new Candidates([
-    ...places,
-    ...groups.map(({ lane, group }, index) => placeOf(lane, group, ofGroups[index] as string[], perGroup)),
-  ])
+  const inGroups = groups.map(({ lane, group }, index) => placeOf(lane, group, ofGroups[index] as string[], perGroup))
+  return new Candidates([...places, ...inGroups], hasMore)
 }
 
 function placeOf(lane: LaneName, group: string | null, ids: readonly string[], size: number): Place {
@@ -91,29 +95,4 @@ function placeOf(lane: LaneName, group: string | null, ids: readonly string[], s
 /** How many to look at in each of so many places. */
 function shareOf(limit: number, places: number, times: number): number {
   return places <= 2 ? limit : Math.min(limit, times * Math.max(2, Math.ceil(limit / places)))
-}
-
-export async function wantedLanes(
-  server: RedisServer,
-  request: Pick<LeaseRequest, 'jobs' | 'queues' | 'priority'>,
-  outlook: Pick<Outlook, 'lanes' | 'paused'>,
-): Promise<readonly LaneName[]> {
-  const names = new Set(request.jobs.map(({ job }) => job))
-  const queues = request.queues === null ? null : new Set(request.queues)
-  const priority = request.priority ?? null
-  const isWanted = (lane: LaneName) =>
-    names.has(lane.job) &&
-    (queues === null || queues.has(lane.queue)) &&
-    (priority === null || priority === lane.priority) &&
-    !isPaused(outlook.paused, lane)
-  if (outlook.lanes !== null) return outlook.lanes.map(readLane).filter(isWanted)
-  const found: LaneName[] = []
-  let open = [...names]
-  // Those with many lanes are looked through part by part, until as many wanted ones are there as one looks at together.
-  for (let start = 0; open.length > 0 && found.length < mostLanes; start += mostLanes) {
-    const parts = await server.all(open.map((job) => ['ZRANGE', `o:${job}`, start, start + mostLanes - 1] as const))
-    found.push(...(parts as string[][]).flat().map(readLane).filter(isWanted))
-    open = open.filter((_, index) => (parts[index] as string[]).length === mostLanes)
-  }
-  return found
 }

@@ -4,7 +4,7 @@ import { indexes } from './indexes.ts'
 
 /**
  * Claims jobs that no limit is for, best first. Answers with `tidy` where leases or waits have to be seen to first, and with `rules`
- * where a wanted lane has groups, or jobs that must run alone.
+ * where a wanted lane has groups, or jobs that must run alone. The jobs that are asked for are told by their names, or by their lanes.
  */
 export const claimScript = `
 local stamp = ARGV[2]
@@ -19,7 +19,8 @@ local function isOver(key)
   local at = first(key)
   return at ~= '' and tonumber(at) <= now
 end
-if isOver('run') or isOver('waits') then return { 'tidy' } end
+local areGiven = ARGV[12] == 'lanes'
+if isOver('run') or isOver('waits') or (areGiven and isOver('due')) then return { 'tidy' } end
 releaseGroups(now)
 
 local due = call('ZRANGEBYSCORE', P .. 'due', '-inf', now, 'LIMIT', 0, 1000)
@@ -36,8 +37,8 @@ for _, id in ipairs(due) do
     call('ZREM', P .. 'all:scheduled', id)
     call('ZADD', P .. 'all:ready', 0, id)
     enterReady(lane, isGrouped and group or '', id, timeOf(runAt))
-    count('n', queue .. '\\n' .. job .. '\\nscheduled', -1)
-    count('n', queue .. '\\n' .. job .. '\\nready', 1)
+    countJobs(queue, job, 'scheduled', -1)
+    countJobs(queue, job, 'ready', 1)
   elseif parts and states[tonumber(state)] then follow(id, 'scheduled', state)
   elseif head then bury(id, ARGV[1])
   else call('ZREM', P .. 'all:scheduled', id) end
@@ -48,9 +49,9 @@ touched = {}
 local queues, names = nil, {}
 if nQueues >= 0 then
   queues = {}
-  for at = 12, 11 + nQueues do queues[ARGV[at]] = true end
+  for at = 13, 12 + nQueues do queues[ARGV[at]] = true end
 end
-local firstName = 12 + math.max(nQueues, 0)
+local firstName = 13 + math.max(nQueues, 0)
 for at = firstName, #ARGV do names[ARGV[at]] = true end
 local paused = {}
 for _, queue in ipairs(call('HKEYS', P .. 'paused')) do paused[queue] = true end
@@ -58,7 +59,7 @@ for _, queue in ipairs(call('HKEYS', P .. 'paused')) do paused[queue] = true end
 local byPriority, levels, isPlain = {}, {}, true
 local function consider(lane)
   local job, level, single, grouped, queue = string.match(lane, '^([^\\n]*)\\n([^\\n]*)\\n(.)(.)\\n(.*)$')
-  if not names[job] or paused[queue] or paused['${jobMark}' .. job] or (queues and not queues[queue]) then return end
+  if (not areGiven and not names[job]) or paused[queue] or paused['${jobMark}' .. job] or (queues and not queues[queue]) then return end
   if priority ~= '' and priority ~= level then return end
   if single == '!' or grouped == '&' then isPlain = false end
   level = tonumber(level)
@@ -69,7 +70,9 @@ local function consider(lane)
   end
   table.insert(byPriority[level], { lane = lane, job = job, queue = queue, taken = 0, at = 0, from = 0, list = {} })
 end
-if call('ZCARD', P .. 'open') <= most then
+if areGiven then
+  for at = firstName, #ARGV do consider(ARGV[at]) end
+elseif call('ZCARD', P .. 'open') <= most then
   for _, lane in ipairs(call('ZRANGE', P .. 'open', 0, -1)) do consider(lane) end
 else
   for at = firstName, #ARGV do
@@ -114,8 +117,8 @@ for _, level in ipairs(levels) do
     if of.taken > 0 then
       call('ZREMRANGEBYRANK', P .. 'r:' .. of.lane, 0, of.taken - 1)
       touched[of.lane] = true
-      count('n', of.queue .. '\\n' .. of.job .. '\\nready', -of.taken)
-      count('n', of.queue .. '\\n' .. of.job .. '\\nrunning', of.taken)
+      countJobs(of.queue, of.job, 'ready', -of.taken)
+      countJobs(of.queue, of.job, 'running', of.taken)
       count('c', 'k\\n' .. of.job, of.taken)
       count('c', 'q\\n' .. of.queue, of.taken)
     end
@@ -129,7 +132,7 @@ local clock = string.format('%.0f', now)
 -- In the lane stands what is no ready job.
 local function setAside(id, of, head, state)
   for _, name in ipairs({ 'k\\n' .. of.job, 'q\\n' .. of.queue }) do count('c', name, -1) end
-  count('n', of.queue .. '\\n' .. of.job .. '\\nrunning', -1)
+  countJobs(of.queue, of.job, 'running', -1)
   if states[tonumber(state)] then follow(id, 'ready', state)
   elseif head then bury(id, clock)
   else call('ZREM', P .. 'all:ready', id) end

@@ -38,6 +38,14 @@ local function count(table, name, change)
   of[name] = (of[name] or 0) + change
 end
 
+-- How many jobs there are in a state: by queue and job, and the sums of those; nj:JOB and nq tell which queues have any.
+local function countJobs(queue, job, state, change)
+  count('n:' .. queue, job .. '\\n' .. state, change)
+  count('nj:' .. job, queue, change)
+  count('nq', queue, change)
+  count('ns', state, change)
+end
+
 local function writeCounts()
   for table, of in pairs(counts) do
     for name, change in pairs(of) do if change ~= 0 then add(table, name, change) end end
@@ -52,7 +60,7 @@ local function bury(id, now)
   for code = 0, 7 do call('ZREM', P .. 'all:' .. states[code], id) end
   call('ZADD', P .. 'all:dead', 0, id)
   call('ZADD', P .. 'end:dead', now, id)
-  count('n', '\\n\\ndead', 1)
+  countJobs('', '', 'dead', 1)
 end
 
 -- Somebody has written another state into the head alone: the indexes follow it.

@@ -8,7 +8,11 @@
  * gt:LANE           the turn of each group (=GROUP), and the last one that was given out (#)
  * gl:JOB\nGROUP     lanes in which a group has ready jobs
  * gh                groups that are out of tokens, by when they have some again
+ * gf:LANE           groups of a lane by the time of their first job, also those that are out of tokens
  * open, o:JOB       lanes with a job that could be claimed, by the time of the first: all, and those of one job
+ * op:PRIORITY       the same, of one priority
+ * names, levels     jobs and priorities that have such a lane
+ * w:QUEUE\nJOB      lanes with ready jobs of a job in a queue, also those that hold nothing but groups without tokens
  */
 export const indexes = `
 local P = KEYS[1]
@@ -16,6 +20,11 @@ local call = redis.call
 local step = 68719476736
 local touched = {}
 local wakes = false
+
+local function queueAndJobOf(lane)
+  local job, queue = string.match(lane, '^([^\\n]*)\\n[^\\n]*\\n[^\\n]*\\n(.*)$')
+  return queue .. '\\n' .. job
+end
 
 local function jobOf(lane) return string.match(lane, '^([^\\n]*)') end
 local function isGrouped(lane) return string.match(lane, '^[^\\n]*\\n[^\\n]*\\n.(.)') == '&' end
@@ -28,6 +37,11 @@ local function add(table, name, change)
   elseif sum == 0 then call('HDEL', P .. table, name) end
 end
 
+local function noteFirst(lane, group)
+  local first = call('ZRANGE', P .. 'r:' .. lane .. '\\n' .. group, 0, 0, 'WITHSCORES')[2]
+  if first then call('ZADD', P .. 'gf:' .. lane, first, group) else call('ZREM', P .. 'gf:' .. lane, group) end
+end
+
 local function enterReady(lane, group, id, runAt)
   touched[lane] = true
   if not isGrouped(lane) then
@@ -36,9 +50,11 @@ local function enterReady(lane, group, id, runAt)
   end
   local job = jobOf(lane)
   call('ZADD', P .. 'r:' .. lane .. '\\n' .. group, runAt, id)
+  noteFirst(lane, group)
   if call('HEXISTS', P .. 'gt:' .. lane, '=' .. group) == 1 then return end
   local turn = call('HINCRBY', P .. 'gt:' .. lane, '#', 1)
   call('HSET', P .. 'gt:' .. lane, '=' .. group, turn)
+  call('SADD', P .. 'w:' .. queueAndJobOf(lane), lane)
   call('SADD', P .. 'gl:' .. job .. '\\n' .. group, lane)
   if not call('ZSCORE', P .. 'gh', job .. '\\n' .. group) then
     call('ZADD', P .. 'g:' .. lane, busyOf(job, group) * step + turn, group)
@@ -52,10 +68,14 @@ local function leaveReady(lane, group, id)
     return
   end
   call('ZREM', P .. 'r:' .. lane .. '\\n' .. group, id)
+  noteFirst(lane, group)
   if call('EXISTS', P .. 'r:' .. lane .. '\\n' .. group) == 1 then return end
   local job = jobOf(lane)
   call('HDEL', P .. 'gt:' .. lane, '=' .. group)
-  if call('HLEN', P .. 'gt:' .. lane) == 1 then call('DEL', P .. 'gt:' .. lane) end
+  if call('HLEN', P .. 'gt:' .. lane) == 1 then
+    call('DEL', P .. 'gt:' .. lane)
+    call('SREM', P .. 'w:' .. queueAndJobOf(lane), lane)
+  end
   call('ZREM', P .. 'g:' .. lane, group)
   call('SREM', P .. 'gl:' .. job .. '\\n' .. group, lane)
   if busyOf(job, group) == 0 and call('EXISTS', P .. 'gl:' .. job .. '\\n' .. group) == 0 then
@@ -114,13 +134,22 @@ end
 local function openLanes()
   for lane in pairs(touched) do
     local first = firstOf(lane)
-    local ofJob = P .. 'o:' .. jobOf(lane)
+    local job, level = string.match(lane, '^([^\\n]*)\\n([^\\n]*)')
+    local ofJob, ofLevel = P .. 'o:' .. job, P .. 'op:' .. level
     if first then
-      call('ZADD', P .. 'open', first, lane)
       call('ZADD', ofJob, first, lane)
-    else
-      call('ZREM', P .. 'open', lane)
+      call('ZADD', ofLevel, first, lane)
+      if call('ZADD', P .. 'open', first, lane) == 1 then
+        call('ZADD', P .. 'names', 0, job)
+        call('ZADD', P .. 'levels', level, level)
+        if not isGrouped(lane) then call('SADD', P .. 'w:' .. queueAndJobOf(lane), lane) end
+      end
+    elseif call('ZREM', P .. 'open', lane) == 1 then
       call('ZREM', ofJob, lane)
+      call('ZREM', ofLevel, lane)
+      if call('EXISTS', ofJob) == 0 then call('ZREM', P .. 'names', job) end
+      if call('EXISTS', ofLevel) == 0 then call('ZREM', P .. 'levels', level) end
+      if not isGrouped(lane) then call('SREM', P .. 'w:' .. queueAndJobOf(lane), lane) end
     end
   end
 end

@@ -3,7 +3,7 @@ import { indexes } from './indexes.ts'
 
 /**
  * Stores jobs that hang on nothing: no unique key, no workflow. For each: id, lane, group, time, number, what seldom changes, what it
- * carries, and `queue\njob`. Answers with the id of the job that is in its place, where one is.
+ * carries, and its queue. Answers with the id of the job that is in its place, where one is.
  */
 export const sendScript = `
 local stamp = ARGV[2]
@@ -26,7 +26,7 @@ for at = 3, #ARGV, 8 do
     call('ZADD', P .. 'all:' .. states[state], 0, id)
     if number ~= '' then call('HSET', P .. 'num', number, id) end
     if state == 0 then enterReady(lane, group, id, time) else call('ZADD', P .. 'due', time, id) end
-    count('n', ARGV[at + 7] .. '\\n' .. states[state], 1)
+    countJobs(ARGV[at + 7], jobOf(lane), states[state], 1)
     if runAt <= now or runAt < planned then wakes = true end
     answers[#answers + 1] = ''
   end

@@ -31,7 +31,7 @@ local function settle(id, claim, extra, isKept)
   call('ZREM', P .. 'own:' .. owner, id)
   if marks % 2 == 1 then call('ZREM', P .. 'stop:' .. owner, id) end
   if parts[10] == 'ended' and type(parts[8]) == 'string' then call('HDEL', P .. 'u', parts[8]) end
-  count('n', queue .. '\\n' .. job .. '\\nrunning', -1)
+  countJobs(queue, job, 'running', -1)
   count('c', 'k\\n' .. job, -1)
   count('c', 'q\\n' .. queue, -1)
   if group ~= cjson.null then changeBusy(job, group, -1) end
@@ -45,7 +45,7 @@ local function settle(id, claim, extra, isKept)
     if extra ~= '' then call('HSET', P .. 'x', id, extra) end
     call('ZADD', P .. 'all:succeeded', 0, id)
     call('ZADD', P .. 'end:succeeded', now, id)
-    count('n', queue .. '\\n' .. job .. '\\nsucceeded', 1)
+    countJobs(queue, job, 'succeeded', 1)
   else
     call('HDEL', P .. 'h', id)
     call('HDEL', P .. 'b', id)

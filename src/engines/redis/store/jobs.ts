@@ -1,8 +1,7 @@
 import { tagsOf } from '../../../envelope/envelope.ts'
-import { finalStates, type JobState, jobStates, zeroCounts } from '../../../queue/contract/job-state.ts'
+import { finalStates, type JobState, jobStates } from '../../../queue/contract/job-state.ts'
 import type { ClaimRules, Hold } from '../../../queue/contract/limits.ts'
-import { totalsOf } from '../../../queue/contract/queue-counts.ts'
-import type { CountOptions, HeldLease, JobCount, JobFilter, JobRecord, RemoveFilter } from '../../../queue/contract/store.ts'
+import type { HeldLease, JobFilter, JobRecord, RemoveFilter } from '../../../queue/contract/store.ts'
 import { holdsOf } from '../../../queue/limits/holds.ts'
 import { heldLeaseOf, type StoredJob } from '../../../queue/rules/jobs/job.ts'
 import type { RedisServer } from '../connections/server.ts'
@@ -50,25 +49,6 @@ export class Looking {
       if (ids.length < page) break
     }
     return this.records(found.slice(0, Math.max(0, filter.limit)))
-  }
-
-  async counts({ oldest = false, isSum = false, ...meant }: CountOptions = {}): Promise<readonly JobCount[]> {
-    const [flat] = (await this.#server.all([['HGETALL', 'n']])) as [string[] | Record<string, string>]
-    const byName = new Map<string, { queue: string; job: string; counts: Record<JobState, number> }>()
-    for (const [name, count] of pairsOf(flat)) {
-      const [queue = '', job = '', state] = name.split('\n')
-      if ((meant.queue ?? queue) !== queue || (meant.job ?? job) !== job) continue
-      const key = `${queue}\n${job}`
-      const known = byName.get(key) ?? { queue, job, counts: zeroCounts() }
-      if (!jobStates.includes(state as JobState)) continue
-      known.counts[state as JobState] = Number(count) || 0
-      byName.set(key, known)
-    }
-    const counts = [...byName.values()]
-    if (isSum) return [{ queue: '', job: '', counts: totalsOf(counts).counts }]
-    if (!oldest) return counts
-    const ages = await this.#oldest(counts.filter((each) => each.counts.ready > 0).map(({ job }) => job))
-    return counts.map((each) => ({ ...each, oldestReadyAt: ages.get(`${each.queue}\n${each.job}`) ?? null }))
   }
 
   /** In the order of the claims, and within one claim in the order in which it chose. */
@@ -166,27 +146,6 @@ export class Looking {
     const from = before === undefined ? '+' : `(${before}`
     const [ids] = await this.#server.all([['ZRANGE', `root:${root}`, from, '-', 'BYLEX', 'REV', 'LIMIT', 0, page]])
     return ids as string[]
-  }
-
-  async #oldest(jobs: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const names = [...new Set(jobs)]
-    const ages = new Map<string, number>()
-    const note = (name: string, at: unknown) => {
-      if (at !== undefined) ages.set(name, Math.min(Number(at), ages.get(name) ?? Number.POSITIVE_INFINITY))
-    }
-    const open = await this.#server.all(names.map((job) => ['ZRANGE', `o:${job}`, 0, -1, 'WITHSCORES'] as const))
-    const lanes = (open as string[][]).flatMap((flat) => [...pairsOf(flat)]).map(([name, at]) => ({ ...readLane(name), at }))
-    for (const { queue, job, isGrouped, at } of lanes) if (!isGrouped) note(`${queue}\n${job}`, at)
-    const grouped = lanes.filter(({ isGrouped }) => isGrouped)
-    const groups = await this.#server.all(grouped.map(({ lane }) => ['HKEYS', `gt:${lane}`] as const))
-    const places = grouped.flatMap(({ lane, queue, job }, index) =>
-      (groups[index] as string[])
-        .filter((name) => name !== '#')
-        .map((name) => ({ key: `r:${lane}\n${name.slice(1)}`, queue, job })),
-    )
-    const firsts = await this.#server.all(places.map(({ key }) => ['ZRANGE', key, 0, 0, 'WITHSCORES'] as const))
-    for (const [index, { queue, job }] of places.entries()) note(`${queue}\n${job}`, (firsts[index] as string[])[1])
-    return ages
   }
 }
 

@@ -22,6 +22,7 @@ import type { Managing } from '../../../queue/rules/managing.ts'
 import { idOf } from '../units/head.ts'
 import type { LoadedQueue } from '../units/loaded-queue.ts'
 import { field } from '../units/needs.ts'
+import { Counting } from './counting.ts'
 import { RedisEvents } from './events.ts'
 import { Looking } from './jobs.ts'
 import { RedisLogs } from './logs.ts'
@@ -43,10 +44,12 @@ export class RedisStore implements JobStore {
   readonly events: RedisEvents
   readonly #parts: RedisStoreParts
   readonly #looking: Looking
+  readonly #counting: Counting
 
   constructor(parts: RedisStoreParts) {
     this.#parts = parts
     this.#looking = new Looking(parts.server, parts.units)
+    this.#counting = new Counting(parts.server)
     this.schedules = new RedisSchedules(parts)
     this.workers = new RedisWorkers(parts)
     this.numbers = new RedisNumbers(parts)
@@ -67,7 +70,13 @@ export class RedisStore implements JobStore {
 
   async counts(options?: CountOptions): Promise<readonly JobCount[]> {
     await this.#parts.ready()
-    return this.#looking.counts(options)
+    return this.#counting.counts(options)
+  }
+
+  /** Of `PatternClaims`. */
+  async readyOf(jobs: readonly string[]): Promise<readonly string[]> {
+    await this.#parts.ready()
+    return this.#counting.readyOf(jobs)
   }
 
   cancel(id: string) {

@@ -14,7 +14,7 @@ interface Entry {
   readonly leave: Op
 }
 
-/** Counts that a job is part of. */
+/** Counts that a job is part of, by the table and the field that they are in. */
 export type Counts = Map<string, number>
 
 /** Brings the indexes from where a job stood to where it stands. Null is nowhere. */
@@ -61,12 +61,15 @@ function ready({ envelope, runAt }: StoredJob): Entry {
 }
 
 /** Adds what a job counts for; `change` is 1 or -1. */
-export function countJob(job: StoredJob, change: 1 | -1, counts: Counts, running: Counts, busy: Counts): void {
+export function countJob(job: StoredJob, change: 1 | -1, counts: Counts, busy: Counts): void {
   const { job: name, queue, group } = job.envelope
-  add(counts, `${queue}\n${name}\n${job.state}`, change)
+  add(counts, `n:${queue}\0${name}\n${job.state}`, change)
+  add(counts, `nj:${name}\0${queue}`, change)
+  add(counts, `nq\0${queue}`, change)
+  add(counts, `ns\0${job.state}`, change)
   if (job.state !== 'running') return
-  add(running, `k\n${name}`, change)
-  add(running, `q\n${queue}`, change)
+  add(counts, `c\0k\n${name}`, change)
+  add(counts, `c\0q\n${queue}`, change)
   if (group !== null) add(busy, `${name}\n${group}`, change)
 }
 

@@ -31,8 +31,8 @@ function keptMs(expiresAt: number, now: number): number {
 }
 
 function* jobWrites(queue: LoadedQueue, stamp: string): Iterable<Op> {
-  const [counts, running, busy]: readonly Counts[] = [new Map(), new Map(), new Map()]
-  const count = (job: StoredJob, change: 1 | -1) => countJob(job, change, counts as Counts, running as Counts, busy as Counts)
+  const [counts, busy]: [Counts, Counts] = [new Map(), new Map()]
+  const count = (job: StoredJob, change: 1 | -1) => countJob(job, change, counts, busy)
   for (const [id, loaded] of queue.loaded) {
     const job = queue.byId.get(id)
     const before = asLoaded(loaded)
@@ -51,18 +51,13 @@ function* jobWrites(queue: LoadedQueue, stamp: string): Iterable<Op> {
     yield* insertion(job, stamp)
   }
   for (const { id, root, state } of queue.forgotten) yield ['T', root, id, state ?? '']
-  yield* sums('C', 'n', counts as Counts)
-  yield* sums('C', 'c', running as Counts)
-  for (const [name, change] of busy as Counts) if (change !== 0) yield ['B', ...pair(name), change]
+  for (const [name, change] of counts) if (change !== 0) yield ['C', ...parted(name, '\0'), change]
+  for (const [name, change] of busy) if (change !== 0) yield ['B', ...parted(name, '\n'), change]
 }
 
-function pair(name: string): readonly [string, string] {
-  const end = name.indexOf('\n')
+function parted(name: string, seam: string): readonly [string, string] {
+  const end = name.indexOf(seam)
   return [name.slice(0, end), name.slice(end + 1)]
-}
-
-function* sums(letter: string, table: string, counts: Counts): Iterable<Op> {
-  for (const [name, change] of counts) if (change !== 0) yield [letter, table, name, change]
 }
 
 /** The job as it was loaded. Rules change the very object, but never what it was made of. */

@@ -97,13 +97,13 @@ export class Limits {
     const alone = claim.alone.get(job) ?? this.#runsAlone(job, claim.isOpen)
     claim.alone.set(job, alone)
     const limit = alone ? 1 : concurrency
-    return this.#isBelow(limit, this.#jobs.runningOf(job), lane) && this.#hasToken(rateScope.job(job), rate, claim)
+    return this.#isBelow(limit, () => this.#jobs.runningOf(job), lane) && this.#hasToken(rateScope.job(job), rate, claim)
   }
 
   #queueMayStart(lane: Lane, claim: ClaimState): boolean {
     const limits = claim.queueLimits.get(lane.queue)
     if (limits === undefined) return true
-    const isBelow = this.#isBelow(limits.concurrency, this.#jobs.runningIn(lane.queue), lane)
+    const isBelow = this.#isBelow(limits.concurrency, () => this.#jobs.runningIn(lane.queue), lane)
     return isBelow && this.#hasToken(rateScope.queue(lane.queue), limits.rate, claim)
   }
 
@@ -112,7 +112,7 @@ export class Limits {
     for (let first = lane.groups?.first; first !== undefined; first = lane.groups?.first) {
       const { share } = first
       // Whoever comes after it has as many running jobs or more.
-      if (!this.#isBelow(limits?.concurrency, share.busy, lane)) return false
+      if (!this.#isBelow(limits?.concurrency, () => share.busy, lane)) return false
       const scope = rateScope.group(job, share.group)
       if (this.#hasToken(scope, limits?.rate, claim)) return true
       const until = this.rates.nextAt(scope, limits?.rate as Rate, claim.now)
@@ -127,8 +127,9 @@ export class Limits {
     return false
   }
 
-  #isBelow(limit: number | null | undefined, running: number, { job, queue }: Lane): boolean {
-    if (limit === null || limit === undefined || running < limit) return true
+  /** How many run is asked only where there is a limit: to an engine it may be a round trip. */
+  #isBelow(limit: number | null | undefined, running: () => number, { job, queue }: Lane): boolean {
+    if (limit === null || limit === undefined || running() < limit) return true
     this.#reached.add(rateScope.job(job)).add(rateScope.queue(queue))
     return false
   }

@@ -1,0 +1,125 @@
+import { keyRanges, keyTest } from '../../../queue/claiming/key-pattern.ts'
+import { isPaused } from '../../../queue/claiming/pausing.ts'
+import type { LeaseRequest } from '../../../queue/contract/contract.ts'
+import type { RedisServer } from '../connections/server.ts'
+import { type LaneName, readLane } from '../units/head.ts'
+import { mostLanes, type Outlook } from './outlook.ts'
+
+export type LaneRequest = Pick<LeaseRequest, 'jobs' | 'others' | 'queues' | 'priority' | 'ageingMs' | 'limit'>
+
+export interface WantedLanes {
+  readonly lanes: readonly LaneName[]
+  /** Others are wanted, too, and it is worth while to look at them. */
+  readonly hasMore: boolean
+}
+
+/** So few lanes that fit a pattern are enough at first; where limits keep too much back, more are looked at, up to so many times as many. */
+const fewLanes = 8
+const mostTimes = 128
+/** So many names that a pattern may fit are looked up one by one. */
+const fewNames = 1_000
+/** So many lanes that are not wanted are passed over before all names are looked through that a pattern may fit. */
+const mostPassedOver = 4_000
+
+/** Lanes with ready jobs that a request is for, enough of them for what it may take. `times` are more than at first. */
+export async function wantedLanes(
+  server: RedisServer,
+  request: LaneRequest,
+  outlook: Pick<Outlook, 'lanes' | 'paused'>,
+  times: number,
+): Promise<WantedLanes> {
+  const isWanted = wantedTest(request, outlook)
+  if (outlook.lanes !== null) return { lanes: outlook.lanes.map(readLane).filter(isWanted), hasMore: false }
+  const named = await lanesOfJobs(
+    server,
+    request.jobs.map(({ job }) => job),
+    isWanted,
+    mostLanes,
+  )
+  if (request.others == null) return { lanes: named, hasMore: false }
+  const fitting = await fittingLanes(server, request, isWanted, Math.max(request.limit, fewLanes) * times)
+  const lanes = new Map([...named, ...fitting.lanes].map((lane) => [lane.lane, lane]))
+  return { lanes: [...lanes.values()], hasMore: fitting.hasMore && times < mostTimes }
+}
+
+function wantedTest(request: LaneRequest, { paused }: Pick<Outlook, 'paused'>): (lane: LaneName) => boolean {
+  const names = new Set(request.jobs.map(({ job }) => job))
+  const isOther = request.others == null ? () => false : keyTest(request.others)
+  const queues = request.queues === null ? null : new Set(request.queues)
+  const priority = request.priority ?? null
+  return (lane) =>
+    (names.has(lane.job) || isOther(lane.job)) &&
+    (queues === null || queues.has(lane.queue)) &&
+    (priority === null || priority === lane.priority) &&
+    !isPaused(paused, lane)
+}
+
+/** Those with many lanes are looked through part by part, until as many wanted ones are there as are asked for. */
+async function lanesOfJobs(
+  server: RedisServer,
+  jobs: readonly string[],
+  isWanted: (lane: LaneName) => boolean,
+  most: number,
+): Promise<readonly LaneName[]> {
+  const lanes: LaneName[] = []
+  let open: readonly string[] = [...new Set(jobs)]
+  for (let start = 0; open.length > 0 && lanes.length < most; start += mostLanes) {
+    const parts = await server.all(open.map((job) => ['ZRANGE', `o:${job}`, start, start + mostLanes - 1] as const))
+    lanes.push(...(parts as string[][]).flat().map(readLane).filter(isWanted))
+    open = open.filter((_, index) => (parts[index] as string[]).length === mostLanes)
+  }
+  return lanes
+}
+
+/** Where few names are between those that a pattern allows, these are looked up; else all lanes, the best ones first. */
+async function fittingLanes(
+  server: RedisServer,
+  request: LaneRequest,
+  isWanted: (lane: LaneName) => boolean,
+  most: number,
+): Promise<WantedLanes> {
+  const ranges = keyRanges(request.others ?? [])?.map(({ from, to }) => [`[${from}`, `(${to}`] as const) ?? null
+  const isOther = keyTest(request.others ?? [])
+  const namesBetween = async () => {
+    const parts = await server.all((ranges ?? []).map(([from, to]) => ['ZRANGEBYLEX', 'names', from, to] as const))
+    return [...new Set((parts as string[][]).flat())].filter(isOther)
+  }
+  if (ranges === null) return bestLanes(server, request, isWanted, most, Number.POSITIVE_INFINITY) as Promise<WantedLanes>
+  const counts = await server.all(ranges.map(([from, to]) => ['ZLEXCOUNT', 'names', from, to] as const))
+  const names = (counts as number[]).reduce((sum, count) => sum + count, 0)
+  const best = names <= fewNames ? null : await bestLanes(server, request, isWanted, most, mostPassedOver)
+  if (best !== null) return best
+  return { lanes: await lanesOfJobs(server, await namesBetween(), isWanted, Number.POSITIVE_INFINITY), hasMore: false }
+}
+
+/** As many of each priority as are asked for in all, by their first jobs. Null where too many others come before them. */
+async function bestLanes(
+  server: RedisServer,
+  { priority = null, ageingMs }: LaneRequest,
+  isWanted: (lane: LaneName) => boolean,
+  most: number,
+  mostOthers: number,
+): Promise<WantedLanes | null> {
+  const [all] = (await server.all([['ZREVRANGE', 'levels', 0, -1]])) as [string[]]
+  const levels = priority === null ? all : all.filter((level) => Number(level) === priority)
+  const isStrict = (ageingMs ?? 0) === 0
+  const lanes: LaneName[] = []
+  let passedOver = 0
+  let hasMore = false
+  for (const level of levels) {
+    const wanted = isStrict ? most - lanes.length : most
+    if (wanted <= 0) return { lanes, hasMore: true }
+    const found: LaneName[] = []
+    for (let start = 0, size = Math.max(mostLanes, 2 * wanted); found.length < wanted; start += size) {
+      const [part = []] = (await server.all([['ZRANGE', `op:${level}`, start, start + size - 1]])) as string[][]
+      const fit = part.map(readLane).filter(isWanted)
+      found.push(...fit)
+      passedOver += part.length - fit.length
+      if (passedOver > mostOthers) return null
+      if (part.length < size) break
+    }
+    hasMore ||= found.length > wanted
+    lanes.push(...found.slice(0, wanted))
+  }
+  return { lanes, hasMore }
+}
