@@ -41,7 +41,7 @@ export class Counting {
   async #sum(): Promise<JobCount> {
     const [flat] = (await this.#ask([['HGETALL', 'ns']])) as [Flat]
     const counts = zeroCounts()
-    for (const [state, count] of pairsOf(flat)) counts[state as JobState] = Number(count)
+    for (const [state, count] of pairsOf(flat)) counts[state as JobState] = Number(count) || 0
     return { queue: '', job: '', counts }
   }
 
