@@ -3,7 +3,7 @@ import { redisUrl } from '../backends/redis-ground.ts'
 import { attackedRedisQueue } from './attacked-queue.ts'
 
 /** What somebody may write in the place of anything that is stored. */
-const garbage = ['', 'abc', '-50', 'nan', '{}', '[]', '[1,2,3]', '||||||||||\n', 'null', '9e999', `[${'['.repeat(50)}`]
+const garbage = ['', 'abc', '-50', '{}', '[1,2,3]', '||||||||||\n[]', '9e999']
 
 /** Where all the hashes and texts of a queue stand that a job in some state depends on. */
 const tables = ['h', 'b', 'x', 'p', 'e', 'u', 'ul', 'om', 'oh', 'ok', 'oc', 'sch', 'c', 'n', 'num', 'workers', 'locks', 'lx', 'gt:*', 'rate:*']
@@ -26,13 +26,13 @@ describe.skipIf(redisUrl() === null)('what somebody writes into the fields of a 
       .retries(retries, { strategy: 'none' })
     const grouped = jobs.define('grouped', async (_: unknown, { id }) => count(id)).group('ada', { concurrency: 2 })
     const paced = jobs.define('paced', async (_: unknown, { id }) => count(id)).rate(1_000, '1s')
-    const unique = jobs.define('unique', async (_: unknown, { id }) => count(id)).unique('one', { for: '1h' })
+    const unique = jobs.define('unique', async (_: unknown, { id }) => count(id)).unique('one', { until: '1h' })
     jobs.define('scheduled', async (_: unknown, { id }) => count(id)).cron('0 * * * *')
     const kinds = { plain, failing, grouped, paced, unique }
     const fill = async () => {
       for (const job of Object.values(kinds)) await job.dispatch({})
       await plain.dispatch({}, { delay: '1h' })
-      await plain.dispatch({}, { dependsOn: await plain.dispatch({}), idempotencyKey: `${ran.size}` } as never)
+      await plain.dispatch({}, { dependsOn: await plain.dispatch({}), idempotencyKey: `${ran.size}` })
     }
     return { ...queue, kinds, ran, fill }
   }
@@ -52,7 +52,7 @@ describe.skipIf(redisUrl() === null)('what somebody writes into the fields of a 
     const { client } = queue.attacker
     for (const value of garbage) {
       await queue.fill()
-      await queue.jobs.run({ for: '10s' } as never)
+      await queue.jobs.run()
       await queue.fill()
       for (const [key, field] of await fieldsOf(queue.attacker, table)) {
         if (field === null) await client.set(key, value)
