@@ -20,7 +20,12 @@ const values: Readonly<Record<string, Partial<Record<SqlEngine, string>>>> = {
 }
 
 /** False where the column cannot hold it. */
-async function write({ attacker: { sql } }: AttackedQueue<SqlAttacker>, id: string, column: string, value: string): Promise<boolean> {
+async function write(
+  { attacker: { sql } }: AttackedQueue<SqlAttacker>,
+  id: string,
+  column: string,
+  value: string,
+): Promise<boolean> {
   try {
     await sql(`UPDATE {jobs} SET ${column} = ${value} WHERE id = '${id}'`)
     return true

@@ -6,7 +6,28 @@ import { attackedRedisQueue } from './attacked-queue.ts'
 const garbage = ['', 'abc', '-50', '{}', '[1,2,3]', '||||||||||\n[]', '9e999']
 
 /** Where all the hashes and texts of a queue stand that a job in some state depends on. */
-const tables = ['h', 'b', 'x', 'p', 'e', 'u', 'ul', 'om', 'oh', 'ok', 'oc', 'sch', 'c', 'n', 'num', 'workers', 'locks', 'lx', 'gt:*', 'rate:*']
+const tables = [
+  'h',
+  'b',
+  'x',
+  'p',
+  'e',
+  'u',
+  'ul',
+  'om',
+  'oh',
+  'ok',
+  'oc',
+  'sch',
+  'c',
+  'n',
+  'num',
+  'workers',
+  'locks',
+  'lx',
+  'gt:*',
+  'rate:*',
+]
 
 const retries = 2
 
@@ -38,51 +59,60 @@ describe.skipIf(redisUrl() === null)('what somebody writes into the fields of a 
   }
 
   async function fieldsOf({ client, key }: Awaited<ReturnType<typeof filled>>['attacker'], table: string) {
-    const names = table.endsWith('*') ? await client.keys(`${key(table.slice(0, -1)).replaceAll(/[{}]/g, '\\$&')}*`) : [key(table)]
+    const names = table.endsWith('*')
+      ? await client.keys(`${key(table.slice(0, -1)).replaceAll(/[{}]/g, '\\$&')}*`)
+      : [key(table)]
     const fields: (readonly [string, string | null])[] = []
     for (const name of names) {
-      if ((await client.type(name)) === 'hash') for (const field of await client.hkeys(name)) fields.push([name, field])
-      else fields.push([name, null])
+      const type = await client.type(name)
+      if (type === 'hash') for (const field of await client.hkeys(name)) fields.push([name, field])
+      if (type === 'string') fields.push([name, null])
     }
     return fields
   }
 
-  test.each(tables)('in %s: nothing runs more often than it may, the others run, and all of them can be listed', async (table) => {
-    const queue = await filled()
-    const { client } = queue.attacker
-    for (const value of garbage) {
-      await queue.fill()
-      await queue.jobs.run()
-      await queue.fill()
-      for (const [key, field] of await fieldsOf(queue.attacker, table)) {
-        if (field === null) await client.set(key, value)
-        else await client.hset(key, field, value)
+  test.each(tables)(
+    'in %s: nothing runs more often than it may, the others run, and all of them can be listed',
+    async (table) => {
+      const queue = await filled()
+      const { client } = queue.attacker
+      for (const value of garbage) {
+        await queue.fill()
+        await queue.jobs.run()
+        await queue.fill()
+        for (const [key, field] of await fieldsOf(queue.attacker, table)) {
+          if (field === null) await client.set(key, value)
+          else await client.hset(key, field, value)
+        }
+        const sound = await queue.kinds.plain.dispatch({})
+        const grouped = await queue.kinds.grouped.dispatch({})
+        await queue.jobs.run()
+        await queue.clock.advance(2 * 3_600_000)
+        await queue.jobs.run()
+        const states = [await queue.record(sound), await queue.record(grouped)].map(({ state }) => state)
+        expect([value, states]).toEqual([value, ['succeeded', 'succeeded']])
+        expect([value, [...queue.ran.values()].filter((times) => times > retries + 1)]).toEqual([value, []])
+        const listed = await queue.backend.store.list({ limit: 1_000 })
+        expect(listed.map(({ id }) => id)).toContain(sound.id)
+        await queue.backend.store.counts({ oldest: true })
+        await queue.backend.store.workers.list()
+        await queue.backend.store.schedules.list()
       }
-      const sound = await queue.kinds.plain.dispatch({})
-      const grouped = await queue.kinds.grouped.dispatch({})
-      await queue.jobs.run()
-      await queue.clock.advance(2 * 3_600_000)
-      await queue.jobs.run()
-      const states = [await queue.record(sound), await queue.record(grouped)].map(({ state }) => state)
-      expect([value, states]).toEqual([value, ['succeeded', 'succeeded']])
-      expect([value, [...queue.ran.values()].filter((times) => times > retries + 1)]).toEqual([value, []])
-      const listed = await queue.backend.store.list({ limit: 1_000 })
-      expect(listed.map(({ id }) => id)).toContain(sound.id)
-      await queue.backend.store.counts({ oldest: true })
-      await queue.backend.store.workers.list()
-      await queue.backend.store.schedules.list()
-    }
-  })
+    },
+  )
 
-  test.each(['due', 'run', 'waits'])('an entry of %s that belongs to no job, or comes too early, keeps nobody from claiming', async (index) => {
-    const { attacker, kinds, jobs, record } = await filled()
-    const later = await kinds.plain.dispatch({}, { delay: '1h' })
-    for (const id of ['nobody', later.id]) await attacker.client.zadd(attacker.key(index), '-inf', id)
-    const [plain, grouped] = [await kinds.plain.dispatch({}), await kinds.grouped.dispatch({})]
-    await jobs.run()
-    for (const run of [plain, grouped]) expect((await record(run)).state).toBe('succeeded')
-    expect(await attacker.client.zscore(attacker.key(index), 'nobody')).toBeNull()
-  })
+  test.each(['due', 'run', 'waits'])(
+    'an entry of %s that belongs to no job, or comes too early, keeps nobody from claiming',
+    async (index) => {
+      const { attacker, kinds, jobs, record } = await filled()
+      const later = await kinds.plain.dispatch({}, { delay: '1h' })
+      for (const id of ['nobody', later.id]) await attacker.client.zadd(attacker.key(index), '-inf', id)
+      const [plain, grouped] = [await kinds.plain.dispatch({}), await kinds.grouped.dispatch({})]
+      await jobs.run()
+      for (const run of [plain, grouped]) expect((await record(run)).state).toBe('succeeded')
+      expect(await attacker.client.zscore(attacker.key(index), 'nobody')).toBeNull()
+    },
+  )
 
   test.each([0, 1, 2, 3, 4, 9])('a job whose state is said to be %i keeps no other of its lane from running', async (state) => {
     const { attacker, kinds, jobs, record } = await filled()

@@ -56,7 +56,10 @@ export class FastPaths {
     const answer = (await this.#server.run(claiming, args)) as ClaimAnswer | readonly [string]
     if (answer[0] !== 'done') return null
     const [, rows, expiresAt, dueAt, givesUpAt, releasedAt, cancelled] = answer as ClaimAnswer
-    const known = [expiresAt, dueAt, givesUpAt, releasedAt].filter((text) => text !== '').map(Number).filter(Number.isFinite)
+    const known = [expiresAt, dueAt, givesUpAt, releasedAt]
+      .filter((text) => text !== '')
+      .map(Number)
+      .filter(Number.isFinite)
     const leases = rows.map((row) => leaseOf(row, claim, this.#time.toLocal(until)))
     return { leases, nextAt: known.length === 0 ? null : this.#time.toLocal(Math.min(...known)), cancelled }
   }

@@ -24,30 +24,36 @@ async function warningsOf(path: string): Promise<readonly string[]> {
 }
 
 describe('a database file', () => {
-  test('of one\'s own is used without a word', async () => {
+  test("of one's own is used without a word", async () => {
     const path = join(folder(), 'jobs.db')
     expect(await warningsOf(path)).toEqual([])
     expect(await warningsOf(path)).toEqual([])
   })
 
-  test.each(['', '-wal', '.wake'])('that others may write to (jobs.db%s) is refused, with the command that mends it', async (end) => {
-    const path = join(folder(), 'jobs.db')
-    await warningsOf(path)
-    writeFileSync(`${path}${end}`, '', { flag: 'a' })
-    chmodSync(`${path}${end}`, 0o666)
-    await expect(warningsOf(path)).rejects.toMatchObject({
-      code: 'FILE_UNTRUSTED',
-      message: expect.stringMatching(/may be written to by everybody \(mode 666\).*Run: chmod go-w /),
-    })
-    chmodSync(`${path}${end}`, 0o600)
-    expect(await warningsOf(path)).toEqual([])
-  })
+  test.each(['', '-wal', '.wake'])(
+    'that others may write to (jobs.db%s) is refused, with the command that mends it',
+    async (end) => {
+      const path = join(folder(), 'jobs.db')
+      await warningsOf(path)
+      writeFileSync(`${path}${end}`, '', { flag: 'a' })
+      chmodSync(`${path}${end}`, 0o666)
+      await expect(warningsOf(path)).rejects.toMatchObject({
+        code: 'FILE_UNTRUSTED',
+        message: expect.stringMatching(/may be written to by everybody \(mode 666\).*Run: chmod go-w /),
+      })
+      chmodSync(`${path}${end}`, 0o600)
+      expect(await warningsOf(path)).toEqual([])
+    },
+  )
 
   test.skipIf(!isRoot)('of another user is refused, unless that user is trusted', async () => {
     const path = join(folder(), 'jobs.db')
     await warningsOf(path)
     chownSync(path, somebody, somebody)
-    await expect(warningsOf(path)).rejects.toMatchObject({ code: 'FILE_UNTRUSTED', message: expect.stringContaining(`${somebody}`) })
+    await expect(warningsOf(path)).rejects.toMatchObject({
+      code: 'FILE_UNTRUSTED',
+      message: expect.stringContaining(`${somebody}`),
+    })
     vi.stubEnv('TREADLE_TRUSTED_OWNERS', `${somebody}`)
     onTestFinished(() => void vi.unstubAllEnvs())
     expect(await warningsOf(path)).toEqual([])

@@ -43,7 +43,15 @@ export class LoadedEdges {
     const [waiterId, id, job, key, policy, waiting, end, order] = partsIn(text)
     if (typeof waiterId !== 'string' || typeof id !== 'string') return undefined
     const [policyIn, endIn] = [isFailurePolicy(policy) ? policy : 'fail', readEnd(end)] as const
-    const edge = { waiterId, id, job: textOrNull(job), key: textOrNull(key), policy: policyIn, waiting: waiting === true, end: endIn }
+    const edge = {
+      waiterId,
+      id,
+      job: textOrNull(job),
+      key: textOrNull(key),
+      policy: policyIn,
+      waiting: waiting === true,
+      end: endIn,
+    }
     this.#byName.set(name, { edge, text, order: finiteOr(order, 0) })
     return edge
   }

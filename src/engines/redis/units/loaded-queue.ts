@@ -23,8 +23,8 @@ import { LoadedMap } from './loaded-map.ts'
 import { LoadedOccurrences, LoadedTimeline } from './loaded-timeline.ts'
 import { field, jobNeeds, type Need, range } from './needs.ts'
 import type { Rows } from './rows.ts'
-import { bodyIn, finiteOr, partsIn, textOrNull } from './stored-text.ts'
 import { readSchedule } from './stored-schedule.ts'
+import { bodyIn, finiteOr, partsIn, textOrNull } from './stored-text.ts'
 
 /** A job as it was when it was loaded. */
 export interface LoadedJob {
