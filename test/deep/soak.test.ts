@@ -19,7 +19,8 @@ const jobCount = Number(process.env.TREADLE_SOAK_JOBS ?? 100_000)
 const workerCount = 3
 const producerCount = 2
 const calamityCount = 40
-const patience = { timeout: Math.max(600_000, jobCount * 30) }
+/** Whether it goes on is looked at by itself: however slow the machine is, only a standstill fails. */
+const patience = { timeout: 24 * 3_600_000 }
 
 describe('a soak: workers, producers and servers are killed, and workers are stopped for a while, under load of all kinds', () => {
   test('on sqlite nothing that was acknowledged is lost, and nothing is settled twice', patience, async () => {

@@ -64,8 +64,9 @@ describe.skipIf(redisUrl() === null)('what somebody writes into the fields of a 
       : [key(table)]
     const fields: (readonly [string, string | null])[] = []
     for (const name of names) {
-      if ((await client.type(name)) === 'hash') for (const field of await client.hkeys(name)) fields.push([name, field])
-      else fields.push([name, null])
+      const type = await client.type(name)
+      if (type === 'hash') for (const field of await client.hkeys(name)) fields.push([name, field])
+      if (type === 'string') fields.push([name, null])
     }
     return fields
   }

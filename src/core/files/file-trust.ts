@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { TreadleError } from '../errors.ts'
 import { environmentVariable, processUser } from '../process/environment.ts'
@@ -27,6 +27,20 @@ export function trustProblem(path: string, threat = 'who could have anything run
     if (problem !== undefined) return problem
   }
   return undefined
+}
+
+/** The same of the file alone that a path leads to, whatever is above it. */
+export function ownTrustProblem(path: string, threat: string): string | undefined {
+  const user = processUser()
+  if (user === undefined) return undefined
+  const trusted = trustedOwners(user)
+  if (trusted === 'everybody') return undefined
+  try {
+    return problemAt(realpathSync(path), trusted, threat)
+  } catch {
+    // It is not there, or whoever opens it says what is wrong with it.
+    return undefined
+  }
 }
 
 /** Whether what that user owns is as good as one's own. */

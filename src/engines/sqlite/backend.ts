@@ -7,6 +7,7 @@ import { ClaimReader } from './fast-path/claimed-rows.ts'
 import { flatten } from './fast-path/flat-envelopes.ts'
 import { flattenJobs } from './fast-path/flat-rules.ts'
 import { flattenSettlements } from './fast-path/flat-settlements.ts'
+import { refuseForeignDatabase } from './file/file-owner.ts'
 import { Access } from './thread/access.ts'
 import type { Engine } from './thread/engine.ts'
 import { callers, mannerOf, type RuledParts } from './thread/rule-calls.ts'
@@ -29,6 +30,7 @@ export interface SqliteOptions {
 /** Opens the file (makes it where there is none) and checks its schema. */
 export async function openSqlite(options: SqliteOptions): Promise<QueueBackend> {
   const { path, clock, logger, migrate = true, fastPaths = true } = options
+  refuseForeignDatabase(path, logger)
   const access = await Access.open({ path, clock, logger, migrate, fastPaths })
   const wakeFile = new WakeFile(`${path}.wake`)
   const joining = new Joining({ path, clock, fastPaths, wake: () => wakeFile.touch(), checkFile: () => access.checkFile() })

@@ -35,6 +35,8 @@ export interface StartGate {
   readonly longestHoldMs: number
   /** The handler is called now. */
   pass(run: ActiveRun): void
+  /** The handler was called, and waits for something or has ended. */
+  passed(run: ActiveRun): void
 }
 
 /** For runs that nobody else could begin. */
@@ -44,6 +46,7 @@ const alwaysOpen: StartGate = {
   heldMs: () => 0,
   longestHoldMs: 0,
   pass: () => {},
+  passed: () => {},
 }
 
 const justNow = () => 0
@@ -120,9 +123,14 @@ export class ActiveRun {
     return 0
   }
 
-  /** To be called right before the handler is. */
-  begin(): void {
+  /** Calls the handler, and counts its start. */
+  begin<Answer>(handler: () => Answer): Answer {
     this.#gate.pass(this)
+    try {
+      return handler()
+    } finally {
+      this.#gate.passed(this)
+    }
   }
 
   /**
@@ -133,7 +141,7 @@ export class ActiveRun {
     while (this.stopReason === null && !this.isItsTurn) await this.untilItsTurn(Number.POSITIVE_INFINITY)
     if (this.stopReason !== null) throw stopError(this.stopReason, this.lease)
     const openMs = this.#gate.openMs(this)
-    this.begin()
+    this.#gate.pass(this)
     return openMs
   }
 

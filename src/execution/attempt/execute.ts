@@ -184,9 +184,8 @@ function call(
   const isInPlace = isolation === null || deps.isolates === null
   const isPlain = before.length === 0 && isInPlace && !deps.givenFunctions?.has(context.id)
   if (!isPlain || run.stopReason !== null || !run.isItsTurn) return callInTurn(definition, seen, context, run, deps)
-  run.begin()
   try {
-    return Promise.resolve(handler?.(context.payload, seen))
+    return Promise.resolve(run.begin(() => handler?.(context.payload, seen)))
   } catch (thrown) {
     return Promise.reject(thrown)
   }
@@ -207,8 +206,7 @@ async function callInTurn(
   if (run.stopReason !== null) throw stopError(run.stopReason, run.lease)
   const given = deps.givenFunctions?.get(context.id)
   if (given !== undefined || fields.isolation === null || deps.isolates === null) {
-    run.begin()
-    return (given ?? fields.handler)?.(context.payload, seen)
+    return run.begin(() => (given ?? fields.handler)?.(context.payload, seen))
   }
   const { result, kill } = deps.isolates.run(fields.isolation, context, () => run.beginElsewhere())
   run.killAfter(fields.isolation.graceMs, kill)

@@ -31,5 +31,6 @@ export function startGate({ leaseMs, renewal, rates }: StartGateOptions): StartG
     heldMs: ({ lease }) => rates.heldMs(lease),
     longestHoldMs: longestHoldMs(leaseMs),
     pass: ({ lease }) => rates.started(lease),
+    passed: ({ lease }) => rates.called(lease),
   }
 }

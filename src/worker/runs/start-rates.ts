@@ -62,6 +62,16 @@ export class StartRates {
     this.#each(lease, (starts, scope) => starts.started(scope, now))
   }
 
+  /**
+   * The handler that was started last has been called, and has given back control. A process may be stopped between the two, and
+   * then the handler has begun later than was counted: its start is counted as late as it can have been.
+   */
+  called(lease: Lease): void {
+    if (!this.#hasRates) return
+    const now = this.#elapsedMs()
+    this.#each(lease, (starts, scope) => starts.called(scope, now))
+  }
+
   get #hasRates(): boolean {
     const definitions = this.#options.definitions()
     if (definitions !== this.#definitions) {
@@ -97,6 +107,9 @@ function startsUnder(rate: Rate | null | undefined, known: ScopeStarts | null | 
   return known && isSameRate(known.rate, rate) ? known : new ScopeStarts(rate)
 }
 
+/** So much of its window a start is moved at most. */
+const longestCallShare = 1 / 20
+
 /** The starts under one rate that its window still holds, of each scope apart: of one job, one queue, or each group of a job. */
 class ScopeStarts {
   readonly rate: Rate
@@ -117,6 +130,16 @@ class ScopeStarts {
     this.#logs.delete(scope)
     this.#logs.set(scope, log)
     this.#forgetBefore(now - this.rate.perMs)
+  }
+
+  called(scope: string, now: number): void {
+    const log = this.#logs.get(scope)
+    const [at, count] = log?.at(-1) ?? [now, 0]
+    // What a handler computes before it first waits is its own time: a long computation must not become a stricter rate.
+    const calledAt = Math.min(now, at + this.rate.perMs * longestCallShare)
+    if (log === undefined || calledAt <= at) return
+    const before = count > 1 ? [...log.slice(0, -1), [at, count - 1] as const] : log.slice(0, -1)
+    this.#logs.set(scope, [...before, [calledAt, 1]])
   }
 
   /** Each scope is forgotten once, so that the cost does not grow with how many there were. */
