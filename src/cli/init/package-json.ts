@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { messageOf, TreadleError } from '../../core/errors.ts'
+import { hasBuiltInSqlite, sqlitePackage } from '../../core/sqlite-package.ts'
 import { version } from '../../core/version.ts'
 import type { Choices, Database, Framework, Language } from './options.ts'
 
@@ -85,7 +86,8 @@ function scriptsFor(language: Language, entry: string): Readonly<Record<string, 
 }
 
 const drivers: Readonly<Record<Database, Readonly<Record<string, string>>>> = {
-  sqlite: {},
+  // Of the Node that runs this: with a newer one it can be taken out again.
+  sqlite: hasBuiltInSqlite() ? {} : { [sqlitePackage.name]: sqlitePackage.range },
   postgres: { pg: '^8.11.0' },
   mysql: { mysql2: '^3.9.0' },
   mariadb: { mysql2: '^3.9.0' },

@@ -1,5 +1,6 @@
 import { messageOf, TreadleError } from '../../../core/errors.ts'
 import { withoutExperimentalWarning } from '../../../core/process/environment.ts'
+import { sqlitePackage } from '../../../core/sqlite-package.ts'
 
 /** The part of `DatabaseSync` that this backend uses: the same in `node:sqlite` and in `@photostructure/sqlite`. */
 export interface SqliteDatabase {
@@ -68,11 +69,11 @@ export async function loadDriver(): Promise<SqliteDriver> {
 }
 
 async function loadPackage(): Promise<SqliteDriver> {
-  const name = '@photostructure/sqlite'
+  const { name, install } = sqlitePackage
   try {
     return ((await import(name)) as { DatabaseSync: SqliteDriver }).DatabaseSync
   } catch (cause) {
-    const message = `This Node has no built-in SQLite. Run: npm install ${name} (or use Node 22.13 or newer)`
+    const message = `This Node has no built-in SQLite. Run: ${install} (or use Node 22.13 or newer)`
     throw new TreadleError('DRIVER_MISSING', message, { cause })
   }
 }
