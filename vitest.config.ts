@@ -13,7 +13,7 @@ export const everywhere = {
   maxWorkers: 3,
   testTimeout: 180_000,
   hookTimeout: 180_000,
-  server: { deps: { external: [/\/dist\//] } },
+  server: { deps: { external: [/\/(dist|build)\//] } },
 }
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-// Makes a checkout ready to run: the installed packages of the lock file, and dist/ built from src/. Does nothing when both are fresh.
+// Makes a checkout ready to run: the installed packages of the lock file, and build/ and dist/ built from src/. Does nothing when both are fresh.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,13 +34,13 @@ function install() {
 
 function needsBuild() {
   const promised = [...Object.values(manifest.bin), ...Object.values(manifest.exports).map((entry) => entry.default)]
-  const built = [...promised.filter(Boolean), ...filesUnder('dist')]
-  const sources = ['tsconfig.json', 'tsconfig.build.json', ...filesUnder('src')]
+  const built = ['build', ...promised.filter(Boolean), ...filesUnder('build'), ...filesUnder('dist')]
+  const sources = ['tsconfig.json', 'tsconfig.build.json', ...filesUnder('scripts/build'), ...filesUnder('src')]
   return Math.min(...built.map(modifiedAt)) < Math.max(...sources.map(modifiedAt))
 }
 
 function build() {
-  say('building dist/')
+  say('building build/ and dist/')
   const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
   if (status !== 0) fail('the build failed: see the messages above.')
 }

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { jobPaths, loadConfigFile, loadJobFiles } from '../dist/app/config/config-file.js'
-import { configure, jobs } from '../dist/index.js'
-import { serve } from '../dist/server/index.js'
+import { jobPaths, loadConfigFile, loadJobFiles } from '../build/app/config/config-file.js'
+import { configure, jobs } from '../build/index.js'
+import { serve } from '../build/server/index.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const configFile = join(root, 'examples/tour/treadle.config.ts')

@@ -7,6 +7,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modulesBegunByPath } from '../scripts/build/entries.mjs'
 import { npm } from '../scripts/npm.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -20,6 +21,7 @@ const entries = [
   'treadle/postgres',
   'treadle/mysql',
   'treadle/beanstalkd',
+  'treadle/service-bus',
   'treadle/redis',
   'treadle/memory',
   'treadle/transactions',
@@ -30,11 +32,7 @@ const entries = [
 ]
 
 /** Files that nothing imports: threads and processes begin there. */
-const ownThreads = [
-  'dist/engines/sqlite/thread/thread.js',
-  'dist/app/loading/isolate-entry.js',
-  'dist/isolation/parent-watch-thread.js',
-]
+const ownThreads = modulesBegunByPath().map((path) => `dist/${path}.js`)
 
 /** How programs say by which rules imports are found. */
 const moduleSettings = {
@@ -75,12 +73,17 @@ describe('the tarball', () => {
     )
   })
 
-  test('holds no built file whose source is gone', () => {
-    const isPage = (path: string) => path.startsWith('dist/server/dashboard/page/')
-    const stale = tarball.files.filter(
-      (path) => path.startsWith('dist/') && !isPage(path) && !existsSync(join(root, sourceOf(path))),
+  test('holds few built files, and none whose source is gone', () => {
+    const built = tarball.files.filter((path) => path.startsWith('dist/') && !path.startsWith('dist/server/dashboard/page/'))
+    expect(built.length).toBeLessThan(100)
+    expect(built.filter((path) => !sourcesOf(path).some((source) => existsSync(join(root, source))))).toEqual([])
+  })
+
+  test('has a file for each thread and each process that the library begins', () => {
+    expect(ownThreads).toEqual(
+      expect.arrayContaining(['dist/engines/sqlite/thread/thread.js', 'dist/app/loading/isolate-entry.js']),
     )
-    expect(stale).toEqual([])
+    expect(tarball.files).toEqual(expect.arrayContaining(ownThreads))
   })
 
   test('satisfies publint in its strict form', async () => {
@@ -116,6 +119,25 @@ describe('a program that installed it', () => {
     const script = `import('treadle').then((module) => console.log(module.TreadleError === require('treadle').TreadleError))`
     const loaded = node(['--input-type=commonjs', '-e', script])
     expect(loaded, loaded.output).toMatchObject({ status: 0, output: expect.stringMatching(/^true$/m) })
+  })
+
+  test('gets the same value by every entry that exports it', () => {
+    const script = `const seen = new Map()
+      for (const entry of ${JSON.stringify(entries)}) for (const [name, value] of Object.entries(await import(entry))) {
+        if (seen.has(name) && seen.get(name) !== value) console.log('another ' + name + ' in ' + entry)
+        seen.set(name, value)
+      }
+      console.log(seen.has('TreadleError') && seen.has('ServerProblem') ? 'compared' : 'not exported')`
+    expect(node(['--input-type=module', '-e', script]).output).toBe('compared\n')
+  })
+
+  test('runs on the embedded default right away, whatever the Node', () => {
+    const script = `const { treadle } = await import('treadle')
+      const jobs = treadle('sqlite:jobs.db')
+      await jobs.open()
+      console.log('opened')
+      await jobs.close()`
+    expect(node(['--input-type=module', '-e', script]).output).toMatch(/^opened$/m)
   })
 
   test.each([
@@ -171,6 +193,14 @@ describe('a program in TypeScript', () => {
     },
   )
 
+  test.each(Object.keys(moduleSettings) as (keyof typeof moduleSettings)[])(
+    'compiles with %s also where it names no types of Node itself',
+    (setting) => {
+      const all = entries.map((entry, index) => `import * as entry${index} from '${entry}'\nvoid entry${index}`).join('\n')
+      expect(compile({ 'all.mts': all }, setting, { types: [] })).toEqual([])
+    },
+  )
+
   test('does not compile with a payload of the wrong type', () => {
     const problems = compile({ 'wrong.mts': `import { treadle } from 'treadle'\n${dispatch('{ to: 1 }')}` })
     expect(problems).toEqual([expect.stringMatching(/^wrong\.mts:5 TS2322: Type 'number' is not assignable to type 'string'/)])
@@ -195,12 +225,18 @@ function install({ path }: Tarball): void {
   symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'), 'junction')
 }
 
-function sourceOf(built: string): string {
-  return built.replace(/^dist\//, 'src/').replace(/(\.d\.ts|\.js\.map|\.js)$/, '.ts')
+/** A module, or a folder of modules that are joined. */
+function sourcesOf(built: string): readonly string[] {
+  const source = built.replace(/^dist\//, 'src/').replace(/(\.d\.ts|\.js)$/, '')
+  return [`${source}.ts`, source]
 }
 
 /** The errors of these files and of every declaration that they reach. */
-function compile(files: Readonly<Record<string, string>>, setting: keyof typeof moduleSettings = 'nodenext'): readonly string[] {
+function compile(
+  files: Readonly<Record<string, string>>,
+  setting: keyof typeof moduleSettings = 'nodenext',
+  options: ts.CompilerOptions = {},
+): readonly string[] {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text)
   const program = ts.createProgram({
     rootNames: Object.keys(files).map((name) => join(project, name)),
@@ -212,6 +248,7 @@ function compile(files: Readonly<Record<string, string>>, setting: keyof typeof 
       strict: true,
       skipLibCheck: false,
       noEmit: true,
+      ...options,
     },
   })
   return ts.getPreEmitDiagnostics(program).map((problem) => {

@@ -16,15 +16,19 @@ register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(telling)}`)
 
 /** The parts of this package, and the packages, that a program has loaded when it has started. */
 function loadedBy(...args: readonly string[]): readonly string[] {
+  return [...new Set(filesLoadedBy(...args).flatMap((path) => partOf(path) ?? []))].sort()
+}
+
+function filesLoadedBy(...args: readonly string[]): readonly string[] {
   const hooks = `data:text/javascript,${encodeURIComponent(preload)}`
   const { stderr, status } = spawnSync(process.execPath, ['--import', hooks, ...args], { cwd: root, encoding: 'utf8' })
   expect(status).toBe(0)
-  const urls = [...stderr.matchAll(/^loaded file:\/\/(.*)$/gm)].map(([, path]) => path as string)
-  return [...new Set(urls.map((path) => path.slice(root.length)).flatMap((path) => partOf(path) ?? []))].sort()
+  return [...stderr.matchAll(/^loaded file:\/\/(.*)$/gm)].map(([, path]) => (path as string).slice(root.length))
 }
 
+/** `dist/worker` is the file `dist/worker.js`, and all in the folder of that name. */
 function partOf(path: string): string | undefined {
-  return /^(node_modules\/(?:@[^/]+\/)?[^/]+|dist\/engines\/[^/]+(?=\/)|dist\/(?!engines)[^/]+(?=\/))/.exec(path)?.[1]
+  return /^(node_modules\/(?:@[^/]+\/)?[^/]+|dist\/engines\/[^/.]+|dist\/(?!engines)[^/.]+)/.exec(path)?.[1]
 }
 
 const dear = ['dist/engines/sqlite', 'dist/engines/sql', 'dist/engines/postgres', 'dist/engines/mysql', 'node_modules/jiti']
@@ -33,6 +37,17 @@ test('a program that imports the library loads no backend before it opens one', 
   const loaded = loadedBy('--input-type=module', '-e', `import 'treadle'`)
   expect(loaded).toContain('dist/app')
   for (const part of [...dear, 'dist/server', 'dist/manager', 'dist/client', 'dist/cli']) expect(loaded).not.toContain(part)
+})
+
+test.each([
+  ['a program that imports the library', ['--input-type=module', '-e', `import 'treadle'`]],
+  ['a command', ['dist/cli/main.js', '--help']],
+])('%s opens few files, for each takes its time', (_, args) => {
+  expect(filesLoadedBy(...args).filter((path) => path.startsWith('dist/')).length).toBeLessThan(30)
+})
+
+test('the thread that watches a parent loads nothing that it does not need', () => {
+  expect(loadedBy('dist/isolation/parent-watch-thread.js')).toEqual(['dist/core', 'dist/isolation'])
 })
 
 test('with a queue in a file it loads that backend alone', () => {

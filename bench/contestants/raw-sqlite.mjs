@@ -1,6 +1,6 @@
 // The ceiling: the driver that Treadle uses, on one connection, with the fewest statements that a durable queue could do with.
 import { join } from 'node:path'
-import { loadDriver } from '../../dist/engines/sqlite/file/driver.js'
+import { loadDriver } from '../../build/engines/sqlite/file/driver.js'
 
 const batch = 500
 

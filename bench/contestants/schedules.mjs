@@ -14,8 +14,8 @@ import { createRequire } from 'node:module'
 
 /** @type {() => Promise<Open>} */
 export async function treadleSchedules() {
-  const { calendarSchedule } = await import('../../dist/scheduling/calendar/calendar-schedule.js')
-  const { parseFields } = await import('../../dist/scheduling/calendar/cron-fields.js')
+  const { calendarSchedule } = await import('../../build/scheduling/calendar/calendar-schedule.js')
+  const { parseFields } = await import('../../build/scheduling/calendar/cron-fields.js')
   return ({ cron, timezone, dayOfWeek }) => {
     const fields = parseFields(cron)
     const both = dayOfWeek === undefined ? fields : { ...fields, dayOfWeek: String(dayOfWeek), days: 'both' }

@@ -1,5 +1,5 @@
 // Many clients that wait for a job each, and as many jobs: how long from the request that creates a job to the reply that hands it out.
-import { bedrockClient } from '../../dist/client/bedrock-client.js'
+import { bedrockClient } from '../../dist/client/index.js'
 import { percentile } from '../measure/statistics.mjs'
 
 const { port, waiters } = JSON.parse(process.argv[2])

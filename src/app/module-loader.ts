@@ -66,7 +66,7 @@ async function loaderFor(folder: string): Promise<Jiti> {
 function libraryFile(path: string): URL {
   // Also from the sources, where modules have the extension of TypeScript.
   const extension = /\.ts$/.test(import.meta.url) ? '.ts' : '.js'
-  return ownFile(`../${path}${extension}`, import.meta.url, 'app/module-loader')
+  return ownFile(`${path}${extension}`)
 }
 
 /** Only inside the project, and where nobody else could have put anything: what is in the cache is run. */

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { ownFolder } from '../core/files/own-file.ts'
 import { nextTurn } from '../core/time/clock.ts'
 
 /** Where and when a job was defined. */
@@ -75,10 +76,11 @@ function callerFrames(): readonly Frame[] {
     const [, name = '', file] = framePattern.exec(line) ?? []
     return file === undefined ? [] : [{ name, file }]
   })
-  const own = frames[0]?.file
-  const folder = own === undefined ? undefined : withoutQuery(own).replace(/definition[/\\]definition-place\.[jt]s$/, '')
-  if (folder === undefined || folder === withoutQuery(own ?? '')) return []
-  return frames.slice(frames.findIndex(({ file }) => !file.startsWith(folder)))
+  const folder = ownFolder()
+  if (folder === undefined) return []
+  // The stack names modules by URL or by path, as their loader does.
+  const names = [folder.href, fileURLToPath(folder)]
+  return frames.slice(frames.findIndex(({ file }) => !names.some((name) => file.startsWith(name))))
 }
 
 /** Chunks are named by paths when they are loaded first, and by URLs when one of their modules is loaded again. */

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { endOwnProcess, isParent, ownMemoryBytes } from '../core/process/environment.ts'
 import { systemClock } from '../core/time/clock.ts'
-import { type ParentWatchOptions, parentGone } from './parent-watch.ts'
+import type { ParentGone, ParentWatchOptions } from './parent-watch.ts'
 
 /** How often it looks: soon enough that nothing is left behind for long, and too seldom to be felt. */
 const lookEveryMs = 250
@@ -16,6 +16,6 @@ function look(options: ParentWatchOptions): void {
     systemClock.timer(lookEveryMs, () => look(options))
     return
   }
-  parentPort?.postMessage(parentGone)
+  parentPort?.postMessage('parent gone' satisfies ParentGone)
   systemClock.timer(graceMs, endOwnProcess)
 }

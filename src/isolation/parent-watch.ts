@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { ownFile } from '../core/files/own-file.ts'
 
 export interface ParentWatchOptions {
   /** The process that started this one and gave it its own id: asked for here, it could have ended already. */
@@ -9,15 +10,15 @@ export interface ParentWatchOptions {
   readonly mostMemoryBytes?: number
 }
 
-/** What the thread says when the parent has ended. */
-export const parentGone = 'parent gone'
+/** What the thread says when the parent has ended. Only a type: the thread loads as little as it can. */
+export type ParentGone = 'parent gone'
 
 /**
  * Ends this process, and the group that it leads, `graceMs` after the one that started it has ended, also while its event loop
  * is blocked. `onGone` is called before, where the event loop is free to. The watch does not keep the process alive.
  */
 export function watchParent(options: ParentWatchOptions, onGone: () => void = () => {}): void {
-  const thread = new Worker(new URL('./parent-watch-thread.js', import.meta.url), {
+  const thread = new Worker(ownFile('isolation/parent-watch-thread.js'), {
     workerData: options,
     name: 'treadle-parent-watch',
     // Whatever the program is started with is meant for the program: here it would be loaded twice.

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { BedrockJob } from '../client/bedrock-job.ts'
 import { messageOf } from '../core/errors.ts'
+import { ownFile } from '../core/files/own-file.ts'
 import { nodeBinary, processId, workingFolder } from '../core/process/environment.ts'
 import type { Json } from '../core/text/json.ts'
 import type { Clock } from '../core/time/clock.ts'
@@ -33,7 +34,6 @@ const maxOutput = 2 * 1024 * 1024
 const killAfterMs = 5_000
 const maxQuoted = 2_000
 const defaultDelaySeconds = 60
-const entry = fileURLToPath(new URL('./module-entry.js', import.meta.url))
 
 /** Runs the worker of a job in a process of its own. It never throws. */
 export async function runWorker(job: BedrockJob, settings: RunSettings): Promise<WorkerEnd> {
@@ -56,8 +56,13 @@ type Runnable = Exclude<WorkerFile, { readonly kind: 'none' }>
 
 function runProcess(worker: Runnable, job: BedrockJob, { env, clock }: RunSettings, signal: AbortSignal): Promise<ChildExit> {
   const own = [String(job.jobID), job.name]
-  const argv = worker.kind === 'module' ? [nodeBinary(), entry, worker.path, String(processId()), ...own] : [worker.path, ...own]
+  const argv =
+    worker.kind === 'module' ? [nodeBinary(), moduleEntry(), worker.path, String(processId()), ...own] : [worker.path, ...own]
   return runChild(argv, `${JSON.stringify(job)}\n`, { cwd: workingFolder(), env, maxOutput, killAfterMs, clock }, signal)
+}
+
+function moduleEntry(): string {
+  return fileURLToPath(ownFile('manager/module-entry.js'))
 }
 
 function endOf({ exitCode, signal, stdout, stderr }: ChildExit): WorkerEnd {

@@ -236,7 +236,7 @@ export class Working {
       owner: this.#owner,
       logs: this.logs,
       isolates: new IsolatePool({
-        entry: () => ownFile('../loading/isolate-entry.js', import.meta.url, 'app/workers/working'),
+        entry: () => ownFile('app/loading/isolate-entry.js'),
         program: this.#deps.url,
         size: config.concurrency,
         modulesOf: isolateModules,

@@ -1,13 +1,22 @@
 import { TreadleError } from '../errors.ts'
 
 /**
- * A file of this library, by its path from one of its modules. `module` is that module's `import.meta.url`, and `name` what it is
- * called: where that is not so, a bundler has put the modules into one file, and the others are not beside it.
+ * A file of this library, by its path from the library's folder. What is named here by a text that ends in `.js` is begun by its
+ * path, as a thread or a process: the build makes a file of each.
  */
-export function ownFile(path: string, module: string | undefined, name: string): URL {
-  const isItself = module !== undefined && new RegExp(`/${name}\\.[jt]s$`).test(new URL(module).pathname)
-  if (!isItself) throw new TreadleError('PACKAGE_BUNDLED', bundledText(module))
-  return new URL(path, module)
+export function ownFile(path: string): URL {
+  const folder = ownFolder()
+  if (folder === undefined) throw new TreadleError('PACKAGE_BUNDLED', bundledText(import.meta.url))
+  return new URL(path, folder)
+}
+
+/**
+ * The folder with all of this library, built or not: the build keeps this module in a file of its own, under its own path.
+ * Undefined where that is not so, because a bundler has put the library into a file of the program: the other files are not there.
+ */
+export function ownFolder(module: string | undefined = import.meta.url): URL | undefined {
+  const isItself = module !== undefined && /\/core\/files\/own-file\.[jt]s$/.test(new URL(module).pathname)
+  return isItself ? new URL('../../', module) : undefined
 }
 
 function bundledText(module: string | undefined): string {

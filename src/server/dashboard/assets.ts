@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { TreadleError } from '../../core/errors.ts'
+import { ownFile } from '../../core/files/own-file.ts'
 import type { PageAnswer, PageRequest } from './exchange/exchange.ts'
 
-/** What the build has made of the page's code: see scripts/build-page.mjs. */
+/** What the build has made of the page's code: see scripts/build/page.mjs. */
 interface Manifest {
   readonly script: string
   readonly style: string
@@ -73,21 +74,24 @@ ${preload.map((name) => `<link rel="modulepreload" href="${at(name)}">`).join('\
   }
 
   #read(name: string): Buffer {
-    const kept = this.#kept.get(name) ?? readFileSync(fileURLToPath(new URL(`page/${name}`, builtFolder())))
+    const kept = this.#kept.get(name) ?? readFileSync(fileURLToPath(new URL(name, pageFolder())))
     this.#kept.set(name, kept)
     return kept
   }
 }
 
-/** Where this file is when it is built; its sources are beside the page's sources, which no browser understands. */
-function builtFolder(): URL {
-  const here = new URL('.', import.meta.url)
-  return here.pathname.includes('/src/server/dashboard/') ? new URL('../../../dist/server/dashboard/', here) : here
+/** Also from the sources, where the page's own sources have this path, which no browser understands. */
+function pageFolder(): URL {
+  const folder = ownFile('server/dashboard/page/')
+  return folder.pathname.endsWith('/src/server/dashboard/page/')
+    ? new URL('../../../../dist/server/dashboard/page/', folder)
+    : folder
 }
 
 function readManifest(): Manifest {
+  const folder = pageFolder()
   try {
-    return JSON.parse(readFileSync(fileURLToPath(new URL('page/manifest.json', builtFolder())), 'utf8')) as Manifest
+    return JSON.parse(readFileSync(fileURLToPath(new URL('manifest.json', folder)), 'utf8')) as Manifest
   } catch (cause) {
     throw new TreadleError('CONFIG_INVALID', 'The pages of the dashboard are not built. Run: npm run build', { cause })
   }

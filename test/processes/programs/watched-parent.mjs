@@ -1,7 +1,7 @@
 // Starts a process that watches this one, and waits to be killed. Given a second argument, it is that process.
 import { spawn } from 'node:child_process'
 import { writeSync } from 'node:fs'
-import { watchParent } from '../../../dist/isolation/parent-watch.js'
+import { watchParent } from '../../../build/isolation/parent-watch.js'
 
 const options = JSON.parse(process.argv[2])
 const { graceMs, detached, isBlocked, heeds } = options

@@ -15,7 +15,7 @@ export interface MysqlQuery {
 
 export interface MysqlField {
   readonly type: string
-  string(encoding?: BufferEncoding): string | null
+  string(encoding?: 'utf8'): string | null
 }
 
 /** One connection of a pool, to be given back, or to be closed where it is of no more use. */

@@ -46,7 +46,7 @@ export interface SequenceNumber {
 export type Property = number | boolean | string | Date | null
 
 export interface OutgoingMessage {
-  body: Buffer
+  body: Uint8Array
   contentType: string
   messageId: string
   subject: string

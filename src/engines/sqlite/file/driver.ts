@@ -72,7 +72,7 @@ async function loadPackage(): Promise<SqliteDriver> {
   try {
     return ((await import(name)) as { DatabaseSync: SqliteDriver }).DatabaseSync
   } catch (cause) {
-    const message = `This Node has no built-in SQLite. Run: npm install ${name} (or use Node 22.13 or newer)`
+    const message = `This Node has no built-in SQLite. Run: npm install ${name}@1 (or use Node 22.13 or newer)`
     throw new TreadleError('DRIVER_MISSING', message, { cause })
   }
 }

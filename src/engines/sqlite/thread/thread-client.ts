@@ -43,10 +43,6 @@ interface Pending {
   reject(error: TreadleError): void
 }
 
-function threadFile(): URL {
-  return ownFile('./thread.js', import.meta.url, 'engines/sqlite/thread/thread-client')
-}
-
 /** Calls the engine in the database's thread. The thread keeps the process alive only while a call is under way. */
 export class ThreadClient {
   readonly #thread: Worker
@@ -59,7 +55,7 @@ export class ThreadClient {
 
   constructor(options: EngineOptions) {
     const workerData: ThreadData = { ...options, gate: this.#gate.buffer }
-    this.#thread = new Worker(threadFile(), { workerData, name: 'treadle-sqlite' })
+    this.#thread = new Worker(ownFile('engines/sqlite/thread/thread.js'), { workerData, name: 'treadle-sqlite' })
     this.#forgetExit = onExit(() => this.#gate.close(exitPatienceMs))
     this.#started = new Promise((resolve) => {
       this.#thread.once('message', () => resolve(true))

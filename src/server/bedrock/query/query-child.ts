@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { ownFile } from '../../../core/files/own-file.ts'
 import { processId } from '../../../core/process/environment.ts'
 import type { Clock } from '../../../core/time/clock.ts'
 import { type JobsRow, QueryTooLarge } from './jobs-table.ts'
@@ -30,7 +31,7 @@ export async function askProcess(
   signal: AbortSignal,
 ): Promise<QueryAnswer> {
   if (signal.aborted) return gone
-  const child = fork(fileURLToPath(new URL('./query-process.js', import.meta.url)), {
+  const child = fork(fileURLToPath(ownFile('server/bedrock/query/query-process.js')), {
     execArgv: ['--max-old-space-size=256'],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

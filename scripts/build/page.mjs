@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
-const source = fileURLToPath(new URL('../src/server/dashboard/page', import.meta.url))
+const source = fileURLToPath(new URL('../../src/server/dashboard/page', import.meta.url))
 
 export async function buildPage(folder) {
   mkdirSync(folder, { recursive: true })
