@@ -142,7 +142,7 @@ describe('a backend without a state that workers share', () => {
     jobs.define('j', async () => {}).singleInstance()
     await expect(jobs.run()).rejects.toMatchObject({
       code: 'CAPABILITY_MISSING',
-      message: expect.stringContaining(".backend('NAME')"),
+      message: expect.stringContaining("{ coordination: 'redis://…' }"),
     })
   })
 })

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { treadle } from 'treadle'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beanstalkdUrl, freshPrefix } from '../backends/beanstalkd-ground.ts'
 import { execute, scratchFolder } from './database.ts'
 import { endPrograms, eventually, startProgram } from './program.ts'
@@ -18,7 +18,7 @@ describe.skipIf(beanstalkdUrl() === null)('processes on Beanstalkd with SQLite b
     log = folder.file(`${queues}.log`)
   })
   afterEach(endPrograms)
-  afterEach(() => folder.remove())
+  afterAll(() => folder.remove())
 
   /** The programs have the handlers; this one only dispatches. */
   const open = () => {
