@@ -3,6 +3,7 @@ import { version } from '../core/version.ts'
 import { addCheck } from './commands/check.ts'
 import { addCompletion } from './commands/completion.ts'
 import { addDoctor } from './commands/doctor.ts'
+import { addEvents } from './commands/events.ts'
 import { addHealth } from './commands/health.ts'
 import { addHelp } from './commands/help.ts'
 import { addInit } from './commands/init.ts'
@@ -75,6 +76,7 @@ const commands = [
   addSend,
   addStatus,
   addTop,
+  addEvents,
   addHealth,
   addWorkers,
   addList,
