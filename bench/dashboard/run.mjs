@@ -47,7 +47,9 @@ async function main() {
   }
   const [without, beside] = [median(alone), median(watched)]
   const cost = ((1 - beside / without) * 100).toFixed(1)
-  console.log(`\ndrain without viewers ${Math.round(without)} jobs/s, with ${count} of them ${Math.round(beside)} jobs/s: ${cost} % less`)
+  console.log(
+    `\ndrain without viewers ${Math.round(without)} jobs/s, with ${count} of them ${Math.round(beside)} jobs/s: ${cost} % less`,
+  )
 }
 
 /** The median time of each page's data, in milliseconds. */

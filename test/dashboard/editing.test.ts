@@ -150,14 +150,22 @@ describe.skipIf(!hasBrowser)('what is changed in a browser', () => {
     expect(await accessibilityProblems(page)).toEqual([])
     await page.locator('#field-timezone').fill('Europe/Paris')
     await page.getByText('At 02:30', { exact: false }).first().waitFor()
-    await page.getByText(/and skips 02:30: the run comes at 03:00/).first().waitFor()
+    await page
+      .getByText(/and skips 02:30: the run comes at 03:00/)
+      .first()
+      .waitFor()
     await page.getByLabel('Payload of each run').fill(`{"n": ${largeNumber}}`)
     await page.locator('#problem-payload', { hasText: 'more digits' }).waitFor()
     await page.getByLabel('Payload of each run').fill(JSON.stringify({ note: evil }))
     await page.locator('#problem-payload').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Store it' }).click()
     await page.getByRole('heading', { name: 'Schedule stored:acme' }).waitFor()
-    expect(await jobs.schedules.get('acme')).toMatchObject({ job: 'report', said: '30 2 * * *', timezone: 'Europe/Paris', payload: { note: evil } })
+    expect(await jobs.schedules.get('acme')).toMatchObject({
+      job: 'report',
+      said: '30 2 * * *',
+      timezone: 'Europe/Paris',
+      payload: { note: evil },
+    })
     await page.getByText('<img src=x onerror').first().waitFor()
     expect(await page.title()).not.toBe('hacked')
     expect(operator.complaints).toEqual([])

@@ -135,7 +135,9 @@ describe.each(mysqlEngines)('the schema of a database in %s', (server) => {
     const login = `v_${database.name.slice(-12)}`
     const url = database.url.replace(/\/\/[^@]*@/, `//${login}:secret@`)
     const rights = 'SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP'
-    await admin.query(`CREATE USER '${login}'@'%' IDENTIFIED BY 'secret'; GRANT ${rights} ON ${database.name}.* TO '${login}'@'%'`)
+    await admin.query(
+      `CREATE USER '${login}'@'%' IDENTIFIED BY 'secret'; GRANT ${rights} ON ${database.name}.* TO '${login}'@'%'`,
+    )
     try {
       const program = await open({ url })
       await program.sendOne()

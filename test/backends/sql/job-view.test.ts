@@ -71,7 +71,15 @@ async function filled(url: string, look: () => Promise<void>): Promise<void> {
 async function check(ask: Ask): Promise<void> {
   const columns = 'job, queue, state, state_code, attempts, group_name, reason, error'
   const rows = await ask(`SELECT ${columns} FROM treadle_job_view ORDER BY state_code, id`)
-  const dead = { job: 'charge', queue: 'money', state: 'dead', state_code: 5, attempts: 1, group_name: 'acme', reason: 'exhausted' }
+  const dead = {
+    job: 'charge',
+    queue: 'money',
+    state: 'dead',
+    state_code: 5,
+    attempts: 1,
+    group_name: 'acme',
+    reason: 'exhausted',
+  }
   const waiting = { job: 'send', queue: 'mail', attempts: 0, group_name: null, reason: null, error: null }
   expect(rows).toEqual([
     { ...waiting, state: 'ready', state_code: 0 },
@@ -81,9 +89,14 @@ async function check(ask: Ask): Promise<void> {
     { ...dead, error: 'The card was declined' },
     { ...dead, error: 'The card was declined' },
   ])
-  const [pending, running, failed] = await Promise.all(examples.map((sql) => ask(sql)))
+  const answers: (readonly Readonly<Record<string, unknown>>[])[] = []
+  for (const sql of examples) answers.push(await ask(sql))
+  const [pending, running, failed] = answers
   const numbers = (found: typeof pending) => found?.map((row) => ({ ...row, jobs: Number(row.jobs) }))
-  expect(numbers(pending)).toEqual([{ queue: 'mail', state: 'ready', jobs: 2, oldest: expect.anything() }, { queue: 'mail', state: 'scheduled', jobs: 1, oldest: expect.anything() }])
+  expect(numbers(pending)).toEqual([
+    { queue: 'mail', state: 'ready', jobs: 2, oldest: expect.anything() },
+    { queue: 'mail', state: 'scheduled', jobs: 1, oldest: expect.anything() },
+  ])
   expect(running).toEqual([])
   expect(numbers(failed)).toEqual([{ job: 'charge', error: 'The card was declined', jobs: 2, latest: expect.anything() }])
 }

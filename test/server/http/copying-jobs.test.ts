@@ -11,7 +11,12 @@ describe('a copy of a job', () => {
     const { id } = await client.jobs.create({ ...given, payload: { n: 1 } })
     const copy = await client.jobs.copy(id)
     expect(copy).not.toBe(id)
-    expect(await client.jobs.get(copy)).toMatchObject({ ...given, payload: { n: 1 }, meta: { by: 'ada', copyOf: id }, state: 'ready' })
+    expect(await client.jobs.get(copy)).toMatchObject({
+      ...given,
+      payload: { n: 1 },
+      meta: { by: 'ada', copyOf: id },
+      state: 'ready',
+    })
     expect(await client.jobs.get(id)).toMatchObject({ meta: { by: 'ada' }, state: 'ready' })
     expect(await ask('POST', `/jobs/${id}/copy`, { json: {} })).toMatchObject({ status: 201, body: { created: true } })
   })
