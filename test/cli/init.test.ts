@@ -127,6 +127,17 @@ describe('treadle init in a folder that holds something', () => {
     expect(readFileSync(project.path('app.ts'), 'utf8')).toContain("from './jobs/hello.js'")
   })
 
+  it.each([
+    ['next', 'nextjs'],
+    ['@nestjs/core', 'nestjs'],
+  ])('names the page for a project with %s', async (name, page) => {
+    const project = new HostedProject({ 'package.json': JSON.stringify({ dependencies: { [name]: '*' } }) })
+    const made = await project.call(['init', '--yes'])
+    const path = `docs/frameworks/${page}.md`
+    expect(made.out).toContain(`read node_modules/treadle/${path}`)
+    expect(existsSync(join(root, path))).toBe(true)
+  })
+
   it('says which package.json it cannot read', async () => {
     const project = new HostedProject({ 'package.json': '{' })
     const refused = await project.call(['init'])

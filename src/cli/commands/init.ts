@@ -5,7 +5,7 @@ import { configFileNames } from '../../app/config/config-file.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { createKeyFile, readKeyFile } from '../../envelope/keys/key-file.ts'
 import { examples } from '../examples.ts'
-import { choicesFor, type InitOptions } from '../init/choices.ts'
+import { choicesFor, guideFor, type InitOptions } from '../init/choices.ts'
 import { type Choices, databases, frameworks, languages } from '../init/options.ts'
 import { mergedManifest, readManifest } from '../init/package-json.ts'
 import { entryPath, type ProjectFile, projectFiles, signingKeyFile } from '../init/project-files.ts'
@@ -109,6 +109,7 @@ type Step = readonly [command: string, what: string]
 
 function nextSteps(root: string, { database, framework }: Choices): readonly Step[] {
   const folder = relative(process.cwd(), root)
+  const guide = guideFor(root)
   const steps: readonly (Step | false)[] = [
     folder !== '' && [`cd ${folder}`, ''],
     ['npm install', 'install what package.json names'],
@@ -117,6 +118,7 @@ function nextSteps(root: string, { database, framework }: Choices): readonly Ste
     ['npm start', framework === 'none' ? 'put a job into the queue' : 'start the web server'],
     ['npm run work', 'run jobs and schedules; Ctrl-C stops it'],
     ['npm run dashboard', 'watch them in a browser'],
+    guide !== null && [`read ${guide.page}`, `how it fits into ${guide.framework}`],
   ]
   return steps.filter((step) => step !== false)
 }

@@ -27,6 +27,17 @@ export async function choicesFor(root: string, options: InitOptions): Promise<Ch
   }
 }
 
+/** The page for a framework that the project uses and that no server is written for; null where there is none. */
+export function guideFor(root: string): { readonly framework: string; readonly page: string } | null {
+  const manifest = readManifest(root)
+  return guides.find(({ name }) => usesPackage(manifest, name)) ?? null
+}
+
+const guides = [
+  { name: 'next', framework: 'Next.js', page: 'node_modules/treadle/docs/frameworks/nextjs.md' },
+  { name: '@nestjs/core', framework: 'NestJS', page: 'node_modules/treadle/docs/frameworks/nestjs.md' },
+]
+
 const languageTitles: Readonly<Record<Language, string>> = {
   typescript: 'TypeScript',
   javascript: 'JavaScript, ES modules',

@@ -26,7 +26,7 @@ describe('the example for', () => {
     await expectWebServer(example, ['dist/main.js'], 'listening')
     const worker = await example.start(['dist/worker.js'], 'to ada@example.com: Welcome! (attempt 1)')
     expect(await worker.stop()).toMatchObject({ exit: 0 })
-    expect(await example.treadle('list', '--schedules')).toContain('good-morning')
+    expect(await example.treadle('list', '--state', 'succeeded')).toContain('send-welcome')
   })
 
   test('Next.js builds with a job file that a route and a page import, dispatches in both, and a worker runs the jobs', async ({
