@@ -120,24 +120,26 @@ end
 local answers = {}
 local hasWorkflows, hasKeys = call('EXISTS', P .. 'p') == 1, call('EXISTS', P .. 'u') == 1
 local clock = string.format('%.0f', now)
-for _, each in ipairs(chosen) do
-  local id = each[1]
-  local _, runAt, attempts, rescues, startedAt, finishedAt, _, marks, _, _, rest =
-    string.match(call('HGET', P .. 'h', id), pattern)
+local ids = {}
+for place, each in ipairs(chosen) do ids[place] = each[1] end
+local texts, bodies = valuesOf(P .. 'h', ids), valuesOf(P .. 'b', ids)
+for place, id in ipairs(ids) do
+  local _, runAt, attempts, rescues, startedAt, finishedAt, _, marks, _, _, rest = string.match(texts[place], pattern)
   local begun = math.floor(tonumber(marks) / 2) % 2
-  call('HSET', P .. 'h', id,
+  later('HSET', P .. 'h', id,
     headOf(3, runAt, attempts + 1, rescues, clock, finishedAt, leaseUntil, flags + 2 * begun, claim, ownerText, rest))
-  call('ZREM', P .. 'all:ready', id)
-  call('ZADD', P .. 'all:running', 0, id)
-  call('ZADD', P .. 'run', leaseUntil, id)
-  call('ZADD', P .. 'own:' .. owner, clock, id)
+  later('ZREM', P .. 'all:ready', id)
+  later('ZADD', P .. 'all:running', 0, id)
+  later('ZADD', P .. 'run', leaseUntil, id)
+  later('ZADD', P .. 'own:' .. owner, clock, id)
   if hasKeys and startedAt == '' then
     local parts = cjson.decode(rest)
     if parts[10] == 'started' and type(parts[8]) == 'string' then call('HDEL', P .. 'u', parts[8]) end
   end
   local isLinked = hasWorkflows and (call('HEXISTS', P .. 'p', id) == 1 or call('EXISTS', P .. 'et:' .. id) == 1)
-  answers[#answers + 1] = { id, call('HGET', P .. 'b', id), attempts + 1, rescues, runAt, rest, isLinked and 1 or 0 }
+  answers[place] = { id, bodies[place], attempts + 1, rescues, runAt, rest, isLinked and 1 or 0 }
 end
+flush()
 writeCounts()
 openLanes()
 wake()
