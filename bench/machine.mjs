@@ -18,9 +18,9 @@ export function machine(packages) {
   }
 }
 
-/** The libraries for schedules are Treadle's own, in the versions that it is tested with. */
+/** The libraries for schedules and the client of Redis are Treadle's own, in the versions that it is tested with. */
 function versionOf(name) {
-  const folder = name.startsWith('cron') ? '../node_modules' : './node_modules'
+  const folder = name.startsWith('cron') || name === 'ioredis' ? '../node_modules' : './node_modules'
   return versionIn(`${folder}/${name}/package.json`)
 }
 

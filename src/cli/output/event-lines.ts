@@ -4,7 +4,7 @@ import { formatInstant } from '../../core/time/instant.ts'
 import { eventDetailNames } from '../../execution/event-details.ts'
 import type { Colours } from './output.ts'
 import { plural, visible, visibleLine } from './text.ts'
-import { type LoggedEvent, loggedEvents, eventLine as workLine } from './work-log.ts'
+import { type LoggedEvent, loggedEvents, eventLine as workLine } from './workers/work-log.ts'
 
 /** One line for a person: when, what happened, and in which process. */
 export function queueEventLine(event: QueueEvent, colours: Colours): string {

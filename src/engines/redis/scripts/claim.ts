@@ -138,8 +138,7 @@ local function setAside(id, of, head, state)
   else call('ZREM', P .. 'all:ready', id) end
 end
 
-local function start(id, of)
-  local head = call('HGET', P .. 'h', id)
+local function start(id, of, head, body)
   local state, runAt, attempts, rescues, startedAt, finishedAt, _, marks, _, _, rest = string.match(head or '', pattern)
   local parts = partsOf(rest)
   if not parts then return setAside(id, of, head, nil) end
@@ -147,19 +146,23 @@ local function start(id, of)
   local begun = math.floor((wholeOf(marks) or 0) / 2) % 2
   -- Attempts that are none are the 0th, which is refused.
   local attempt = (wholeOf(attempts) or -1) + 1
-  call('HSET', P .. 'h', id, headOf(3, runAt, string.format('%.0f', attempt), rescues, clock, finishedAt, leaseUntil,
+  later('HSET', P .. 'h', id, headOf(3, runAt, string.format('%.0f', attempt), rescues, clock, finishedAt, leaseUntil,
     flags + 2 * begun, claim, ownerText, rest))
-  call('ZREM', P .. 'all:ready', id)
-  call('ZADD', P .. 'all:running', 0, id)
-  call('ZADD', P .. 'run', leaseUntil, id)
-  call('ZADD', P .. 'own:' .. owner, clock, id)
+  later('ZREM', P .. 'all:ready', id)
+  later('ZADD', P .. 'all:running', 0, id)
+  later('ZADD', P .. 'run', leaseUntil, id)
+  later('ZADD', P .. 'own:' .. owner, clock, id)
   if hasKeys and startedAt == '' and parts[10] == 'started' and type(parts[8]) == 'string' then
     call('HDEL', P .. 'u', parts[8])
   end
   local isLinked = hasWorkflows and (call('HEXISTS', P .. 'p', id) == 1 or call('EXISTS', P .. 'et:' .. id) == 1)
-  answers[#answers + 1] = { id, call('HGET', P .. 'b', id) or '', attempt, rescues, runAt, rest, isLinked and 1 or 0 }
+  answers[#answers + 1] = { id, body or '', attempt, rescues, runAt, rest, isLinked and 1 or 0 }
 end
-for _, each in ipairs(chosen) do start(each[1], each[2]) end
+local ids = {}
+for place, each in ipairs(chosen) do ids[place] = each[1] end
+local texts, bodies = valuesOf(P .. 'h', ids), valuesOf(P .. 'b', ids)
+for place, each in ipairs(chosen) do start(each[1], each[2], texts[place], bodies[place]) end
+flush()
 writeCounts()
 openLanes()
 wake()

@@ -31,6 +31,38 @@ local function headOf(state, runAt, attempts, rescues, startedAt, finishedAt, le
     .. leaseUntil .. '|' .. flags .. '|' .. claim .. '|' .. owner .. '\\n' .. rest
 end
 
+local waiting, nWaiting = {}, 0
+local mostWaiting = 2000
+
+-- Written together with others of the same key: a call for each costs more than what it writes.
+local function flush()
+  for command, keys in pairs(waiting) do
+    for key, args in pairs(keys) do call(command, key, unpack(args)) end
+  end
+  waiting, nWaiting = {}, 0
+end
+
+-- Nothing of the script may read it before the flush.
+local function later(command, key, ...)
+  local keys = waiting[command] or {}
+  waiting[command] = keys
+  local args = keys[key] or {}
+  keys[key] = args
+  for at = 1, select('#', ...) do args[#args + 1] = (select(at, ...)) end
+  nWaiting = nWaiting + 1
+  if nWaiting == mostWaiting then flush() end
+end
+
+-- The values of these fields, in their order, a part at a time; false where there is none.
+local function valuesOf(key, fields)
+  local values = {}
+  for from = 1, #fields, mostWaiting do
+    local part = call('HMGET', key, unpack(fields, from, math.min(from + mostWaiting - 1, #fields)))
+    for at = 1, #part do values[from + at - 1] = part[at] end
+  end
+  return values
+end
+
 local counts = {}
 local function count(table, name, change)
   local of = counts[table] or {}
