@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { SeriesPoint, SeriesView } from '../shared/view.ts'
 import { clock, count, date, duration } from './format.ts'
 
@@ -24,11 +24,14 @@ const top = 8
 function useWidth() {
   const place = useRef<HTMLDivElement>(null)
   const width = useSignal(600)
-  useEffect(() => {
+  // Before anything is painted: a chart that is too wide for a moment would move the page.
+  useLayoutEffect(() => {
     if (place.current === null) return undefined
-    const observer = new ResizeObserver(([entry]) => {
-      width.value = Math.max(220, Math.floor(entry?.contentRect.width ?? 600))
-    })
+    const take = (given: number) => {
+      width.value = Math.max(220, Math.floor(given))
+    }
+    take(place.current.clientWidth)
+    const observer = new ResizeObserver(([entry]) => take(entry?.contentRect.width ?? 600))
     observer.observe(place.current)
     return () => observer.disconnect()
   }, [])
