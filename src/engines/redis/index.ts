@@ -31,6 +31,7 @@ async function openQueue(config: RedisConfig): Promise<RedisBackend> {
   try {
     const settings = await settingsOf(server)
     refuseUnfit(settings, config)
+    await refuseOldLayout(server, config.prefix)
     const { isNone, text } = lossOf(settings)
     if (!isNone) config.logger[settings.isAppending ? 'info' : 'warn'](`Redis at ${place}: ${text}`)
     return new RedisBackend({ config, client, server, place, upkeep: upkeepOf(server, config) })
@@ -60,6 +61,14 @@ async function connect(config: RedisConfig) {
 
 function disconnect({ client: given }: RedisConfig, client: RedisClient): void {
   if (given === null) client.disconnect()
+}
+
+/** Builds from before 0.1.0 kept all counts in one hash, and had fewer indexes. */
+async function refuseOldLayout(server: RedisServer, prefix: string): Promise<void> {
+  const [isOld] = await server.all([['EXISTS', 'n']])
+  if (isOld !== 1) return
+  const advice = 'Let the build that wrote it run it empty, and delete its keys; or use another prefix'
+  throw new TreadleError('SCHEMA_OUTDATED', `The queue "${prefix}" in Redis has the layout of an earlier build. ${advice}`)
 }
 
 function refuseUnfit(settings: ServerSettings, { allowEviction, logger }: RedisConfig): void {

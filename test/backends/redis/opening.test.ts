@@ -32,6 +32,13 @@ describe.skipIf(redisUrl() === null)('a client of the program', () => {
     expect(await client.call('PING')).toBe('PONG')
   })
 
+  test('a queue with the layout of an earlier build is refused', async () => {
+    await using client = await rawClient()
+    const prefix = freshPrefix()
+    await client.hset(`{${prefix}}:n`, 'default\nmail\nready', 1)
+    await expect(openFresh({ prefix })).rejects.toMatchObject({ code: 'SCHEMA_OUTDATED' })
+  })
+
   test('valkey:// is the same as redis://', async () => {
     const backend = await openFresh({ url: (redisUrl() ?? '').replace('redis:', 'valkey:') })
     expect(await backend.store.counts()).toEqual([])

@@ -112,7 +112,7 @@ async function bestLanes(
     const found: LaneName[] = []
     for (let start = 0, size = Math.max(mostLanes, 2 * wanted); found.length < wanted; start += size) {
       const [part = []] = (await server.all([['ZRANGE', `op:${level}`, start, start + size - 1]])) as string[][]
-      const fit = part.map(readLane).filter(isWanted)
+      const fit = part.map((placed) => readLane(placed.slice(placed.indexOf('\n') + 1))).filter(isWanted)
       found.push(...fit)
       passedOver += part.length - fit.length
       if (passedOver > mostOthers) return null

@@ -10,7 +10,8 @@
  * gh                groups that are out of tokens, by when they have some again
  * gf:LANE           groups of a lane by the time of their first job, also those that are out of tokens
  * open, o:JOB       lanes with a job that could be claimed, by the time of the first: all, and those of one job
- * op:PRIORITY       the same, of one priority
+ * op:PRIORITY       the same, of one priority: each behind the id of its first job, so that those of one instant are in order
+ * lh                as what a lane stands there
  * names, levels     jobs and priorities that have such a lane
  * w:QUEUE\nJOB      lanes with ready jobs of a job in a queue, also those that hold nothing but groups without tokens
  */
@@ -126,19 +127,28 @@ local function releaseGroups(now)
 end
 
 local function firstOf(lane)
-  if not isGrouped(lane) then return call('ZRANGE', P .. 'r:' .. lane, 0, 0, 'WITHSCORES')[2] end
-  local group = call('ZRANGE', P .. 'g:' .. lane, 0, 0)[1]
-  if group then return call('ZRANGE', P .. 'r:' .. lane .. '\\n' .. group, 0, 0, 'WITHSCORES')[2] end
+  local key = P .. 'r:' .. lane
+  if isGrouped(lane) then
+    local group = call('ZRANGE', P .. 'g:' .. lane, 0, 0)[1]
+    if not group then return nil end
+    key = key .. '\\n' .. group
+  end
+  local found = call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  return found[2], found[1]
 end
 
 local function openLanes()
   for lane in pairs(touched) do
-    local first = firstOf(lane)
+    local first, id = firstOf(lane)
+    local before = call('HGET', P .. 'lh', lane)
+    local placed = first and (id .. '\\n' .. lane)
     local job, level = string.match(lane, '^([^\\n]*)\\n([^\\n]*)')
     local ofJob, ofLevel = P .. 'o:' .. job, P .. 'op:' .. level
     if first then
       call('ZADD', ofJob, first, lane)
-      call('ZADD', ofLevel, first, lane)
+      if before and before ~= placed then call('ZREM', ofLevel, before) end
+      if before ~= placed then call('HSET', P .. 'lh', lane, placed) end
+      call('ZADD', ofLevel, first, placed)
       if call('ZADD', P .. 'open', first, lane) == 1 then
         call('ZADD', P .. 'names', 0, job)
         call('ZADD', P .. 'levels', level, level)
@@ -146,7 +156,8 @@ local function openLanes()
       end
     elseif call('ZREM', P .. 'open', lane) == 1 then
       call('ZREM', ofJob, lane)
-      call('ZREM', ofLevel, lane)
+      call('ZREM', ofLevel, before)
+      call('HDEL', P .. 'lh', lane)
       if call('EXISTS', ofJob) == 0 then call('ZREM', P .. 'names', job) end
       if call('EXISTS', ofLevel) == 0 then call('ZREM', P .. 'levels', level) end
       if not isGrouped(lane) then call('SREM', P .. 'w:' .. queueAndJobOf(lane), lane) end
