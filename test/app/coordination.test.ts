@@ -101,7 +101,7 @@ describe.skipIf(beanstalkdUrl() === null || redisUrl() === null)('a broker with 
         if (isBroken) throw new Error('broken')
         return 'mended'
       })
-      .retries(0)
+      .retries(0, { jitter: 'none' })
     const run = await job.dispatch(null)
     await jobs.run()
     const store = await jobs.store()

@@ -29,7 +29,11 @@ describe.skipIf(beanstalkdUrl() === null)('processes on Beanstalkd with SQLite b
   }
   const start = (more: object = {}) => startProgram('coordinated-worker', { url, coordination: `sqlite:${path}`, log, ...more })
   const logged = (word: string) =>
-    existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter((line) => line.startsWith(`${word} `)) : []
+    existsSync(log)
+      ? readFileSync(log, 'utf8')
+          .split('\n')
+          .filter((line) => line.startsWith(`${word} `))
+      : []
 
   test('a worker that is killed between the store and the broker loses no job, and none runs twice', async () => {
     await using jobs = open()
@@ -68,7 +72,10 @@ describe.skipIf(beanstalkdUrl() === null)('processes on Beanstalkd with SQLite b
   test('a limit holds over two workers, and what waits for its turn burns no attempt', async () => {
     await using jobs = open()
     const count = 40
-    const runs = await jobs.dispatchMany('limited', Array.from({ length: count }, () => null))
+    const runs = await jobs.dispatchMany(
+      'limited',
+      Array.from({ length: count }, () => null),
+    )
     const workers = [start(), start()]
     await Promise.all(runs.map((run) => run.result({ timeout: '2m' })))
     for (const worker of workers) worker.signal('SIGTERM')

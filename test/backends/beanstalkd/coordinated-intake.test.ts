@@ -3,9 +3,9 @@ import { TreadleError } from '../../../src/core/errors.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { openCoordinated } from '../../../src/engines/coordinated/index.ts'
 import { openMemory } from '../../../src/engines/memory/index.ts'
+import type { QueueBackend } from '../../../src/queue/contract/contract.ts'
 import { Bench, unlimited } from '../../../src/testing/conformance/bench.ts'
 import { ManualClock } from '../../../src/testing/manual-clock.ts'
-import type { QueueBackend } from '../../../src/queue/contract/contract.ts'
 import { beanstalkdUrl, freshPrefix, openFresh } from '../beanstalkd-ground.ts'
 
 /** What is asked of this backend goes through these functions where they are given. */
@@ -25,8 +25,7 @@ describe.skipIf(beanstalkdUrl() === null)('jobs that a store takes over from Bea
   })
   const clock = new ManualClock()
   const broker = () => openFresh({ prefix })
-  const beside = (one: QueueBackend, store: QueueBackend) =>
-    openCoordinated({ broker: one, store, clock, logger: silentLogger })
+  const beside = (one: QueueBackend, store: QueueBackend) => openCoordinated({ broker: one, store, clock, logger: silentLogger })
 
   test('are in the broker again while the store cannot be reached, and come when it can', async () => {
     let isAway = true
