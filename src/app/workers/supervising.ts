@@ -45,7 +45,8 @@ export function newSupervisor(options: SuperviseOptions, deps: SupervisingDeps):
   const onSettled = (lease: HeldLease, outcome: Outcome) => {
     const durationMs = Math.max(0, queueClock(backend, clock).now() - lease.claimedAt)
     const subject = () => ({ envelope: lease, keys, startedAt: lease.claimedAt, durationMs })
-    if (outcome.kind === 'retry' || outcome.kind === 'dead') emitEnd(events, { event: eventOf(lease), outcome, durationMs, subject })
+    if (outcome.kind === 'retry' || outcome.kind === 'dead')
+      emitEnd(events, { event: eventOf(lease), outcome, durationMs, subject })
   }
   const casualties = { backend, clock, logger, find, maxRescues, keepOf: keepOf(registry, settings.keep), onSettled }
   return new Supervisor(config, {

@@ -169,4 +169,3 @@ function before(position: string): string {
   const parsed = parsePosition(position)
   return parsed === null ? position : positionText({ ...parsed, number: parsed.number - 1 })
 }
-

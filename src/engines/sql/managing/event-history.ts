@@ -42,9 +42,7 @@ export class EventHistory {
         yield* wait(session.run('DELETE FROM {event_listeners} WHERE expires_at <= ?', [now]))
         const [first] = yield* wait(session.all('SELECT id FROM {event_listeners} LIMIT 1'))
         const row = { id, expires_at: now + ttlMs, wants }
-        yield* wait(
-          session.upsert('event_listeners', ['id', 'expires_at', 'wants'], [row], ['id'], ['expires_at', 'wants']),
-        )
+        yield* wait(session.upsert('event_listeners', ['id', 'expires_at', 'wants'], [row], ['id'], ['expires_at', 'wants']))
         if (first !== undefined) return position
         yield* wait(session.run('UPDATE {event_position} SET epoch = epoch + 1 WHERE one = 1'))
         yield* wait(session.run('DELETE FROM {events}'))
@@ -83,7 +81,13 @@ export class EventHistory {
           rows.push({ first_number: placed.first, last_number: last, body: placed.text })
         }
         yield* wait(session.run('UPDATE {event_position} SET last_number = ? WHERE one = 1', [last]))
-        yield* wait(session.insert('events', ['first_number', 'last_number', 'body'], rows.map((row) => ({ ...row }))))
+        yield* wait(
+          session.insert(
+            'events',
+            ['first_number', 'last_number', 'body'],
+            rows.map((row) => ({ ...row })),
+          ),
+        )
         if (isTrimmed) yield* trim(session)
       }),
     )
@@ -106,9 +110,7 @@ function* heldPosition(session: SqlSession): Steps<EventPosition> {
   const [row] = yield* wait(session.all<PositionRow>(question))
   if (row !== undefined) return { epoch: row.epoch, last: row.last_number }
   // The first time. Where another one does the same, its row is waited for.
-  yield* wait(
-    session.insertNew('event_position', ['one', 'epoch', 'last_number'], [{ one: 1, epoch: 0, last_number: 0 }], 'one'),
-  )
+  yield* wait(session.insertNew('event_position', ['one', 'epoch', 'last_number'], [{ one: 1, epoch: 0, last_number: 0 }], 'one'))
   const [made] = yield* wait(session.all<PositionRow>(question))
   return { epoch: made?.epoch ?? 0, last: made?.last_number ?? 0 }
 }

@@ -271,7 +271,11 @@ export const tables = {
     since: 5,
   },
   tags: { columns: { tag: column('name'), job_id: column('id') }, primary: ['tag', 'job_id'], since: 5 },
-  event_listeners: { columns: { id: column('name'), expires_at: column('big'), wants: column('text') }, primary: ['id'], since: 8 },
+  event_listeners: {
+    columns: { id: column('name'), expires_at: column('big'), wants: column('text') },
+    primary: ['id'],
+    since: 8,
+  },
   event_position: {
     columns: { one: column('int'), epoch: column('big'), last_number: column('big') },
     primary: ['one'],
