@@ -78,7 +78,11 @@ export class Calls {
   /** The answer as it comes, after its head. A server that says nothing at all for `timeout` is not there. */
   async open(
     name: OperationName,
-    { query = {}, headers, signal }: { readonly query?: object; readonly headers?: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+    {
+      query = {},
+      headers,
+      signal,
+    }: { readonly query?: object; readonly headers?: Readonly<Record<string, string>>; readonly signal: AbortSignal },
   ): Promise<ReadableStream<Uint8Array>> {
     const { method, path } = operations[name]
     const late = new AbortController()

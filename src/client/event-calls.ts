@@ -87,6 +87,8 @@ function isRefusal(thrown: unknown): boolean {
 }
 
 function queryOf(filter: Omit<FollowOptions, 'after' | 'signal'>): object {
-  const entries = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, [value].flat().join(',')]]))
+  const entries = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, [value].flat().join(',')]],
+  )
   return Object.fromEntries(entries) as object
 }

@@ -69,7 +69,10 @@ it('a reader that does not read loses the oldest events, and is told how many', 
   const slow = other.events({ types: 'job:dispatched', buffer: 10 })
   const quick = other.events({ types: 'job:dispatched' })
   await Promise.all([slow.listening, quick.listening])
-  await worker.dispatchMany('many', Array.from({ length: 100 }, (_, n) => n))
+  await worker.dispatchMany(
+    'many',
+    Array.from({ length: 100 }, (_, n) => n),
+  )
   await take(quick, 100)
   expect(slow.dropped).toBe(90)
   const [dropped, ...rest] = await take(slow, 11)
@@ -104,7 +107,10 @@ it('where the queue has dropped events, it is told how many', async () => {
   await events.listening
   const text = '[{"type":"job:started","at":1,"process":"h:1","id":"a","job":"a","name":"a","queue":"q","attempt":1}]'
   await backend.store.events?.append([{ events: 1, dropped: 7, text }])
-  expect(await take(events, 2)).toMatchObject([{ type: 'dropped', count: 7 }, { type: 'job:started', position: '1-8' }])
+  expect(await take(events, 2)).toMatchObject([
+    { type: 'dropped', count: 7 },
+    { type: 'job:started', position: '1-8' },
+  ])
 })
 
 it('nothing is asked while nothing happens, and nothing is written while nobody listens', async () => {
@@ -124,7 +130,10 @@ it('nothing is asked while nothing happens, and nothing is written while nobody 
   worker.define('work', () => {})
   await worker.open()
   expect(calls).toEqual([])
-  await worker.dispatchMany('work', Array.from({ length: 500 }, (_, n) => n))
+  await worker.dispatchMany(
+    'work',
+    Array.from({ length: 500 }, (_, n) => n),
+  )
   await worker.run()
   expect(new Set(calls)).toEqual(new Set(['wanted']))
 })
@@ -195,7 +204,10 @@ it('a queue without a store says that it cannot tell', async () => {
   }
   const backend: QueueBackend = { kind: 'broker', ...calls, [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose]() }
   await using jobs = treadle({ backend })
-  await expect(jobs.events().next()).rejects.toMatchObject({ code: 'CAPABILITY_MISSING', message: expect.stringContaining('broker backend cannot tell') })
+  await expect(jobs.events().next()).rejects.toMatchObject({
+    code: 'CAPABILITY_MISSING',
+    message: expect.stringContaining('broker backend cannot tell'),
+  })
 })
 
 /** Two programs on one queue in memory, as two processes on one database. */

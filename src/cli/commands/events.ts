@@ -28,10 +28,12 @@ export function addEvents(program: Command): void {
     .option('--queue <name>', 'only of jobs in this queue (repeatable)', queues)
     .option('--tag <tag>', 'only of jobs with this tag (repeatable)', tags)
     .option('--id <id>', 'only of this job (repeatable)', collect)
-    .option('--type <type>', `only events of this type, such as job:dead or job:* (repeatable): ${eventNames.join(', ')}`, collect)
-    .addOption(
-      new Option('--with <details...>', 'print more of the jobs').choices([...eventDetailNames]),
+    .option(
+      '--type <type>',
+      `only events of this type, such as job:dead or job:* (repeatable): ${eventNames.join(', ')}`,
+      collect,
     )
+    .addOption(new Option('--with <details...>', 'print more of the jobs').choices([...eventDetailNames]))
     .addHelpText(
       'after',
       examples(

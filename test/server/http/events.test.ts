@@ -73,7 +73,10 @@ it('only tokens of the server may follow', async () => {
 
 it('a filter that is wrong is refused with what is wrong', async () => {
   const place = await serving()
-  expect(await place.problem('GET', '/events?types=job:succeded')).toMatchObject({ status: 400, detail: expect.stringContaining('job:succeeded') })
+  expect(await place.problem('GET', '/events?types=job:succeded')).toMatchObject({
+    status: 400,
+    detail: expect.stringContaining('job:succeeded'),
+  })
   expect(await place.problem('GET', '/events?include=payloads')).toMatchObject({ status: 400 })
   expect(await place.problem('GET', '/events?kind=x')).toMatchObject({ status: 400 })
 })
@@ -106,7 +109,10 @@ it('a reader that does not read loses the oldest events, holds nobody up, and is
   const count = 2_500
   for (let sent = 0; sent < count; sent += 500) {
     const before = quick.told
-    await jobs.dispatchMany('large', Array.from({ length: 500 }, () => 'x'.repeat(10_000)))
+    await jobs.dispatchMany(
+      'large',
+      Array.from({ length: 500 }, () => 'x'.repeat(10_000)),
+    )
     await until(() => quick.told >= before + 500)
   }
   slow.socket.resume()
@@ -171,7 +177,9 @@ async function follow({ port }: Serving, path: string, headers: Readonly<Record<
   let told = 0
   let head = ''
   socket.on('data', (piece: string) => {
-    const text = head.includes('\r\n\r\n') ? piece : bodyOf((head += piece))
+    const isBegun = head.includes('\r\n\r\n')
+    if (!isBegun) head += piece
+    const text = isBegun ? piece : bodyOf(head)
     // Each piece is a chunk of the transfer, whose length stands in a line of its own.
     for (const { data } of frames.read(text.replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, '').replaceAll('\r\n', ''))) {
       const event = JSON.parse(data) as ServerEvent
