@@ -41,7 +41,7 @@ it('the payload and the error of an encrypted job are told to those who listen i
     .define('secret', (_: { pin: number }) => {
       throw new Error('the pin is wrong')
     })
-    .retries(0)
+    .retries(0, { jitter: 'none' })
   const told: EventDetails[] = []
   jobs.on('job:dead', (event) => told.push(event), { include: ['payload'] })
   await secret.dispatch({ pin: 1234 })
