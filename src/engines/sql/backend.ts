@@ -41,7 +41,7 @@ const largestClaim = 2_000
 /** Waiting for an unreachable server does not follow the queue's clock. */
 const serversTime = systemClock
 
-/** The queue in any SQL database, with its schema checked or up to date. */
+/** The queue in any SQL database whose schema is up to date. */
 export async function sqlBackend(options: SqlBackendOptions): Promise<QueueBackend> {
   try {
     const server = options.clock.runsByItself ? serverClock(options) : null
