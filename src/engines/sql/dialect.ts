@@ -33,7 +33,7 @@ export interface Dialect {
 }
 
 export interface StateIndex {
-  /** The table, with a hint where the engine needs one. */
+  /** The table, with an index hint if the engine needs one. */
   readonly from: string
   /** A condition. */
   readonly is: string

@@ -49,7 +49,7 @@ export interface SqlQueue extends Pick<QueueParts, 'linking' | 'settling'> {
   claim(request: LeaseRequest, claim: string): Steps<Claimed>
   /** The lanes that a claim may take jobs from, for engines that claim with their own statements. */
   open(request: LeaseRequest, outlook: Outlook): Steps<OpenLanes>
-  /** Something may have become ready. */
+  /** Call this when something may have become ready. */
   woken(): void
 }
 

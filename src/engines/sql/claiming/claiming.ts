@@ -85,7 +85,7 @@ export class Claiming {
     })
   }
 
-  /** Something may have become ready. */
+  /** Call this when something may have become ready. */
   woken(): void {
     this.#sight.woken()
   }

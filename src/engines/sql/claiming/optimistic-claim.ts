@@ -34,7 +34,7 @@ export class OptimisticClaim {
     this.#parts = parts
   }
 
-  /** Something may have become ready. */
+  /** Call this when something may have become ready. */
   woken(): void {
     this.#isWoken = true
   }

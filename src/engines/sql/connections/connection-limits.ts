@@ -9,7 +9,7 @@ export interface ConnectionLimits {
 }
 
 const mostConnections = 100
-/** How long a program waits for a free connection before it is told that there is none. */
+/** How long to wait for a free connection before failing with an error that says so. */
 const longestWaitMs = 10_000
 const leastTimeoutMs = 100
 const mostTimeoutMs = 86_400_000

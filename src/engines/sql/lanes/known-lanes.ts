@@ -2,7 +2,7 @@ import { type Lane, textOf } from './lane-numbers.ts'
 
 /** How long what was read about a lane is assumed to be still true. */
 export const knownForMs = 300_000
-/** Maximum number of lanes in a generation; as many again are kept from the previous one while they are in use. */
+/** Maximum number of lanes per generation; the current and the previous generation are kept. */
 const mostRemembered = 20_000
 
 interface Remembered {

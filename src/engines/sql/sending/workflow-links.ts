@@ -33,7 +33,7 @@ export class WorkflowLinks {
   readonly #parts: WorkflowLinksParts
   readonly #stored: ReadonlyMap<string, Taken>
   readonly #ties: Tie[] = []
-  /** The seal for a job that had already succeeded when another one began to wait for it, by both ids. */
+  /** The seal that the waiting job supplies for a job that succeeded before anything waited for it, by both ids. */
   readonly #late = new Map<string, string | null>()
 
   constructor(hand: LoadedJobs, batch: readonly Taken[], holders: ReadonlyMap<string, string>, parts: WorkflowLinksParts) {

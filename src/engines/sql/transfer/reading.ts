@@ -108,7 +108,6 @@ export function movedOccurrence(row: OccurrenceColumns): MovedOccurrence {
   }
 }
 
-/** `where` has one value. */
 export function* occurrencesWhere(
   session: SqlSession,
   where: string,

@@ -35,8 +35,8 @@ export class LoadedEdges {
   }
 
   /**
-   * Reads the edges to these jobs that have no outcome yet. Ends propagate from job to job, so it also follows the edges several
-   * steps ahead. Returns all waiting jobs of the edges that it read.
+   * Reads the edges to these jobs that have no outcome yet. Ends propagate from job to job, so each read looks more steps ahead
+   * than the one before. Returns all waiting jobs of the edges that it read.
    */
   *read(targets: readonly string[]): Steps<readonly string[]> {
     const missing = targets.filter((id) => !this.#byTarget.has(id))
