@@ -1,13 +1,13 @@
 /**
- * The time by which the queue decides. It is the server's, so that programs whose clocks differ agree on it. Whatever counts from now
- * is to ask for it when its locks are had.
+ * The time by which the queue decides. It is the server's time, so that programs whose clocks differ agree on it. Anything that
+ * counts from now must read it after acquiring its locks.
  */
 export interface QueueTime {
   now(): number
-  /** For a statement that can read the server's clock by itself, at its own moment: null has it do so. */
+  /** For a statement that can read the server's clock itself when it runs: null tells it to do so. */
   stated(): number | null
-  /** An instant of the queue by the program's clock, as that goes now. */
+  /** Converts an instant of the queue to the program's clock, as that clock runs now. */
   toLocal(at: number): number
-  /** When a job is due that is sent to run at this instant: what is due by the clock of its sender is due. */
+  /** When a job sent to run at this instant is due. What is due by the sender's clock is due. */
   dueAt(runAt: number): number
 }

@@ -3,16 +3,16 @@ import { type Clock, pause, systemClock } from '../../core/time/clock.ts'
 import type { Envelope } from '../../envelope/envelope.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
 
-/** So long a call waits for a database that went away: for a restart, or for another server to take its place. */
+/** How long a call waits for an unreachable database: time for a restart or a failover. */
 const longPatienceMs = 10_000
-/** One that is being opened may never have been there: whoever opens it is to hear that soon. */
+/** A database that is being opened may never have existed, so the caller should learn that soon. */
 const openingPatienceMs = 500
 const firstPauseMs = 50
 const longestPauseMs = 1_000
 
 /**
- * Repeats a call that could not reach the database. The answer to the call before may have been lost after it was carried out, so
- * a repeated call must find out what is there already.
+ * Repeats a call that could not reach the database. The previous call may have been carried out although its response was lost,
+ * so a repeated call must find out what already exists.
  */
 export async function repeating<Answer>(
   call: (isRepeated: boolean) => Promise<Answer>,
@@ -30,12 +30,12 @@ export async function repeating<Answer>(
   }
 }
 
-/** Opens a queue, also when a connection is lost on the way. */
+/** Opens a queue, retrying if a connection is lost on the way. */
 export function openAgain<Opened>(open: () => Promise<Opened>): Promise<Opened> {
   return repeating(open, systemClock, openingPatienceMs)
 }
 
-/** A job that is there when its envelope is sent again was stored by the first time, whose answer was lost. */
+/** A job that already exists when its envelope is sent again was stored by the first attempt, whose response was lost. */
 export function sendAgain(
   envelopes: readonly Envelope[],
   send: () => Promise<readonly SendReceipt[]>,

@@ -3,17 +3,17 @@ import { monotonicMs } from '../../core/process/process-time.ts'
 import type { Clock } from '../../core/time/clock.ts'
 import type { QueueTime } from './queue-time.ts'
 
-/** After so long the server is asked again. */
+/** How long a measurement is used before the server is asked again. */
 const freshMs = 10_000
-/** A clock that has moved so much otherwise than time has passed was set, or the machine slept. */
+/** If the clock differs from the elapsed time by more than this, it was set, or the machine slept. */
 const jumpMs = 1_000
-/** So large a difference is told. */
+/** A difference larger than this is logged. */
 const noticeableMs = 1_000
-/** So often the server is asked at once, unless an answer was as quick as that. */
+/** Maximum number of questions per measurement; one answer within `quickMs` is enough. */
 const mostQuestions = 3
 const quickMs = 20
 
-/** What the server said: its time at a moment, and by how much that may be wrong. */
+/** What the server said: its time at a given moment, and the maximum error of that. */
 interface Measurement {
   readonly serverMs: number
   readonly atMs: number
@@ -23,18 +23,18 @@ interface Measurement {
 export interface ServerClockOptions {
   readonly clock: Clock
   readonly logger: Logger
-  /** What the server's clock says. */
+  /** Reads the server's clock. */
   readonly ask: () => Promise<number>
 }
 
 /**
- * The server's clock as this program knows it: what the server said last, and the time that has passed since by a counter that
- * nobody can set. So it does not matter what the program's own clock says, nor that it is set while the program runs.
+ * The server's clock as this program knows it: what the server last said, plus the time elapsed since then by a monotonic
+ * counter. So it does not matter what the program's own clock says, or whether it is set while the program runs.
  */
 export class ServerClock implements QueueTime {
   readonly #options: ServerClockOptions
   #last: Measurement | undefined
-  /** When the server was asked last, by the counter and by the program's clock. */
+  /** When the server was last asked, by the counter and by the program's clock. */
   #asked = { atMs: 0, now: 0 }
   #asking: Promise<void> | undefined
   #latest = 0
@@ -48,7 +48,7 @@ export class ServerClock implements QueueTime {
   now(): number {
     const { serverMs, atMs } = this.#last ?? { serverMs: this.#options.clock.now(), atMs: monotonicMs() }
     const now = Math.floor(serverMs + monotonicMs() - atMs)
-    // What is only a better measurement must not let something happen before what it follows.
+    // A merely better measurement must not make an event appear to happen before the one it follows.
     this.#latest = this.#latest > now && this.#latest - now < jumpMs ? this.#latest : now
     return this.#latest
   }
@@ -65,7 +65,7 @@ export class ServerClock implements QueueTime {
     return runAt <= this.#options.clock.now() ? Math.min(runAt, this.now()) : runAt
   }
 
-  /** To be called before a call begins. Asks again now and then; a promise is to be waited for, because the time is in doubt. */
+  /** Call this before each call. It measures again from time to time. If it returns a promise, the time is in doubt: await it. */
   check(): Promise<void> | undefined {
     const passedMs = monotonicMs() - this.#asked.atMs
     const hasJumped = Math.abs(this.#options.clock.now() - this.#asked.now - passedMs) > jumpMs
@@ -74,12 +74,12 @@ export class ServerClock implements QueueTime {
     return undefined
   }
 
-  /** The next connection may lead to another server. */
+  /** The next connection may lead to a different server. */
   lost(): void {
     this.#isInDoubt = true
   }
 
-  /** Resolves when nothing is asked any more. */
+  /** Resolves when no measurement is in progress. */
   async settled(): Promise<void> {
     await this.#asking?.catch(() => {})
   }
@@ -108,7 +108,7 @@ export class ServerClock implements QueueTime {
     this.#tell(best)
   }
 
-  /** What was known better before is not given up for an answer that took longer and says the same. */
+  /** Keeps a more precise earlier measurement if a slower answer agrees with it. */
   #heard(found: Measurement): void {
     const last = this.#last
     const expectedMs = last === undefined ? undefined : last.serverMs + found.atMs - last.atMs
@@ -125,13 +125,13 @@ export class ServerClock implements QueueTime {
   }
 }
 
-/** `aheadMs`: so far the server's clock is ahead. */
+/** `aheadMs`: how far the server's clock is ahead. */
 function skewText(aheadMs: number): string {
   const offset = `${Math.abs(aheadMs)} ms ${aheadMs > 0 ? 'behind' : 'ahead of'}`
   return `the clock of this machine is ${offset} the database's. The queue goes by the database's clock, but instants that this program computes are off by as much: set the clock, and keep it in step (NTP)`
 }
 
-/** Of a clock that is moved by hand: it is the queue's too. */
+/** For a clock that is set by hand: the queue uses it too. */
 export function handTime(clock: Clock): QueueTime {
   return {
     now: () => clock.now(),

@@ -1,17 +1,17 @@
 import { nearest } from '../../core/options.ts'
 
-/** A URL as the driver gets it, and what it said for the queue. */
+/** A URL as the driver gets it, and the parameters in it that were meant for the queue. */
 export interface ParsedUrl<Name extends string> {
   readonly url: string
   readonly parameters: Readonly<Partial<Record<Name, string>>>
 }
 
-/** Options of drivers whose names are like some of the queue's. */
+/** Driver options whose names resemble some of the queue's. */
 const driversOwn: readonly string[] = ['query_timeout']
 
 /**
- * Takes the parameters out of a URL that are not for the driver. Undefined where it is no URL. One whose name is nearly one of the
- * queue's is a problem: the driver would take it without a word.
+ * Removes the queue's own parameters from a URL. Undefined if it is not a URL. A name that nearly matches one of the queue's is a
+ * problem, because the driver would accept it silently.
  */
 export function takeParameters<Name extends string>(
   url: string,

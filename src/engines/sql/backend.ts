@@ -33,15 +33,15 @@ export interface SqlBackendOptions {
   readonly sharing: TransactionSharing
 }
 
-/** What an engine has to say of transactions that the queue shares with its callers. */
+/** What an engine supplies for transactions that the queue shares with its callers. */
 export type TransactionSharing = Pick<JoiningOptions, 'sessionOn'> & Pick<CompletingOptions, 'isTransient' | 'workOn'>
 
 const largestClaim = 2_000
 
-/** The server's absence is not a matter of the queue's clock. */
+/** Waiting for an unreachable server does not follow the queue's clock. */
 const serversTime = systemClock
 
-/** The queue in a SQL database, whichever it is, with its schema as it should be. */
+/** The queue in any SQL database whose schema is up to date. */
 export async function sqlBackend(options: SqlBackendOptions): Promise<QueueBackend> {
   try {
     const server = options.clock.runsByItself ? serverClock(options) : null
@@ -61,7 +61,7 @@ function serverClock({ database, clock, logger }: SqlBackendOptions): ServerCloc
   return new ServerClock({ clock, logger, ask })
 }
 
-/** `server` is null where the clock is moved by hand. */
+/** `server` is null if the clock is set by hand. */
 function backendOn(options: SqlBackendOptions, mark: number, server: ServerClock | null): QueueBackend {
   const { kind, database, shortcuts, waker, upkeep } = options
   const time: QueueTime = server ?? handTime(options.clock)

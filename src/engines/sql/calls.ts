@@ -4,18 +4,18 @@ import type { Stepped } from './stepped.ts'
 
 type Call = (...args: never[]) => Steps<unknown>
 
-/** Methods, and further objects of them. */
+/** Methods, and nested objects of methods. */
 interface Part {
   readonly [name: string]: Call | Part
 }
 
 export interface CallHooks {
-  /** May have a call wait before it begins. */
+  /** May return a promise to delay the call. */
   before(): Promise<void> | undefined
   failed(thrown: unknown): void
 }
 
-/** The calls that are under way: after closing none is begun, and those that were begun before are still answered. */
+/** The calls in progress. After closing, no new call starts, but calls that started earlier still get their answers. */
 export class Calls {
   readonly #refusal: string
   readonly #underWay = new Set<Promise<unknown>>()
@@ -27,7 +27,7 @@ export class Calls {
     this.#refusal = `The ${kind} queue was closed. Open a new instance.`
   }
 
-  /** The same object, all of whose methods count as calls and are waited for. */
+  /** The same object, with every method counted as a call and its answer awaited. */
   of<Whole extends object>(part: Stepped<Whole>): Whole {
     return this.#of(part as Part) as Whole
   }
@@ -40,7 +40,7 @@ export class Calls {
     return Object.fromEntries(members)
   }
 
-  /** Resolves when the last call was answered. */
+  /** Resolves when the last call has been answered. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.allSettled([...this.#underWay])

@@ -1,55 +1,58 @@
 import type { Answer } from '../../core/answer.ts'
 
-/** What the statements of the queue must know of the engine. */
+/** What the queue's statements need to know about the engine. */
 export interface Dialect {
   readonly kind: 'postgres' | 'mysql' | 'sqlite'
-  /** Whether a transaction is alone in the database from its first moment on: then no row and no mutex has to be locked. */
+  /** Whether a transaction is alone in the database from its start: then no row and no mutex needs a lock. */
   readonly isAlone?: boolean
-  /** A query for the lanes that have ready jobs and are not crowded, at the cost of those lanes and not of the jobs. */
+  /**
+   * A query for the lanes that have ready jobs and are not crowded. Its cost depends on the number of those lanes, not on the
+   * number of jobs.
+   */
   readonly readyLanes: string
-  /** How the ready jobs of one lane are found, whose number this expression gives. */
+  /** How to find the ready jobs of one lane; `lane` is an expression for its number. */
   readyIn(lane: string): Omit<StateIndex, 'at'>
-  /** How the ready jobs of crowded lanes are found in their order, which is that of `at`, of `run_at` and of `id`. */
+  /** How to find the ready jobs of crowded lanes in order of `at`, `run_at` and `id`. */
   readonly crowd: StateIndex
-  /** How those are found by `at`, their lane, that are sought by it: see `isSoughtByLane`. */
+  /** How to find the jobs that are looked up by lane, with the lane as `at`: see `isSoughtByLane`. */
   readonly byLane: StateIndex
-  /** How the jobs in a state are found by an index. */
+  /** How to find the jobs in a state by an index. */
   inState(state: number): StateIndex
-  /** How those are found that run and were asked to stop. */
+  /** How to find running jobs that were asked to stop. */
   readonly cancelling: Omit<StateIndex, 'at'>
-  /** The type that a sum is cast to, to come back as a whole number. */
+  /** The type to cast a sum to, so that it comes back as a whole number. */
   readonly wholeNumber: string
-  /** The server's time in milliseconds, as a whole number. */
+  /** An expression for the server's time in milliseconds, as a whole number. */
   readonly nowMs: string
-  /** A job's id where other rows of an answer have texts of another kind. */
+  /** A job's id as text, for results whose other rows have text of another kind in that column. */
   readonly idAsText: string
-  /** Whether a client that prepares every statement has failed to set a savepoint, because the engine prepares none. */
+  /** Whether setting a savepoint failed because the client prepares every statement and the engine cannot prepare this one. */
   isUnprepared(thrown: unknown): boolean
-  /** The first ready jobs of each of these places, at most `limit` of each, in their order; without a lock. */
+  /** The first ready jobs of each of these places, in order, at most `limit` per place; without a lock. */
   firstReady(reader: Reader, places: readonly ReadyPlace[], limit: number): Answer<readonly (readonly ReadyJob[])[]>
 }
 
 export interface StateIndex {
-  /** The table, with a hint where the engine needs one. */
+  /** The table, with an index hint if the engine needs one. */
   readonly from: string
   /** A condition. */
   readonly is: string
-  /** The column that the index has them in order by: when they are due, until when they are leased, or when they ended. */
+  /** The column that orders the index: when jobs are due, until when they are leased, or when they ended. */
   readonly at: string
 }
 
-/** A query in brackets that gives 1 where a lane has ready jobs: one look into the index. */
+/** A subquery that returns 1 if a lane has ready jobs, with one index lookup. */
 export function isReadyIn({ readyIn }: Dialect, lane: string): string {
   const { from, is } = readyIn(lane)
   return `(SELECT 1 FROM ${from} WHERE ${is} LIMIT 1)`
 }
 
-/** Whatever reads rows. */
+/** Anything that can read rows. */
 export interface Reader {
   all<Row>(sql: string, values?: readonly (string | number)[]): Answer<Row[]>
 }
 
-/** Where ready jobs stand in their order: a lane, and a group of it where it has groups. */
+/** A place where ready jobs are ordered: a lane, and one of its groups if it has groups. */
 export interface ReadyPlace {
   readonly lane: number
   readonly grp: string

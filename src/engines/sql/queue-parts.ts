@@ -14,7 +14,7 @@ import type { Shortcuts } from './shortcuts.ts'
 import { Transactions } from './transactions/transactions.ts'
 import type { Endings } from './workflows/endings.ts'
 
-/** What is the same for all transactions: it remembers nothing that one of them could roll back. */
+/** The parts shared by all transactions. They remember nothing that a transaction could roll back. */
 export interface SharedParts {
   readonly lanes: Lanes
   readonly counts: Counts
@@ -26,7 +26,7 @@ export interface SharedParts {
   readonly shortcuts: Shortcuts
 }
 
-/** The parts that write jobs and their ends, on a database: the queue's own, or a transaction of somebody else. */
+/** The parts that write jobs and their ends, on the queue's own database or in a caller's transaction. */
 export interface QueueParts {
   readonly transactions: Transactions
   readonly sending: Sending

@@ -34,11 +34,11 @@ export interface SqlQueueOptions {
   readonly shortcuts: Shortcuts
   readonly counts: Counts
   readonly time: QueueTime
-  /** After something may have become ready. */
+  /** Call this after something may have become ready. */
   readonly wake: () => void
 }
 
-/** The rules of the queue over a database, as steps: for whoever waits for its answers, and for whoever has them at once. */
+/** The rules of the queue on a database, written as steps, so that they run with both synchronous and asynchronous answers. */
 export interface SqlQueue extends Pick<QueueParts, 'linking' | 'settling'> {
   readonly shared: SharedParts
   readonly leases: Stepped<Pick<QueueBackend, 'settle' | 'begin' | 'extend' | 'reap'>>
@@ -47,9 +47,9 @@ export interface SqlQueue extends Pick<QueueParts, 'linking' | 'settling'> {
   readonly transfer: Stepped<Transfer>
   readonly patterns: Stepped<PatternClaims>
   claim(request: LeaseRequest, claim: string): Steps<Claimed>
-  /** The lanes that a claim may take jobs from, for whoever claims by other statements. */
+  /** The lanes that a claim may take jobs from, for engines that claim with their own statements. */
   open(request: LeaseRequest, outlook: Outlook): Steps<OpenLanes>
-  /** Something may have become ready. */
+  /** Call this when something may have become ready. */
   woken(): void
 }
 

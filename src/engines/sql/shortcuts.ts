@@ -5,20 +5,23 @@ import type { SqlDatabase } from './session.ts'
 import type { Word } from './waking/waker.ts'
 
 /**
- * The ways that nearly all jobs go, in as few statements as the engine allows. Nothing hangs on these jobs: no unique keys, no
- * groups, no limits, no workflows.
+ * The paths that nearly all jobs take, in as few statements as the engine allows. Nothing depends on these jobs: no unique keys,
+ * no groups, no limits, no workflows.
  */
 export interface Shortcuts {
   /**
-   * Stores and counts new jobs, in one transaction, which may also say the word. Gives the ids of those that were not there already;
-   * null is all of them.
+   * Stores and counts new jobs in one transaction, which may also send the notification. Returns the ids of those that did not
+   * exist yet; null means all of them.
    */
   store(database: SqlDatabase, rows: readonly PlainRow[], word: Word | null): Answer<ReadonlySet<string> | null>
-  /** Ends leases of jobs that nobody waits for as succeeded, and counts them. Gives the ids of those that were held; null is all of them. */
+  /**
+   * Ends leases of jobs without dependents as succeeded, and counts them. Returns the ids of those that were held; null means all
+   * of them.
+   */
   succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Answer<ReadonlySet<string> | null>
   /** Claims the first ready jobs of these lanes, best first. */
   claim(database: SqlDatabase, request: ShortClaim): Answer<ShortClaimed>
-  /** Whether that leaves out queues which are paused. Where it does not, whoever claims must know them. */
+  /** Whether `claim` leaves out paused queues. If not, the caller must leave them out. */
   readonly heedsPauses: boolean
 }
 
@@ -35,7 +38,7 @@ export interface OpenLane {
   readonly lane: number
   readonly queue: string
   readonly job: string
-  /** Lanes of a lower level come first; within one level the job with the earlier time, counted from the lane's head start. */
+  /** Lanes with a lower level come first; within a level, the job with the earlier time, less the lane's head start. */
   readonly level: number
   readonly headStartMs: number
 }
@@ -53,7 +56,7 @@ export interface ShortClaim {
 
 export interface ShortClaimed {
   readonly rows: readonly ClaimedRow[]
-  /** Others were at the same jobs: there may be more that are ready. */
+  /** Whether other workers were claiming the same jobs: more may be ready. */
   readonly isContended: boolean
 }
 
@@ -73,7 +76,7 @@ export interface ClaimedRow {
   readonly rescues: number
   readonly number: number | null
   readonly linked: number
-  /** Until when the claim has it. */
+  /** When the lease expires. */
   readonly lease_until: number
 }
 

@@ -28,7 +28,7 @@ export interface ClaimingParts {
   readonly rates: Rates
   readonly promoting: Promoting
   readonly rescuing: Rescuing
-  /** Ends jobs that have waited for others for too long. */
+  /** Ends jobs that have waited too long for others. */
   readonly giveUp: (time: QueueTime) => Steps<void>
 }
 
@@ -38,14 +38,14 @@ export interface Claimed {
   readonly cancelled: readonly string[]
 }
 
-/** Rounds of promoting before a claim takes what there is; more is there for the next one. */
+/** Maximum number of promotion rounds before a claim takes what is ready; the next claim promotes the rest. */
 const mostPromotionRounds = 20
-/** Where others were at the first jobs of very many lanes, its owner looks again after so long. */
+/** How soon to look again if other workers were claiming the first jobs of very many lanes. */
 export const lookAgainMs = 10
-/** So often a claim looks again where others were at the same jobs. */
+/** How often a claim looks again if other workers are claiming the same jobs. */
 const mostContendedRounds = 4
 
-/** The lanes that a claim may take jobs from, and whether all that is ready for it stands in them. */
+/** The lanes that a claim may take jobs from, and whether they hold everything that is ready for it. */
 export interface OpenLanes {
   readonly lanes: readonly RankedLane[]
   readonly isAll: boolean
@@ -53,13 +53,13 @@ export interface OpenLanes {
 
 const noCrowd: OpenCrowd = { lanes: [], isAll: true }
 
-/** Finds the best ready jobs and gives them to an owner. */
+/** Finds the best ready jobs and leases them to an owner. */
 export class Claiming {
   readonly #parts: ClaimingParts
   readonly #limited: LimitedClaiming
   readonly #sight: OptimisticClaim
   readonly #crowd: CrowdedLanes
-  /** Whether the last claim below limits got all that it asked for. */
+  /** Whether the last claim under limits got everything it asked for. */
   #hadMore = false
 
   constructor(parts: ClaimingParts) {
@@ -71,7 +71,7 @@ export class Claiming {
 
   *lease(request: LeaseRequest, claim: string, time: QueueTime): Steps<Claimed> {
     const atSight = yield* this.#sight.claim(request, claim, time)
-    // What else there is, and what it should know, its owner hears when it asks again.
+    // The owner asks again at once, and then learns what else is ready and what was cancelled.
     if (atSight.length > 0) return this.#found({ rows: atSight, nextAt: time.now(), cancelled: [] })
     const outlook = yield* this.#outlook(request, time)
     const { lanes, isAll } = yield* this.open(request, outlook)
@@ -85,7 +85,7 @@ export class Claiming {
     })
   }
 
-  /** Something may have become ready. */
+  /** Call this when something may have become ready. */
   woken(): void {
     this.#sight.woken()
   }
@@ -95,7 +95,7 @@ export class Claiming {
     return claimed
   }
 
-  /** After everything was done whose time has come. */
+  /** Reads the outlook after doing everything that is overdue. */
   *#outlook(request: LeaseRequest, time: QueueTime): Steps<Outlook> {
     const { database, groups, promoting, rescuing, giveUp } = this.#parts
     const outlook = yield* readOutlook(database, request.owner)
@@ -110,7 +110,7 @@ export class Claiming {
     return yield* readOutlook(database, request.owner)
   }
 
-  /** The lanes with ready jobs that this request may claim from, in their order. */
+  /** The lanes with ready jobs that this request may claim from, in order. */
   *open(request: LeaseRequest, { readyLanes, hasCrowd }: Outlook): Steps<OpenLanes> {
     if (request.limit === 0) return { lanes: [], isAll: true }
     const single = readyLanes.length === 0 ? [] : yield* this.#parts.lanes.numbered(this.#parts.database, readyLanes)
@@ -122,7 +122,7 @@ export class Claiming {
     if (open.length === 0) return { rows: [], nextTokenAt: null }
     if (!isLimited(request, open)) return yield* this.#claimPlainly(request, open, claim, time)
     const { database } = this.#parts
-    // Where a transaction keeps all others from writing, it is begun only for what it can claim.
+    // Where a transaction blocks all other writers, begin one only if there is something to claim.
     const mayBeIdle = database.dialect.isAlone === true && !this.#hadMore
     const look = mayBeIdle ? yield* this.#look(request, open, time) : null
     if (look?.isIdle === true) return { rows: [], nextTokenAt: look.nextTokenAt }
@@ -166,7 +166,7 @@ export class Claiming {
     return { rows: ids.flatMap((id) => byId.get(id) ?? []), nextTokenAt: chosen.nextTokenAt }
   }
 
-  /** Those of these jobs that are still ready and that nobody else is at. */
+  /** Those of these jobs that are still ready and not locked by another transaction. */
   *#take(
     session: SqlSession,
     ids: readonly string[],

@@ -11,14 +11,14 @@ interface LostRow {
 }
 
 /**
- * Claims whose answers were lost with the connection: they may have been made, and then nobody knows of their leases. Before the
- * next claim such jobs go back to the queue, so that they neither wait for the end of their leases nor are counted as if a worker
- * had died with them.
+ * Claims whose answers were lost with the connection: they may have been made, and then no worker knows of their leases. Such
+ * jobs go back to the queue before the next claim, so that they do not wait for their leases to expire and are not counted as if
+ * a worker had died while running them.
  */
 export class LostClaims {
   readonly #database: SqlDatabase
   readonly #settling: Settling
-  /** When their leases are over. */
+  /** When their leases expire. */
   readonly #until = new Map<string, number>()
 
   constructor(database: SqlDatabase, settling: Settling) {
@@ -35,7 +35,9 @@ export class LostClaims {
     }
   }
 
-  /** A claim that is not found may still be under way on the server, so it is looked for until its leases would be over. */
+  /**
+   * A claim that is not found may still be in progress on the server, so keep looking for it until its leases would have expired.
+   */
   *giveBack(time: QueueTime): Steps<void> {
     for (const [claim, until] of this.#until) if (until <= time.now()) this.#until.delete(claim)
     if (this.#until.size === 0) return

@@ -15,37 +15,37 @@ export interface OptimisticClaimParts {
   readonly counts: Counts
 }
 
-/** Each lane costs a look, also where there is nothing. */
+/** Every lane costs a lookup, even an empty one. */
 const mostLanes = 8
 const mostNames = 1_000
 
 /**
- * The claim of a worker that idled and was woken. What wakes it stands most often in a lane that it knows, so it claims from those
- * without asking first what there is.
+ * The claim of an idle worker that was woken. The job that woke it is usually in a lane it knows, so it claims from those without
+ * first asking what is ready.
  */
 export class OptimisticClaim {
   readonly #parts: OptimisticClaimParts
   #isIdle = false
   #isWoken = false
-  /** Where several workers are woken for one job, most of them are woken in vain, and ask once rather than twice. */
+  /** If several workers are woken for one job, most of them find nothing, and should ask once rather than twice. */
   #isPromising = true
 
   constructor(parts: OptimisticClaimParts) {
     this.#parts = parts
   }
 
-  /** Something may have become ready. */
+  /** Call this when something may have become ready. */
   woken(): void {
     this.#isWoken = true
   }
 
-  /** How many jobs the last claim got: who finds many asks for many, and one round trip more is nothing to that. */
+  /** How many jobs the last claim got. A worker that finds many also asks for many, so one more round trip hardly matters. */
   found(jobs: number): void {
     this.#isIdle = jobs === 0
     if (jobs > 0) this.#isPromising = true
   }
 
-  /** None where it is better to ask first. */
+  /** Returns nothing if it is better to ask first. */
   *claim(request: LeaseRequest, claim: string, time: QueueTime): Steps<readonly ClaimedRow[]> {
     const { database, shortcuts, counts } = this.#parts
     const isLikely = this.#isIdle && this.#isWoken && this.#isPromising && shortcuts.heedsPauses && request.limit > 0
@@ -60,7 +60,7 @@ export class OptimisticClaim {
     return inOrder(rows, lanes)
   }
 
-  /** None where there are many, or where a limit may stand before one of them. */
+  /** Empty if there are too many, or if a limit may apply to one of them. */
   #known(request: LeaseRequest): readonly RankedLane[] {
     if (request.others != null || request.jobs.length > mostNames) return []
     const known: Lane[] = []

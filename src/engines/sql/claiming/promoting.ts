@@ -15,7 +15,7 @@ interface PromotingParts {
   readonly groups: Groups
 }
 
-/** Makes scheduled jobs ready whose time has come. */
+/** Makes scheduled jobs ready when they are due. */
 export class Promoting {
   readonly #parts: PromotingParts
 
@@ -23,7 +23,7 @@ export class Promoting {
     this.#parts = parts
   }
 
-  /** False when there may be more than were promoted now. Those that another program is at are left to it. */
+  /** False if more jobs may be due than were promoted now. Jobs that another program has locked are left to it. */
   promote(time: QueueTime): Answer<boolean> {
     const { database, lanes, counts, groups } = this.#parts
     return database.transaction(function* (session) {

@@ -11,7 +11,7 @@ import type { Transactions } from '../transactions/transactions.ts'
 
 const rescuesPerCall = 1_000
 
-/** Ends leases whose time is over, or whose owners are dead. */
+/** Ends leases that have expired or whose owners are dead. */
 export class Rescuing {
   readonly #database: SqlDatabase
   readonly #transactions: Transactions
@@ -21,7 +21,10 @@ export class Rescuing {
     this.#transactions = transactions
   }
 
-  /** Expired leases go back with their attempt, or to `dead` when that happened too often; whoever asked for the job's end gets it. */
+  /**
+   * Jobs with expired leases go back to the queue and get their attempt back, or become `dead` if that happened too often. If a
+   * job was asked to stop, it is cancelled.
+   */
   *reap(maxRescues: number, deadOwners: readonly string[], time: QueueTime): Steps<ReapReport> {
     const ids = [...(yield* this.#heldBy(deadOwners)), ...(yield* this.#expired(time.now()))]
     if (ids.length === 0) return { returned: 0, poisoned: 0 }
@@ -41,7 +44,7 @@ export class Rescuing {
     })
   }
 
-  /** Without those that somebody is at: whoever ends his job in a transaction of his own may take his time. */
+  /** Skips locked rows: a worker that ends its job in its own transaction may take its time. */
   *#expired(now: number): Steps<readonly string[]> {
     const { from, is, at } = this.#database.dialect.inState(stateNumber.running)
     const rows = yield* wait(
@@ -67,11 +70,11 @@ function changeFor(row: JobRow, maxRescues: number, now: number): JobChange {
     return dead(row, 'interrupted', { attempt: row.attempts, at: now, message: interruption(row.owner as string) }, now)
   }
   if (rescuesOf(row) >= maxRescues && row.begun !== handling.amongOthers) return dead(row, 'poisoned', poisonError(row, now), now)
-  // One that was amended while it ran may not be due yet.
+  // A job that was amended while it ran may not be due yet.
   return { ...unleased, state: stateAfter(row.run_at - now), attempts: row.attempts - 1 }
 }
 
-/** Whoever writes less than none into a row does not make its job outlive more workers. */
+/** A negative number written into a row does not let its job outlive more workers. */
 function rescuesOf({ rescues }: JobRow): number {
   return Math.max(rescues, 0)
 }

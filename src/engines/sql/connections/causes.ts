@@ -1,4 +1,6 @@
-/** The first of these errors, from the outermost on, for which it is so: libraries wrap the errors of their drivers. */
+/**
+ * The first error in the chain of causes, outermost first, for which `isSo` holds: libraries wrap the errors of their drivers.
+ */
 export function causeThat(thrown: unknown, isSo: (thrown: unknown) => boolean): unknown {
   const seen = new Set<unknown>()
   for (let error = thrown; error instanceof Error && !seen.has(error); error = error.cause) {

@@ -2,21 +2,21 @@ import { messageOf } from '../../../core/errors.ts'
 import { type Duration, parseDuration } from '../../../core/time/duration.ts'
 
 export interface ConnectionLimits {
-  /** So many are opened at most. */
+  /** Maximum number of open connections. */
   readonly connections: number
-  /** So long a statement may take. */
+  /** How long a statement may take. */
   readonly queryTimeoutMs: number
 }
 
 const mostConnections = 100
-/** A program that has waited for so long for a free connection is better told so. */
+/** How long to wait for a free connection before failing with an error that says so. */
 const longestWaitMs = 10_000
 const leastTimeoutMs = 100
 const mostTimeoutMs = 86_400_000
 
 /**
- * A program that stands still in a transaction (a stopped process, a blocked event loop) keeps its locks, and all others would wait
- * for them. After this time the server ends its connection: sooner than others give up waiting for a connection of their own.
+ * A program that stalls in a transaction (a stopped process, a blocked event loop) keeps its locks, and all others would wait for
+ * them. After this time the server closes its connection, before others give up waiting for a connection of their own.
  */
 export const longestIdleInTransactionMs = 5_000
 
@@ -24,7 +24,7 @@ export function waitForConnectionMs(queryTimeoutMs: number): number {
   return Math.min(queryTimeoutMs, longestWaitMs)
 }
 
-/** As options or the parameters of a URL say it. */
+/** From options or from the parameters of a URL. */
 export function connectionLimits(
   given: { readonly connections?: number | string; readonly queryTimeout?: Duration },
   problems: string[],

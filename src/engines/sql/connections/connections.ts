@@ -3,29 +3,29 @@ import { pause, systemClock } from '../../../core/time/clock.ts'
 import { formatDuration } from '../../../core/time/duration.ts'
 import { isUnreachable } from '../../servers/repeating.ts'
 
-/** What is needed of a driver's pool. */
+/** What the queue needs from a driver's pool. */
 export interface ConnectionPool<Connection> {
   acquire(): Promise<Connection>
-  /** A connection that is broken is closed and not lent again. */
+  /** A broken connection is closed and not reused. */
   release(connection: Connection, isBroken: boolean): void
   end(): Promise<void>
 }
 
 export interface ConnectionsOptions<Connection> {
   readonly pool: ConnectionPool<Connection>
-  /** Makes another one in its place. Null for a pool that somebody else made: it is used as it is, and not closed. */
+  /** Makes a replacement for the pool. Null for a pool supplied by the caller, which is used as it is and never closed. */
   readonly remake: (() => ConnectionPool<Connection>) | null
   readonly failure: (thrown: unknown) => TreadleError
   /** How long a call waits for a free connection. */
   readonly longestWaitMs: number
-  /** The server no longer takes writes: another one has its place by now, or will soon. */
+  /** The server no longer accepts writes: another one has taken over, or soon will. */
   readonly isDemoted: (thrown: unknown) => boolean
 }
 
-/** Nobody who has waited for a connection waits much longer to learn why there is none. */
+/** A caller that has already waited for a connection should not wait much longer to learn why there is none. */
 const longestAskingMs = 2_000
 
-/** Lends connections to one call each, and closes those that broke meanwhile. */
+/** Lends each connection to one call at a time, and closes those that broke in use. */
 export class Connections<Connection> {
   readonly #options: ConnectionsOptions<Connection>
   #pool: ConnectionPool<Connection>
@@ -55,14 +55,14 @@ export class Connections<Connection> {
   }
 
   async close(): Promise<void> {
-    // A driver may complain that it could not say goodbye on a connection that is broken, and so is closed.
+    // A driver may complain that it could not close a broken connection cleanly.
     if (this.#options.remake !== null) await this.#pool.end().catch(() => {})
   }
 
   #acquire(pool: ConnectionPool<Connection>): Promise<Connection> {
     return new Promise((resolve, reject) => {
       let isLate = false
-      // The network's time is not the queue's clock.
+      // Waiting for the network does not follow the queue's clock.
       const timer = systemClock.timer(this.#options.longestWaitMs, () => {
         isLate = true
         void this.#withoutConnection().then(reject)
@@ -82,8 +82,8 @@ export class Connections<Connection> {
   }
 
   /**
-   * A pool of the queue's own that has lent nothing waits for the server alone. One that has may wait for slow statements, or for a
-   * server that has fallen silent on all of them: a connection beside it tells.
+   * If the queue's own pool has lent nothing, only the server can be the cause. Otherwise the cause may be slow statements, or a
+   * server that no longer responds on any connection: a separate connection tells which.
    */
   async #withoutConnection(): Promise<TreadleError> {
     const { remake, longestWaitMs } = this.#options
@@ -101,7 +101,7 @@ export class Connections<Connection> {
     return this.#options.failure(new Error(silence))
   }
 
-  /** Asked once for all who wait. Null where the server answers, be it that it has no connection left. */
+  /** Asked once for all waiting callers. Null if the server responds, even if only to say that it has no connection left. */
   #unreachable(remake: () => ConnectionPool<Connection>): Promise<TreadleError | null> {
     this.#asking ??= this.#ask(remake()).finally(() => {
       this.#asking = undefined
@@ -128,7 +128,7 @@ export class Connections<Connection> {
     return reason
   }
 
-  /** All connections lead to the same server, so none of them is of use any more. */
+  /** All connections lead to the same server, so none of them is usable any more. */
   #replace(pool: ConnectionPool<Connection>): void {
     const { remake } = this.#options
     if (remake === null || this.#pool !== pool) return

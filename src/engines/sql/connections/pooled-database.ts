@@ -8,17 +8,20 @@ import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../session.ts'
 import type { Connections } from './connections.ts'
 import { retrying } from './retrying.ts'
 
-/** How an engine is talked to. A statement that takes longer than the limit fails, and its connection is given up; null is none. */
+/**
+ * How the queue talks to an engine. A statement that exceeds the time limit fails, and its connection is closed; null means no
+ * limit.
+ */
 export interface SqlEngine<Connection> {
   readonly dialect: Dialect
-  /** Whether any number of rows is written by one statement. */
+  /** Whether one statement can write any number of rows. */
   readonly writesAtOnce: boolean
   session(connection: Connection, longestMs: number | null): SqlSession
-  /** Begins one under READ COMMITTED. */
+  /** Begins a transaction under READ COMMITTED. */
   begin(connection: Connection, longestMs: number | null): Promise<EngineTransaction>
   isTransient(thrown: unknown): boolean
   isDuplicate(thrown: unknown): boolean
-  /** The statement that gives the user the right to work which is missing; null where none is, or where it is told otherwise. */
+  /** The statement that grants the user a missing privilege; null if none is missing, or if it is reported in another way. */
   missingGrant(session: SqlSession): Promise<string | null>
 }
 
@@ -27,7 +30,7 @@ export interface EngineTransaction extends SqlSession {
   rollback(): Promise<void>
 }
 
-/** The connection is the driver's own. */
+/** The connection is the driver's own object. */
 type TransactionWork<Value> = (session: SqlSession, connection: unknown) => Steps<Value>
 
 /** A pool of connections to one database. */
@@ -93,7 +96,7 @@ export class PooledDatabase<Connection> implements SqlDatabase {
     return this.#inTransaction(work, this.#longestMs)
   }
 
-  /** As `transaction`, but a row that is there already is not tried again. */
+  /** Like `transaction`, but does not retry if a row already exists. */
   attempt<Value>(work: TransactionWork<Value>): Promise<Value> {
     return this.#retrying(() => this.#once(work, this.#longestMs), this.#engine.isTransient)
   }
@@ -116,14 +119,15 @@ export class PooledDatabase<Connection> implements SqlDatabase {
 
   #inTransaction<Value>(work: TransactionWork<Value>, longestMs: number | null): Promise<Value> {
     const { isTransient, isDuplicate } = this.#engine
-    // Whoever looked for a key and then found it taken was overtaken, and sees the one that has it when it looks again.
+    // A transaction that looked for a key and then found it taken lost a race. When it is retried, it sees the row that has the
+    // key.
     return this.#retrying(
       () => this.#once(work, longestMs),
       (thrown) => isTransient(thrown) || isDuplicate(thrown),
     )
   }
 
-  /** A lock is another program's, and its time is not the queue's clock. */
+  /** Another program holds the lock, so waiting for it does not follow the queue's clock. */
   async #retrying<Value>(work: () => Promise<Value>, isPassing: (thrown: unknown) => boolean): Promise<Value> {
     try {
       return await retrying(work, isPassing, systemClock)
@@ -132,7 +136,7 @@ export class PooledDatabase<Connection> implements SqlDatabase {
     }
   }
 
-  /** The same error with the right that is missing, where that is why. */
+  /** The same error, naming the missing privilege if that is the cause. */
   async #explained(thrown: unknown): Promise<unknown> {
     if (!(thrown instanceof TreadleError) || thrown.code !== 'DATABASE_DENIED') return thrown
     const asking = this.#connections.with((connection) =>
@@ -152,7 +156,7 @@ export class PooledDatabase<Connection> implements SqlDatabase {
         await transaction.commit()
         return answer
       } catch (thrown) {
-        // Where the connection is gone, so is the transaction.
+        // If the connection is gone, so is the transaction.
         if (!isUnreachable(thrown)) await transaction.rollback()
         throw thrown
       }

@@ -3,7 +3,7 @@ import { type Clock, pause } from '../../../core/time/clock.ts'
 const mostTries = 12
 const longestPauseMs = 200
 
-/** Tries again after a failure that is nobody's fault, at longer and longer distances, and gives up in the end. */
+/** Retries after a transient failure with increasing pauses, and eventually gives up. */
 export async function retrying<Answer>(
   work: () => Promise<Answer>,
   isTransient: (thrown: unknown) => boolean,

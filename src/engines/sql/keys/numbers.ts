@@ -6,7 +6,7 @@ import type { PlainRow } from '../rows/sent-rows.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Stepped } from '../stepped.ts'
 
-/** The small numbers by which other programs know jobs. */
+/** The small numbers by which other programs refer to jobs. */
 export class Numbers {
   /** The jobs that have the numbers of these rows. */
   *holders(session: SqlSession, rows: readonly PlainRow[]): Steps<ReadonlyMap<number, string>> {
@@ -17,7 +17,7 @@ export class Numbers {
     return new Map(found.map(({ id, number }) => [number, id]))
   }
 
-  /** For a row that was not stored, the job that has its number stands. */
+  /** For a row that was not stored, returns the job that already has its number. */
   *namesakes(session: SqlSession, rows: readonly PlainRow[], receipts: readonly SendReceipt[]): Steps<readonly SendReceipt[]> {
     const refused = rows.filter(({ number }, index) => number !== undefined && receipts[index]?.stored === false)
     if (refused.length === 0) return receipts
@@ -30,7 +30,7 @@ export class Numbers {
   }
 }
 
-/** Gives numbers to jobs, and finds jobs by them. */
+/** Gives numbers to jobs, and finds jobs by number. */
 export function sqlNumbers(database: SqlDatabase): Stepped<JobNumbers> {
   return {
     reserve: (count) => wait(database.transaction((session) => take(session, count))),
@@ -43,7 +43,7 @@ export function sqlNumbers(database: SqlDatabase): Stepped<JobNumbers> {
   }
 }
 
-/** Those who come together take them one after the other: the row is held until the transaction ends. */
+/** Concurrent callers take numbers one after the other: the row stays locked until the transaction ends. */
 function* take(session: SqlSession, count: number): Steps<number> {
   yield* wait(session.run('UPDATE {numbers} SET next = next + ? WHERE one = 1', [count]))
   const [row] = yield* wait(session.all<{ next: number }>('SELECT next FROM {numbers} WHERE one = 1'))

@@ -3,7 +3,7 @@ import { digest } from '../../../core/text/digest.ts'
 import type { OnceMark } from '../../../queue/contract/contract.ts'
 import type { SqlSession } from '../session.ts'
 
-/** Keeps the idempotency keys of jobs that have succeeded, with their results. */
+/** Keeps the idempotency keys of jobs that succeeded, with their results. */
 export class OnceMarks {
   *keep(session: SqlSession, once: OnceMark | null | undefined, result: string | null, now: number): Steps<void> {
     if (once == null) return

@@ -6,7 +6,7 @@ import { claimOf, isJobId } from '../rows/lease-token.ts'
 import { isRunning, stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 
-/** A held key is looked at again after so long: a job that runs for longer keeps it. */
+/** How old a held key must be before the sweep checks it; a job that is still running keeps its key. */
 const heldAtLeastMs = 3_600_000
 
 /** Idempotency keys: held by a running job, kept by a finished one. */
@@ -26,7 +26,7 @@ export class Once {
     }
   }
 
-  /** Of its lease, while it runs. */
+  /** The token of its lease, while it runs. */
   *#tokenOf(jobId: string): Steps<string | null> {
     if (!isJobId(jobId)) return null
     const question = `SELECT token FROM {jobs by PRIMARY} WHERE id = ? AND ${isRunning}`
@@ -39,7 +39,7 @@ export class Once {
     return (yield* wait(this.#database.insertNew('once', columns, [{ ...claim }], 'once_key'))).size === 1
   }
 
-  /** Those that were held in vain are not counted: nobody ever kept them. */
+  /** Keys that were held but never kept are not counted. */
   *sweep(now: number, limit: number): Steps<number> {
     const swept = yield* this.#sweepDone(now, limit)
     yield* this.#sweepHeld(now, limit)
@@ -55,7 +55,7 @@ export class Once {
     return yield* wait(this.#database.run('DELETE FROM {once} WHERE once_key IN (?) AND done_until <= ?', [keys, now]))
   }
 
-  /** Keys of jobs that ended otherwise than well, and will not ask again. */
+  /** Keys of jobs that ended without success and will not ask again. */
   *#sweepHeld(now: number, limit: number): Steps<void> {
     const heldBefore = now - heldAtLeastMs
     const held = yield* wait(
@@ -70,7 +70,7 @@ export class Once {
     )
     const keys = held.filter((each) => !isHeld(each, underWay)).map(({ once_key }) => once_key)
     if (keys.length === 0) return
-    // One that was claimed again meanwhile has another time.
+    // A key that was claimed again since then has a different time.
     yield* wait(
       this.#database.run('DELETE FROM {once} WHERE once_key IN (?) AND done_until IS NULL AND claimed_at <= ?', [
         keys,
@@ -80,7 +80,7 @@ export class Once {
   }
 }
 
-/** Who claimed a key. While it is held, the token of the lease stands in the place of the seal; an older Treadle wrote none. */
+/** The job that claimed a key. While the key is held, `seal` contains the lease token; older versions of Treadle wrote none. */
 interface Holder {
   readonly job_id: string
   readonly seal: string | null
@@ -96,13 +96,13 @@ interface OnceRow extends Holder {
   readonly result: string | null
 }
 
-/** Whoever asks for the same key waits here. Null where the key was there and is gone. */
+/** Concurrent claims of the same key wait here. Null if the key existed and is gone. */
 function* claimKnown(session: SqlSession, claim: Claim, time: QueueTime): Steps<OnceClaim | null> {
   const { once_key, job_id, seal: token } = claim
   const [held] = yield* wait(
     session.all<OnceRow>('SELECT job_id, done_until, result, seal FROM {once} WHERE once_key = ? FOR UPDATE', [once_key]),
   )
-  // A job that does not run holds nothing.
+  // A job that is not running holds nothing.
   if (held === undefined) return token === null ? { kind: 'claimed' } : null
   const now = time.now()
   if (held.done_until !== null && held.done_until > now) return { kind: 'done', result: held.result, seal: held.seal }
@@ -120,12 +120,12 @@ function* claimKnown(session: SqlSession, claim: Claim, time: QueueTime): Steps<
   return { kind: 'claimed' }
 }
 
-/** By the run that claimed it, and not by a later one of the same job. */
+/** Held by the run that claimed it, not by a later run of the same job. */
 function isHeld({ job_id, seal }: Holder, underWay: ReadonlyMap<string, string | null>): boolean {
   return underWay.has(job_id) && (seal === null || underWay.get(job_id) === seal)
 }
 
-/** The last tokens of those of these jobs that run, or whose handler has ended and that wait for their children. */
+/** The last tokens of those of these jobs that are running, or whose handler has finished and that wait for their children. */
 function* tokensUnderWay(session: SqlSession, jobIds: readonly string[]): Steps<ReadonlyMap<string, string | null>> {
   const ids = jobIds.filter(isJobId)
   if (ids.length === 0) return new Map()

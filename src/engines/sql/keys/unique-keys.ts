@@ -3,21 +3,21 @@ import type { UniqueUntil } from '../../../envelope/envelope.ts'
 import { digestOfKey, type JobRow, untilNumber } from '../rows/job-row.ts'
 import type { SqlRow, SqlSession } from '../session.ts'
 
-/** Who holds keys, by their digests. */
+/** The jobs that hold keys, by digest. */
 export type Holders = ReadonlyMap<string, string>
 
 /**
- * Unique keys that are held for a time or forever, whatever becomes of their jobs, are rows of their own. Those that are held by
- * the state of a job stand in that job's row, below a unique index.
+ * Unique keys that are held for a time or forever, whatever happens to their jobs, have rows of their own. Keys held by the state
+ * of a job are in that job's row, under a unique index.
  */
 export class UniqueKeys {
-  /** Of these digests, those that are held, by the state of a job or for longer, with the jobs that hold them. */
+  /** Those of these digests that are held, by a job's state or for longer, with the jobs that hold them. */
   *holders(session: SqlSession, digests: readonly string[], now: number): Steps<Holders> {
     if (digests.length === 0) return new Map()
     return holdersOf(yield* wait(session.all<HolderRow>(heldBy, [digests, digests, now])))
   }
 
-  /** The same, and which of these jobs are there: in one statement, because each dispatch with a key asks for both. */
+  /** The same, plus which of these jobs exist. One statement, because each dispatch with a key needs both. */
   *holdersAndJobs(
     session: SqlSession,
     digests: readonly string[],
@@ -29,7 +29,7 @@ export class UniqueKeys {
     return { holders: holdersOf(rows), there: rows.flatMap(({ held_key, id }) => (held_key === null ? [id] : [])) }
   }
 
-  /** Holds keys for a time or forever, where nobody else does. Gives the digests of those that it got. */
+  /** Holds keys for a time or forever, unless they are already held. Returns the digests of the keys it got. */
   *take(session: SqlSession, keys: readonly LastingKey[], now: number): Steps<ReadonlySet<string>> {
     if (keys.length === 0) return new Set()
     const rows = keys.map(({ held_key, job_id, until }) => ({
@@ -43,7 +43,10 @@ export class UniqueKeys {
     return new Set([...got, ...(yield* wait(insert(session, missed)))])
   }
 
-  /** Rows of keys whose time is over. They are looked for first: to delete what is not there may lock the place where it would be. */
+  /**
+   * Deletes keys whose time is over. It looks for them first, because deleting a row that does not exist may lock the gap where
+   * it would be.
+   */
   *#forget(session: SqlSession, keys: readonly Pick<LastingKey, 'held_key'>[], now: number): Steps<boolean> {
     const digests = keys.map(({ held_key }) => held_key).sort()
     const over = yield* wait(
@@ -59,7 +62,7 @@ export class UniqueKeys {
     return true
   }
 
-  /** For jobs that are over without ever having been claimed: it is as if they had never been sent. */
+  /** For jobs that ended without ever being claimed: as if they had never been sent. */
   *freeUnclaimed(session: SqlSession, jobs: readonly JobRow[]): Steps<void> {
     const lasting = jobs.filter(({ unique_until }) => isLasting(unique_until))
     for (const { id, unique_key } of lasting) {
@@ -107,17 +110,17 @@ export interface LastingKey {
   readonly until: number
 }
 
-/** Held whatever becomes of the job. */
+/** Whether the key is held whatever happens to the job. */
 export function isLasting(until: number | null): until is number {
   return until !== null && until !== untilNumber.ended && until !== untilNumber.started
 }
 
-/** Whether a job that holds its key so keeps others away from now on: not where the time of the key is over. */
+/** Whether a key held like this still excludes other jobs: not if its time is over. */
 export function holdsOn(until: number | null, now: number): boolean {
   return !isLasting(until) || until === untilNumber.ever || until > now
 }
 
-/** An instant so early that it would be taken for another number is over like any other. */
+/** An instant so early that it would be mistaken for one of the special numbers has passed anyway. */
 export function writeUntil(until: UniqueUntil): number {
   return typeof until === 'number' ? Math.max(until, untilNumber.ever + 1) : untilNumber[until]
 }

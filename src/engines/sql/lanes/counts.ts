@@ -4,13 +4,13 @@ import type { SqlDatabase, SqlSession } from '../session.ts'
 import { lanesOfJobs } from './lane-repair.ts'
 import { LaneSweep } from './lane-sweep.ts'
 
-/** So many entries are worth becoming a few. */
+/** How many entries make folding worthwhile. */
 const foldAfter = 1_000
 const entriesPerFold = 5_000
-/** What all lanes together have is counted as what this one has. */
+/** Counts of all lanes together are stored under this lane number. */
 export const allLanes = 0
 
-/** What one transaction does to the number of jobs, to be written with it. */
+/** The changes that one transaction makes to the numbers of jobs, written in that transaction. */
 export class CountChanges {
   readonly #changes = new Map<string, { readonly lane: number; readonly state: number; jobs: number }>()
 
@@ -21,7 +21,7 @@ export class CountChanges {
     else change.jobs += jobs
   }
 
-  /** Rows that were written. An id may stand among them twice: its row was stored, and counts, once. */
+  /** Adds rows that were written. An id may occur twice among them: its row was stored once and counts once. */
   addWritten(
     rows: readonly { readonly id: string; readonly lane: number; readonly state: number }[],
     written: ReadonlySet<string>,
@@ -40,7 +40,10 @@ export class CountChanges {
     return [...this.#changes.values()].filter(({ jobs }) => jobs !== 0)
   }
 
-  /** Gives the number of entries that it wrote. Where nobody else writes, all lanes together are counted at once. */
+  /**
+   * Returns the number of entries written. Where nothing else can write at the same time, the sums over all lanes are updated
+   * too.
+   */
   *insert(session: SqlSession): Steps<number> {
     const { rows } = this
     const all = session.dialect.isAlone === true ? [...rows, ...sumsOf(rows)] : rows
@@ -54,12 +57,12 @@ export class CountChanges {
 }
 
 /**
- * How many jobs of each lane are in each state: its totals, and the changes that were not added to them yet. Writers only add entries,
- * and so never wait for each other; now and then one of them adds many entries to the totals, and deletes lanes that nobody uses.
+ * How many jobs of each lane are in each state: its totals, plus the changes not yet added to them. Writers only append entries,
+ * so they never wait for each other. From time to time one of them adds many entries to the totals, and deletes unused lanes.
  */
 export class Counts {
   readonly #database: SqlDatabase
-  /** Of this program, since it last saw to them; null before its first. */
+  /** Number of entries this program has written since it last folded; null before its first. */
   #entries: number | null = null
   readonly #time: QueueTime
   readonly #sweep = new LaneSweep((session, lanes) => this.#filled(session, lanes))
@@ -70,13 +73,13 @@ export class Counts {
     this.#time = time
   }
 
-  /** Of these lanes. */
+  /** The counts of these lanes. */
   of(lanes: readonly number[]): Answer<readonly LaneCount[]> {
     const sums = `SELECT lane, state, ${this.#sum} FROM ${each('lane IN (?)', 'lane IN (?)')} GROUP BY lane, state`
     return this.#database.all<LaneCount>(sums, [lanes, lanes])
   }
 
-  /** Of all lanes that there are jobs in, with what makes them. */
+  /** The counts of all lanes that contain jobs, with the queue and job of each lane. */
   all(): Answer<readonly NamedCount[]> {
     const sums = `SELECT lane, state, ${this.#sum} FROM ${each('lane > 0', 'lane > 0')} GROUP BY lane, state`
     return this.#database.all<NamedCount>(
@@ -85,7 +88,7 @@ export class Counts {
     )
   }
 
-  /** Of all lanes together: one row for a state. */
+  /** The counts of all lanes together: one row per state. */
   together(): Answer<readonly Pick<LaneCount, 'state' | 'jobs'>[]> {
     return this.#database.all(`SELECT state, ${this.#sum} FROM ${each(`lane = ${allLanes}`, 'lane > 0')} GROUP BY state`)
   }
@@ -99,29 +102,29 @@ export class Counts {
     const noted = (this.#entries ?? 0) + entries
     const isMany = noted >= foldAfter
     this.#entries = isMany ? 0 : noted
-    // Programs that end before they have written many may still leave many together.
+    // Programs that exit before they have written many entries may still leave many between them.
     if (isMany) this.#foldSoon(() => this.fold())
     else if (isFirst) this.#foldSoon(() => this.#foldMany())
   }
 
-  /** Nobody waits for it, and what it does not get done the next one does. */
+  /** Runs in the background. What it leaves undone, the next fold does. */
   #foldSoon(fold: () => Steps<void>): void {
     this.#folding = this.#folding.then(() => answerOf(fold())).catch(() => {})
   }
 
-  /** However many there are, no more than those that are worth folding are read to find out. */
+  /** Reads only up to the threshold to find out, however many entries there are. */
   *#foldMany(): Steps<void> {
     const beyond = yield* wait(this.#database.all(`SELECT entry FROM {counts} ORDER BY entry LIMIT 1 OFFSET ${foldAfter}`))
     if (beyond.length > 0) yield* this.fold()
   }
 
-  /** As long as there are as many as are folded at once. */
+  /** Repeats as long as a round folds a full batch. */
   *fold(): Steps<void> {
     let folded = entriesPerFold
     while (folded >= entriesPerFold) folded = yield* wait(this.#database.transaction((session) => this.#foldIn(session)))
   }
 
-  /** Only one does this at a time; whoever comes meanwhile leaves it to that one. */
+  /** Only one program does this at a time; if another one is already doing it, this is skipped. */
   *#foldIn(session: SqlSession): Steps<number> {
     const alone = "SELECT name FROM {mutexes} WHERE name = 'counts' FOR UPDATE SKIP LOCKED"
     if ((yield* wait(session.all(alone))).length === 0) return 0
@@ -151,7 +154,7 @@ export class Counts {
     yield* this.#repair(session, [...filled])
   }
 
-  /** Whoever stores a job counts it, so a lane that it stands in and that is not there is met here, if by nobody before. */
+  /** Every stored job is counted, so a job whose lane is missing is noticed here at the latest. */
   *#repair(session: SqlSession, lanes: readonly number[]): Steps<void> {
     if (lanes.length === 0) return
     const there = yield* wait(session.all<{ lane: number }>('SELECT lane FROM {lanes} WHERE lane IN (?)', [lanes]))
@@ -163,14 +166,14 @@ export class Counts {
     )
   }
 
-  /** What is written at this moment and not to be seen yet is in a lane that somebody has kept. */
+  /** Entries that are being written and are not yet visible belong to a lane that its writer has kept from being deleted. */
   *#filled(session: SqlSession, lanes: readonly number[]): Steps<ReadonlySet<number>> {
     const question = `SELECT DISTINCT lane FROM ${each('lane IN (?)', 'lane IN (?)')}`
     const rows = yield* wait(session.all<{ lane: number }>(question, [lanes, lanes]))
     return new Set(rows.map(({ lane }) => lane))
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no fold is in progress. */
   async settled(): Promise<void> {
     await this.#folding
   }
@@ -184,12 +187,12 @@ function sumsOf(rows: readonly LaneRow[]): readonly LaneRow[] {
   return sums.rows
 }
 
-/** Each of these lanes has entries of its own. */
+/** Each of these lanes has its own entry. */
 export function lanesIn(rows: readonly { readonly lane: number }[]): number {
   return new Set(rows.map(({ lane }) => lane)).size
 }
 
-/** Totals and entries for which this holds. */
+/** Totals and entries that match these conditions. */
 function each(totals: string, entries: string): string {
   return `(SELECT lane, state, jobs FROM {totals} WHERE ${totals} UNION ALL SELECT lane, state, jobs FROM {counts} WHERE ${entries}) AS changes`
 }

@@ -11,31 +11,31 @@ import { limitedTest, wantedTest } from './ranked-lanes.ts'
 /** Lanes that may be claimed from. */
 export interface OpenCrowd {
   readonly lanes: readonly Lane[]
-  /** Whether all that is ready for the claim stands in them. */
+  /** Whether they hold everything that is ready for the claim. */
   readonly isAll: boolean
 }
 
-/** So many names are looked up one by one, and so many of their lanes are looked into. */
+/** Maximum number of names to look up one by one, and of their lanes to check. */
 const mostNames = 256
 const fewLanes = 64
-/** So many jobs are looked at in their order, and no more, to find those that are wanted. */
+/** How many jobs to read in order to find the wanted ones, increasing from try to try. */
 const pages = [20, 100, 1_000, 10_000] as const
-/** Beyond what is asked for, in case others are at the first ones. */
+/** Extra jobs to look for, in case other workers are claiming the first ones. */
 const slack = 20
-/** So many lanes are looked into where what is wanted stands behind more jobs than are looked at. */
+/** Maximum number of lanes to check if the wanted jobs come after more jobs than are read. */
 const mostLanes = 1_000
-/** With ageing, the first jobs of so many priorities are compared. */
+/** With ageing, the first jobs of up to this many priorities are compared. */
 const mostPriorities = 50
 
 /**
- * Finds the crowded lanes that a claim has to look into: those that its first jobs stand in. A program may have a queue for each
- * customer or a name for each thing, so the cost must not grow with their number. Where few lanes can be meant, those are looked into;
- * otherwise the ready jobs are read in their order, until there are enough that are wanted.
+ * Finds the crowded lanes that a claim has to check: those that contain its first jobs. A program may have a queue per customer
+ * or a name per item, so the cost must not grow with their number. If only a few lanes can match, those are checked; otherwise
+ * the ready jobs are read in order until enough wanted ones are found.
  */
 export class CrowdedLanes {
   readonly #database: SqlDatabase
   readonly #lanes: Lanes
-  /** Where the next look into lanes begins that are too many. */
+  /** Where the next check begins when there are too many lanes for one. */
   #cursor = 0
 
   constructor(database: SqlDatabase, lanes: Lanes) {
@@ -45,7 +45,7 @@ export class CrowdedLanes {
 
   *open(request: LeaseRequest): Steps<OpenCrowd> {
     const isAgeing = (request.ageingMs ?? 0) > 0
-    // Most jobs fit the pattern of whoever claims by one.
+    // Most jobs match the pattern of a worker that claims by pattern.
     const first = request.others == null || isAgeing ? null : yield* this.#inOrder(request, pages.slice(0, 1))
     const few = first ?? (yield* this.#few(request))
     if (few !== null) return few
@@ -53,7 +53,7 @@ export class CrowdedLanes {
     return found ?? (yield* this.#some(request))
   }
 
-  /** Null where more than a few are meant, ready or not, or where it would take long to find out. */
+  /** Null if more than a few lanes match, ready or not, or if finding out would take long. */
   *#few(request: LeaseRequest): Steps<OpenCrowd | null> {
     const named = namesOf(request)
     if (named === null) return null
@@ -65,7 +65,7 @@ export class CrowdedLanes {
     return { lanes: this.#met(lanes.filter(({ is_open }) => is_open === 1).filter(wantedTest(request))), isAll: true }
   }
 
-  /** Null where not enough of those that were looked at are wanted. */
+  /** Null if too few of the jobs read are wanted. */
   *#inOrder(request: LeaseRequest, sizes: readonly number[]): Steps<OpenCrowd | null> {
     const [isWanted, isLimited] = [wantedTest(request), limitedTest(request)]
     const needed = request.limit + (this.#database.dialect.isAlone === true ? 0 : slack)
@@ -84,7 +84,7 @@ export class CrowdedLanes {
     return null
   }
 
-  /** With ageing, the first job of all may be of any priority. */
+  /** With ageing, the very first job may have any priority. */
   *#ofPriorities(request: LeaseRequest): Steps<OpenCrowd | null> {
     const isWanted = wantedTest(request)
     const found: Lane[] = []
@@ -108,7 +108,7 @@ export class CrowdedLanes {
     return row?.first_rank ?? null
   }
 
-  /** The lanes of the first ready jobs of queues that are not paused, one for each job. */
+  /** The lanes of the first ready jobs in queues that are not paused, one per job. */
   *#page(size: number, rank: number | null): Steps<readonly Lane[]> {
     const { from, is, at } = this.#database.dialect.crowd
     const [which, order] = rank === null ? [is, `${at}, run_at, id`] : [`${is} AND ${at} = ?`, 'run_at, id']
@@ -124,7 +124,7 @@ export class CrowdedLanes {
     )
   }
 
-  /** Some of those that are wanted, others each time. Their order among those that are left out is lost. */
+  /** Some of the wanted lanes, different ones each time. Their order relative to the lanes left out is lost. */
   *#some(request: LeaseRequest): Steps<OpenCrowd> {
     const { condition, values } = namesOf(request) ?? anyName
     const isOpen = `${isReadyIn(this.#database.dialect, '{lanes}.lane')} = 1 AND ${isUnpaused('{lanes}.lane')}`
@@ -148,7 +148,9 @@ interface FewRow extends Lane {
   readonly is_open: number | null
 }
 
-/** Which crowded lanes have the names that are wanted, or names that begin as those do; null where those may be any. */
+/**
+ * A condition for the crowded lanes with the wanted names, or with names that share their beginning; null if any name may match.
+ */
 function namesOf({
   jobs,
   others,
@@ -176,7 +178,7 @@ function namesOf({
   return { condition: conditions.join(' AND '), values }
 }
 
-/** How many of the first ones it takes to have so many that pass; null where there are fewer. */
+/** How many of the first lanes contain `count` that pass; null if fewer pass. */
 function nth(lanes: readonly Lane[], count: number, passes: (lane: Lane) => boolean): number | null {
   let found = 0
   for (const [index, lane] of lanes.entries()) if (passes(lane) && ++found === count) return index + 1

@@ -1,8 +1,8 @@
 import { type Lane, textOf } from './lane-numbers.ts'
 
-/** How long what was read of a lane is taken for what stands there. */
+/** How long what was read about a lane is assumed to be still true. */
 export const knownForMs = 300_000
-/** So many are remembered, and as many again while they are still asked for. */
+/** Maximum number of lanes per generation; the current and the previous generation are kept. */
 const mostRemembered = 20_000
 
 interface Remembered {
@@ -13,7 +13,7 @@ interface Remembered {
   readonly isOpen: boolean
 }
 
-/** Lanes that a program has met of late. However many there are, those that it has not met for long are forgotten. */
+/** Lanes that a program has used recently. However many there are, those not used for long are forgotten. */
 export class KnownLanes {
   #recent = new Generation()
   #before = new Generation()
@@ -22,12 +22,12 @@ export class KnownLanes {
     return fresh(this.#recent.byNumber.get(number) ?? this.#kept(this.#before.byNumber.get(number)), now)?.lane
   }
 
-  /** However long ago it was read. */
+  /** Regardless of how long ago it was read. */
   met(number: number): Lane | undefined {
     return (this.#recent.byNumber.get(number) ?? this.#before.byNumber.get(number))?.lane
   }
 
-  /** One that jobs may be stored in. */
+  /** A lane that jobs may be stored in. */
   open(text: string, now: number): Lane | undefined {
     const found = fresh(this.#recent.byText.get(text) ?? this.#kept(this.#before.byText.get(text)), now)
     return found?.isOpen === true ? found.lane : undefined

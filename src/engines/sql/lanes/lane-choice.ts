@@ -2,26 +2,26 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { SqlSession, SqlValue } from '../session.ts'
 import { mayBeStored } from './lane-numbers.ts'
 
-/** What jobs are chosen by that their lanes tell of. */
+/** Criteria for choosing jobs that can be decided by their lanes. */
 export interface LaneChoice {
   readonly queue?: string
   readonly job?: string
-  /** Only jobs of a group, of whichever. */
+  /** Only jobs in a group; any group will do. */
   readonly group?: string
   readonly exceptJobs?: readonly string[]
 }
 
-/** Where so many lanes are meant, each job is asked for its own instead. */
+/** If this many lanes match, each job is checked against its lane instead. */
 const mostNumbers = 64
 
-/** Which lanes are meant: a condition on `{jobs}`, and their numbers where they are few. */
+/** The chosen lanes: a condition on `{jobs}`, and the lane numbers if there are few. */
 export interface ChosenLanes {
   readonly numbers: readonly number[] | null
   readonly condition: string
   readonly values: readonly SqlValue[]
 }
 
-/** Null where the jobs of all lanes are meant. No more lanes are read than are named one by one. */
+/** Null if the jobs of all lanes are meant. Reads no more lanes than can be listed by number. */
 export function* chosenLanes(session: SqlSession, choice: LaneChoice): Steps<ChosenLanes | null> {
   const { queue, job, group, exceptJobs = [] } = choice
   const conditions: string[] = []
@@ -44,6 +44,6 @@ export function* chosenLanes(session: SqlSession, choice: LaneChoice): Steps<Cho
     const numbers = found.map(({ lane }) => lane)
     return { numbers, condition: '{jobs}.lane IN (?)', values: [numbers] }
   }
-  // One value at a time, so that no planner reads all lanes first.
+  // A scalar subquery, so that no planner reads all lanes first.
   return { numbers: null, condition: `(SELECT 1 FROM {lanes} WHERE {lanes}.lane = {jobs}.lane AND ${meant}) = 1`, values }
 }

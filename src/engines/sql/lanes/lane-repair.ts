@@ -3,7 +3,7 @@ import { parseIdentity } from '../../../envelope/envelope.ts'
 import type { SqlSession } from '../session.ts'
 import { crowdOf, keyColumns, type Lane, laneColumns, textOf } from './lane-numbers.ts'
 
-/** What a job says of its lane. */
+/** What a job says about its lane. */
 interface PlacedRow {
   readonly identity: unknown
   readonly schedule: unknown
@@ -11,15 +11,15 @@ interface PlacedRow {
 }
 
 /**
- * Lanes that ready jobs stand in although they were deleted: the program that has stored the jobs was stopped for minutes between
- * looking a lane up and storing them. What made the lane stands in the identities of its jobs, so it is written again.
+ * Lanes that were deleted although they contain ready jobs: the program that stored the jobs was stopped for minutes between
+ * looking up the lane and storing them. The identities of the jobs say what the lane was, so it is written again.
  */
 export function* lanesOfReady(session: SqlSession, numbers: readonly number[]): Steps<readonly Lane[]> {
   const { from, is } = session.dialect.readyIn('?')
   return yield* rewritten(session, numbers, `SELECT identity, schedule, grp FROM ${from} WHERE ${is} LIMIT 1`)
 }
 
-/** Those that jobs of any state stand in. This reads all jobs where it comes to it, which is next to never. */
+/** The same for lanes that contain jobs in any state. This may read all jobs, but is hardly ever needed. */
 export function* lanesOfJobs(session: SqlSession, numbers: readonly number[]): Steps<readonly Lane[]> {
   return yield* rewritten(session, numbers, 'SELECT identity, schedule, grp FROM {jobs} WHERE lane = ? LIMIT 1')
 }
@@ -34,7 +34,7 @@ function* rewritten(session: SqlSession, numbers: readonly number[], question: s
   return found
 }
 
-/** What a job's row says of the lane with this number, where that is not there. */
+/** What a job's row says about the lane with this number, if that lane is missing. */
 export function laneOfRow(lane: number, { identity: text, schedule, grp }: PlacedRow): Lane | undefined {
   const identity = typeof text === 'string' ? parseIdentity(text) : undefined
   if (identity === undefined) return undefined
@@ -42,7 +42,7 @@ export function laneOfRow(lane: number, { identity: text, schedule, grp }: Place
   return { lane, queue, job, priority, single: +singleInstance, recurring: +(schedule !== null), grouped: +(grp !== '') }
 }
 
-/** Where the same lane has another number by now, its jobs are put there. */
+/** If the same lane has a different number by now, its jobs are moved there. */
 function* written(session: SqlSession, lane: Lane): Steps<Lane> {
   yield* wait(session.insertNew('lanes', ['lane', ...keyColumns], [{ ...lane }], 'lane'))
   const { queue, job, priority } = lane

@@ -3,8 +3,8 @@ import type { SqlSession } from '../session.ts'
 import { knownForMs } from './known-lanes.ts'
 
 /**
- * A lane is deleted when it had no jobs for so long: whoever remembers it has looked it up again by then, and kept it, and whoever has
- * stored a job in it has committed that.
+ * How long a lane must have been empty before it is deleted. By then every program that remembers it has looked it up again and
+ * kept it, and every program that stored a job in it has committed that.
  */
 export const emptyForMs = 12 * knownForMs
 const lanesAtOnce = 1_000
@@ -15,11 +15,11 @@ interface SweptLane {
 }
 
 /**
- * Forgets lanes that have no jobs any more: names come and go. Each step looks at some lanes, and the next one at those behind them, so
- * that its cost does not grow with their number.
+ * Deletes lanes that no longer have jobs, because names come and go. Each step checks some lanes and the next step continues
+ * after them, so that its cost does not grow with their number.
  */
 export class LaneSweep {
-  /** Gives those of these lanes that jobs are counted in. */
+  /** Returns those of these lanes that have counted jobs. */
   readonly #filled: (session: SqlSession, lanes: readonly number[]) => Steps<ReadonlySet<number>>
   #last = 0
 
@@ -37,7 +37,7 @@ export class LaneSweep {
     if (due.length > 0) yield* this.#change(session, numbersOf(due), filled, now)
   }
 
-  /** Those that somebody is at are left for the next time. */
+  /** Locked lanes are left for the next time. */
   *#change(session: SqlSession, numbers: readonly number[], filled: ReadonlySet<number>, now: number): Steps<void> {
     const locked = 'SELECT lane, empty_since FROM {lanes} WHERE lane IN (?) ORDER BY lane FOR UPDATE SKIP LOCKED'
     const lanes = yield* wait(session.all<SweptLane>(locked, [numbers]))
@@ -72,7 +72,7 @@ function numbersOf(lanes: readonly SweptLane[]): readonly number[] {
   return lanes.map(({ lane }) => lane)
 }
 
-/** Whether something is to be done with a lane that is empty. One that was marked by a clock that was ahead is marked again. */
+/** Whether an empty lane needs a change. A lane that was marked by a clock that was ahead is marked again. */
 function isDue(lane: SweptLane, now: number): boolean {
   return lane.empty_since === null || lane.empty_since > now || isOver(lane, now)
 }

@@ -13,10 +13,10 @@ import {
   textOf,
 } from './lane-numbers.ts'
 
-/** Where there is no room for another single lane, it is asked again after so long. */
+/** How long to wait before checking again whether there is room for another single lane. */
 const crowdedForMs = 60_000
 
-/** Writes lanes down. */
+/** Writes lanes to the database. */
 export class LaneWriter {
   readonly #session: SqlSession
   readonly #time: QueueTime
@@ -28,8 +28,8 @@ export class LaneWriter {
   }
 
   /**
-   * Makes these lanes, and keeps those with these numbers from being deleted. Gives all that are there then; without `mayWait` some
-   * may be left out, which others are about to make.
+   * Creates these lanes, and keeps those with these numbers from being deleted. Returns all that exist afterwards; without
+   * `mayWait`, lanes that another transaction is creating may be missing.
    */
   *write(wanted: readonly LaneKey[], kept: readonly number[], { mayWait = true } = {}): Steps<ReadonlyMap<string, Lane>> {
     const there = kept.length === 0 ? new Map<string, Lane>() : yield* this.#keep(kept)
@@ -38,7 +38,7 @@ export class LaneWriter {
     return new Map([...there, ...made])
   }
 
-  /** One that was deleted a moment ago is not among them. */
+  /** A lane that was just deleted is not among them. */
   *#keep(numbers: readonly number[]): Steps<Map<string, Lane>> {
     const sorted = numbers.toSorted((a, b) => a - b)
     yield* wait(this.#session.run('UPDATE {lanes} SET empty_since = NULL WHERE lane IN (?)', [sorted]))
@@ -46,7 +46,7 @@ export class LaneWriter {
     return new Map(rows.map((lane) => [textOf(lane), lane]))
   }
 
-  /** Whoever makes several takes them in the same order, so that two programs do not wait for each other. */
+  /** Lanes are always inserted in the same order, so that two programs do not deadlock. */
   *#insert(wanted: readonly LaneKey[], mayWait: boolean): Steps<ReadonlyMap<string, Lane>> {
     const room = yield* this.#room()
     const made = new Map<string, Lane>()
@@ -76,7 +76,7 @@ export class LaneWriter {
     return there
   }
 
-  /** How many more lanes may be looked into one by one. */
+  /** How many more lanes may be claimed from one by one. */
   *#room(): Steps<number> {
     const now = this.#time.now()
     if (now < this.#crowdedUntil) return 0

@@ -11,25 +11,26 @@ import { LaneWriter } from './lane-writer.ts'
 
 export type { Lane } from './lane-numbers.ts'
 
-/** What an envelope says of its lane. */
+/** What an envelope says about its lane. */
 export type LaneFields = Pick<Envelope, 'queue' | 'job' | 'priority' | 'singleInstance' | 'group'>
 
 interface LaneRow extends Lane {
   readonly empty_since: number | null
 }
 
-/** How long it is waited for a connection to make a lane on. */
+/** How long to wait for a connection on which to create a lane. */
 const patienceMs = 500
 
 /**
- * The numbers of lanes. Nothing here reads all lanes: there may be one for each name that jobs ever had. What is remembered of them
- * is bounded, and what is written is written in a transaction of its own, so that it is there whatever becomes of the caller's.
+ * The numbers of lanes. Nothing here reads all lanes, since there may be one for each name that jobs ever had. The lanes
+ * remembered are bounded. Lanes are written in a transaction of their own, so that they persist whatever happens to the caller's
+ * transaction.
  */
 export class Lanes {
   readonly #session: SqlSession
   readonly #time: QueueTime
   readonly #writer: LaneWriter
-  /** Those of the queue, beside those of a transaction that somebody else ends. */
+  /** The queue's own lanes, if this object belongs to a caller's transaction; otherwise null. */
   readonly #lasting: Lanes | null
   readonly #known = new KnownLanes()
   #isMadeWithin = false
@@ -43,14 +44,14 @@ export class Lanes {
   }
 
   /**
-   * For a transaction of a caller, who may have the last connection of the pool, and so must not need another one. What it sees may
-   * be rolled back, and is forgotten with it.
+   * For a caller's transaction. The caller may have the last connection of the pool, so this must not need another one. What it
+   * sees may be rolled back, and is forgotten with the transaction.
    */
   within(session: SqlSession): Lanes {
     return new Lanes(session, this.#time, this)
   }
 
-  /** The lanes of these envelopes, in their order. New ones are made on the way. */
+  /** The lanes of these envelopes, in order. Missing ones are created. */
   *of(envelopes: readonly LaneFields[], isRecurring = false): Steps<readonly Lane[]> {
     const known = this.#knownOf(envelopes, isRecurring)
     if (known !== null) return known
@@ -64,7 +65,7 @@ export class Lanes {
     })
   }
 
-  /** Null where one of them has to be looked up. Most envelopes are like the one before them. */
+  /** Null if one of them has to be looked up. Most envelopes have the same lane as the one before. */
   #knownOf(envelopes: readonly LaneFields[], isRecurring: boolean): readonly Lane[] | null {
     const now = this.#time.now()
     const lanes: Lane[] = []
@@ -81,8 +82,8 @@ export class Lanes {
   }
 
   /**
-   * The lanes with these numbers, in their order. Read in the transaction that met them: one that waits for a second connection may
-   * wait forever.
+   * The lanes with these numbers, in order. They are read in the transaction that needs them: waiting for a second connection
+   * could take forever.
    */
   *numbered(session: SqlSession, numbers: readonly number[]): Steps<readonly Lane[]> {
     const lanes = yield* this.there(session, numbers)
@@ -94,7 +95,7 @@ export class Lanes {
     return lanes.map((lane, index) => lane ?? byNumber.get(numbers[index] as number) ?? nameless(numbers[index] as number))
   }
 
-  /** As `numbered`, for whoever only looks: nothing is put in the place of those that are not there. */
+  /** Like `numbered`, for callers that only read: missing lanes stay undefined. */
   *there(session: SqlSession, numbers: readonly number[]): Steps<readonly (Lane | undefined)[]> {
     const now = this.#time.now()
     const unknown = [...new Set(numbers)].filter((number) => this.#numbered(number, now) === undefined)
@@ -107,22 +108,22 @@ export class Lanes {
     return numbers.map((number) => this.#numbered(number, now))
   }
 
-  /** Of a lane that was met a moment ago. Where there is none, a job that stands in it has no name. */
+  /** A lane that was just read. If it does not exist, its jobs have no name. */
   get(lane: number): Lane {
     return this.#met(lane) ?? nameless(lane)
   }
 
-  /** The lane with this number, unless it was not met of late or there is none. */
+  /** The lane with this number; undefined if it was not used recently or does not exist. */
   find(lane: number): Lane | undefined {
     return this.#numbered(lane, this.#time.now())
   }
 
-  /** Those of a job that were met of late. */
+  /** The recently used lanes of a job. */
   knownOf(job: string): Iterable<Lane> {
     return this.#known.ofJob(job)
   }
 
-  /** Remembers lanes that somebody has read. */
+  /** Remembers lanes that were read elsewhere. */
   met(lanes: readonly Lane[]): void {
     const now = this.#time.now()
     for (const lane of lanes) if (this.#known.numbered(lane.lane, now) === undefined) this.#known.add(lane, now, false)
@@ -152,8 +153,9 @@ export class Lanes {
   }
 
   /**
-   * On a connection of the queue's own where one is soon free: a lane that is made in the transaction keeps others from making it
-   * until that ends. So only one transaction of this program does that at a time, and the others wait for it and for the queue.
+   * Uses one of the queue's own connections if one is free soon, because a lane created in the caller's transaction blocks others
+   * from creating it until that transaction ends. So only one transaction of this program does that at a time; the others wait
+   * for the queue to create the lane.
    */
   *#besides(wanted: readonly LaneKey[]): Steps<ReadonlyMap<string, Lane>> {
     const lasting = this.#lasting as Lanes
@@ -165,11 +167,11 @@ export class Lanes {
     }
     making.then(end, end)
     const made = yield* this.#writer.write(wanted, [], { mayWait: false })
-    // Somebody else may have made it at a moment that this transaction does not see.
+    // Another transaction may have created it in a commit that this one does not see.
     return made.size < wanted.length ? yield* wait(making) : made
   }
 
-  /** What a transaction of somebody else has read is not taken from it. Nobody waits for this. */
+  /** What a caller's transaction has read is not reused, so the lanes are read again in the background. */
   #learn(wanted: readonly LaneKey[]): void {
     this.#learning ??= later(this.#make(wanted))
       .catch(() => {})
@@ -178,7 +180,10 @@ export class Lanes {
       })
   }
 
-  /** By the numbers that they would have; one that has another is met when it is to be written. Those that may be deleted are closed. */
+  /**
+   * Finds lanes by the numbers they would have; a lane with a different number is found when it is written. Lanes that may be
+   * deleted are closed.
+   */
   *#read(wanted: readonly LaneKey[]): Steps<{ readonly open: ReadonlyMap<string, Lane>; readonly closed: readonly number[] }> {
     const numbers = wanted.flatMap((key) => [numberOf(key, false), numberOf(key, true)])
     const texts = new Set(wanted.map(textOf))
@@ -199,7 +204,7 @@ async function later<Value>(steps: Steps<Value>): Promise<Value> {
   return answerOf(steps)
 }
 
-/** Without a rejection of its own. */
+/** Never rejects. */
 async function isSoonDone(work: Promise<unknown>): Promise<boolean> {
   const patience = new AbortController()
   const isDone = work.then(

@@ -5,14 +5,14 @@ import { writeToken } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlSession } from '../session.ts'
 
-/** What a claim must know before it begins, and what its owner must know beside the jobs that it gets. */
+/** What a claim must know before it begins, and what its owner must know besides the jobs it gets. */
 export interface Outlook {
-  /** Of queues that are not paused. */
+  /** Only of queues that are not paused. */
   readonly readyLanes: readonly number[]
   /** Whether crowded lanes have ready jobs. */
   readonly hasCrowd: boolean
   readonly cancelled: readonly string[]
-  /** When the first scheduled job is due, the first lease ends, a group gets tokens again, a job has waited long enough. */
+  /** When the first scheduled job is due, the first lease expires, a group gets tokens again, and a job has waited too long. */
   readonly dueAt: number | null
   readonly expiresAt: number | null
   readonly heldUntil: number | null
@@ -26,7 +26,7 @@ export interface OutlookRow {
   readonly claim: string | null
 }
 
-/** Asks for what an outlook is made of, as rows of kinds. Its only value is the owner. */
+/** Selects everything an outlook contains, as rows of different kinds. Its only parameter is the owner. */
 export function outlookStatement({ inState, cancelling, readyLanes, crowd, idAsText }: Dialect): string {
   const [scheduled, running] = [inState(stateNumber.scheduled), inState(stateNumber.running)]
   return `SELECT 'due' AS kind, ${firstOf(scheduled)} AS number, NULL AS text, NULL AS claim
@@ -38,24 +38,27 @@ export function outlookStatement({ inState, cancelling, readyLanes, crowd, idAsT
      UNION ALL SELECT 'ready', ready_lanes.lane, NULL, NULL FROM (${readyLanes}) AS ready_lanes WHERE ${isUnpaused('ready_lanes.lane')}`
 }
 
-/** One look into an index. A planner that takes a table for small would read all of it for a minimum, and keep to that when it has grown. */
+/**
+ * One index lookup. For a minimum, a planner that believes a table is small would read all of it, and keep that plan when it has
+ * grown.
+ */
 function firstOf({ from, is, at }: StateIndex): string {
   return `(SELECT ${at} FROM ${from} WHERE ${is} ORDER BY ${at} LIMIT 1)`
 }
 
 /**
- * Whether neither the queue nor the job of a lane is paused; most often nothing is. One value at a time, so that no planner reads all
- * lanes, or all that is paused.
+ * Whether neither the queue nor the job of a lane is paused; usually nothing is. Scalar subqueries, so that no planner reads all
+ * lanes or all pauses.
  */
 export function isUnpaused(lane: string): string {
   const isFree = (text: string) =>
     `(SELECT 1 FROM {paused} WHERE {paused}.queue = (SELECT ${text} FROM {lanes} WHERE {lanes}.lane = ${lane})) IS NULL`
-  // As a CASE, of which planners assume that it holds often: otherwise they read everything rather than the first few in their order.
+  // Planners assume that a CASE is often true; otherwise they would read everything instead of the first few rows in order.
   return `CASE WHEN (SELECT 1 FROM {paused} LIMIT 1) IS NULL THEN TRUE
     ELSE ${isFree('queue')} AND ${isFree(`CONCAT('${jobMark}', job)`)} END`
 }
 
-/** One statement, so that an idle worker asks once. */
+/** One statement, so that an idle worker asks only once. */
 export function* readOutlook(session: SqlSession, owner: string): Steps<Outlook> {
   return outlookOf(yield* wait(session.all<OutlookRow>(outlookStatement(session.dialect), [owner])))
 }
@@ -74,12 +77,12 @@ export function outlookOf(rows: readonly OutlookRow[]): Outlook {
   }
 }
 
-/** Whether there is something to be done before a claim. */
+/** Whether something must be done before a claim. */
 export function isOverdue({ dueAt, expiresAt, heldUntil, givesUpAt }: Outlook, now: number): boolean {
   return [dueAt, expiresAt, heldUntil, givesUpAt].some((at) => at !== null && at <= now)
 }
 
-/** When something is to be done that no other program tells of. */
+/** When something must be done that no other program announces. */
 export function nextAtOf({ dueAt, expiresAt, heldUntil, givesUpAt }: Outlook): number | null {
   return earliest([dueAt, expiresAt, heldUntil, givesUpAt])
 }

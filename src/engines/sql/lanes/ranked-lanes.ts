@@ -3,12 +3,12 @@ import type { LeaseRequest } from '../../../queue/contract/contract.ts'
 import type { ClaimedRow, OpenLane } from '../shortcuts.ts'
 import type { Lane } from './lanes.ts'
 
-/** A lane that may be claimed from, with its place in the order. */
+/** A lane that may be claimed from, with its rank. */
 export interface RankedLane extends OpenLane {
   readonly of: Lane
 }
 
-/** Those of these lanes that a request may claim from. */
+/** The lanes that this request may claim from. */
 export function wantedLanes(request: LeaseRequest, lanes: readonly Lane[]): readonly RankedLane[] {
   const ageingMs = request.ageingMs ?? 0
   return lanes.filter(wantedTest(request)).map((of) => ({
@@ -21,7 +21,7 @@ export function wantedLanes(request: LeaseRequest, lanes: readonly Lane[]): read
   }))
 }
 
-/** Whether a request may claim from a lane. */
+/** Returns a test of whether a request may claim from a lane. */
 export function wantedTest({ jobs, others, queues, priority = null }: LeaseRequest): (lane: Lane) => boolean {
   const isOther = others == null ? () => false : keyTest(others)
   const names = new Set(jobs.map(({ job }) => job))
@@ -32,7 +32,7 @@ export function wantedTest({ jobs, others, queues, priority = null }: LeaseReque
     (priority === null || priority === lane.priority)
 }
 
-/** The jobs and queues of a request whose jobs may have to wait although they are ready. */
+/** Returns a test of whether jobs in a lane may have to wait although they are ready. */
 export function limitedTest({ jobs, queueLimits = [] }: LeaseRequest): (lane: Lane) => boolean {
   const limitedJobs = new Set(jobs.filter(({ concurrency, rate }) => concurrency !== null || rate != null).map(({ job }) => job))
   const limitedQueues = new Set(queueLimits.map(({ queue }) => queue))

@@ -5,7 +5,7 @@ import { mayBeStored } from './lane-numbers.ts'
 
 const jobsPerStatement = 1_000
 
-/** Those of these jobs of which something is ready. */
+/** Those of these job names that have ready jobs. */
 export function* readyOf(database: SqlDatabase, jobs: readonly string[]): Steps<readonly string[]> {
   const names = jobs.filter(mayBeStored)
   const isOpen = `${isReadyIn(database.dialect, '{lanes}.lane')} = 1`

@@ -2,7 +2,7 @@ import { type Answer, type Steps, wait } from '../../../core/answer.ts'
 import { randomToken } from '../../../core/id.ts'
 import type { SqlRow, SqlSession } from '../session.ts'
 
-/** A group of a lane that may have ready jobs. */
+/** A group in a lane that may have ready jobs. */
 export interface GroupRow {
   readonly lane: number
   readonly grp: string
@@ -10,7 +10,7 @@ export interface GroupRow {
   readonly version: string
 }
 
-/** Where a job of a group stands. */
+/** The place of a job in a group. */
 export interface Place {
   readonly id: string
   readonly lane: number
@@ -18,11 +18,15 @@ export interface Place {
 }
 
 /**
- * Which groups of a lane may have ready jobs, and whose turn it is. Whoever makes a job of a group ready says so here, in the same
- * transaction, and whoever takes the last one drops the group, so that it stands behind the others when it arrives again.
+ * Which groups of a lane may have ready jobs, and whose turn it is. A transaction that makes a job of a group ready adds the
+ * group here, and one that takes its last ready job drops it, so that the group goes to the end of the line when it arrives
+ * again.
  */
 export class Groups {
-  /** A group that has just got work stands behind all that wait, whatever the times of its jobs; several arrive in their order. */
+  /**
+   * A group that just got work goes behind all waiting groups, whatever the times of its jobs. Groups that arrive together keep
+   * their order.
+   */
   *arrive(session: SqlSession, places: readonly Place[]): Steps<void> {
     if (places.length === 0) return
     const turns = new Map(yield* this.turnsOf(session, [...new Set(places.map(({ lane }) => lane))]))
@@ -39,7 +43,7 @@ export class Groups {
     yield* wait(session.upsert('groups', ['lane', 'grp', 'turn', 'version'], sorted, ['lane', 'grp'], ['version']))
   }
 
-  /** Jobs have left these groups without a claim. One that has no ready job any more loses its turn. */
+  /** Jobs have left these groups without a claim. A group without ready jobs loses its turn. */
   *leave(session: SqlSession, places: readonly Place[]): Steps<void> {
     if (places.length === 0) return
     const lanes = [...new Set(places.map(({ lane }) => lane))]
@@ -54,7 +58,7 @@ export class Groups {
     )
   }
 
-  /** Drops those of these groups that have no ready jobs. */
+  /** Drops the groups that have no ready jobs. */
   *dropEmpty(session: SqlSession, groups: readonly GroupRow[]): Steps<void> {
     if (groups.length === 0) return
     const firsts = yield* wait(session.dialect.firstReady(session, groups, 1))
@@ -65,8 +69,8 @@ export class Groups {
   }
 
   /**
-   * The last turn of each of these lanes: of the group that was served last, or has arrived last. By the index: there may be any
-   * number of groups.
+   * The last turn of each of these lanes: that of the group that was served last or arrived last. Uses the index, because there
+   * may be any number of groups.
    */
   *turnsOf(session: SqlSession, lanes: readonly number[]): Steps<ReadonlyMap<number, number>> {
     if (lanes.length === 0) return new Map()
@@ -81,7 +85,7 @@ export class Groups {
     return new Map(rows.map(({ lane, turn, last }) => [lane, Math.max(turn, last ?? 0)]))
   }
 
-  /** Those that are not held, the one first that was served longest ago. */
+  /** Groups that are not held, least recently served first. */
   first(session: SqlSession, lane: number, limit: number): Answer<readonly GroupRow[]> {
     return session.all<GroupRow>(
       'SELECT lane, grp, turn, version FROM {groups} WHERE lane = ? AND held_until = 0 ORDER BY turn LIMIT ?',
@@ -97,12 +101,12 @@ export class Groups {
     )
   }
 
-  /** Takes a group, in all lanes of its key, out of those that wait. */
+  /** Takes a group out of the waiting ones, in all lanes of its key. */
   *hold(session: SqlSession, lanes: readonly number[], group: string, until: number): Steps<void> {
     yield* wait(session.run('UPDATE {groups} SET held_until = ? WHERE lane IN (?) AND grp = ?', [until, lanes, group]))
   }
 
-  /** Puts groups back whose time has come. */
+  /** Puts groups back when their hold is over. */
   *release(session: SqlSession, now: number): Steps<void> {
     yield* wait(session.run('UPDATE {groups} SET held_until = 0 WHERE held_until > 0 AND held_until <= ?', [now]))
   }

@@ -49,7 +49,7 @@ export class Holding {
     return holdsOf(facts, rules)
   }
 
-  /** Where it stands, while it is ready. */
+  /** The job's place; undefined if it is not ready. */
   *#placeOf(id: string): Steps<{ readonly lane: number; readonly grp: string } | undefined> {
     if (!isJobId(id)) return undefined
     const [place] = yield* wait(

@@ -18,20 +18,20 @@ export interface LimitedParts {
   readonly rates: Rates
 }
 
-/** Of each group at least so many jobs are read. */
+/** Minimum number of jobs to read per group. */
 const leastOfGroup = 4
 
 export interface Chosen {
   readonly picks: readonly Picked[]
-  /** There is nothing to claim, and nothing else to write. */
+  /** There is nothing to claim and nothing else to write. */
   readonly isIdle: boolean
-  /** When the first rate that held something back gives way; now where there may be more than was read. */
+  /** When the first exhausted rate allows a job again; now if there may be more jobs than were read. */
   readonly nextTokenAt: number | null
-  /** Writes down what was taken and when, for the jobs that were really claimed. */
+  /** Records what was taken and when, for the jobs that were really claimed. */
   settle(claimed: ReadonlySet<string>, at: number): Steps<void>
 }
 
-/** Chooses jobs below limits, groups and rates, in a transaction that is alone in this. */
+/** Chooses jobs under limits, groups and rates. Only one transaction does this at a time. */
 export class LimitedClaiming {
   readonly #parts: LimitedParts
 
@@ -106,7 +106,7 @@ export class LimitedClaiming {
     yield* groups.dropEmpty(session, unknown)
   }
 
-  /** Groups that may be next: those that nothing of runs, in the order of their turns, and those that something of runs. */
+  /** Groups that may be next: those without running jobs, in order of their turns, and those with running jobs. */
   *#waitingGroups(
     session: SqlSession,
     families: readonly RankedLane[],
@@ -148,7 +148,7 @@ export class LimitedClaiming {
     for (const { of, lane, level, headStartMs } of families) {
       const groups = waiting.get(lane) ?? []
       const each = Math.max(leastOfGroup, Math.ceil((2 * limit) / Math.max(groups.length, 1)))
-      // One more than may be taken tells whether any is left.
+      // Reading one more than may be taken tells whether any is left.
       const most = Math.min(each, limit) + 1
       const read = yield* wait(session.dialect.firstReady(session, groups, most))
       const withJobs = groups.map((group, index) => ({
@@ -170,7 +170,7 @@ interface Choice {
   readonly open: readonly RankedLane[]
 }
 
-/** Groups of which all that was read is taken: those that have nothing left, and those of which that is not known. */
+/** Groups whose jobs were all taken as far as they were read: `known` have nothing left, `unknown` may have more. */
 function emptied(
   grouped: readonly GroupedCandidates[],
   picks: readonly Picked[],
@@ -181,7 +181,7 @@ function emptied(
   return { known: over.filter(({ mayHaveMore }) => !mayHaveMore), unknown: over.filter(({ mayHaveMore }) => mayHaveMore) }
 }
 
-/** Whether a group was taken from as far as it was read, and may have more. */
+/** Whether everything that was read from a group was taken, and the group may have more. */
 function mayGoOn(grouped: readonly GroupedCandidates[], picks: readonly Picked[]): boolean {
   const picked = new Set(picks.map(({ id }) => id))
   return grouped.some(({ groups }) =>
@@ -189,7 +189,7 @@ function mayGoOn(grouped: readonly GroupedCandidates[], picks: readonly Picked[]
   )
 }
 
-/** The rates that a choice among these lanes and groups may meet. */
+/** The rates that may apply to these lanes and groups. */
 function scopesOf(
   { queueLimits = [] }: LeaseRequest,
   open: readonly RankedLane[],

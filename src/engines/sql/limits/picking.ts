@@ -7,7 +7,7 @@ import type { GroupRow } from './groups.ts'
 import type { RateLogs } from './rates.ts'
 import { groupKey, type Running } from './running.ts'
 
-/** A limit is looked up again after so long: the one that is in force may be another one by then. */
+/** How long a group is held at most before its limit is checked again: a different limit may be in force by then. */
 const longestHoldMs = 60_000
 
 /** A ready job that a claim may take. */
@@ -16,7 +16,7 @@ export interface Candidate {
   readonly run_at: number
 }
 
-/** The first ready jobs of a lane, in their order. */
+/** The first ready jobs of a lane, in order. */
 export interface LaneCandidates {
   readonly lane: Lane
   readonly level: number
@@ -24,14 +24,14 @@ export interface LaneCandidates {
   readonly jobs: readonly Candidate[]
 }
 
-/** The same for a lane of groups: some groups, in the order of their turns, each with its first jobs. */
+/** The same for a lane with groups: some groups, in order of their turns, each with its first jobs. */
 export interface GroupedCandidates extends Omit<LaneCandidates, 'jobs'> {
   readonly groups: readonly CandidateGroup[]
 }
 
 export interface CandidateGroup extends GroupRow {
   readonly jobs: readonly Candidate[]
-  /** As many jobs were read as were asked for. */
+  /** Whether as many jobs were read as were asked for. */
   readonly mayHaveMore: boolean
 }
 
@@ -40,7 +40,7 @@ export interface PickParts {
   readonly running: Running
   readonly rateLogs: RateLogs
   readonly limits: ReadonlyMap<string, JobLimits>
-  /** The last turn of each lane of groups. */
+  /** The last turn of each lane with groups. */
   readonly turns: ReadonlyMap<number, number>
   readonly now: number
 }
@@ -68,8 +68,8 @@ interface WaitingGroup {
 const noGroupLimits: GroupLimits = { concurrency: null, rate: null }
 
 /**
- * Chooses the best of the jobs that were read and may start: by level, then by time. Of groups always the one with the fewest
- * running jobs, and among those the one that was served longest ago. Nothing is written here.
+ * Chooses the best of the jobs that were read and may start: by level, then by time. Among groups, it takes the one with the
+ * fewest running jobs, and of those the least recently served one. Writes nothing.
  */
 export class Picking {
   readonly #parts: PickParts
@@ -101,7 +101,7 @@ export class Picking {
     return picks
   }
 
-  /** The rates of groups that this claim has met. */
+  /** The group rates that this claim has met. */
   get tokens(): readonly Tokens[] {
     return [...this.#tokens.values()]
   }
@@ -116,7 +116,7 @@ export class Picking {
     return [...this.#served.values()]
   }
 
-  /** Of the lanes whose last turn must be remembered: others than the groups that wait there will know it. */
+  /** The lanes whose last turn must be stored, because the waiting groups alone may no longer tell it. */
   get lastTurns(): ReadonlyMap<number, number> {
     const isOther = (lane: number, turn: number) => turn !== this.#parts.turns.get(lane) || this.#held.size > 0
     return new Map([...this.#turns].filter(([lane, turn]) => isOther(lane, turn)))
@@ -222,7 +222,7 @@ function isBetter(one: Reader, oneHead: Head, other: Reader, otherHead: Head): b
   return rank === otherRank ? oneHead.job.id < otherHead.job.id : rank < otherRank
 }
 
-/** Those that arrived at the same moment are served in the order of their first jobs. */
+/** Groups that arrived at the same moment are served in the order of their first jobs. */
 function isServedFirst(a: WaitingGroup, aBusy: number, b: WaitingGroup, bBusy: number): boolean {
   if (aBusy !== bBusy) return aBusy < bBusy
   if (a.turn !== b.turn) return a.turn < b.turn

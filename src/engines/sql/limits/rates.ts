@@ -4,9 +4,9 @@ import { Tokens } from '../../../queue/limits/rate-tokens.ts'
 import { type RateLog, readRateLog } from '../../../queue/limits/rate-window.ts'
 import type { SqlSession } from '../session.ts'
 
-/** What rates have let through: one row for each scope that has let something through of late. */
+/** What rates have let through: one row per scope that let something through recently. */
 export class Rates {
-  /** What these scopes have let through, for a claim that is alone in what it does. */
+  /** What these scopes have let through. Only for a claim that runs alone. */
   *read(session: SqlSession, scopes: readonly string[]): Steps<RateLogs> {
     if (scopes.length === 0) return new RateLogs(new Map())
     const rows = yield* wait(
@@ -15,7 +15,7 @@ export class Rates {
     return new RateLogs(new Map(rows.map(({ scope, log }) => [scope, readRateLog(log)])))
   }
 
-  /** Writes down what was taken, and forgets scopes that nobody asked of for long: so none stays forever. */
+  /** Records what was taken, and deletes expired scopes, so that none stays forever. */
   *write(session: SqlSession, taken: readonly Tokens[], now: number): Steps<void> {
     if (taken.length === 0) return
     const rows = taken.map((tokens) => {

@@ -4,8 +4,8 @@ import { stateNumber } from '../rows/tables.ts'
 import type { SqlSession } from '../session.ts'
 
 /**
- * How many jobs run, by key, queue and group. They are counted from the index of running jobs, which holds no more than all workers
- * together run at once: there is no counter that could be wrong after a crash.
+ * How many jobs are running, by key, queue and group. They are counted from the index of running jobs, which is never larger than
+ * what all workers together run at once. So there is no counter that could be wrong after a crash.
  */
 export class Running {
   readonly #byJob = new Map<string, number>()
@@ -57,7 +57,7 @@ interface RunningRow {
   readonly jobs: number
 }
 
-/** A group belongs to a key; names of jobs hold no line feed. */
+/** A group belongs to a key. Job names contain no line feed. */
 export function groupKey(job: string, group: string): string {
   return `${job}\n${group}`
 }

@@ -14,7 +14,7 @@ export interface AmendingParts {
   readonly database: SqlDatabase
   readonly transactions: Transactions
   readonly lanes: Lanes
-  /** Another connection, where the transaction may see the database as it was when it began and not as it is. */
+  /** Another connection, for when the transaction may see an old snapshot of the database. */
   readonly beside?: SqlSession
 }
 
@@ -22,10 +22,10 @@ interface PlacedAmendment extends Amendment {
   readonly lane: Lane
 }
 
-/** What jobs carry, as it stands after the amendments so far. */
+/** What jobs carry, after the amendments made so far. */
 type Seals = Map<string, Seal>
 
-/** Gives waiting jobs another payload, time and place; others only where that is asked for. */
+/** Gives waiting jobs a new payload, time and place; jobs in other states only if that is asked for. */
 export class Amending {
   readonly #parts: AmendingParts
 
@@ -53,7 +53,7 @@ export class Amending {
     })
   }
 
-  /** With the lanes that the jobs are to stand in; null for jobs that are not there. */
+  /** The amendments with the lanes that the jobs will move to; null for jobs that do not exist. */
   *#placed(amendments: readonly Amendment[]): Steps<readonly (PlacedAmendment | null)[]> {
     const { lanes } = this.#parts
     const ids = amendments.map(({ id }) => id).filter(isJobId)
@@ -71,7 +71,7 @@ export class Amending {
     return amendments.map((amendment) => placed.get(amendment) ?? null)
   }
 
-  /** Of the jobs that are there. */
+  /** The schedules of the jobs that exist. */
   *#schedulesOf(ids: readonly string[]): Steps<ReadonlyMap<string, string | null>> {
     const { database, beside } = this.#parts
     const question = 'SELECT id, schedule FROM {jobs} WHERE id IN (?)'
@@ -101,7 +101,10 @@ function amendOne(hand: LoadedJobs, amendment: PlacedAmendment, seals: Seals): A
   return 'amended'
 }
 
-/** Whoever holds it has a token that says another lane. The end of a linked job is counted where its row stands. */
+/**
+ * The worker that holds the job has a token that names the old lane. The job becomes linked, because the end of a linked job is
+ * counted in the lane of its row.
+ */
 function heldElsewhere({ lane, token }: JobRow): JobChange {
   return { linked: 1, token: movedFrom(lane, token as string) }
 }
@@ -117,7 +120,9 @@ function rejectOne(hand: LoadedJobs, { id, expected, error }: Rejection, seal: S
   return 'rejected'
 }
 
-/** Of those that somebody has expectations of, while their rows are locked: said again, to see them as they are. */
+/**
+ * For jobs whose amendments have expectations. Their rows are already locked; locking them again returns their current contents.
+ */
 function* sealsOf(session: SqlSession, ids: readonly string[]): Steps<Seals> {
   if (ids.length === 0) return new Map()
   const question = 'SELECT id, identity, payload, signature FROM {jobs} WHERE id IN (?) ORDER BY id FOR UPDATE'

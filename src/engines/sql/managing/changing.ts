@@ -11,7 +11,7 @@ import type { Transactions } from '../transactions/transactions.ts'
 
 type AnswerOf<Method extends 'cancel' | 'reschedule'> = Awaited<ReturnType<JobStore[Method]>>
 
-/** Changes jobs and queues on people's word. */
+/** Changes jobs and queues at a user's request. */
 export class Changing {
   readonly #database: SqlDatabase
   readonly #transactions: Transactions
@@ -43,7 +43,7 @@ export class Changing {
     })
   }
 
-  /** The last word of a lease counts. */
+  /** The last report of each lease counts. */
   *report(reports: readonly ProgressReport[]): Steps<void> {
     const running = { state: stateNumber.running }
     const rows = new Map(
@@ -53,7 +53,7 @@ export class Changing {
         return heldAs(token).map((held) => [`${text} ${held}`, { id: token.id, token: held, ...running, progress }])
       }),
     )
-    // In one order, so that two programs do not wait for each other.
+    // In a fixed order, so that two programs do not deadlock.
     const sorted = [...rows.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
     if (sorted.length === 0) return
     yield* wait(
@@ -69,7 +69,7 @@ export class Changing {
     yield* wait(this.#database.run('DELETE FROM {paused} WHERE queue = ?', [queue]))
   }
 
-  /** Queues by their names, jobs as `pausedJobKey` writes them. */
+  /** Queues by name, jobs in the format of `pausedJobKey`. */
   *paused(): Steps<readonly string[]> {
     const rows = yield* wait(this.#database.all<{ queue: string }>('SELECT queue FROM {paused} ORDER BY queue'))
     return rows.map(({ queue }) => queue)

@@ -38,13 +38,13 @@ export function clockCheck({ database, clock }: DiagnosingParts): Check {
 
 export const tableNames = Object.keys(tables) as readonly TableName[]
 
-/** A column that is there, and the table that it is in, named as the queue names them. */
+/** An existing column and its table, by the queue's names for them. */
 export interface FoundColumn {
   readonly table_name: string
   readonly column_name: string
 }
 
-/** Whether all tables are there, with all their columns. */
+/** Whether all tables exist with all their columns. */
 export function judgeTables(found: readonly FoundColumn[]): Judgement {
   const columns = new Set(found.map(({ table_name, column_name }) => `${table_name}.${column_name}`))
   const present = new Set(found.map(({ table_name }) => table_name))
@@ -57,7 +57,10 @@ export function judgeTables(found: readonly FoundColumn[]): Judgement {
   return problem(`missing: ${missing.join(', ')}`, `Make what is missing: ${planAdvice}`)
 }
 
-/** `expected` has the statement that makes an index by its name; null where it is made with its table alone. */
+/**
+ * `expected` maps the name of each index to the statement that creates it, or to null if the index is only created with its
+ * table.
+ */
 export function judgeIndexes(expected: ReadonlyMap<string, string | null>, found: ReadonlySet<string>): Judgement {
   if (found.size === 0) return problem('there are none', migrate)
   const missing = [...expected.keys()].filter((name) => !found.has(name))
@@ -77,7 +80,7 @@ export interface LongTransaction {
   readonly who: string
 }
 
-/** They keep the rows alive that others have replaced or deleted since, and every claim has to read past those. */
+/** Long transactions keep rows alive that others have since replaced or deleted, and every claim has to read past those. */
 export function judgeTransactions([longest, ...others]: readonly LongTransaction[]): Judgement {
   if (longest === undefined || longest.minutes < noticeableMinutes) return well(`none for more than ${noticeableMinutes} minutes`)
   const more = others.filter(({ minutes }) => minutes >= noticeableMinutes).length

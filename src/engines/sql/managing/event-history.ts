@@ -23,8 +23,8 @@ interface EventRow {
 }
 
 /**
- * What happened lately: a row for each chunk of events. Whoever writes one holds the row of the position until its transaction has
- * ended, so chunks appear in the order of their numbers, and a reader that goes on behind the last one misses none.
+ * Recent events, one row per chunk. A writer locks the position row until its transaction ends, so chunks appear in the order of
+ * their numbers, and a reader that continues after the last one misses none.
  */
 export class EventHistory {
   readonly #database: SqlDatabase
@@ -104,12 +104,12 @@ export class EventHistory {
   }
 }
 
-/** Nobody else writes events, or begins to listen, until the transaction has ended. */
+/** Until the transaction ends, no other transaction writes events or begins to listen. */
 function* heldPosition(session: SqlSession): Steps<EventPosition> {
   const question = 'SELECT epoch, last_number FROM {event_position} WHERE one = 1 FOR UPDATE'
   const [row] = yield* wait(session.all<PositionRow>(question))
   if (row !== undefined) return { epoch: row.epoch, last: row.last_number }
-  // The first time. Where another one does the same, its row is waited for.
+  // The first time. If another transaction does the same, this waits for its row.
   yield* wait(session.insertNew('event_position', ['one', 'epoch', 'last_number'], [{ one: 1, epoch: 0, last_number: 0 }], 'one'))
   const [made] = yield* wait(session.all<PositionRow>(question))
   return { epoch: made?.epoch ?? 0, last: made?.last_number ?? 0 }

@@ -3,7 +3,7 @@ import type { HeldLock, LockAnswer, LockHolder } from '../../../queue/contract/c
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 
-/** Named locks with an end. */
+/** Named locks that expire. */
 export class Locks {
   readonly #database: SqlDatabase
 
@@ -25,7 +25,7 @@ export class Locks {
   }
 }
 
-/** Its time counts from when the row is had, however long that took. */
+/** The time counts from when the row is locked, however long that took. */
 function* renew(
   session: SqlSession,
   name: string,
@@ -43,8 +43,8 @@ function* renew(
 }
 
 /**
- * Of several that come together the first one writes the row, and the others wait for it. Null where it is this owner's
- * after all, or was freed meanwhile.
+ * Of several concurrent callers, the first writes the row and the others wait for it. Null if this owner has it after all, or if
+ * it was released in the meantime.
  */
 function* take(
   session: SqlSession,
@@ -58,7 +58,7 @@ function* take(
   const row = { name, owner, host, pid, since: now, expires_at: now + ttlMs }
   const written = yield* wait(session.insertNew('locks', ['name', 'owner', 'host', 'pid', 'since', 'expires_at'], [row], 'name'))
   if (written.size === 1) {
-    // It may have waited for another one that took it and let go.
+    // It may have waited for another owner that took the lock and released it.
     const since = time.now()
     if (since > now)
       yield* wait(session.run('UPDATE {locks} SET since = ?, expires_at = ? WHERE name = ?', [since, since + ttlMs, name]))

@@ -22,13 +22,13 @@ type LogRow = Readonly<Record<'first_line' | 'last_line' | 'attempt' | 'bytes', 
   readonly body: string
 }
 
-/** So often lines are written again whose numbers another writer, who has lost the job's lease, took at the same moment. */
+/** How often to retry lines whose numbers were taken at the same moment by another writer that has lost the job's lease. */
 const mostTries = 20
 
-/** What jobs have logged: a row for each chunk of lines. */
+/** What jobs have logged, one row per chunk of lines. */
 export class Logs implements Stepped<LogStore> {
   readonly #database: SqlDatabase
-  /** Where the last sweep ended; null at the beginning. */
+  /** Where the last sweep ended; null at the start. */
   #sweptUpTo: string | null = null
 
   constructor(database: SqlDatabase) {
@@ -72,13 +72,13 @@ export class Logs implements Stepped<LogStore> {
     return ids.length
   }
 
-  /** Gives the chunks whose numbers were taken meanwhile. */
+  /** Returns the chunks whose numbers were taken in the meantime. */
   *#append(session: SqlSession, chunks: readonly LogChunk[], bounds: LogBounds): Steps<readonly LogChunk[]> {
     const extents = yield* extentsOf(session, [...new Set(chunks.map(({ id }) => id))])
     const rows: LogRow[] = []
     for (const chunk of chunks) {
       const extent = extents.get(chunk.id)
-      // The job was deleted meanwhile.
+      // The job has been deleted.
       if (extent === undefined) continue
       const placed = placeChunk(chunk, extent)
       extents.set(chunk.id, extentWith(extent, placed))
@@ -92,7 +92,7 @@ export class Logs implements Stepped<LogStore> {
   }
 }
 
-/** Of those that are there. */
+/** The extents of the jobs that exist. */
 function* extentsOf(session: SqlSession, ids: readonly string[]): Steps<Map<string, LogExtent>> {
   const number = session.dialect.wholeNumber
   const rows = yield* wait(

@@ -14,7 +14,7 @@ import type { SqlDatabase, SqlValue } from '../session.ts'
 const columns = `${recordColumns.map((column) => `{jobs}.${column}`).join(', ')}, links.parent, links.root`
 const links = 'LEFT JOIN {links} AS links ON links.id = {jobs}.id'
 
-// Up to this many jobs it is cheaper to find them by their state and sort them than to walk all rows from the newest.
+// Up to this many jobs, it is cheaper to find them by state and sort them than to scan all rows from the newest.
 const sortedAtMost = 10_000
 
 export interface LookingParts {
@@ -37,7 +37,7 @@ export class Looking {
     return record ?? null
   }
 
-  /** From the newest on, or, where those that are meant are few, all of them and then the newest. */
+  /** Scans from the newest job, or, if few jobs match, reads all of those and sorts them. */
   *list(filter: JobFilter): Steps<readonly JobRecord[]> {
     const { state, group, root, isLinked, tag, before, limit } = filter
     const lanes = yield* chosenLanes(this.#parts.database, filter)
@@ -96,7 +96,7 @@ export class Looking {
     return [{ queue: '', job: '', counts }]
   }
 
-  /** Of one queue, or of one job, or of one job in one queue. */
+  /** Counts of one queue, of one job, or of one job in one queue. */
   *#some(queue: string | undefined, job: string | undefined): Steps<readonly NamedCount[]> {
     const { database, counts } = this.#parts
     if (![queue ?? '', job ?? ''].every(mayBeStored)) return []
@@ -108,7 +108,7 @@ export class Looking {
     return found.filter(({ jobs }) => jobs !== 0).map((count) => ({ ...(meant.get(count.lane) as Lane), ...count }))
   }
 
-  /** By queue and job: one look into the index of ready jobs for each lane, and for each group of a lane that has groups. */
+  /** By queue and job: one lookup in the index of ready jobs per lane, and per group for lanes with groups. */
   *#oldestOf(waiting: readonly NamedCount[]): Steps<ReadonlyMap<string, number>> {
     const { database } = this.#parts
     const named = new Map(waiting.map((lane) => [lane.lane, lane]))
@@ -127,7 +127,7 @@ export class Looking {
     return ages
   }
 
-  /** The order of the claims is that of their times, and within one claim the order in which it chose. */
+  /** Claims are ordered by time, and jobs within a claim by the order in which it chose them. */
   leases(owners: readonly string[]): Steps<readonly HeldLease[]> {
     const { from, is } = this.#parts.database.dialect.inState(stateNumber.running)
     return this.#leases(`${from} WHERE ${is} AND owner IN (?)`, owners)
@@ -151,7 +151,7 @@ export class Looking {
     return rows.sort(byChoice).map((row) => heldLeaseOf(row, lanes.get(row.lane)))
   }
 
-  /** At most so many are meant. */
+  /** An upper bound for the number of matching jobs. */
   *#countOf(state: JobState, lanes: ChosenLanes | null): Steps<number> {
     const { counts } = this.#parts
     const numbers = lanes?.numbers ?? null
@@ -159,7 +159,7 @@ export class Looking {
     return rows.filter((row) => row.state === stateNumber[state]).reduce((sum, { jobs }) => sum + jobs, 0)
   }
 
-  /** Those that wait for others are found among the links: not every engine has an index of them. */
+  /** Jobs that wait for others are found through the links, because not every engine has an index of them. */
   #inState(state: JobState): { readonly from: string; readonly is: string } {
     const { from, is } = this.#parts.database.dialect.inState(stateNumber[state])
     if (state !== 'blocked') return { from, is }
@@ -177,10 +177,10 @@ export class Looking {
   }
 }
 
-/** Whether such jobs are found by their lanes: see `isSoughtByLane`. */
+/** Whether such jobs can be found by lane: see `isSoughtByLane`. */
 function isSought(state: JobState, isLinked: true | undefined): boolean {
   return state !== 'ready' && state !== 'running' && (state !== 'succeeded' || isLinked === true)
 }
 
-/** By something that is in no index, or a planner might walk all rows to find these few in their order. */
+/** An expression that no index contains: otherwise a planner might scan all rows to find these few in order. */
 const sorted = "CONCAT({jobs}.id, '')"

@@ -7,7 +7,7 @@ import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlValue } from '../session.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 
-/** So few are locked together that nobody waits for long. */
+/** Maximum number of jobs to lock together, so that others do not wait long. */
 const jobsPerTransaction = 1_000
 
 export interface RemovingParts {
@@ -23,7 +23,7 @@ export class Removing {
     this.#parts = parts
   }
 
-  /** Those that ended first go first. */
+  /** Deletes the jobs that ended first, first. */
   *remove(filter: RemoveFilter, time: QueueTime): Steps<number> {
     const lanes = yield* chosenLanes(this.#parts.database, filter)
     const ids = filter.ids?.filter(isJobId)
@@ -68,7 +68,7 @@ export class Removing {
     return rows.map(({ id }) => id)
   }
 
-  /** Somebody may have put one back, or deleted it, since it was found. */
+  /** A job may have been put back or deleted since it was found. */
   #removeEnded(ids: readonly string[], state: number, time: QueueTime): Steps<number> {
     return this.#parts.transactions.changeJobs(ids, time, (hand) => {
       const ended = ids.flatMap((id) => hand.get(id) ?? []).filter((row) => row.state === state)

@@ -3,7 +3,7 @@ import type { BucketKey, RollupRows, StoredBucket } from '../../../queue/statist
 import type { SqlDatabase } from '../session.ts'
 import { lockMutex } from '../transactions/transactions.ts'
 
-/** A row for each bucket. One program at a time writes them, apart from the transactions of jobs. */
+/** One row per bucket. One program at a time writes them, separately from job transactions. */
 export class SqlRollupRows implements RollupRows {
   readonly #database: SqlDatabase
 

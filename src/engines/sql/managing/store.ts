@@ -37,11 +37,11 @@ export interface StoreParts {
   readonly trees: Trees
   readonly mending: Mending
   readonly time: QueueTime
-  /** After something may have become ready. */
+  /** Call this after something may have become ready. */
   readonly wake: () => void
 }
 
-/** Looking into the queue, and changing what waits in it. */
+/** Reads the queue and changes what waits in it. */
 export function sqlStore(parts: StoreParts): Stepped<JobStore> {
   const { database, transactions, trees, mending, time, wake } = parts
   const looking = new Looking(parts)

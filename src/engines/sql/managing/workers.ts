@@ -3,7 +3,10 @@ import { byStart, type WorkerPresence, type WorkerRecord, workerRecord } from '.
 import type { QueueTime } from '../../servers/queue-time.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 
-/** The workers' own rows. The names of their jobs have a table of their own: they may be many, and are written only when they change. */
+/**
+ * One row per worker. The names of its jobs are in a separate table: there may be many, and they are written only when they
+ * change.
+ */
 export class Workers {
   readonly #database: SqlDatabase
 

@@ -10,24 +10,24 @@ import type { SchemaUpkeep } from '../../../queue/contract/upkeep.ts'
 import type { TableNames } from '../rows/table-names.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 
-/** What the engine has a word in when its tables are made and changed. */
+/** What an engine supplies for creating and changing its tables. */
 export interface SchemaEngine {
   readonly migrations: readonly Migration[]
-  /** Where the schema is, for people, at the beginning of a sentence. */
+  /** Where the schema is, as the beginning of a sentence for users. */
   readonly place: string
-  /** The time in milliseconds. */
+  /** An SQL expression for the current time in milliseconds. */
   readonly nowMs: string
-  /** What a plan begins and ends with, so that it is run as the program would run it. */
+  /** Statements that a plan begins and ends with, so that it runs as the program would run it. */
   readonly planFrame: { readonly before: readonly string[]; readonly after: readonly string[] }
-  /** Statements that make the table of versions and what it stands in, as far as that is missing. */
+  /** Statements that create the table of versions, and the schema it is in, as far as they are missing. */
   ground(session: SqlSession): Promise<readonly string[]>
-  /** Runs `work` while no other program does the same. */
+  /** Runs `work` while no other program is migrating. */
   alone<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer>
-  /** Whether the table of versions is there. Asked for, because servers write statements that fail into their logs. */
+  /** Whether the table of versions exists. Checked explicitly, because servers log statements that fail. */
   isMade(session: SqlSession): Promise<boolean>
-  /** The statement was run before: only where statements cannot be part of a transaction. */
+  /** Whether the error means that the statement was already run. Only for engines where it cannot be part of a transaction. */
   isDone(thrown: unknown): boolean
-  /** The same error with the rights that are missing, where that is why. */
+  /** The same error, naming the missing privileges if that is the cause. */
   explained(thrown: unknown): Promise<unknown>
 }
 

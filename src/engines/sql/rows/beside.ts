@@ -1,7 +1,7 @@
 import { type Steps, wait } from '../../../core/answer.ts'
 import type { SqlSession } from '../session.ts'
 
-/** Deletes what stands beside jobs that are deleted: their log lines and tags. Most have neither, and cost one look. */
+/** Deletes the log lines and tags of deleted jobs. Most jobs have neither and cost only one lookup. */
 export function* forgetBeside(session: SqlSession, ids: readonly string[]): Steps<void> {
   const found = yield* wait(
     session.all<{ kind: string }>(

@@ -5,7 +5,7 @@ import { type ColumnName, stateNumber } from './tables.ts'
 
 export { scopedKey, unscopedKey } from '../../../queue/model/unique-key.ts'
 
-/** A job as far as changing its state goes: without what it carries. */
+/** A job as far as its state matters: without what it carries. */
 export interface JobRow {
   readonly id: string
   readonly lane: number
@@ -30,10 +30,10 @@ export interface JobRow {
   readonly linked: number
 }
 
-/** One less than the column holds: what somebody has written there must not be in the way of a claim. */
+/** One less than the maximum of the column, so that no value written there can make a claim fail. */
 export const mostAttempts = 2 ** 31 - 2
 
-/** As the claims count them in their statements. */
+/** The same as the claim statements compute. */
 export function attemptsAfter(attempts: number): number {
   return Math.min(attempts, mostAttempts) + 1
 }
@@ -62,7 +62,7 @@ export const rowColumns = [
   'linked',
 ] as const satisfies readonly (ColumnName<'jobs'> & keyof JobRow)[]
 
-/** What a change may say beside the columns of the row: what the job carries. */
+/** Further columns that a change may set: what the job carries. */
 export interface CarriedColumns {
   readonly created_at: number
   readonly identity: string
@@ -76,32 +76,32 @@ export interface CarriedColumns {
 
 export type JobChange = Partial<Omit<JobRow, 'id'> & CarriedColumns>
 
-/** Changes that free a job of its lease. */
+/** Changes that release a job from its lease. */
 export const unleased = { lease_until: null, cancel: 0 } as const
 
-/** Of a job that has not ended well, or is to be done again. */
+/** For a job that did not succeed, or that is to run again. */
 export const unresulted = { result: null, seal: null } as const
 
-/** Numbers of the times for which a unique key is held, as stored. Any other number is the instant until which it is. */
+/** How long a unique key is held, as stored. Any other number is the instant at which the hold ends. */
 export const untilNumber = { ended: 0, started: 1, ever: 2 } as const
 
 type KeyedRow = Pick<JobRow, 'state' | 'unique_key' | 'unique_until' | 'started_at'>
 
-/** What stands in the unique index for a job: while its state holds its key, a digest that fits into any index. */
+/** The value of a job in the unique index: a digest of its key, short enough for any index, while its state holds the key. */
 export function heldKeyOf({ state, unique_key, unique_until, started_at }: KeyedRow): string | null {
   if (unique_key === null || state >= stateNumber.succeeded) return null
   const isHeld = unique_until === untilNumber.ended || (unique_until === untilNumber.started && started_at === null)
   return isHeld ? digestOfKey(unique_key) : null
 }
 
-/** Keys may be long, and are found by their digests. */
+/** Keys may be long, so they are found by their digests. */
 export function digestOfKey(scopedKey: string): string {
   return digest(scopedKey)
 }
 
 const keptErrors = 20
 
-/** The history with one more error at its end, and its oldest dropped where there are too many. */
+/** The history with one more error at the end; the oldest is dropped if there are too many. */
 export function withError(errors: string | null, error: AttemptError): string {
   return JSON.stringify([...readErrors(errors), error].slice(-keptErrors))
 }
@@ -114,7 +114,7 @@ export function lastErrorOf(errors: string | null): string | null {
   return readErrors(errors).at(-1)?.message ?? null
 }
 
-/** A job that is to run after so long waits for its time, or is ready at once. */
+/** The state of a job that is to run after this delay. */
 export function stateAfter(delayMs: number): number {
   return delayMs > 0 ? stateNumber.scheduled : stateNumber.ready
 }

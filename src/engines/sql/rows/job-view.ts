@@ -1,17 +1,17 @@
 import { jobStates } from '../../../queue/contract/job-state.ts'
 import { stateNumber } from './tables.ts'
 
-/** How an engine says what is the same for all of them otherwise. */
+/** How an engine expresses what differs between engines. */
 export interface ViewWords {
-  /** An instant in milliseconds as people read it, null where there is none. */
+  /** An instant in milliseconds in readable form; null if there is none. */
   time(column: string): string
-  /** The message of the last error of a JSON array of them. */
+  /** The message of the last error in a JSON array of errors. */
   lastError(column: string): string
 }
 
 /**
- * Jobs for people who look at them in SQL: states as words, times as times, and the names of the queue and the job. `state_code` is the
- * number that indexes know. It only grows: a query of today is answered by later versions, too.
+ * A view of jobs for people who query them in SQL: states as words, times as timestamps, and the names of the queue and the job.
+ * `state_code` is the number that the indexes use. Later versions only add columns, so existing queries keep working.
  */
 export function jobView({ time, lastError }: ViewWords): string {
   const states = jobStates.map((state) => `WHEN ${stateNumber[state]} THEN '${state}'`).join(' ')

@@ -1,6 +1,6 @@
 /**
- * The secret that a lease's owner holds. It names the job and its lane, so that settling needs no look-up, and the claim, so that
- * a later owner of the same job has another one.
+ * The secret that the owner of a lease holds. It names the job and its lane, so that settling needs no lookup, and the claim, so
+ * that a later owner of the same job has a different token.
  */
 export interface Token {
   readonly id: string
@@ -8,26 +8,26 @@ export interface Token {
   readonly claim: string
 }
 
-/** `held` is what the job's row says of its lease. */
+/** `held` is what the job's row says about its lease. */
 export function writeToken(id: string, lane: number, held: string): string {
   const [claim, from = lane] = held.split('.')
   return `${id}.${from}.${claim}`
 }
 
 /**
- * What the row of a running job says of its lease once the job was moved to another lane: the claim, and the lane of which the
- * token tells that was handed out.
+ * What the row of a running job says about its lease after the job was moved to another lane: the claim, and the lane named in
+ * the token that was handed out.
  */
 export function movedFrom(lane: number, held: string): string {
   return held.includes('.') ? held : `${held}.${lane}`
 }
 
-/** Both of what the row of a job may say whose lease this is. */
+/** The two values that the row of a job with this lease may have. */
 export function heldAs({ lane, claim }: Token): readonly string[] {
   return [claim, movedFrom(lane, claim)]
 }
 
-/** The claim of which a row tells, without the lane. */
+/** The claim in a row's value, without the lane. */
 export function claimOf(held: string | null): string | null {
   return held === null ? null : (held.split('.')[0] as string)
 }
@@ -44,7 +44,7 @@ export function readToken(text: string): Token | undefined {
 const madeHere = /^[\w-]{22}$/
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Engines refuse another text where an id belongs, and no job has one. */
+/** Engines reject any other text as an id, and no job has one. */
 export function isJobId(text: string): boolean {
   return uuid.test(text)
 }

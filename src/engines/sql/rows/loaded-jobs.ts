@@ -17,11 +17,11 @@ import { type Changes, noteChange, writeChanges } from './row-changes.ts'
 import { stateNumber } from './tables.ts'
 import { rewriteTags } from './tags.ts'
 
-/** What hears of a job's end, and of its return: whoever waits for it, and whatever it waits for. */
+/** Is notified when a job ends or is put back, for the jobs that wait for it and those it waits for. */
 export interface Waiting {
-  /** Tells those that wait for the jobs that have ended since the last word, in the same transaction; may end more jobs. */
+  /** Notifies the waiting jobs, in the same transaction, of all jobs that have ended since the last call. May end more jobs. */
   tell(hand: LoadedJobs): Steps<void>
-  /** Lets jobs that had ended and were put back wait again for what lives again. */
+  /** Makes ended jobs that were put back wait again for dependencies that are alive again. */
   relink(hand: LoadedJobs, ids: readonly string[]): Steps<void>
 }
 
@@ -37,14 +37,15 @@ export interface LoadedJobsParts {
 }
 
 /**
- * Jobs that one transaction has locked and changes: they are read once, changed here, and written together at the end, with all
- * that hangs on a change of state (counts, unique keys, turns of groups, outcomes of occurrences, jobs that wait for them).
+ * Jobs that one transaction has locked and changes. They are read once, changed here, and written together at the end, along with
+ * everything that depends on a change of state: counts, unique keys, turns of groups, outcomes of occurrences, and jobs that wait
+ * for them.
  */
 export class LoadedJobs {
   readonly session: SqlSession
   readonly #time: QueueTime
   #now: number | undefined
-  /** The places that jobs have in workflows, and what ties them to each other. Not to be touched but by whoever is alone with links. */
+  /** The places of jobs in workflows, and the edges between them. Use these only while holding the links mutex. */
   readonly waiters: LoadedWaiters
   readonly edges: LoadedEdges
   readonly #parts: LoadedJobsParts
@@ -64,13 +65,13 @@ export class LoadedJobs {
     this.#parts = parts
   }
 
-  /** When the last locks were had. */
+  /** The time at which the last locks were acquired. */
   get now(): number {
     this.#now ??= this.#time.now()
     return this.#now
   }
 
-  /** When a job is due that is to run at this instant, by the clock of whoever says so. */
+  /** When a job is due that is to run at this instant by the caller's clock. */
   dueAt(runAt: number): number {
     return this.#time.dueAt(runAt)
   }
@@ -80,7 +81,7 @@ export class LoadedJobs {
     return this.#hasReleased
   }
 
-  /** Reads and locks these jobs, and gives those that are there. Everybody locks in the same order. */
+  /** Reads and locks these jobs, and returns those that exist. All transactions lock in the same order. */
   *lock(ids: readonly string[]): Steps<readonly JobRow[]> {
     const missing = [...new Set(ids)].filter((id) => !this.#rows.has(id)).sort()
     if (missing.length > 0) {
@@ -100,12 +101,12 @@ export class LoadedJobs {
     return ids.flatMap((id) => this.get(id) ?? [])
   }
 
-  /** Takes over rows that the transaction has locked by itself. */
+  /** Adds rows that the transaction has already locked. */
   take(rows: readonly JobRow[]): void {
     for (const row of rows) if (!this.#rows.has(row.id)) this.#rows.set(row.id, row)
   }
 
-  /** A job that was locked, as it stands now. */
+  /** A locked job in its current state. */
   get(id: string): JobRow | undefined {
     return this.#removed.has(id) ? undefined : this.#rows.get(id)
   }
@@ -115,7 +116,7 @@ export class LoadedJobs {
     return [...this.#rows.values()].filter(({ linked }) => linked === 1).map(({ id }) => id)
   }
 
-  /** Reads what jobs have left behind, for `leftBy`. */
+  /** Reads the results that jobs have left, for `leftBy`. */
   *readLeft(ids: readonly string[]): Steps<void> {
     const missing = ids.filter((id) => !this.#left.has(id))
     if (missing.length === 0) return
@@ -130,7 +131,7 @@ export class LoadedJobs {
     return { result: result as string | null, seal: seal as string | null }
   }
 
-  /** Gives a job other values. Its unique key follows its state by itself, and its order among many lanes its lane. */
+  /** Changes a job. Its unique key follows from its state, and its order among crowded lanes from its lane. */
   change(id: string, given: JobChange): JobRow {
     const row = this.#rows.get(id) as JobRow
     const { lane = row.lane } = given
@@ -145,7 +146,7 @@ export class LoadedJobs {
     return next
   }
 
-  /** Deletes a job. For those that wait for it, one that has not ended before never was there. */
+  /** Deletes a job. To the jobs that wait for it, a job deleted before its end never existed. */
   remove(id: string): void {
     const row = this.#rows.get(id) as JobRow
     if (!this.#before.has(id)) this.#before.set(id, row)
@@ -157,14 +158,14 @@ export class LoadedJobs {
     return this.#untold.some(({ linked }) => linked === 1)
   }
 
-  /** The linked jobs that have ended, or were deleted before their end, since this was last asked. */
+  /** The linked jobs that have ended, or were deleted before their end, since the last call. */
   takeUntold(): readonly JobRow[] {
     const untold = this.#untold.filter(({ linked }) => linked === 1)
     this.#untold = []
     return untold
   }
 
-  /** Has everybody told, and writes it all. */
+  /** Notifies all waiting jobs, and writes everything. */
   *write(): Steps<void> {
     const { waiting } = this.#parts
     const revived = this.#linkedThat((before, after) => rowEnded(before) && !rowEnded(after))
@@ -187,7 +188,7 @@ export class LoadedJobs {
     return new Map(identities)
   }
 
-  /** A job that is not blocked, or not any more, has nothing to give up. */
+  /** A job that is not blocked, or no longer blocked, has no deadline for its wait. */
   *#writeLinks(): Steps<void> {
     const { blocked } = stateNumber
     const unblocked = this.#linkedThat((before, after) => {

@@ -7,7 +7,7 @@ import { unscopedKey } from './job-row.ts'
 import { writeToken } from './lease-token.ts'
 import type { ColumnName } from './tables.ts'
 
-/** A job's row as far as people see it, with its place in a workflow. */
+/** The columns of a job's row that users see, with its place in a workflow. */
 export interface RecordRow {
   readonly id: string
   readonly number: number | null
@@ -64,7 +64,7 @@ export const recordColumns = [
   'errors',
 ] as const satisfies readonly (ColumnName<'jobs'> & keyof RecordRow)[]
 
-/** A row as people and programs see it. A refused envelope is shown too, with what its row says of it. */
+/** A row as users and programs see it. A refused envelope is shown too, as far as its row describes it. */
 export function recordOf(row: RecordRow, lane: Lane | undefined): JobRecord {
   const identity = typeof row.identity === 'string' ? parseIdentity(row.identity) : undefined
   const { queue, job, priority, grouped } = lane ?? laneOfRow(row.lane, row) ?? nameless(row.lane)
@@ -90,7 +90,7 @@ export function recordOf(row: RecordRow, lane: Lane | undefined): JobRecord {
   }
 }
 
-/** The row of a job that is running, as far as a lease is made of it. */
+/** The columns of a running job that a lease is made of. */
 export interface HeldRow {
   readonly id: string
   readonly lane: number

@@ -2,7 +2,7 @@ import type { OccurrenceRecord, StoredDefinition } from '../../../queue/contract
 import { readOutcome, readTime } from '../../../queue/model/spoilt.ts'
 import type { ColumnName } from './tables.ts'
 
-/** An occurrence's row; all null where it was looked for in vain. */
+/** An occurrence's row; all null if it was not found. */
 export interface OccurrenceRow {
   readonly schedule: string | null
   readonly at: number
@@ -38,7 +38,7 @@ export function occurrenceOf({ schedule, at, job_id, outcome, started_at, finish
   }
 }
 
-/** What was said of a schedule at run time; null where it is one of the code. */
+/** The definition of a schedule that was created at run time; null if the schedule is defined in code. */
 export interface DefinitionRow {
   readonly definition: string | null
   readonly signature: string | null

@@ -23,9 +23,9 @@ export const widerColumns = [...plainColumns, 'number', 'crowd'] as const satisf
 export type PlainRow = SqlRow &
   Readonly<Record<'id' | 'identity' | 'payload', string>> &
   Readonly<Record<'lane' | 'state', number>> & {
-    /** Only where it has one. */
+    /** Only if it has one. */
     readonly number?: number
-    /** Only where its lane is crowded. */
+    /** Only if its lane is crowded. */
     readonly crowd?: number
   }
 
@@ -46,7 +46,7 @@ export type SentRow = PlainRow & {
   readonly held_key: string | null
 }
 
-/** A row without a unique key, a group, a schedule or links: those columns have their defaults. */
+/** A row without a unique key, a group, a schedule or links: those columns keep their defaults. */
 export function plainRowOf(envelope: Envelope, lane: Lane, time: QueueTime, runAt = time.dueAt(envelope.runAt)): PlainRow {
   const { id, number, createdAt, identity, payload, signature } = envelope
   const state = runAt <= time.now() ? stateNumber.ready : stateNumber.scheduled
@@ -56,14 +56,14 @@ export function plainRowOf(envelope: Envelope, lane: Lane, time: QueueTime, runA
   return { ...row, ...(number !== null && { number }), ...(crowd !== null && { crowd }) }
 }
 
-/** Most jobs have no number and stand in no crowded lane, and then nothing of that travels. */
+/** Most jobs have no number and are not in a crowded lane, so those columns are not sent. */
 export function columnsOf(rows: readonly PlainRow[]): typeof plainColumns | typeof widerColumns {
   return rows.some(({ number, crowd }) => number !== undefined || crowd !== undefined) ? widerColumns : plainColumns
 }
 
 export function rowOf(envelope: Envelope, lane: Lane, time: QueueTime, schedule: string | null): SentRow {
   const { job, group, uniqueKey, uniqueUntil } = envelope
-  // The instants of a schedule are the same whoever stores them.
+  // The instants of a schedule are the same whichever program stores them.
   const plain = plainRowOf(envelope, lane, time, schedule === null ? undefined : envelope.runAt)
   const unique_key = uniqueKey === null ? null : scopedKey(job, uniqueKey)
   const unique_until = uniqueKey === null ? null : writeUntil(uniqueUntil)

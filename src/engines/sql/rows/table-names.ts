@@ -1,14 +1,14 @@
 import { TreadleError } from '../../../core/errors.ts'
 
-/** What stands before a table's name: a schema with its dot, or a prefix. */
+/** What precedes a table's name: a schema with its dot, or a prefix. */
 export type TablePlace = string
 
-/** How an engine is told by which index to read a table, behind the table's name. */
+/** The hint, after a table's name, that tells an engine which index to use. */
 export type IndexHint = (index: string) => string
 
 /**
- * Puts the names of tables where a statement says `{jobs}`, or `{jobs by PRIMARY}` where an engine might choose a worse index
- * by itself. Statements are few and said often, so each is translated once.
+ * Replaces `{jobs}` in a statement with the table's name, or `{jobs by PRIMARY}` where an engine might choose a worse index
+ * itself. Statements are few and used often, so each is translated once.
  */
 export class TableNames {
   readonly place: TablePlace
@@ -35,7 +35,7 @@ export class TableNames {
   }
 }
 
-/** A schema or a prefix goes into statements as it is, so it is made of nothing that would have to be quoted. */
+/** A schema or prefix goes into statements unquoted, so it must not contain anything that needs quoting. */
 export function checkedName(name: string, what: string): string {
   if (/^[a-z_][a-z0-9_]{0,39}$/.test(name)) return name
   const message = `The ${what} ${JSON.stringify(name)} is not a name of up to 40 small letters, digits and underscores`

@@ -1,4 +1,4 @@
-/** Numbers of the states as stored. Below 4 a job is alive. */
+/** The numbers of the states as stored. Below 4 a job is alive. */
 export const stateNumber = {
   ready: 0,
   scheduled: 1,
@@ -10,26 +10,24 @@ export const stateNumber = {
   skipped: 7,
 } as const
 
-/**
- * Conditions on jobs that are found by their ids. Written as a sum, so that no planner takes the index of all jobs in that state for
- * the quicker way to a few of them.
- */
+/** Conditions on jobs that are found by id. Written as a sum, so that no planner prefers the index of all jobs in that state. */
 export const isReady = 'state + 0 = 0'
 export const isRunning = 'state + 0 = 3'
 /**
- * Of jobs that are found by their lanes too: those that wait for a time or for others, that ended otherwise than well, or in a workflow.
- * As a product it is quick to tell of all others: of those that are ready, run, or ended well and alone.
+ * Jobs that are also found by lane: those that wait for a time or for other jobs, that ended without success, or that ended in a
+ * workflow. As a product, it is quick to evaluate for all others: those that are ready, are running, or succeeded outside of
+ * workflows.
  */
 export const isSoughtByLane = 'state * (state - 3) * (state - 4 + linked) <> 0'
 export const crowdIsReady = `${isReady} AND crowd IS NOT NULL`
 
 /**
- * What a column holds: an id of a job; a short text that is compared exactly and can stand in an index; a text of any length; a
- * number that fits into 32 bits; an instant or another number up to 2^53; yes or no as 1 or 0; or a number that the table counts up.
+ * The type of a column: the id of a job; a short text that is compared exactly and can be indexed; a text of any length; a 32-bit
+ * number; an instant or another number up to 2^53; a flag stored as 1 or 0; or a number that the table increments.
  */
 export type ColumnType = 'id' | 'name' | 'text' | 'int' | 'big' | 'flag' | 'serial'
 
-/** A table, column or index that is not in the first schema says since which version it is there. */
+/** A table, column or index that is not in the first schema has the version that introduced it. */
 interface Dated {
   readonly since?: number
 }
@@ -56,27 +54,29 @@ export interface Table extends Dated {
 /**
  * The tables, as they are in the newest schema.
  *
- * `jobs`: one row a job. `lanes`: all jobs of one queue, key and priority stand in one lane; it is deleted when it
- * was `empty_since` long. Jobs of groups (`grp`) share the lane of their key. What a claim reads is an index of ready jobs by lane, group and time. Where
- * there are many lanes, the later ones are crowded: their jobs say their order in `crowd`, and stand in an index of that order too.
- * `counts`: changes to the number of jobs of a lane in a state, to be summed up; now and then they are added to `totals`, which hold
- * those of all lanes together as those of lane 0. Nobody waits for another one to count. `held_key` is a digest of the unique key
- * while the job's state holds it; `unique_keys` are those that outlive their job.
- * `groups`: the groups of a lane that may have ready jobs, in the order of their `turn`; one that is out of tokens is held until
- * a time. `version` is another one after each arrival, so that a group is not dropped while a job arrives.
- * `links`, `edges`, `gone`: workflows. A job is `linked` when it is part of one or somebody waits for it; no other job costs
- * what links cost. An edge says that one job waits for another: it counts in the `pending` of the one that waits while it is
- * `waiting`, and outlives its target. `target_name` is what was waited for where that is no id; `child_key` is a digest of the
- * `child_name` that a parent has for its child. `doom` and `ending` are what will become of a job that runs, or is done. One
- * that `stands_in` for others is skipped where none of them has failed.
- * `schedules`: a schedule has the revision of its last change; one that was said at run time has a `definition`.
- * `removed_schedules`: those that are gone, until every scheduler has noticed.
- * `numbers`: the next number that a job may be called by.
- * `transfers`: parcels of jobs that leave for another queue, receipts of those that have arrived, and the name of this queue.
- * `mutexes`: rows to be locked by whoever must be alone in what it does.
- * `rollups`: what happened to jobs, summed up in buckets of time, a row for each; `body` is what `textOfCells` writes.
- * `events`: chunks of what happened lately, written while there are `event_listeners`; `event_position` says where they end.
- * `logs`: what jobs have logged, a row for each chunk of lines; `body` is what `LogLine` says. `tags`: the words that jobs are found by.
+ * `jobs`: one row per job. `lanes`: all jobs of one queue, key and priority are in one lane. A lane is deleted once it has been
+ * empty (`empty_since`) for long enough. Jobs in groups (`grp`) share the lane of their key. A claim reads an index of ready jobs
+ * by lane, group and time. If there are many lanes, the later ones are crowded: their jobs have their order in `crowd`, and are
+ * in an index of that order too.
+ * `counts`: changes to the number of jobs of a lane in a state, to be summed. From time to time they are added to `totals`, where
+ * lane 0 has the sums of all lanes. So no transaction waits for another one to count. `held_key` is a digest of the unique key
+ * while the job's state holds it; `unique_keys` has the keys that outlive their job.
+ * `groups`: the groups of a lane that may have ready jobs, in order of their `turn`; a group that is out of tokens is held until
+ * a given time. `version` changes with each arrival, so that a group is not dropped while a job arrives.
+ * `links`, `edges`, `gone`: workflows. A job is `linked` if it is part of a workflow or another job waits for it; other jobs do
+ * not pay for links. An edge says that one job waits for another: while it is `waiting`, it counts in the `pending` of the
+ * waiting job. It outlives its target. `target_name` is what the job waits for if that is not an id; `child_key` is a digest of
+ * the `child_name` that a parent gave its child. `doom` says what will happen to a running job, and `ending` what will happen to
+ * one whose handler is done. A job that `stands_in` for others is skipped if none of them failed.
+ * `schedules`: each schedule has the revision of its last change; one that was created at run time has a `definition`.
+ * `removed_schedules`: schedules that were removed, kept until every scheduler has noticed.
+ * `numbers`: the next number to give to a job.
+ * `transfers`: parcels of jobs on their way to another queue, receipts of parcels that arrived, and the name of this queue.
+ * `mutexes`: rows to lock for work that only one transaction may do at a time.
+ * `rollups`: what happened to jobs, summed per time bucket, one row per bucket; `body` is in the format of `textOfCells`.
+ * `events`: chunks of recent events, written while there are `event_listeners`; `event_position` says where they end.
+ * `logs`: what jobs have logged, one row per chunk of lines; `body` is in the format of `LogLine`. `tags`: the words that jobs
+ * are found by.
  */
 export const tables = {
   jobs: {
@@ -295,21 +295,21 @@ export const tables = {
   totals: { columns: { lane: column('int'), state: column('int'), jobs: column('big') }, primary: ['lane', 'state'], since: 7 },
 } as const satisfies Readonly<Record<string, Table>>
 
-/** Where results are kept, each with what workers have signed of it. */
+/** The tables that contain results, each with the signature of the worker. */
 export const sealedTables = ['jobs', 'edges', 'once'] as const
 
 export type TableName = keyof typeof tables
 export type ColumnName<Name extends TableName> = keyof (typeof tables)[Name]['columns'] & string
 
-/** An index. `where` narrows it to the rows that are looked for, on engines that have such indexes. */
+/** An index. On engines with partial indexes, `where` restricts it to the rows that are looked up. */
 export interface Index extends Dated {
   readonly name: string
   readonly table: TableName
   readonly columns: readonly string[]
   readonly unique?: boolean
-  /** For engines with partial indexes: only rows for which this holds. */
+  /** For engines with partial indexes: only rows that match this. */
   readonly where?: string
-  /** One of those that find jobs by their states: see `Dialect.inState`. */
+  /** One of the indexes that find jobs by state: see `Dialect.inState`. */
   readonly isOfStates?: boolean
 }
 
@@ -321,7 +321,7 @@ export const indexes: readonly Index[] = [
     name: 'jobs_crowd',
     table: 'jobs',
     columns: ['crowd', 'run_at', 'id'],
-    // Written so that no planner takes another index of ready jobs, and sorts them all, for the quicker way to the first ones.
+    // Written so that no planner prefers another index of ready jobs and then sorts them all.
     where: crowdIsReady,
     isOfStates: true,
     since: 7,
@@ -356,7 +356,7 @@ export const indexes: readonly Index[] = [
 
 export type NamedTable = readonly [name: TableName, table: Table]
 
-/** As they were in the first version of the schema. */
+/** The tables as they were in the first version of the schema. */
 export const firstTables: readonly NamedTable[] = Object.entries(tables as Readonly<Record<string, Table>>)
   .filter(([, table]) => isFirst(table))
   .map(([name, table]) => {

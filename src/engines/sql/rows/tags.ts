@@ -8,13 +8,13 @@ interface TaggedRow {
   readonly identity: string
 }
 
-/** Writes the tags of jobs that are new. Most have none. */
+/** Writes the tags of new jobs. Most have none. */
 export function* writeTags(session: SqlSession, jobs: readonly TaggedRow[]): Steps<void> {
   const rows = jobs.flatMap(({ id, identity }) => tagRows(id, tagsOf(identity)))
   if (rows.length > 0) yield* wait(session.insertNew('tags', ['tag', 'job_id'], rows, 'job_id'))
 }
 
-/** Gives jobs whose identities were changed the tags that these say. */
+/** Updates the tags of jobs whose identities were changed. */
 export function* rewriteTags(session: SqlSession, identities: ReadonlyMap<string, string>): Steps<void> {
   const ids = [...identities.keys()].sort()
   if (ids.length === 0) return

@@ -7,7 +7,9 @@ import type { Sending } from '../sending/sending.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { ScheduleRevision } from './schedule-revision.ts'
 
-/** So many are looked for at once: among all pairs of their schedules and instants, which are as many as the square of it. */
+/**
+ * Maximum number of keys per query. It searches all pairs of their schedules and instants, so their number is the square of this.
+ */
 const keysPerLook = 20
 
 export interface OccurrencesParts {
@@ -16,20 +18,20 @@ export interface OccurrencesParts {
   readonly revision: ScheduleRevision
 }
 
-/** An occurrence that is to be stored with its job. */
+/** An occurrence to be stored with its job. */
 interface Offer extends Occurrence {
   readonly row: SentRow
 }
 
 /** What decides whether an occurrence of a schedule is wanted. */
 interface Standing {
-  /** Null where the schedule is not registered. */
+  /** Null if the schedule is not registered. */
   readonly version: string | null
   readonly isPaused: boolean
   readonly latest: number | null
 }
 
-/** What schedules have stored: each occurrence once, beside its job and longer than it. */
+/** What schedules have stored: each occurrence once. It is stored with its job and kept longer. */
 export class Occurrences {
   readonly #parts: OccurrencesParts
 
@@ -37,7 +39,7 @@ export class Occurrences {
     this.#parts = parts
   }
 
-  /** An occurrence whose job was not stored, because another one has its unique key, was not stored either. */
+  /** If a job is not stored because another one has its unique key, its occurrence is not stored either. */
   *enqueue(occurrences: readonly Occurrence[], time: QueueTime): Steps<readonly boolean[]> {
     if (occurrences.length === 0) return []
     const { database, sending } = this.#parts
@@ -93,11 +95,11 @@ export class Occurrences {
     )
     if (rows.length === 0) return 0
     const ids = rows.map(({ job_id }) => job_id)
-    // A job that was put back meanwhile has not ended any more.
+    // A job that was put back in the meantime has no longer ended.
     return yield* wait(database.run('DELETE FROM {occurrences} WHERE job_id IN (?) AND outcome IS NOT NULL', [ids]))
   }
 
-  /** That schedules were removed. Most often there is nothing, and nobody is to wait for a lock. */
+  /** Forgets that schedules were removed. Usually there is nothing to do, so it first looks without a lock. */
   *#forgetRemoved(before: number): Steps<void> {
     const { database } = this.#parts
     const rows = yield* wait(
@@ -138,8 +140,8 @@ export class Occurrences {
 }
 
 /**
- * Most often all of them can be stored together. But whether an offer is wanted may hang on another one of the same schedule, whose
- * job may turn out not to be stored because of its key or number: then that is stored first.
+ * Usually all offers can be stored together. But whether an offer is wanted may depend on another one of the same schedule, whose
+ * job may not be stored because of its key or number. In that case the other one is stored first.
  */
 function partsOf(offers: readonly Offer[]): readonly (readonly Offer[])[] {
   const parts: Offer[][] = [[]]
@@ -159,8 +161,8 @@ function partsOf(offers: readonly Offer[]): readonly (readonly Offer[])[] {
 }
 
 /**
- * Those that are to be stored, each once, as if they came one after the other. Whether one is there already does not matter for
- * those that follow it: only one that is later than all others, and so is not there, becomes the latest.
+ * The offers to store, each once, as if they came one after the other. Whether an offer already exists does not matter to those
+ * that follow it: only one that is later than all others, and so does not exist yet, becomes the latest.
  */
 function wantedOf(offers: readonly Offer[], standings: ReadonlyMap<string, Standing>): readonly Offer[] {
   const latest = new Map([...standings].map(([schedule, standing]) => [schedule, standing.latest]))

@@ -18,8 +18,8 @@ interface RemovedRow {
 }
 
 /**
- * What has changed after a revision. Whoever changes schedules holds the revision until the commit: where a change is seen, all
- * before it are seen as well.
+ * What has changed since a revision. A transaction that changes schedules holds the revision until it commits, so if a change is
+ * visible, all earlier ones are too.
  */
 export function* changesAfter(
   database: SqlDatabase,

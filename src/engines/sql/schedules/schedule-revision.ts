@@ -2,8 +2,9 @@ import { type Steps, wait } from '../../../core/answer.ts'
 import type { SqlSession } from '../session.ts'
 
 /**
- * A higher number after each change of a schedule, which the schedule's row has as well. Whoever changes schedules or stores occurrences holds its row: so nobody stores an
- * occurrence of a schedule that is being paused, changed or removed, and nobody goes on from an occurrence that is not the latest.
+ * A number that grows with each change of a schedule; the schedule's row has it too. Transactions that change schedules or store
+ * occurrences lock its row. So no occurrence is stored for a schedule that is being paused, changed or removed, and none follows
+ * an occurrence that is not the latest.
  */
 export class ScheduleRevision {
   *read(session: SqlSession): Steps<number> {
@@ -11,7 +12,7 @@ export class ScheduleRevision {
     return row?.revision ?? 0
   }
 
-  /** Until the transaction ends. Gives the revision as it is by then. */
+  /** Locks the revision until the transaction ends. Returns its current value. */
   *hold(session: SqlSession): Steps<number> {
     const [row] = yield* wait(session.all<{ revision: number }>('SELECT revision FROM {schedule_revision} FOR UPDATE'))
     return row?.revision ?? 0

@@ -18,7 +18,7 @@ export interface ScheduleStoreParts {
   readonly time: QueueTime
 }
 
-/** Schedules and their occurrences. `waking` wakes workers after what it is given. */
+/** Schedules and their occurrences. `waking` wakes workers after the given work. */
 export function scheduleStore(
   { database, transactions, sending, time }: ScheduleStoreParts,
   waking: <Value>(work: Steps<Value>) => Steps<Value>,

@@ -16,7 +16,7 @@ export interface SchedulesParts {
   readonly unended: Unended
 }
 
-/** Schedules: what the code says of them, and what people said. */
+/** Schedules: what the code defines, and what users changed. */
 export class Schedules {
   readonly #parts: SchedulesParts
 
@@ -24,7 +24,10 @@ export class Schedules {
     this.#parts = parts
   }
 
-  /** Every program registers all its schedules when it starts. Most often none has changed, and nobody is to wait for another one. */
+  /**
+   * Every program registers all its schedules when it starts. Usually nothing has changed, and then no program should wait for
+   * another.
+   */
   *register(entries: readonly ScheduleEntry[], time: QueueTime): Steps<void> {
     const { database } = this.#parts
     if (entries.length === 0) return
@@ -53,7 +56,7 @@ export class Schedules {
     })
   }
 
-  /** One that is not paused was followed without a break, and still is. */
+  /** A schedule that is not paused has been running without a break, and keeps running. */
   resume(name: string, time: QueueTime): Steps<boolean> {
     return this.#changeOne(name, time, function* (hand, { paused_at }, revision) {
       if (paused_at === null) return 0
@@ -126,8 +129,8 @@ export class Schedules {
   }
 
   /**
-   * Jobs that are withdrawn may be part of workflows, so what is on links is taken first. `work` says how many schedules it has
-   * changed: each of them has a revision of its own, from the one that it is given on.
+   * Jobs that are withdrawn may be part of workflows, so the links mutex is taken first. `work` returns how many schedules it
+   * changed: each gets its own revision, starting after the one passed to it.
    */
   *#change(time: QueueTime, work: (hand: LoadedJobs, revision: number) => Steps<number>): Steps<void> {
     const { transactions, revision } = this.#parts
@@ -159,7 +162,7 @@ function known(session: SqlSession, names: readonly string[]): Answer<readonly K
 type ScheduleChange = Readonly<Record<'name' | 'expression' | 'timezone' | 'version', string>> &
   DefinitionRow & { readonly since: number }
 
-/** The rows that are to be written, of each schedule the last one that was registered. */
+/** The rows to write: for each schedule, the last one that was registered. */
 function changesOf(entries: readonly ScheduleEntry[], rows: readonly KnownRow[], now: number): readonly ScheduleChange[] {
   const current = new Map<string, ScheduleChange>(rows.map((row) => [row.name, row]))
   const changes = new Map<string, ScheduleChange>()
@@ -172,7 +175,7 @@ function changesOf(entries: readonly ScheduleEntry[], rows: readonly KnownRow[],
     const since = hasSameInstants ? before.since : now
     const change = { name, expression, timezone, version, definition, signature, since }
     current.set(name, change)
-    // The order of the changes is that of their revisions.
+    // Changes are in the order of their revisions.
     changes.delete(name)
     changes.set(name, change)
   }
@@ -198,10 +201,10 @@ function standingOf({ name, version, since, paused_at }: StandingRow): Omit<Sche
   return { name, version, since, paused: paused_at !== null }
 }
 
-/** Names are compared by their code points: none that begins with a prefix comes after the prefix and this. */
+/** Names are compared by code point, so no name with a given prefix sorts after the prefix followed by this. */
 const highestCharacter = '\u{10ffff}'
 
-/** Joins the last occurrence of each schedule, of those that are meant. */
+/** Joins the last matching occurrence of each schedule. */
 function withLast(table: string, condition: string): string {
   return `LEFT JOIN {occurrences} AS ${table} ON ${table}.schedule = schedules.name AND ${table}.at = (
     SELECT earlier.at FROM {occurrences} AS earlier

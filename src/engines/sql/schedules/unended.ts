@@ -7,10 +7,10 @@ import { stateNumber } from '../rows/tables.ts'
 import type { SqlDatabase, SqlSession, SqlValue } from '../session.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 
-/** Those that wait are begun in their order: an occurrence that is begun behind so many that are not is not looked for. */
+/** Waiting occurrences begin in order. One that has begun behind this many that have not is not looked for. */
 const mostWaiting = 100
 
-/** Occurrences whose jobs have not ended: what they are to each other, and the end of those that nobody is to run. */
+/** Occurrences whose jobs have not ended: how they relate to each other, and how to end those that should not run. */
 export class Unended {
   readonly #database: SqlDatabase
   readonly #transactions: Transactions
@@ -54,13 +54,13 @@ export class Unended {
     return yield* this.#transactions.withJobs(ids, time, (hand) => skip(hand, ids, why))
   }
 
-  /** For a schedule that is removed: nobody is left who would run what it left behind. */
+  /** For a schedule that is being removed: nothing would run its remaining jobs. */
   *skipAll(hand: LoadedJobs, schedule: string, why: string): Steps<void> {
     yield* skip(hand, yield* unbegun(hand.session, schedule), why)
   }
 }
 
-/** The jobs of a schedule that wait and were never claimed. */
+/** The waiting jobs of a schedule that were never claimed. */
 function* unbegun(
   session: SqlSession,
   schedule: string,
@@ -85,8 +85,8 @@ function* skip(hand: LoadedJobs, ids: readonly string[], why: string): Steps<num
 }
 
 /**
- * SQL for `Neighbours.seen`, of the occurrence of a schedule at an instant. The values that it is given stand in this order:
- * schedule, now, schedule, instant, instant; those that are columns are left out.
+ * SQL for `Neighbours.seen`, for the occurrence of a schedule at an instant. Its parameters, in order: schedule, now, schedule,
+ * instant, instant. Leave out those that are given as columns.
  */
 function isSeen(schedule: string, at: string): string {
   return `(EXISTS (SELECT 1 FROM {occurrences} AS coming WHERE coming.schedule = ${schedule} AND coming.at > ?)

@@ -3,7 +3,7 @@ import type { JobRow } from '../rows/job-row.ts'
 import type { LoadedJobs } from '../rows/loaded-jobs.ts'
 import { stateNumber } from '../rows/tables.ts'
 
-/** Takes occurrences back that wait for their time and were never begun, as if they had not been stored. */
+/** Withdraws occurrences that wait for their time and have never begun, as if they had not been stored. */
 export function* withdraw(hand: LoadedJobs, schedules: readonly string[]): Steps<void> {
   const found = yield* wait(
     hand.session.all<{ id: string }>(

@@ -5,8 +5,8 @@ import { stateNumber } from '../rows/tables.ts'
 import type { SqlSession } from '../session.ts'
 
 /**
- * For transactions that others end, perhaps much later: to say that a group has work locks a row that claims need, so it is not said
- * there. Its jobs wait for a time that has come already, and the next claim makes them ready and says it.
+ * For transactions that the caller ends, perhaps much later. Adding a group locks a row that claims need, so it is not done here.
+ * Instead, the jobs are stored as scheduled and already due; the next claim makes them ready and adds the group.
  */
 export class DeferredGroups extends Groups {
   override *arrive(session: SqlSession, places: readonly Place[]): Steps<void> {

@@ -20,7 +20,7 @@ export interface LinkingParts {
   readonly endings: Endings
 }
 
-/** Stores envelopes together with what ties them to each other and to jobs that are there. */
+/** Stores envelopes together with their links to each other and to existing jobs. */
 export class Linking {
   readonly #parts: LinkingParts
 
@@ -49,7 +49,7 @@ export class Linking {
     })
   }
 
-  /** A job that waits, or that somebody in the same batch waits for, is stored as what it is. */
+  /** A job that waits, or that another job in the same batch waits for, is stored as blocked or linked right away. */
   *#store(
     hand: LoadedJobs,
     envelopes: readonly Envelope[],

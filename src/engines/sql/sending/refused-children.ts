@@ -7,7 +7,7 @@ import type { LoadedJobs } from '../rows/loaded-jobs.ts'
 import { stateNumber } from '../rows/tables.ts'
 import { childKey } from '../workflows/edges.ts'
 
-/** By their places: children of jobs that may not have any, and those that are there already, if only by this very batch. */
+/** Refusals by index: children of jobs that may not have any, and children that already exist, even if only in this batch. */
 export function* refusedChildren(hand: LoadedJobs, envelopes: readonly Envelope[]): Steps<ReadonlyMap<number, SendReceipt>> {
   const refused = new Map<number, SendReceipt>()
   const parents = envelopes.flatMap(({ links }) => links?.parent ?? [])
@@ -37,7 +37,7 @@ function isHeldBy({ id, state, token }: JobRow, text: string): boolean {
   return state === stateNumber.running && read?.id === id && read.claim === claimOf(token)
 }
 
-/** One whose handler was called once is blocked by nothing but its children. */
+/** A blocked job whose handler was called before is blocked only by its children. */
 function mayHaveChildren({ state, started_at }: JobRow): boolean {
   return state === stateNumber.running || (state === stateNumber.blocked && started_at !== null)
 }

@@ -23,11 +23,11 @@ export interface SendingParts {
   readonly uniqueKeys: UniqueKeys
   readonly numbers: Numbers
   readonly shortcuts: Shortcuts
-  /** Another connection, where the transaction may see the database as it was when it began and not as it is. */
+  /** Another connection, for when the transaction may see an old snapshot of the database. */
   readonly beside?: SqlSession
 }
 
-/** So often a job is sent again whose key was taken and then free again at the same moment. */
+/** How often to retry a job whose key was taken and freed again at the same moment. */
 const mostTries = 5
 
 /** Writes envelopes as rows. */
@@ -38,7 +38,7 @@ export class Sending {
     this.#parts = parts
   }
 
-  /** Jobs that stand alone, in a transaction of their own. */
+  /** Stores jobs without links in their own transaction. */
   *send(envelopes: readonly Envelope[], time: QueueTime, word: Word | null): Steps<readonly SendReceipt[]> {
     const { database, shortcuts } = this.#parts
     const isPlain = envelopes.every(
@@ -55,13 +55,13 @@ export class Sending {
     return yield* this.#parts.numbers.namesakes(database, rows, receiptsOf(rows, written))
   }
 
-  /** The rows that envelopes become. Lanes are made on the way, in transactions of their own. */
+  /** The rows for these envelopes. Missing lanes are created in transactions of their own. */
   *rowsOf(envelopes: readonly Envelope[], time: QueueTime, schedules?: readonly string[]): Steps<readonly SentRow[]> {
     const lanes = yield* this.#parts.lanes.of(envelopes, schedules !== undefined)
     return envelopes.map((envelope, index) => rowOf(envelope, lanes[index] as Lane, time, schedules?.[index] ?? null))
   }
 
-  /** Stores rows one after the other and all together, each unless it is there already or its key is held. */
+  /** Stores rows as if one after the other, but together. A row is left out if it already exists or if its key is held. */
   *store(session: SqlSession, rows: readonly SentRow[], now: number): Steps<readonly SendReceipt[]> {
     const receipts = new Map<string, SendReceipt>()
     let left = distinctIds(rows)
@@ -75,7 +75,7 @@ export class Sending {
     )
   }
 
-  /** Gives those whose keys were taken and freed again while it looked. */
+  /** Returns the rows whose keys were taken and freed again in the meantime. */
   *#storeSome(
     session: SqlSession,
     rows: readonly SentRow[],
@@ -101,7 +101,7 @@ export class Sending {
     return rows.filter(({ id }) => !receipts.has(id))
   }
 
-  /** What stands in the place of rows that could not be written. */
+  /** Finds the jobs that exist in place of rows that could not be written. */
   *#findStored(session: SqlSession, refused: readonly SentRow[], receipts: Map<string, SendReceipt>): Steps<void> {
     const ids = refused.map(({ id }) => id)
     const there = yield* wait(session.all<{ id: string }>('SELECT id FROM {jobs} WHERE id IN (?)', [ids]))
@@ -114,7 +114,7 @@ export class Sending {
     }
   }
 
-  /** Of several with the same key the first one has it. A job that is there, or whose number is taken, needs no key. */
+  /** If several rows have the same key, the first gets it. A job that already exists, or whose number is taken, needs no key. */
   *#withFreeKeys(
     session: SqlSession,
     rows: readonly SentRow[],
@@ -146,7 +146,10 @@ export class Sending {
     return yield* this.#withLastingKeys(session, free, now)
   }
 
-  /** Keys that outlive their jobs are taken first; whoever was quicker is found when these rows are tried again. */
+  /**
+   * Keys that outlive their jobs are taken first. If another transaction was faster, its job is found when these rows are
+   * retried.
+   */
   *#withLastingKeys(session: SqlSession, rows: readonly SentRow[], now: number): Steps<Keyed> {
     const wanted = rows.filter((row) => isLasting(row.unique_until) && holdsOn(row.unique_until, now))
     if (wanted.length === 0) return { free: rows, lasting: [] }
@@ -171,11 +174,11 @@ export class Sending {
 
 interface Keyed {
   readonly free: readonly SentRow[]
-  /** The keys that were taken for some of them. */
+  /** The lasting keys that were taken for some of them. */
   readonly lasting: readonly LastingKey[]
 }
 
-/** Jobs that are there, by their ids and numbers, and those that are about to be. */
+/** Jobs that exist, by id and number, and those about to be stored. */
 class StoredJobs {
   readonly #ids: Set<string>
   readonly #byNumber: Map<number, string>
@@ -211,7 +214,7 @@ function receiptsOf(rows: readonly PlainRow[], written: ReadonlySet<string> | nu
   )
 }
 
-/** Of a job that was sent twice in one batch the first one was stored. */
+/** If a job was sent twice in one batch, the first one was stored. */
 function firstOnly(receipts: readonly SendReceipt[], rows: readonly PlainRow[]): readonly SendReceipt[] {
   const seen = new Set<string>()
   return receipts.map((receipt, index) => {

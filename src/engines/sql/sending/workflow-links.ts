@@ -9,11 +9,11 @@ import { childKey, endOf, type NewEdge, targetOf } from '../workflows/edges.ts'
 import type { Endings } from '../workflows/endings.ts'
 import type { Waiter } from '../workflows/loaded-waiters.ts'
 
-/** An envelope, and what became of it: it was stored, or another job has its unique key. */
+/** An envelope and what happened to it: it was stored, or another job has its unique key. */
 export interface Taken {
   readonly envelope: Envelope
   readonly receipt: SendReceipt
-  /** Whether it was stored as one that is part of a workflow. */
+  /** Whether it was stored as part of a workflow. */
   readonly isLinked: boolean
 }
 
@@ -24,16 +24,16 @@ export interface WorkflowLinksParts {
 
 type Tie = Omit<NewEdge, 'target_job'>
 
-/** What ties the jobs of one batch to each other and to those that are there. */
+/** The links of the jobs of one batch to each other and to existing jobs. */
 export class WorkflowLinks {
   readonly #hand: LoadedJobs
   readonly #batch: readonly Taken[]
-  /** The jobs that stand for those that were sent, by the ids of those. */
+  /** The jobs that stand for the ones that were sent, by the ids of the latter. */
   readonly #holders: ReadonlyMap<string, string>
   readonly #parts: WorkflowLinksParts
   readonly #stored: ReadonlyMap<string, Taken>
   readonly #ties: Tie[] = []
-  /** What vouches for a job that had succeeded before somebody waited for it, by both. */
+  /** The seal that the waiting job supplies for a job that succeeded before anything waited for it, by both ids. */
   readonly #late = new Map<string, string | null>()
 
   constructor(hand: LoadedJobs, batch: readonly Taken[], holders: ReadonlyMap<string, string>, parts: WorkflowLinksParts) {
@@ -45,8 +45,8 @@ export class WorkflowLinks {
   }
 
   /**
-   * First all places, then the edges between them, then what has ended already: the order in which they were sent is of no account.
-   * Gives the children that were not made, because what stands for them waits for their parents.
+   * First all places, then the edges between them, then what has already ended, so that the order of sending does not matter.
+   * Returns the children that were refused because the jobs that stand for them wait for their parents.
    */
   *tie(): Steps<ReadonlySet<Envelope>> {
     const { waiters } = this.#hand
@@ -61,7 +61,7 @@ export class WorkflowLinks {
     return circular
   }
 
-  /** False for a child that waits for its parent. */
+  /** False for a child that waits for its parent: a circular reference. */
   *#tieOne({ envelope: { links }, receipt: { id, stored } }: Taken): Steps<boolean> {
     if (links === null) return true
     if (links.parent !== null) {
@@ -93,7 +93,7 @@ export class WorkflowLinks {
     this.#ties.push({ waiter, ...targetOf(id), child_key: key === null ? null : childKey(key), child_name: key, policy })
   }
 
-  /** Whether a job cannot end before another one has. A job is waited for by itself. */
+  /** Whether a job cannot end before another one has. A job counts as waiting for itself. */
   *#waitsFor(from: string, to: string): Steps<boolean> {
     const reached = new Set([from])
     for (let last = [from]; last.length > 0 && !reached.has(to); ) {
@@ -123,7 +123,7 @@ export class WorkflowLinks {
     return row === undefined ? null : this.#parts.lanes.get(row.lane).job
   }
 
-  /** Some of what they wait for has ended already, or never was there. */
+  /** Some of the jobs they wait for have already ended, or never existed. */
   *#tellOf(targets: readonly string[]): Steps<void> {
     const { endings } = this.#parts
     const hand = this.#hand

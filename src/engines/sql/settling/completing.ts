@@ -14,9 +14,9 @@ import type { Settling } from './settling.ts'
 
 export interface CompletingOptions extends JoinedGround {
   readonly settling: Settling
-  /** Whether the same transaction may well go through when it is tried again. */
+  /** Whether the same transaction may succeed if it is retried. */
   readonly isTransient: (thrown: unknown) => boolean
-  /** The connection of a transaction of the queue's own, for a handler's function. */
+  /** The connection of one of the queue's own transactions, for a handler's function. */
   readonly workOn: (connection: unknown) => WorkConnection
 }
 
@@ -47,7 +47,7 @@ export class Completing {
       if (isUnreachable(thrown)) return this.#inDoubt(token, thrown)
       if (!(thrown instanceof NotDone) || refused === undefined) throw thrown
     }
-    // What it wrote is undone, and its end is written without it.
+    // What it wrote is rolled back, and its end is written without that.
     const { receipts } = await answerOf(settling.settle([refused], time))
     return receipts[0] as SettleReceipt
   }
@@ -73,7 +73,7 @@ export class Completing {
     throw new NotDone()
   }
 
-  /** What the function throws is thrown as it is, unless it is a deadlock: then all of it is done again. */
+  /** Errors of the function are rethrown as they are, except a deadlock: then everything is retried. */
   async #work(session: SqlSession, connection: unknown, work: Work): Promise<Settlement> {
     const open = this.#options.workOn(connection)
     await open.begin(savepoint)
@@ -90,7 +90,7 @@ export class Completing {
     return settlement
   }
 
-  /** A savepoint ends with its transaction, by whatever that was ended. */
+  /** A savepoint ends with its transaction, however that was ended. */
   async #refuseEnded(session: SqlSession): Promise<void> {
     try {
       await session.run(`RELEASE SAVEPOINT ${savepoint}`)
@@ -101,7 +101,7 @@ export class Completing {
     }
   }
 
-  /** The connection was lost, perhaps with nothing but the answer to the commit. A job that ended by this lease still has its claim. */
+  /** The connection was lost, and perhaps only the response to the commit. A job that ended by this lease still has its claim. */
   async #inDoubt({ id, claim }: Token, thrown: unknown): Promise<SettleReceipt> {
     const { database } = this.#options
     const question = 'SELECT state, token FROM {jobs} WHERE id = ?'
@@ -113,7 +113,7 @@ export class Completing {
   }
 }
 
-/** Not locked: the lease is renewed while the function runs. Its end is fenced. */
+/** Not locked, because the lease is renewed while the function runs. The settlement itself is fenced. */
 function* isHeld(session: SqlSession, token: Token): Steps<boolean> {
   const question = `SELECT id FROM {jobs} WHERE id = ? AND token IN (?) AND state = ${stateNumber.running}`
   return (yield* wait(session.all(question, [token.id, heldAs(token)]))).length === 1

@@ -39,14 +39,14 @@ export class SettlingOfLinked implements LinkedSettling {
     }
   }
 
-  /** The handler has left, and the children have the last word. */
+  /** The handler has finished, and the children decide. */
   *#leave(hand: LoadedJobs, row: JobRow, settlement: Departure): Steps<SettleReceipt> {
     if (settlement.kind === 'done' && settlement.unlinked === true) return 'unsealed'
     const { pending = 0, doom = null } = (yield* this.#waiterOf(hand, row.id)) ?? {}
     const isDone = settlement.kind === 'done'
     if (isDone && settlement.alone === true && pending > 0) return 'blocked'
     if (row.cancel === 1 && (pending > 0 || doom !== null || !isDone)) {
-      // It was asked to stop, and would not come back. Its children may have failed because they were asked as well.
+      // It was asked to stop, and would not come back. Its children may have failed because they were asked to stop too.
       hand.change(row.id, { ...cancelledAt(hand.now), attempts: row.attempts - (isDone ? 0 : 1) })
       return 'cancelled'
     }
@@ -72,7 +72,7 @@ export class SettlingOfLinked implements LinkedSettling {
     if (!settlement.keep) hand.remove(row.id)
   }
 
-  /** Its children may have ended by the same call, and it is told of that first. */
+  /** Its children may have ended in the same call, so it is notified of that first. */
   *#waiterOf(hand: LoadedJobs, id: string): Steps<Waiter | undefined> {
     if (!hand.waiters.has(id)) yield* hand.waiters.read(hand.linkedIds)
     const waiter = hand.waiters.get(id)

@@ -3,9 +3,9 @@ import type { JobRow } from '../rows/job-row.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlSession } from '../session.ts'
 
-/** How occurrences of schedules ended. It outlives their jobs, and is taken back when a job is put back. */
+/** How occurrences of schedules ended. An outcome outlives its job, and is cleared when the job is put back. */
 export class Outcomes {
-  /** After the states of jobs of schedules have changed. */
+  /** Call this after the states of jobs of schedules have changed. */
   *write(session: SqlSession, jobs: readonly JobRow[]): Steps<void> {
     const rows = jobs.map(({ id, state, started_at, finished_at }) =>
       state >= stateNumber.succeeded

@@ -23,7 +23,7 @@ export class Replaying {
     this.#parts = parts
   }
 
-  /** Whoever sends a job with the key of one that is being put back comes before it or after it: the transaction is tried again. */
+  /** If a job with the same key is sent at the same time, the transaction is retried, so that one of them comes first. */
   *retry(ids: readonly string[], time: QueueTime): Steps<readonly RetryAnswer[]> {
     const known = ids.filter(isJobId)
     if (known.length === 0) return ids.map(() => 'missing')
@@ -42,7 +42,7 @@ export class Replaying {
     })
   }
 
-  /** Of these jobs, those whose keys others have. What the rest no longer hold they take again. */
+  /** The jobs whose keys are held by others. The rest take back the keys they no longer hold. */
   *#barred(hand: LoadedJobs, ids: readonly string[]): Steps<ReadonlySet<string>> {
     const { uniqueKeys } = this.#parts
     const keyed = [...new Set(ids)].flatMap((id) => hand.get(id) ?? []).filter(isEndedWithKey)
@@ -63,7 +63,7 @@ export class Replaying {
   }
 }
 
-/** The token goes too: whoever held the job once holds it no more. */
+/** The token is cleared too: an earlier holder no longer holds the job. */
 function putBack(now: number): JobChange {
   return {
     state: stateNumber.ready,

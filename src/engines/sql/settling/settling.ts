@@ -17,10 +17,10 @@ import { UnconfirmedSettlements } from './unconfirmed-settlements.ts'
 
 type Again = Extract<Settlement, { readonly kind: 'again' }>
 
-/** With the lane that a job is to stand in which is done again. */
+/** With the lane for a job that is to run again. */
 export type PlacedSettlement = Exclude<Settlement, Again> | (Again & { readonly lane: Lane })
 
-/** The part of workflows that has a word in the end of a lease. */
+/** The part of workflows that takes part in ending a lease. */
 export interface LinkedSettling {
   settle(hand: LoadedJobs, row: JobRow, settlement: PlacedSettlement): Steps<SettleReceipt>
 }
@@ -37,11 +37,11 @@ export interface SettlingParts {
 
 export interface Settled {
   readonly receipts: readonly SettleReceipt[]
-  /** A job that waited for one of these has become ready. */
+  /** Whether a job that waited for one of these has become ready. */
   readonly released: boolean
 }
 
-/** Ends leases by their owner's word. */
+/** Ends leases as their owners report. */
 export class Settling {
   readonly #parts: SettlingParts
   readonly #doubts = new UnconfirmedSettlements()
@@ -77,7 +77,7 @@ export class Settling {
     return hand
   }
 
-  /** Whether a job is an occurrence of a schedule stays as it is, whatever else becomes of its lane. */
+  /** A job stays an occurrence of a schedule, or stays none, however else its lane changes. */
   *#placed(settlement: Settlement, token: Token, time: QueueTime): Steps<PlacedSettlement> {
     if (settlement.kind !== 'again') return settlement
     const { lanes } = this.#parts
@@ -101,7 +101,9 @@ export class Settling {
     return isAsked ? 'cancelled' : 'applied'
   }
 
-  /** Most jobs succeed, are kept, and nothing hangs on them: one statement for all. Gives the places of the rest. */
+  /**
+   * Most jobs succeed, are kept, and nothing depends on them: one statement for all of these. Returns the indexes of the rest.
+   */
   *#succeedPlainly(
     settlements: readonly Settlement[],
     tokens: readonly (Token | undefined)[],
@@ -114,7 +116,7 @@ export class Settling {
     const seen = new Set<string>()
     for (const index of read) {
       const { id, lane } = tokens[index] as Token
-      // Of several settlements of a lease the first one counts.
+      // If a lease is settled several times, the first settlement counts.
       const isFirst = !seen.has(id)
       if (isFirst && isPlain(settlements[index] as Settlement) && lanes.find(lane)?.recurring === 0) plain.set(id, index)
       seen.add(id)
@@ -143,12 +145,12 @@ export function cancelledAt(now: number): JobChange {
   return { ...unleased, state: stateNumber.cancelled, finished_at: now }
 }
 
-/** Of a job that would come back, but was asked to stop. It keeps the time for which it was due last. */
+/** For a job that would come back but was asked to stop. It keeps the time for which it was last due. */
 export function stoppedAt({ run_at }: JobRow, now: number): JobChange {
   return { ...cancelledAt(now), run_at }
 }
 
-/** What a settlement makes of a job that nobody waits for, and that waits for nobody. */
+/** What a settlement does to a job without links. */
 export function changeFor(row: JobRow, settlement: PlacedSettlement, now: number): JobChange {
   switch (settlement.kind) {
     case 'done':
@@ -182,7 +184,7 @@ export function changeFor(row: JobRow, settlement: PlacedSettlement, now: number
     case 'wait':
       return { ...unleased, state: stateAfter(row.run_at - now), attempts: row.attempts - 1 }
     case 'again':
-      // One that was asked to stop ends as what it was.
+      // A job that was asked to stop ends with its original contents.
       return row.cancel === 1 ? {} : againAs(settlement.envelope, settlement.lane, now)
   }
 }
@@ -193,7 +195,7 @@ function againAs({ group, identity, payload, signature, runAt }: Envelope, { lan
   return { ...unleased, ...place, ...afresh, identity, payload, signature }
 }
 
-/** Renews leases, or notes that their handlers are about to be called. */
+/** Renews leases, or records that their handlers are about to be called. */
 export function* touchLeases(
   session: SqlSession,
   tokens: readonly string[],

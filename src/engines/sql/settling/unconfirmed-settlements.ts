@@ -5,20 +5,20 @@ import { claimOf, type Token } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 
 /**
- * Settlements that failed, most often because the connection was lost: each may have been carried out or not. Whoever settles again
- * after that is told what came of the first time, and not that its lease is lost.
+ * Settlements that failed, usually because the connection was lost: each may or may not have been carried out. A worker that
+ * settles again gets the result of the first attempt, instead of hearing that its lease is lost.
  */
 export class UnconfirmedSettlements {
   readonly #tokens = new Set<string>()
 
-  /** What a settlement of a lease that is not held comes to. A job that ended by this lease still has its claim. */
+  /** The receipt for settling a lease that is not held. A job that ended by this lease still has its claim. */
   receiptFor(settlement: Settlement, { claim }: Token, row: JobRow | undefined): SettleReceipt {
     if (!this.#tokens.has(settlement.token)) return 'lost'
     if (row === undefined) return 'keep' in settlement && !settlement.keep ? 'applied' : 'lost'
     return claimOf(row.token) === claim && row.state !== stateNumber.running ? receiptOf(settlement, row.state) : 'lost'
   }
 
-  /** Remembers what is in doubt when the call fails, and forgets it when one got through. */
+  /** Remembers settlements in doubt if the call fails, and forgets them after one succeeds. */
   *around<Value>(settlements: readonly Settlement[], call: () => Steps<Value>): Steps<Value> {
     try {
       const answer = yield* call()
@@ -31,7 +31,7 @@ export class UnconfirmedSettlements {
   }
 }
 
-/** What the first settlement must have answered, by what became of the job. */
+/** What the first settlement must have returned, judging by the job's state. */
 function receiptOf({ kind }: Settlement, state: number): SettleReceipt {
   if (state === stateNumber.blocked) return kind === 'done' ? 'blocked' : 'applied'
   if (state === stateNumber.cancelled && kind !== 'cancelled') return 'cancelled'

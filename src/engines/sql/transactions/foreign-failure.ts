@@ -2,8 +2,8 @@ import { messageOf, TreadleError } from '../../../core/errors.ts'
 import { causeThat } from '../connections/causes.ts'
 
 /**
- * What a client of the caller threw, as the queue's own driver would have thrown it. Prisma keeps only the code: `withCode` writes it
- * as the driver does.
+ * Converts an error of the caller's client to what the queue's own driver would have thrown. Prisma keeps only the code:
+ * `withCode` makes an error like the driver's from it.
  */
 export function foreignFailure(
   thrown: unknown,
@@ -18,7 +18,7 @@ export function foreignFailure(
   return new TreadleError('DATABASE_FAILED', `The transaction refused a statement: ${message}`, { cause: thrown })
 }
 
-/** Where Prisma says which error of the database it was: with a driver adapter, and with an engine of its own. */
+/** Where Prisma reports the database's error code: with a driver adapter, and with its own engine. */
 interface PrismaError {
   readonly meta?: {
     readonly code?: unknown

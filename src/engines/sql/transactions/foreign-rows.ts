@@ -2,7 +2,7 @@ import { type ColumnType, tables } from '../rows/tables.ts'
 
 const numeric: ReadonlySet<ColumnType> = new Set<ColumnType>(['int', 'big', 'flag', 'serial'])
 
-/** Columns whose values are numbers, and what statements of the queue call a count. */
+/** Columns with numeric values, and the names that the queue's statements give to counts. */
 const numbers: ReadonlySet<string> = new Set([
   ...Object.values(tables).flatMap(({ columns }) => {
     const typed = Object.entries(columns as Readonly<Record<string, { readonly type: ColumnType }>>)
@@ -13,8 +13,8 @@ const numbers: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Rows as the queue knows them, out of those that a client of the caller gives: some give large numbers as texts or as BigInt, and
- * flags as true and false.
+ * Converts rows from the caller's client to the queue's format: some clients return large numbers as strings or as BigInt, and
+ * flags as booleans.
  */
 export function plainRows(rows: readonly unknown[]): Record<string, unknown>[] {
   return rows.map((row) => {

@@ -5,14 +5,14 @@ import type { ColumnName, TableName } from '../rows/tables.ts'
 import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../session.ts'
 
 /**
- * A transaction that somebody else has begun, used as a database: each call by itself, or each transaction, is a part of it that is
- * kept or undone as a whole. So no failure of the queue ends what is not its own. Where there are no savepoints, only the caller
- * can undo it, with all the rest.
+ * A caller's transaction, used as a database: each call, or each transaction, is a part of it that is kept or rolled back as a
+ * whole. So a failure of the queue does not end the caller's transaction. Without savepoints, only the caller can roll it back,
+ * with everything else.
  */
 export class JoinedDatabase implements SqlDatabase {
   readonly dialect: Dialect
   readonly #session: SqlSession
-  /** How many parts lie in each other: MySQL takes a savepoint for gone when another one has its name. */
+  /** How deeply parts are nested. MySQL drops a savepoint when another one gets the same name. */
   #depth = 0
 
   constructor(session: SqlSession) {
@@ -60,7 +60,7 @@ export class JoinedDatabase implements SqlDatabase {
     return this.transaction((session) => wait(session.update(table, keys, columns, rows)))
   }
 
-  /** Nothing is tried again: what a deadlock took from the caller, only the caller can do again. */
+  /** Nothing is retried: only the caller can redo what a deadlock has rolled back. */
   transaction<Value>(work: (session: SqlSession, connection: unknown) => Steps<Value>): Answer<Value> {
     return answerOf(this.#inSavepoint(work))
   }
@@ -78,8 +78,8 @@ export class JoinedDatabase implements SqlDatabase {
   }
 
   /**
-   * Where statements are kept one by one, PostgreSQL refuses the first of these and MySQL forgets it at once. False where the caller's
-   * client can set no savepoints.
+   * Outside of a transaction, PostgreSQL rejects the first of these statements and MySQL forgets it at once. False if the
+   * caller's client cannot set savepoints.
    */
   *#begin(savepoint: string): Steps<boolean> {
     try {
@@ -121,7 +121,7 @@ export class JoinedDatabase implements SqlDatabase {
       yield* wait(this.#session.run(`ROLLBACK TO SAVEPOINT ${savepoint}`))
       yield* wait(this.#session.run(`RELEASE SAVEPOINT ${savepoint}`))
     } catch {
-      // A deadlock or a lost connection has ended the whole of it; what counts is why.
+      // A deadlock or a lost connection has ended the whole transaction; the original error matters.
     }
   }
 }

@@ -12,7 +12,7 @@ import type { SqlDatabase, SqlSession } from '../session.ts'
 import type { Waker } from '../waking/waker.ts'
 import { JoinedDatabase } from './joined-database.ts'
 
-/** What the queue has beside the transaction. */
+/** What the queue provides besides the transaction. */
 export interface JoinedGround {
   readonly database: SqlDatabase
   readonly shared: SharedParts
@@ -20,7 +20,7 @@ export interface JoinedGround {
   readonly time: QueueTime
 }
 
-/** The queue inside of a transaction that somebody else ends. */
+/** The queue inside a transaction that the caller ends. */
 export class SqlJoinedQueue {
   readonly #session: SqlSession
   readonly #ground: JoinedGround
@@ -44,7 +44,7 @@ export class SqlJoinedQueue {
     return receipts
   }
 
-  /** Locked, so that it is seen as it is, and nobody changes it in between. */
+  /** Locks the row, so that its current contents are seen and stay unchanged. */
   *get(id: string): Steps<WaitingJob | null> {
     if (!isJobId(id)) return null
     const question = 'SELECT lane, number, identity, payload, signature, created_at FROM {jobs} WHERE id = ? FOR UPDATE'
@@ -68,7 +68,7 @@ export class SqlJoinedQueue {
     return answers
   }
 
-  /** Undone where it would be another end than was said. */
+  /** Rolled back if the job would end in a different way than requested. */
   *settle(settlement: Settlement): Steps<SettleReceipt> {
     try {
       return yield* wait(this.#database.transaction(() => this.#settle(settlement)))

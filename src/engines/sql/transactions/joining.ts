@@ -9,18 +9,18 @@ import { JoinedDatabase } from './joined-database.ts'
 import { type JoinedGround, SqlJoinedQueue } from './joined-queue.ts'
 
 export interface JoiningOptions extends JoinedGround {
-  /** By which the queue is told from others: see `markOf`. */
+  /** Identifies the queue: see `markOf`. */
   readonly mark: number
-  /** A session on a connection of the caller; null where that is one of another engine. */
+  /** A session on the caller's connection; null if that belongs to another engine. */
   readonly sessionOn: (found: JoinableTransaction) => SqlSession | null
 }
 
-/** The queue inside of transactions that callers have begun, on connections of their own to its database. */
+/** The queue inside transactions that callers have begun on their own connections to its database. */
 export class Joining {
   readonly #options: JoiningOptions
-  /** Connections that were found to lead to the queue's database. */
+  /** Connections that are known to lead to the queue's database. */
   readonly #known = new WeakSet<object>()
-  /** What was last begun on a connection: two parts of a transaction must not be mixed. */
+  /** The last work begun on each connection: two parts of a transaction must not be interleaved. */
   readonly #lasts = new WeakMap<object, Promise<unknown>>()
 
   constructor(options: JoiningOptions) {
@@ -46,7 +46,7 @@ export class Joining {
     }
   }
 
-  /** A queue that was made at another moment is another one, in another database. */
+  /** A queue that was created at another time is a different one, in another database. */
   *#refuseOther(session: SqlSession): Steps<void> {
     if ((yield* theirMark(session)) === this.#options.mark) return
     const message =
@@ -61,7 +61,10 @@ export class Joining {
   }
 }
 
-/** When the queue was made. Read before anybody joins: who has a connection of the pool must not have to wait for a second one. */
+/**
+ * When the queue was created. Read before any caller joins: a caller with a connection from the pool must not wait for a second
+ * one.
+ */
 export function* markOf(session: SqlSession): Steps<number> {
   const [made] = yield* wait(session.all<{ applied_at: unknown }>('SELECT applied_at FROM {migrations} WHERE version = 1'))
   return Number(made?.applied_at)

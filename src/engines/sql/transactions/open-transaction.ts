@@ -3,24 +3,24 @@ import { adapted, type JoinableTransaction } from '../../../definition/transacti
 import type { AsyncSqlTransaction } from '../../../definition/transactions/sql-transaction.ts'
 import { controlsTransaction, statementOf } from './transaction-control.ts'
 
-/** What a driver says of a statement. */
+/** What a driver returns for a statement. */
 export interface StatementAnswer {
   readonly rows: unknown[]
   readonly changes: number
 }
 
-/** A connection on which a handler's function works, as its driver has it. */
+/** The driver's connection on which a handler's function works. */
 export interface WorkConnection {
   readonly client: unknown
   readonly joinable: JoinableTransaction
-  /** Statements that end a transaction by themselves there, beside those that say so. */
+  /** Statements that implicitly end a transaction on this engine, besides those that do so explicitly. */
   readonly endings: RegExp | null
-  /** Sets a savepoint that ends with the transaction, and takes back what the queue has set on the connection for itself. */
+  /** Sets a savepoint that ends with the transaction, and undoes what the queue has set on the connection for itself. */
   begin(savepoint: string): Promise<void>
   query(sql: string, values: readonly unknown[]): Promise<StatementAnswer>
 }
 
-/** What a handler may do with the database, for as long as its transaction is open. */
+/** What a handler may do with the database while its transaction is open. */
 export class OpenTransaction implements AsyncSqlTransaction {
   readonly client: unknown
   readonly #connection: WorkConnection
@@ -50,7 +50,7 @@ export class OpenTransaction implements AsyncSqlTransaction {
     return (await this.#query(sql, values)).rows
   }
 
-  /** No more statements from here on. Those that nobody has waited for are part of it all the same, and may fail it. */
+  /** No more statements after this. Those that were not awaited are still part of the transaction, and may fail it. */
   async close(): Promise<void> {
     this.#isOpen = false
     await Promise.all(this.#underWay)

@@ -3,10 +3,10 @@ import type { QueueTime } from '../../servers/queue-time.ts'
 import { LoadedJobs, type LoadedJobsParts } from '../rows/loaded-jobs.ts'
 import type { SqlDatabase, SqlSession } from '../session.ts'
 
-/** What at most one transaction does at a time: claims below limits, and changes to what waits for what. */
+/** What only one transaction at a time does: claims under limits, changes to links, and writing rollups. */
 export type Mutex = 'claims' | 'links' | 'rollups'
 
-/** Transactions over jobs that are locked, changed and written together. */
+/** Transactions on jobs that are locked, changed and written together. */
 export class Transactions {
   readonly #database: SqlDatabase
   readonly #parts: LoadedJobsParts
@@ -17,7 +17,10 @@ export class Transactions {
     this.#parts = parts
   }
 
-  /** Locks these jobs, has them changed, and writes that. Jobs that are part of a workflow are only ever changed by one at a time. */
+  /**
+   * Locks these jobs, runs `work` to change them, and writes the changes. Only one transaction at a time changes jobs that are
+   * part of a workflow.
+   */
   *withJobs<Value>(ids: readonly string[], time: QueueTime, work: (hand: LoadedJobs) => Steps<Value>): Steps<Value> {
     try {
       return yield* wait(this.#attempt(ids, time, work, this.#expectsLinks || this.#database.dialect.isAlone === true))
@@ -27,12 +30,12 @@ export class Transactions {
     return yield* wait(this.#attempt(ids, time, work, true))
   }
 
-  /** As `withJobs`, for changes that ask for nothing else. */
+  /** Like `withJobs`, for changes that need no further queries. */
   changeJobs<Value>(ids: readonly string[], time: QueueTime, change: (hand: LoadedJobs) => Value): Steps<Value> {
     return this.withJobs(ids, time, (hand) => wait(change(hand)))
   }
 
-  /** As `withJobs`, for work that is on links from the start and finds out by itself which jobs it needs. */
+  /** Like `withJobs`, for work that needs the links mutex from the start and determines itself which jobs it needs. */
   alone<Value>(time: QueueTime, work: (hand: LoadedJobs) => Steps<Value>): Answer<Value> {
     return this.#attempt([], time, work, true)
   }
@@ -63,10 +66,10 @@ export class Transactions {
   }
 }
 
-/** Held until the transaction ends. */
+/** The mutex is held until the transaction ends. */
 export function* lockMutex(session: SqlSession, mutex: Mutex): Steps<void> {
   if (session.dialect.isAlone !== true) yield* wait(session.all('SELECT name FROM {mutexes} WHERE name = ? FOR UPDATE', [mutex]))
 }
 
-/** The mutex has to be taken before the rows, or two transactions would wait for each other. */
+/** The mutex must be taken before the rows, or two transactions would deadlock. */
 class LinksMet extends Error {}

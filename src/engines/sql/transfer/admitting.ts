@@ -11,7 +11,9 @@ export interface Admitted {
   readonly refusals: readonly Refusal[]
 }
 
-/** Which units there is a place for. A run of a schedule that this queue has stored by itself, and that was not begun, is left out. */
+/**
+ * Determines which units there is room for. A scheduled run that has not begun is left out if this queue has stored it itself.
+ */
 export function* admit(session: SqlSession, units: readonly MovedUnit[], uniqueKeys: UniqueKeys, now: number): Steps<Admitted> {
   const taken = yield* takenBy(
     session,
@@ -65,7 +67,7 @@ function* occurrencesOf(session: SqlSession, jobs: readonly MovedJob[]): Steps<M
   return new Map(rows.map(({ schedule, at, job_id }) => [`${at} ${schedule}`, job_id]))
 }
 
-/** What others have in this queue. */
+/** What is already taken in this queue. */
 class Taken {
   readonly #ids: Set<string>
   readonly #numbers: Map<number, string>
@@ -96,7 +98,7 @@ class Taken {
     return this.isRepeated(job) && !isUnbegun(job) ? `another job stands for this run of "${job.occurrence?.schedule}"` : null
   }
 
-  /** The queue has another job for the same run of a schedule. */
+  /** Whether the queue has another job for the same scheduled run. */
   isRepeated({ id, occurrence }: MovedJob): boolean {
     if (occurrence === null) return false
     const { at, schedule } = occurrence

@@ -4,27 +4,27 @@ import { isJobId } from '../rows/lease-token.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { SqlSession, SqlValue } from '../session.ts'
 
-/** A job that may be taken, as it was seen without a lock. */
+/** A job that may be taken, as seen without a lock. */
 export interface Candidate {
   readonly id: string
   readonly linked: number
-  /** Characters of what it carries, about. */
+  /** Approximate number of characters that it carries. */
   readonly size: number
 }
 
 export interface Candidates {
   readonly plain: readonly string[]
   readonly linked: readonly string[]
-  /** The last one that was looked at; null where nothing comes after. */
+  /** The last id that was considered; null if nothing follows. */
   readonly last: string | null
 }
 
-/** Many large jobs are not to be in memory together. */
+/** Limits how much of large jobs is in memory at once. */
 const mostCharacters = 4_000_000
 
 const firstId = '00000000-0000-0000-0000-000000000000'
 
-/** Jobs that nobody runs, in the order of their ids. Those that run are passed over: the next walk meets them again. */
+/** Jobs that are not running, in order of their ids. Running jobs are skipped: the next pass finds them again. */
 export function* candidates(session: SqlSession, request: PageRequest, after: string): Steps<Candidates> {
   const { queue, createdBefore, limit } = request
   const values: SqlValue[] = [after === '' ? firstId : after, createdBefore]
@@ -45,7 +45,7 @@ export function* candidates(session: SqlSession, request: PageRequest, after: st
   return { plain: ids(0), linked: ids(1), last: isLast ? null : (taken.at(-1)?.id ?? null) }
 }
 
-/** One, however large it is. */
+/** Always includes at least one, however large. */
 function upTo(rows: readonly Candidate[]): readonly Candidate[] {
   let characters = 0
   const end = rows.findIndex(({ size }, index) => {
@@ -56,8 +56,8 @@ function upTo(rows: readonly Candidate[]): readonly Candidate[] {
 }
 
 /**
- * The jobs that each of these is tied to, by their workflow or because one waits for another that has not ended, in sets of ids.
- * To be asked by whoever is alone with links.
+ * The jobs linked to each of these, by workflow or because one waits for another that has not ended, as sets of ids. Call this
+ * only while holding the links mutex.
  */
 export function* components(session: SqlSession, ids: readonly string[]): Steps<readonly (readonly string[])[]> {
   const sets: string[][] = []

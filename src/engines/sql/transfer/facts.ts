@@ -11,13 +11,13 @@ import { reservedUntil } from './removing.ts'
 type Kind = Fact['kind']
 type FactOf<Name extends Kind> = Extract<Fact, { readonly kind: Name }>
 
-/** A page of one kind, and where it ended; null where nothing of the kind comes after. */
+/** A page of facts of one kind, and where it ended; null if nothing of that kind follows. */
 interface KindPage {
   readonly facts: readonly Fact[]
   readonly last: string | null
 }
 
-/** What the queue keeps beside jobs. The cursor is the kind, and the key of the last one. */
+/** What the queue keeps besides jobs. The cursor is the kind and the key of the last fact. */
 export function* factsOf(session: SqlSession, { after, limit }: FactRequest, time: QueueTime): Steps<FactPage> {
   const [kind, key] = after === null ? [factKinds[0], ''] : partsOf(after)
   const { facts, last } = yield* readers[kind](session, key, limit, time.now())
@@ -106,7 +106,7 @@ export function* learn({ database, uniqueKeys, time }: LearningParts, facts: rea
   )
 }
 
-/** Of one that is known, only its end is news, and not where its job is here. */
+/** For an occurrence that is already known, only its end is new, and only if its job is not in this queue. */
 function* learnOccurrences(session: SqlSession, occurrences: readonly MovedOccurrence[]): Steps<void> {
   if (occurrences.length === 0) return
   const rows = occurrences.map(occurrenceRow)
@@ -125,7 +125,7 @@ function* learnOccurrences(session: SqlSession, occurrences: readonly MovedOccur
   yield* wait(session.update('occurrences', ['job_id'], ['outcome', 'started_at', 'finished_at'], changes))
 }
 
-/** A key that somebody holds here stays his; one that is kept for longer goes before one that is not. */
+/** A key that is held here stays with its holder. Of two kept keys, the one kept for longer wins. */
 function* learnOnce(session: SqlSession, keys: readonly FactOf<'once'>[]): Steps<void> {
   if (keys.length === 0) return
   const rows = keys.map(({ key, until, result, seal }) => {

@@ -21,16 +21,16 @@ interface ScheduleRow {
 
 const columns = ['name', 'expression', 'timezone', 'version', 'definition', 'signature', 'since', 'paused_at'] as const
 
-/** So many of the last occurrences travel with a schedule. */
+/** How many of the last occurrences are moved with a schedule. */
 const lastOccurrences = 20
 
 export interface SchedulePage {
   readonly schedules: readonly MovedSchedule[]
-  /** The last name of the page; null where nothing comes after. */
+  /** The last name on the page; null if nothing follows. */
   readonly last: string | null
 }
 
-/** Without those that were moved away. */
+/** Schedules that were moved away are left out. */
 export function* readSchedules(session: SqlSession, after: string, queue: string | null, limit: number): Steps<SchedulePage> {
   const values: SqlValue[] = [after]
   const isOfQueue = `AND EXISTS (SELECT 1 FROM {jobs} AS jobs JOIN {lanes} AS lanes ON lanes.lane = jobs.lane
@@ -63,7 +63,7 @@ function* movedAway(session: SqlSession, rows: readonly ScheduleRow[]): Steps<Re
   return new Set(marks.map(({ name }) => byMark.get(name) as string))
 }
 
-/** No more occurrences are stored here. Those that wait for their time stay, and leave with the jobs. */
+/** From here on no more occurrences are stored here. Those that wait for their time stay, and leave with the jobs. */
 export function* leaveSchedules(
   session: SqlSession,
   schedules: readonly MovedSchedule[],
@@ -81,7 +81,7 @@ export function* leaveSchedules(
   for (const name of names) yield* mark(session, markOf(name), target, now)
 }
 
-/** What this queue knows of a schedule goes before what comes, unless the schedule was moved away from here and comes back. */
+/** What this queue knows about a schedule takes precedence, unless the schedule was moved away from here and comes back. */
 export function* placeSchedules(
   session: SqlSession,
   schedules: readonly MovedSchedule[],

@@ -9,10 +9,10 @@ const identityName = 'identity'
 const outbox = 'out:'
 const inbox = 'in:'
 
-/** Characters of a row: a statement is not to be longer than a server takes. */
+/** Maximum number of characters per row: a statement must not be longer than a server accepts. */
 const rowLength = 500_000
 
-/** Of a queue that was never part of a transfer, it is made up now. */
+/** Creates the identity if the queue was never part of a transfer. */
 export function* identityOf(session: SqlSession, now: number): Steps<string> {
   const made = { name: identityName, part: 0, target: null, at: now, body: randomToken() }
   const question = 'SELECT body FROM {transfers} WHERE name = ? AND part = 0'
@@ -35,7 +35,7 @@ export function* parcelLabels(session: SqlSession): Steps<readonly ParcelLabel[]
   return rows.map(({ name, target }) => ({ id: name.slice(outbox.length), target }))
 }
 
-/** Locked until the transaction ends. */
+/** The parcel's rows are locked until the transaction ends. */
 export function* storedParcel(session: SqlSession, id: string): Steps<Parcel | null> {
   const rows = yield* wait(
     session.all<{ target: string; body: string }>(
@@ -53,7 +53,10 @@ export function* forgetParcel(session: SqlSession, id: string): Steps<void> {
   yield* wait(session.run('DELETE FROM {transfers} WHERE name = ?', [outbox + id]))
 }
 
-/** Null where the parcel is new here: then its receipt is to be written in the same transaction. Whoever unpacks the same one waits. */
+/**
+ * Null if the parcel is new here: then its receipt must be written in the same transaction. Other transactions that unpack the
+ * same parcel wait.
+ */
 export function* receiptOf(session: SqlSession, id: string, now: number): Steps<readonly Refusal[] | null> {
   const name = inbox + id
   const empty = { name, part: 0, target: null, at: now, body: '[]' }
@@ -72,7 +75,7 @@ export function* sweepReceipts(session: SqlSession, now: number): Steps<void> {
   yield* wait(session.run(`DELETE FROM {transfers} WHERE name LIKE '${inbox}%' AND at < ?`, [now - receiptsKeptMs]))
 }
 
-/** Says something of this queue once. False where it was said before. */
+/** Marks something about this queue once. False if it was already marked. */
 export function* mark(session: SqlSession, name: string, target: string, now: number): Steps<boolean> {
   const row = { name, part: 0, target, at: now, body: '' }
   return (yield* wait(session.insertNew('transfers', columns, [row], 'name'))).has(name)
@@ -86,7 +89,7 @@ export function* unmark(session: SqlSession, names: readonly string[]): Steps<Re
   return new Set(found)
 }
 
-/** No character is divided: half of one cannot be stored. */
+/** Splits no surrogate pair: half of one cannot be stored. */
 function inRows(text: string): readonly string[] {
   const rows: string[] = []
   for (let from = 0; from < text.length; ) {

@@ -26,10 +26,10 @@ export interface PlacingParts {
   readonly time: QueueTime
 }
 
-/** The lanes of jobs, by their ids. */
+/** The lanes of jobs, by job id. */
 export type LanesOfJobs = ReadonlyMap<string, Lane>
 
-/** New ones are made on the way, in transactions of their own. */
+/** Missing lanes are created in transactions of their own. */
 export function* lanesOf({ lanes }: PlacingParts, units: readonly MovedUnit[]): Steps<LanesOfJobs> {
   const found = new Map<string, Lane>()
   for (const isRecurring of [false, true]) {
@@ -58,7 +58,7 @@ const jobColumns = [
 
 type PlacedRow = SqlRow & { readonly id: string; readonly lane: number; readonly grp: string; readonly state: number }
 
-/** Stores units with all that hangs on their jobs. Whether there is a place for them was looked at before. */
+/** Stores units with everything that belongs to their jobs. The caller has checked that there is room for them. */
 export function* placeUnits(
   session: SqlSession,
   units: readonly MovedUnit[],
@@ -143,7 +143,7 @@ function* placeKeys(
   yield* wait(session.insertNew('once', ['once_key', 'job_id', 'claimed_at', 'seal'], held, 'once_key'))
 }
 
-/** One that is there is its own: it was copied before. */
+/** An occurrence that already exists is the job's own: it was copied before. */
 function* placeOccurrences(session: SqlSession, jobs: readonly MovedJob[]): Steps<void> {
   const rows = jobs.flatMap(({ occurrence }) => (occurrence === null ? [] : [occurrenceRow(occurrence)]))
   if (rows.length === 0) return
@@ -235,7 +235,7 @@ function* addGone(session: SqlSession, gone: readonly GoneJobs[]): Steps<void> {
   yield* wait(session.upsert('gone', ['root', 'state', 'jobs'], rows, ['root', 'state'], ['jobs']))
 }
 
-/** Whether a job has begun, or has ended: then it is more than a place in a schedule. */
+/** Whether a job has neither begun nor ended. Otherwise it is more than a place in a schedule. */
 export function isUnbegun({ state, startedAt }: MovedJob): boolean {
   return startedAt === null && !isFinal(state)
 }

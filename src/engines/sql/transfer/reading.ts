@@ -12,7 +12,7 @@ import type { SqlSession } from '../session.ts'
 import { type Edge, edgeColumns, linkOf } from '../workflows/edges.ts'
 import type { Waiter } from '../workflows/loaded-waiters.ts'
 
-/** All columns of a job that travel. */
+/** All columns of a job that are moved. */
 export type JobColumns = Omit<RecordRow, 'parent' | 'root'> & {
   readonly unique_until: number | null
   readonly linked: number
@@ -22,7 +22,7 @@ export const jobColumns = [...recordColumns, 'unique_until', 'linked'].map((colu
 
 const waiterColumns = 'id, root, parent, longest_wait_ms, pending, gives_up_at, doom, ending, stands_in'
 
-/** What is known of jobs beside their rows, by their ids. */
+/** What is stored about jobs besides their rows, by job id. */
 interface Beside {
   readonly lanes: ReadonlyMap<number, Lane>
   readonly places: ReadonlyMap<string, Waiter>
@@ -30,11 +30,11 @@ interface Beside {
   readonly occurrences: ReadonlyMap<string, MovedOccurrence>
   readonly onceKeys: ReadonlyMap<string, readonly string[]>
   readonly logs: ReadonlyMap<string, readonly PlacedLogChunk[]>
-  /** The jobs that hold their keys for a time or for ever. */
+  /** The jobs that hold their keys for a time or forever. */
   readonly lasting: ReadonlySet<string>
 }
 
-/** Jobs that were locked, with all that is known of them, in the sets that they came in. */
+/** Locked jobs with everything stored about them, in the same sets. */
 export function* readUnits(
   session: SqlSession,
   lanes: Lanes,
@@ -108,7 +108,6 @@ export function movedOccurrence(row: OccurrenceColumns): MovedOccurrence {
   }
 }
 
-/** `where` has one value. */
 export function* occurrencesWhere(
   session: SqlSession,
   where: string,
@@ -230,7 +229,7 @@ function movedEdge(edge: Edge): MovedEdge {
   return { id, job, key, policy: onFailure, waiting, end }
 }
 
-/** Whether all that travels can be read: whoever writes to the table may have put something else there. */
+/** Whether everything that is moved can be read: something else may have been written to the table. */
 export function isReadable(row: JobColumns): boolean {
   const texts = [row.identity, row.payload]
   const numbers = [row.created_at, row.run_at, row.attempts, row.rescues]

@@ -15,8 +15,9 @@ export interface RemovingParts {
 }
 
 /**
- * Takes jobs out of the queue that are in a parcel by now. Nobody is told: those that wait for them are in the same parcel. Their
- * unique keys stay held until the parcel has arrived, and those that outlive their jobs for as long as they would.
+ * Removes jobs that are now in a parcel from the queue. No notifications are needed: the jobs that wait for them are in the same
+ * parcel. Keys held by a job's state stay held until the parcel has arrived; keys that outlive their jobs stay for as long as
+ * they would.
  */
 export function* takeOut(
   session: SqlSession,
@@ -59,7 +60,7 @@ function* forgetLinks(session: SqlSession, rows: readonly JobColumns[], units: r
   if (keys.length > 0) yield* wait(session.run('DELETE FROM {once} WHERE once_key IN (?) AND done_until IS NULL', [keys]))
 }
 
-/** Of keys that are held for jobs in a parcel. No key that outlives its job is held until then. */
+/** The `until` value of keys that are held for jobs in a parcel. No lasting key is held until then. */
 export const reservedUntil = 8e15
 
 function* reserveKeys(session: SqlSession, jobs: readonly MovedJob[]): Steps<void> {
@@ -67,7 +68,7 @@ function* reserveKeys(session: SqlSession, jobs: readonly MovedJob[]): Steps<voi
   if (rows.length > 0) yield* wait(session.insertNew('unique_keys', ['held_key', 'job_id', 'until'], rows, 'held_key'))
 }
 
-/** The parcel has arrived, or its jobs come back: their keys are theirs again, or free. */
+/** The parcel has arrived, or its jobs come back: their keys are free, or held by the jobs again. */
 export function* freeReserved(session: SqlSession, jobs: readonly MovedJob[]): Steps<void> {
   for (const { held_key, job_id } of keysHeldByState(jobs)) {
     const reserved = 'DELETE FROM {unique_keys} WHERE held_key = ? AND job_id = ? AND until = ?'
@@ -82,14 +83,14 @@ function keysHeldByState(jobs: readonly MovedJob[]): readonly { readonly held_ke
   })
 }
 
-/** The digest of the key that the state of the job holds. */
+/** The digest of the key that the job's state holds. */
 export function heldDigest({ state, uniqueKey, uniqueUntil, startedAt }: MovedJob): string | null {
   if (uniqueKey === null) return null
   const unique_until = writeUntil(uniqueUntil)
   return heldKeyOf({ state: stateNumber[state], unique_key: uniqueKey, unique_until, started_at: startedAt })
 }
 
-/** The digest of the key that the job holds for a time or for ever. */
+/** The digest of the key that the job holds for a time or forever. */
 export function lastingDigest({ uniqueKey, uniqueUntil, holdsLastingKey }: MovedJob): string | null {
   const isHeld = uniqueKey !== null && holdsLastingKey && isLasting(writeUntil(uniqueUntil))
   return isHeld ? digestOfKey(uniqueKey) : null

@@ -36,16 +36,16 @@ import { freeReserved, takeOut } from './removing.ts'
 
 export interface TransferParts extends PlacingParts {
   readonly database: SqlDatabase
-  /** After something may have become ready. */
+  /** Call this after something may have become ready. */
   readonly wake: () => void
 }
 
-/** What is taken, and the rows of its jobs. */
+/** What is taken, with the rows of its jobs. */
 interface Taken extends Page {
   readonly rows: readonly JobColumns[]
 }
 
-/** Handing jobs over to another queue, and taking them over from one. */
+/** Hands jobs over to another queue, and takes them over from one. */
 export function sqlTransfer(parts: TransferParts): Stepped<Transfer> {
   const { database, time, wake } = parts
   const revision = new ScheduleRevision()
@@ -83,7 +83,7 @@ export function sqlTransfer(parts: TransferParts): Stepped<Transfer> {
   }
 }
 
-/** Schedules come first: their cursor is their name behind an `s`, that of jobs their id behind a `j`. */
+/** Schedules come first. Their cursor is `s` followed by the name; the cursor of jobs is `j` followed by the id. */
 function isOfSchedules({ after }: PageRequest): boolean {
   return after === null || after.startsWith('s')
 }
@@ -113,7 +113,7 @@ function* schedulePage(session: SqlSession, request: PageRequest, paused: readon
   return { ...nothing, paused, schedules, after: last === null ? 'j' : `s${last}`, unreadable: [] }
 }
 
-/** Asked for once, with the first page. */
+/** Only included in the first page. */
 function* pausedQueues(session: SqlSession, { after, queue }: PageRequest): Steps<readonly string[]> {
   if (after !== null) return []
   const rows = yield* wait(session.all<{ queue: string }>('SELECT queue FROM {paused} ORDER BY queue'))
@@ -142,7 +142,7 @@ function* packed(session: SqlSession, page: Page, { target }: PackRequest, id: s
   return { parcel, after, unreadable }
 }
 
-/** Jobs that nobody runs, with their workflows. `isLocked` says that they are about to be taken. */
+/** Jobs that are not running, with their workflows. `isLocked` means that they are about to be taken. */
 function* jobPage(
   session: SqlSession,
   { lanes }: TransferParts,
@@ -170,7 +170,7 @@ function* jobPage(
   return { ...nothing, units, after, unreadable, rows: sets.flat() }
 }
 
-/** Those that somebody else is at are left to him. */
+/** Jobs locked by another transaction are skipped. */
 function* plainRows(session: SqlSession, ids: readonly string[], isLocked: boolean): Steps<readonly JobColumns[]> {
   if (ids.length === 0) return []
   const locking = isLocked ? 'FOR UPDATE SKIP LOCKED' : ''

@@ -2,7 +2,7 @@ import { systemClock, type Timer } from '../../../core/time/clock.ts'
 
 const distancesMs = [5, 20, 80, 320]
 
-/** Wakes a few times, for an event that comes soon and that nobody tells of. A later one begins it anew. */
+/** Wakes a few times, for an event that comes soon but is not announced. Beginning again restarts it. */
 export class LateWakes {
   readonly #wake: () => void
   #timers: readonly Timer[] = []

@@ -4,7 +4,10 @@ import type { Watch } from '../../../queue/contract/contract.ts'
 import type { SqlSession } from '../session.ts'
 import { LateWakes } from './late-wakes.ts'
 
-/** What other programs are told. Whoever stores something may say it in the same statement: it is heard when that is committed. */
+/**
+ * A notification to other programs. A transaction that stores something may send it in the same statement: it is delivered on
+ * commit.
+ */
 export class Word {
   readonly channel: string
   readonly text: string
@@ -18,16 +21,19 @@ export class Word {
 
 /** Tells workers that there may be work for them. */
 export interface Waker extends AsyncDisposable {
-  /** Before something is stored; null where other programs cannot be told, or are better told by `wake`. */
+  /** Call this before storing something. Null if other programs cannot be notified, or are better notified by `wake`. */
   word(): Word | null
-  /** After something may have become ready. It costs the caller nothing, and nobody waits for it. A word that is said is not said again. */
+  /**
+   * Call this after something may have become ready. It costs the caller nothing and does not wait. A notification that was
+   * already sent is not sent again.
+   */
   wake(word?: Word | null): void
-  /** In a transaction that somebody else ends: after its commit something may have become ready. */
+  /** For a transaction that the caller ends: something may become ready when it commits. */
   wakeAtCommit(session: SqlSession): Answer<void>
   watch(wake: () => void): Watch
 }
 
-/** Wakes the workers of this program. Those of others find work when they look. */
+/** Wakes the workers of this program. Those of other programs find work when they poll. */
 export class LocalWaker implements Waker {
   readonly #watchers = new Watchers()
   readonly #lateWakes = new LateWakes(() => this.wake())
@@ -40,7 +46,7 @@ export class LocalWaker implements Waker {
     this.#watchers.notify()
   }
 
-  /** Nobody tells when that is, so those who wait look a few times, at longer and longer distances. */
+  /** There is no signal for the commit, so waiting workers look a few times, at increasing intervals. */
   wakeAtCommit(): void {
     this.#lateWakes.begin()
   }

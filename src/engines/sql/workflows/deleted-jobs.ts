@@ -10,8 +10,7 @@ interface GoneCount {
 }
 
 /**
- * Forgets the places that jobs have in workflows, because they are deleted. How they ended is remembered as long as others of
- * their workflow are there.
+ * Deletes the places of deleted jobs in workflows. How those jobs ended is remembered while other jobs of their workflow exist.
  */
 export function* forgetPlaces(session: SqlSession, removed: readonly Pick<JobRow, 'id' | 'state'>[]): Steps<void> {
   if (removed.length === 0) return

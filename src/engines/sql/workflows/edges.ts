@@ -8,7 +8,7 @@ import { type JobRow, lastErrorOf, unresulted } from '../rows/job-row.ts'
 import { isJobId } from '../rows/lease-token.ts'
 import { type ColumnName, stateNumber } from '../rows/tables.ts'
 
-/** As `stateNumber`, and a number for a job that is not there. */
+/** Like `stateNumber`, plus a number for a job that does not exist. */
 const outcomes: readonly (JobState | 'missing')[] = [...jobStates, 'missing']
 
 /** One job waits for another, its target. */
@@ -16,10 +16,10 @@ export interface Edge {
   readonly edge: number
   readonly waiter: string
   readonly target: string
-  /** What was waited for, where that is no id. */
+  /** What the job waits for, if that is not an id. */
   readonly target_name: string | null
   readonly target_job: string | null
-  /** Of a child: a digest of what its parent calls it. */
+  /** For a child: a digest of its parent's name for it. */
   readonly child_key: string | null
   readonly child_name: string | null
   readonly policy: FailurePolicy
@@ -52,7 +52,7 @@ export const edgeColumns = [
   'error',
 ] as const satisfies readonly (ColumnName<'edges'> & keyof Edge)[]
 
-/** What an edge leads to. A text that is no id stands under an id that no job has. */
+/** The target of an edge. A text that is not an id is stored under an id that no job has. */
 export function targetOf(id: string): Pick<Edge, 'target' | 'target_name'> {
   if (isJobId(id)) return { target: id, target_name: null }
   const hex = createHash('sha256').update(id).digest('hex')
@@ -64,7 +64,7 @@ export function childKey(key: string): string {
   return digest(key)
 }
 
-/** How a job ended, as those that waited for it know it. One that was deleted before its end never was there. */
+/** How a job ended, as seen by the jobs that waited for it. A job that was deleted before its end never existed. */
 export function endOf(row: JobRow | undefined, left: Pick<End, 'result' | 'seal'>): End {
   if (row === undefined || row.state < stateNumber.succeeded) return gone
   const end = { state: jobStates[row.state] as FinalState, ...left }
@@ -77,7 +77,7 @@ export function outcomeNumber({ state }: End): number {
   return outcomes.indexOf(state)
 }
 
-/** `state` is that of the target now, if it is there. */
+/** `state` is the current state of the target, if it exists. */
 export function linkOf(edge: Edge, state: number | null): JobLink {
   return {
     kind: edge.child_key === null ? 'dependency' : 'child',

@@ -10,13 +10,13 @@ import type { Doom, Waiter } from './loaded-waiters.ts'
 import { relink } from './relinking.ts'
 import { endFor, unblock } from './waiting-jobs.ts'
 
-/** The word that one job which waits gets of the end of another. */
+/** Notifies a waiting job of the end of another job. */
 export interface Word {
   readonly edge: Edge
   readonly end: End
 }
 
-/** The end of a job, as far as those are concerned who wait for it: they go on, or end as well. */
+/** What the end of a job means for the jobs that wait for it: they continue, or end as well. */
 export class Endings implements Waiting {
   readonly #onceMarks: OnceMarks
 
@@ -24,7 +24,7 @@ export class Endings implements Waiting {
     this.#onceMarks = onceMarks
   }
 
-  /** All that have ended are told of before anything that follows from it is. */
+  /** Notifies of all jobs that have ended before handling the consequences. */
   *tell(hand: LoadedJobs): Steps<void> {
     const ended = hand.takeUntold()
     yield* this.readWaiters(hand, yield* hand.edges.read(ended.map(({ id }) => id)))
@@ -39,13 +39,13 @@ export class Endings implements Waiting {
     return relink(hand, ids)
   }
 
-  /** Takes jobs that wait in hand. */
+  /** Locks and reads waiting jobs. */
   *readWaiters(hand: LoadedJobs, ids: readonly string[]): Steps<void> {
     yield* hand.lock(ids)
     yield* hand.waiters.read(ids)
   }
 
-  /** Lets jobs that were read hear of ends, one after the other. */
+  /** Notifies jobs that were read of ends, one after the other. */
   *hear(hand: LoadedJobs, words: readonly Word[]): Steps<void> {
     yield* this.#readLeft(hand, mayBeFree(hand, words))
     const done: Waiter[] = []
@@ -53,7 +53,7 @@ export class Endings implements Waiting {
     yield* this.#leave(hand, done)
   }
 
-  /** Blocked jobs have nothing left to wait for. */
+  /** For blocked jobs that have nothing left to wait for. */
   *allEnded(hand: LoadedJobs, ids: readonly string[]): Steps<void> {
     const waiters = ids.map((id) => hand.waiters.get(id) as Waiter)
     yield* this.#readLeft(hand, waiters)
@@ -62,7 +62,7 @@ export class Endings implements Waiting {
     yield* this.#leave(hand, done)
   }
 
-  /** What decides on those that go on: in whose place they run, and what their handlers have left behind. */
+  /** Reads what decides how jobs continue: which jobs they stand in for, and what their handlers have left. */
   *#readLeft(hand: LoadedJobs, waiters: readonly Waiter[]): Steps<void> {
     yield* hand.edges.readRescues(waiters.filter(({ stands_in }) => stands_in === 1).map(({ id }) => id))
     yield* hand.readLeft(waiters.filter(({ ending }) => ending !== null).map(({ id }) => id))
@@ -109,7 +109,7 @@ export class Endings implements Waiting {
     done.push(waiter)
   }
 
-  /** What the handlers of jobs that are done have left to be done. */
+  /** Does what the handlers of finished jobs have left to do. */
   *#leave(hand: LoadedJobs, done: readonly Waiter[]): Steps<void> {
     for (const { id, ending } of done) {
       const { once } = readEnding(ending)
@@ -118,7 +118,7 @@ export class Endings implements Waiting {
   }
 }
 
-/** Those that may have nothing left to wait for when they have heard all this. */
+/** The jobs that may have nothing left to wait for after these notifications. */
 function mayBeFree(hand: LoadedJobs, words: readonly Word[]): readonly Waiter[] {
   const counts = new Map<string, number>()
   for (const { edge } of words) {

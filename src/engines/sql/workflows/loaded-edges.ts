@@ -7,8 +7,8 @@ import { type Edge, edgeColumns, linkOf, type NewEdge, newEdgeColumns, outcomeNu
 const select = `SELECT ${edgeColumns.join(', ')} FROM {edges}`
 
 /**
- * Jobs that wait for these, and jobs that wait for those, so many steps far. The edges are read by another statement: asked for
- * both at once, an engine may look at all edges that there are.
+ * Jobs that wait for these, directly or through others, up to a number of steps. The edges are read by a separate statement: in a
+ * single one, an engine may scan all edges.
  */
 const onward = `WITH RECURSIVE reached (id, step) AS (
     SELECT waiter, 1 FROM {edges} WHERE target IN (?) AND outcome IS NULL
@@ -19,7 +19,7 @@ const onward = `WITH RECURSIVE reached (id, step) AS (
 
 const mostSteps = 64
 
-/** Who waits for whom, as far as one transaction looks at it and changes it: read once, and written together at its end. */
+/** The edges that one transaction reads and changes: read once, and written together at its end. */
 export class LoadedEdges {
   readonly #session: SqlSession
   readonly #known = new Map<number, Edge>()
@@ -35,8 +35,8 @@ export class LoadedEdges {
   }
 
   /**
-   * Reads who waits for these jobs and was not told of their end. Ends go on from job to job, so each look goes farther than the
-   * one before. Gives all that wait for somebody at the edges which it read.
+   * Reads the edges to these jobs that have no outcome yet. Ends propagate from job to job, so each read looks more steps ahead
+   * than the one before. Returns all waiting jobs of the edges that it read.
    */
   *read(targets: readonly string[]): Steps<readonly string[]> {
     const missing = targets.filter((id) => !this.#byTarget.has(id))
@@ -49,31 +49,31 @@ export class LoadedEdges {
     return rows.filter(({ waiting }) => waiting === 1).map(({ waiter }) => waiter)
   }
 
-  /** Of a target that was read, in the order of their making. */
+  /** The edges to a target that was read, in order of creation. */
   on(target: string): readonly Edge[] {
     return (this.#byTarget.get(target) ?? []).map((edge) => this.#get(edge))
   }
 
-  /** All that these jobs wait for or have waited for, in the order of their making. */
+  /** Everything that these jobs wait for or have waited for, in order of creation. */
   *of(waiters: readonly string[]): Steps<readonly Edge[]> {
     if (waiters.length === 0) return []
     return this.#take(yield* wait(this.#session.all<Edge>(`${select} WHERE waiter IN (?) ORDER BY edge`, [waiters])))
   }
 
-  /** What these jobs wait for still, in the order of their making. */
+  /** What these jobs still wait for, in order of creation. */
   *awaitedBy(waiters: readonly string[]): Steps<readonly Edge[]> {
     if (waiters.length === 0) return []
     const rows = yield* wait(this.#session.all<Edge>(`${select} WHERE waiter IN (?) AND waiting = 1 ORDER BY edge`, [waiters]))
     return this.#take(rows).filter((edge) => this.isAwaited(edge))
   }
 
-  /** What parents have under these keys. */
+  /** The children of these parents under these keys. */
   *children(waiters: readonly string[], keys: readonly string[]): Steps<readonly Edge[]> {
     if (waiters.length === 0) return []
     return yield* wait(this.#session.all<Edge>(`${select} WHERE waiter IN (?) AND child_key IN (?)`, [waiters, keys]))
   }
 
-  /** In whose place these jobs run. */
+  /** Reads which jobs these jobs stand in for. */
   *readRescues(waiters: readonly string[]): Steps<void> {
     const missing = waiters.filter((id) => !this.#rescues.has(id))
     if (missing.length === 0) return
@@ -82,7 +82,7 @@ export class LoadedEdges {
     for (const { edge, waiter } of this.#take(rows)) this.#rescues.get(waiter)?.push(edge)
   }
 
-  /** There are jobs that it stands in for, and all of them succeeded. To be asked after `readRescues`. */
+  /** Whether there are jobs that it stands in for, and all of them succeeded. Call `readRescues` first. */
   hasNothingToRescue(waiter: string): boolean {
     const rescues = (this.#rescues.get(waiter) ?? []).map((edge) => linkOf(this.#get(edge), null))
     return rescues.length > 0 && rescues.every(({ state, result }) => isSuccess({ state: state as End['state'], result }))
@@ -92,12 +92,12 @@ export class LoadedEdges {
     return waiting === 1 && !this.#detached.has(waiter)
   }
 
-  /** The same of an edge that may have been changed since it was read. */
+  /** The same for an edge that may have changed since it was read. */
   isStillAwaited({ edge }: Edge): boolean {
     return this.isAwaited(this.#get(edge))
   }
 
-  /** At once, so that whatever reads edges from here on finds them. */
+  /** Written at once, so that later reads of edges find them. */
   *add(edges: readonly NewEdge[]): Steps<void> {
     yield* wait(
       this.#session.insert(
@@ -122,7 +122,7 @@ export class LoadedEdges {
     this.#dropped.push(edge)
   }
 
-  /** What is left of them is not waited for any more. */
+  /** The job no longer waits for its remaining edges. */
   detach(waiter: string): void {
     this.#detached.add(waiter)
   }
@@ -147,7 +147,7 @@ export class LoadedEdges {
     return rows.map(({ id }) => id)
   }
 
-  /** What was read before may have been changed since. */
+  /** Edges that were read before may have been changed since, so those are kept. */
   #take(rows: readonly Edge[]): readonly Edge[] {
     for (const row of rows) if (!this.#known.has(row.edge)) this.#known.set(row.edge, row)
     return rows.map(({ edge }) => this.#get(edge))
@@ -164,10 +164,10 @@ export class LoadedEdges {
   }
 }
 
-/** So many characters are sent more than once, rather than in a statement of their own. */
+/** Up to this many characters may be sent repeatedly instead of in a separate statement. */
 const mostRepeated = 20_000
 
-/** Edges that end alike are written together where what they have in common is large. */
+/** Edges with the same outcome are written together if what they share is large. */
 function* writeEnds(session: SqlSession, edges: readonly Edge[]): Steps<void> {
   const alike = new Map<string, Edge[]>()
   for (const edge of edges) {

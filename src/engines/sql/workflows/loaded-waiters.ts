@@ -12,23 +12,23 @@ export interface Waiter {
   readonly longest_wait_ms: number
   /** How many edges it waits for. */
   readonly pending: number
-  /** While it is blocked. */
+  /** When it gives up waiting; null if it is not blocked. */
   readonly gives_up_at: number | null
-  /** What will become of a running job when its handler has ended: a `Doom`. */
+  /** What will happen to a running job when its handler finishes: a `Doom`. */
   readonly doom: string | null
-  /** What its handler left to be done when its children have ended: an `Ending`. */
+  /** What its handler left to do when its children have ended: an `Ending`. */
   readonly ending: string | null
-  /** 1 where it waits for one in whose place it runs. */
+  /** 1 if it waits for a job that it stands in for. */
   readonly stands_in: number
 }
 
-/** Why a running job will have failed, or be skipped, when its handler has ended. */
+/** Why a running job will be failed or skipped when its handler finishes. */
 export interface Doom {
   readonly isSkipped: boolean
   readonly why: string
 }
 
-/** What becomes of a job that is done, once its children have ended. */
+/** What happens to a finished job once its children have ended. */
 export interface Ending {
   readonly keep: boolean
   readonly once: OnceMark | null
@@ -48,7 +48,7 @@ const columns = [
 
 type WaiterChange = Partial<Omit<Waiter, 'id'>>
 
-/** The places in workflows that one transaction looks at and changes: read once, and written together at its end. */
+/** The places in workflows that one transaction reads and changes: read once, and written together at its end. */
 export class LoadedWaiters {
   readonly #session: SqlSession
   readonly #known = new Map<string, Waiter | undefined>()
@@ -71,7 +71,7 @@ export class LoadedWaiters {
     return this.#known.has(id)
   }
 
-  /** Of one that was read; undefined where it has no place in a workflow. */
+  /** A place that was read; undefined if the job has no place in a workflow. */
   get(id: string): Waiter | undefined {
     return this.#known.get(id)
   }

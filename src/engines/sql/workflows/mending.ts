@@ -24,7 +24,7 @@ interface Awaited {
 
 const fromTheStart = { gives_up_at: -1, id: '00000000-0000-0000-0000-000000000000' }
 
-/** Sets right what jobs wait for where the tables were broken. */
+/** Repairs what jobs wait for if the tables were inconsistent. */
 export class Mending {
   readonly #database: SqlDatabase
   readonly #transactions: Transactions
@@ -37,7 +37,7 @@ export class Mending {
     this.#endings = endings
   }
 
-  /** Most often there is nothing to change, and nobody is kept waiting for that. */
+  /** Usually there is nothing to change, so it first looks without locking. */
   *mend(limit: number, time: QueueTime): Steps<MendReport> {
     const places = yield* this.#next(limit)
     const suspects = yield* this.#suspects(places)
@@ -46,7 +46,7 @@ export class Mending {
     return { looked: places.length, mended }
   }
 
-  /** Those who give up first come first. */
+  /** The jobs that give up first come first. */
   *#next(limit: number): Steps<readonly BlockedPlace[]> {
     const { gives_up_at, id } = this.#last
     const rows = yield* wait(
@@ -60,7 +60,7 @@ export class Mending {
     return rows
   }
 
-  /** Those that count on something else than what there is. */
+  /** Jobs whose counts do not match their edges. */
   *#suspects(places: readonly BlockedPlace[]): Steps<readonly string[]> {
     if (places.length === 0) return []
     const rows = yield* wait(
@@ -76,7 +76,7 @@ export class Mending {
     return places.filter((place) => !isSound(place)).map(({ id }) => id)
   }
 
-  /** Gives the number of those that needed it: what was seen may have changed since. */
+  /** Returns the number of jobs that needed it: what was seen may have changed since. */
   *#mendAll(hand: LoadedJobs, suspects: readonly string[]): Steps<number> {
     yield* this.#endings.readWaiters(hand, suspects)
     const awaited = yield* hand.edges.awaitedBy(suspects)
@@ -93,7 +93,7 @@ export class Mending {
     return new Set([...over.map(({ waiter }) => waiter), ...wrong]).size
   }
 
-  /** Gives those that counted on another number than there is. */
+  /** Returns the jobs whose counts were wrong. */
   *#recount(hand: LoadedJobs, suspects: readonly string[], alive: ReadonlyMap<string, number>): Steps<readonly string[]> {
     const wrong = suspects.filter((id) => {
       const pending = alive.get(id) ?? 0

@@ -6,7 +6,10 @@ import { stateNumber } from '../rows/tables.ts'
 import { type Edge, endOf, linkOf } from './edges.ts'
 import { block } from './waiting-jobs.ts'
 
-/** Jobs that were put back wait again for those of their dependencies that live again. Children that failed are made anew. */
+/**
+ * Jobs that were put back wait again for those of their dependencies that are alive again. Children that failed are created
+ * again.
+ */
 export function* relink(hand: LoadedJobs, ids: readonly string[]): Steps<void> {
   yield* hand.waiters.read(ids)
   const edges = yield* hand.edges.of(ids)
@@ -27,14 +30,14 @@ function relinkOne(hand: LoadedJobs, id: string, edges: readonly Edge[]): void {
       continue
     }
     hand.edges.reopen(edge)
-    // One that came after the job had failed for want of it was stored as one that nobody waits for.
+    // A job that arrived after this one had failed for lack of it was stored as a job without dependents.
     if (target.linked === 0) hand.change(target.id, { linked: 1 })
   }
   hand.waiters.change(id, { doom: null, pending: alive.length })
   if (alive.some(({ child_key }) => child_key === null)) block(hand, hand.get(id) as JobRow, null)
 }
 
-/** It is not waited for any more. How a job ended that is gone is known at the edge alone. */
+/** This edge is no longer waited for. How a deleted job ended is known only from the edge. */
 function reconsider(hand: LoadedJobs, edge: Edge): void {
   const target = hand.get(edge.target)
   const isUnknown = target !== undefined || edge.outcome === null

@@ -35,7 +35,7 @@ export class Trees {
     return [...links.filter(({ kind }) => kind === 'dependency'), ...links.filter(({ kind }) => kind === 'child')]
   }
 
-  /** One look, so that no job is counted twice while it is deleted. */
+  /** One query, so that no job is counted twice while it is being deleted. */
   *counts(root: string): Steps<TreeCounts> {
     const rows = yield* wait(
       this.#database.all<{ state: number; jobs: number }>(
@@ -50,7 +50,7 @@ export class Trees {
     return { total: Object.values(counts).reduce((sum, count) => sum + count, 0), counts }
   }
 
-  /** All of them are ended before anybody is told, so that none ends because of another one. */
+  /** All of them end before any is notified, so that none ends because of another. */
   *cancel(id: string, time: QueueTime): Steps<TreeCancellation> {
     return yield* wait(this.#transactions.alone(time, (hand) => cancelFamily(hand, id)))
   }
@@ -66,7 +66,7 @@ function* cancelFamily(hand: LoadedJobs, id: string): Steps<TreeCancellation> {
   return { cancelled: waiting.length, requested: running.length, ended }
 }
 
-/** A job with everything that it made and everything that waits for it, or all jobs of the workflow that has this id. */
+/** A job with everything it created and everything that waits for it, or all jobs of the workflow with this id. */
 function* familyOf(hand: LoadedJobs, id: string): Steps<readonly string[]> {
   const { session } = hand
   const [first] = isJobId(id) ? yield* hand.lock([id]) : []

@@ -9,10 +9,10 @@ import { type Edge, linkOf } from './edges.ts'
 import type { Endings } from './endings.ts'
 import { endFor } from './waiting-jobs.ts'
 
-/** So many jobs that have waited for too long are ended by one call. */
+/** Maximum number of jobs that one call ends because they waited too long. */
 const mostImpatient = 1_000
 
-/** Ends jobs that have waited for others for too long. */
+/** Ends jobs that have waited too long for others. */
 export class WaitTimeouts {
   readonly #database: SqlDatabase
   readonly #transactions: Transactions
@@ -25,12 +25,12 @@ export class WaitTimeouts {
   }
 
   *giveUp(time: QueueTime): Steps<void> {
-    // Nobody is kept waiting where there is nothing to end.
+    // Takes no lock if there is nothing to end.
     if ((yield* overdue(this.#database, time.now())).length === 0) return
     yield* wait(this.#transactions.alone(time, (hand) => this.#giveUpAll(hand)))
   }
 
-  /** One after the other: the end of one may release the next one, which then need not give up. */
+  /** One after the other: the end of one may release the next, which then need not give up. */
   *#giveUpAll(hand: LoadedJobs): Steps<void> {
     const ids = yield* overdue(hand.session, hand.now)
     const waiters = yield* hand.edges.read(ids)
@@ -60,7 +60,7 @@ function* overdue(session: SqlSession, now: number): Steps<readonly string[]> {
 function endOne(hand: LoadedJobs, id: string, awaited: readonly Edge[]): void {
   const row = hand.get(id)
   if (row?.state !== stateNumber.blocked) {
-    // It does not wait, and would be found here forever.
+    // It is not waiting, and would otherwise be found here forever.
     hand.waiters.change(id, { gives_up_at: null, ending: null })
     return
   }

@@ -4,14 +4,14 @@ import type { LoadedJobs } from '../rows/loaded-jobs.ts'
 import { stateNumber } from '../rows/tables.ts'
 import type { Doom, Ending } from './loaded-waiters.ts'
 
-/** What the handler of a job has left behind that waits for its children only. */
+/** What the handler of a job has left, while the job waits only for its children. */
 export interface Left {
   readonly ending: Ending
   readonly result: string | null
   readonly seal: string | null
 }
 
-/** Lets a job wait. One that ran and is to run again gets its attempt back. */
+/** Makes a job wait. If it ran and is to run again, it gets its attempt back. */
 export function block(hand: LoadedJobs, row: JobRow, left: Left | null): void {
   const givenBack = left === null && row.state === stateNumber.running ? 1 : 0
   const attempts = row.attempts - givenBack
@@ -27,7 +27,7 @@ export function block(hand: LoadedJobs, row: JobRow, left: Left | null): void {
   hand.waiters.change(row.id, { gives_up_at: hand.now + longestMs, ending })
 }
 
-/** To be run when its time has come. */
+/** The job runs when it is due. */
 export function unblock(hand: LoadedJobs, row: JobRow): void {
   const attempts = row.attempts - (row.state === stateNumber.running ? 1 : 0)
   const state = row.run_at > hand.now ? stateNumber.scheduled : stateNumber.ready
