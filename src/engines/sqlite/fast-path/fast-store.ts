@@ -22,7 +22,7 @@ interface KindPlace {
   readonly stamp: number | null
 }
 
-/** Stores jobs that have no dependencies, keys or groups. */
+/** Stores jobs without a unique key, group, number, tags or links. */
 export class FastStore {
   readonly #parts: FastParts
   readonly #inserts = new Map<string, SqliteStatement>()
