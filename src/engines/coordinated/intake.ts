@@ -23,8 +23,8 @@ export interface IntakeReport {
 }
 
 /**
- * How long to hold a message while its job is being stored. No longer than brokers hold one by default, so that they need not
- * change it.
+ * How long to hold a message while its job is being stored. No longer than brokers hold one by default, so that it need not
+ * be changed.
  */
 const holdMs = 10_000
 /** How long a message is put back if the store refuses its job for a reason that is not transient. */

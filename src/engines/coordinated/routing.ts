@@ -4,10 +4,7 @@ import type { Envelope } from '../../envelope/envelope.ts'
 export interface Routed {
   /** Due, and independent of anything workers share: the broker carries them to the next worker. */
   readonly carried: readonly Envelope[]
-  /**
-   * Waiting for their time or turn, holding a key, numbered or linked to other jobs: the store keeps them where they can be
-   * found.
-   */
+  /** Waiting for their time or turn, with a key, a number or links: the store keeps them where they can be found. */
   readonly kept: readonly Envelope[]
 }
 

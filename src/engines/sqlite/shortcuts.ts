@@ -8,10 +8,7 @@ import { type ClaimedRow, claimedColumns, type OpenLane, type ShortClaim, type S
 
 const { ready, running, succeeded } = stateNumber
 
-/**
- * Handles jobs without dependencies when they arrive together with others. A batch of such jobs alone is faster through
- * `FastPaths`.
- */
+/** Plain jobs in a batch with others. A batch of plain jobs alone is faster through `FastPaths`. */
 export const sqliteShortcuts: Shortcuts = {
   store: (database, rows) =>
     database.transaction(function* (session) {

@@ -221,10 +221,7 @@ function descriptorOf({ path, dev, ino }: FileIdentity): number {
   return opened
 }
 
-/**
- * A file contains all pages its header counts, except while the log is being copied into it: the header is then written before
- * the pages.
- */
+/** A file has all pages its header counts, except while the log is copied into it: the header is written before the pages. */
 function isTooShort(header: Buffer, size: bigint): boolean {
   if (header.length < headerBytes) return true
   const pageSize = header.readUInt16BE(pageSizeAt)

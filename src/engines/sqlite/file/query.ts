@@ -58,7 +58,7 @@ function rowOf(columns: readonly string[], cells: readonly unknown[]): Row {
   return row
 }
 
-/** Reads a BLOB that some other program wrote as text; verification then refuses the job. */
+/** Turns BLOBs, which only other programs write, into text; verification then refuses the job. */
 function withoutBlobs(row: Row): void {
   for (const column in row) {
     const value = row[column]

@@ -137,9 +137,7 @@ export class Access {
     }
   }
 
-  /**
-   * A program that awaits one small call after another would never let the event loop turn, because none of them really waits.
-   */
+  /** A program that awaits small calls in a row would starve the event loop, because none of them really waits. */
   async #turn(): Promise<void> {
     this.#withoutTurnMs = 0
     await nextTurn()
@@ -158,10 +156,7 @@ export class Access {
     })
   }
 
-  /**
-   * Always runs in this thread, for work that cannot be passed to the other one. It waits for the file without blocking the event
-   * loop.
-   */
+  /** Always runs in this thread, for work that cannot cross to the other one. Waits for the file without blocking. */
   async callHere<Answer>(work: (engine: LocalEngine) => Answer): Promise<Answer> {
     const elapsedMs = stopwatch()
     await this.#moved()

@@ -26,9 +26,7 @@ export function standInFor(terms: StandInTerms, clock: Clock, onStop: () => void
   }
 }
 
-/**
- * As parts of a lease's duration: how often to check for beats, how long a silence to tolerate, and how often to renew during it.
- */
+/** As parts of a lease's duration: how often to check for beats, how long a silence to tolerate, how often to renew in it. */
 const looksPerLease = 12
 const silenceShare = 1 / 4
 const renewalShare = 1 / 3

@@ -27,10 +27,7 @@ export class ThreadGate {
     Atomics.wait(this.#state, 0, outside, ms)
   }
 
-  /**
-   * For all other threads: no native call begins after this. Waits for the one in progress to end, but not longer than
-   * `patienceMs`.
-   */
+  /** For other threads: no native call begins after this. Waits at most `patienceMs` for the one in progress to end. */
   close(patienceMs: number): void {
     // Try again if the thread entered or left between the two operations.
     while (Atomics.load(this.#state, 0) !== closed) {
