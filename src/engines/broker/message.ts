@@ -3,20 +3,20 @@ import type { Envelope, UniqueUntil } from '../../envelope/envelope.ts'
 import { fromMembers, toWire, wireMembers } from '../../envelope/wire.ts'
 import type { AttemptError, DeadReason } from '../../queue/contract/failure.ts'
 
-/** A job as a broker holds it: one text, with what a database would keep in columns beside the envelope. */
+/** A job as a broker holds it: one text that also carries what a database would keep in columns beside the envelope. */
 export interface BrokerMessage {
   readonly envelope: Envelope
-  /** Attempts that were burnt before the one to come. */
+  /** Number of attempts already used, not counting the next one. */
   readonly attempts: number
   /** How many of its owners had died when it was last written. */
   readonly rescues: number
-  /** Of its attempts, the last ones. */
+  /** The errors of its most recent attempts. */
   readonly errors: readonly AttemptError[]
-  /** Who has begun it for good: it must not be begun again. */
+  /** The owner that began to run it, if it must never be run a second time. */
   readonly begunBy: string | null
-  /** Its owner holds nothing else, so that its death counts against this job. */
+  /** Its owner holds no other job, so the owner's death counts against this one. */
   readonly alone: boolean
-  /** It has ended so, and is a dead letter. */
+  /** Why it died, if it is a dead letter. */
   readonly dead: DeadReason | null
 }
 
@@ -30,19 +30,19 @@ export function withAttemptError(message: BrokerMessage, error: AttemptError): B
   return { ...message, errors: [...message.errors, error].slice(-maxErrors) }
 }
 
-/** The envelope that a job gets in place of its own: what it was born with stays. */
+/** The envelope that replaces a job's own. The members fixed at its creation stay. */
 export function replacedEnvelope({ number, createdAt, uniqueKey, uniqueUntil, links }: Envelope, envelope: Envelope): Envelope {
   return { ...envelope, number, createdAt, uniqueKey, uniqueUntil, links }
 }
 
-/** Beside the members of the envelope; absent members have their defaults. None of it is signed. */
+/** What a message carries beside the members of the envelope. Absent members have their defaults. None of it is signed. */
 interface DeliveryMembers {
   readonly createdAt?: number
   readonly runAt?: number
   readonly group?: string
   readonly uniqueKey?: string
   readonly uniqueUntil?: UniqueUntil
-  /** The payload as it was signed, where it is written otherwise than JSON is by default. */
+  /** The payload as it was signed, if that differs from JSON's default formatting. */
   readonly payload?: string
   readonly rescues?: number
   readonly errors?: readonly AttemptError[]
@@ -58,7 +58,7 @@ export function messageText(message: BrokerMessage): string {
   return `${wire.slice(0, -1)},"delivery":${JSON.stringify(deliveryOf(message))}}`
 }
 
-/** The same in at most this many bytes, for servers that hold no more: errors are shortened, then left out, oldest first. */
+/** The same text in at most `maxBytes` bytes, for servers with a size limit: errors are shortened, then dropped, oldest first. */
 export function fittingText(message: BrokerMessage, maxBytes: number): string {
   const whole = messageText(message)
   if (message.errors.length === 0 || Buffer.byteLength(whole) <= maxBytes) return whole
@@ -72,7 +72,10 @@ export function fittingText(message: BrokerMessage, maxBytes: number): string {
 
 const mostOfError = 500
 
-/** Throws `ENVELOPE_MALFORMED` where it is no message of ours. Whether it may run is decided by whoever verifies its signature. */
+/**
+ * Throws `ENVELOPE_MALFORMED` if the text is not one of our messages. Does not verify the signature, which decides whether the
+ * job may run.
+ */
 export function readMessage(text: string, receivedAt: number): BrokerMessage {
   const members = wireMembers(text)
   const { envelope, attempts } = fromMembers(members, receivedAt)

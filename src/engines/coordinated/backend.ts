@@ -23,12 +23,13 @@ import type { Upkeep } from '../../queue/contract/upkeep.ts'
 import { Intake, type IntakeDeps } from './intake.ts'
 import { dependenciesOutside, routed } from './routing.ts'
 
-/** `broker` carries jobs that are due to the next worker; `store` keeps those that wait, and all from their first claim on. */
+/** `broker` carries due jobs to the next worker; `store` keeps waiting jobs, and every job from its first claim on. */
 export type CoordinatedConfig = IntakeDeps
 
 /**
- * A broker with a coordination store beside it. A job is in one of the two: the broker has what is due and in need of nothing, and
- * hands it over when a worker asks for jobs; claims, leases, limits, keys, ends and records are those of the store.
+ * A broker combined with a coordination store. Each job is in one of the two: the broker holds jobs that are due and depend on
+ * nothing, and hands them over when a worker asks for jobs. The store handles claims, leases, limits, keys, job endings and
+ * records.
  */
 export class CoordinatedBackend implements QueueBackend {
   readonly kind: string
@@ -66,8 +67,8 @@ export class CoordinatedBackend implements QueueBackend {
   }
 
   /**
-   * What is kept is stored first: where that is refused, nothing was sent. A job that is sent again after a failure has the id that it
-   * had, and is known by it.
+   * Writes to the store first: if it refuses, nothing was sent. A job that is sent again after a failure keeps its id, which
+   * identifies it.
    */
   async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
     const { carried, kept } = routed(envelopes, this.#now())
@@ -79,7 +80,10 @@ export class CoordinatedBackend implements QueueBackend {
     return envelopes.map((envelope) => (isKept.has(envelope) ? ofKept : ofCarried)?.next().value as SendReceipt)
   }
 
-  /** Jobs of the broker are taken over first, so that the best of all are claimed. A broker that is away keeps nobody from those of the store. */
+  /**
+   * Takes jobs over from the broker first, so that the claim picks the best of all jobs. If the broker is unreachable, jobs in
+   * the store can still be claimed.
+   */
   async lease(request: LeaseRequest): Promise<LeaseBatch> {
     const taken = await this.#intake.take(request)
     const batch = await this.#store.lease(request)
@@ -122,7 +126,7 @@ export class CoordinatedBackend implements QueueBackend {
     return this.#closing
   }
 
-  /** What is under way in the broker may still need the store. */
+  /** Closes the broker first: calls in progress there may still need the store. */
   async #close(): Promise<void> {
     try {
       await this.#broker[Symbol.asyncDispose]()
@@ -136,7 +140,7 @@ export class CoordinatedBackend implements QueueBackend {
     return patterns.readyOf(jobs)
   }
 
-  /** A job that waits for one that is nowhere has failed: one that the broker still carries must not be taken for that. */
+  /** A job that waits for a nonexistent job fails. This must not happen to one whose dependency is still in the broker. */
   async #refuseUnseen(kept: readonly Envelope[]): Promise<void> {
     for (const id of dependenciesOutside(kept)) {
       if ((await this.store.get(id)) === null) throw new TreadleError('CAPABILITY_MISSING', unseen(id, this.kind))

@@ -4,12 +4,15 @@ import { CoordinatedBackend, type CoordinatedConfig } from './backend.ts'
 
 export type { CoordinatedBackend } from './backend.ts'
 
-/** What is open already, and is closed with the queue that is made of it. */
+/** Backends that are already open. They are closed together with the queue built from them. */
 export interface CoordinatedOptions extends Omit<CoordinatedConfig, 'store'> {
   readonly store: QueueBackend
 }
 
-/** Puts a coordination store beside a broker. Throws `CONFIG_INVALID` where the one has no need of the other, or is none. */
+/**
+ * Combines a broker with a coordination store. Throws `CONFIG_INVALID` if the broker needs no store, or the store cannot
+ * coordinate.
+ */
 export function openCoordinated({ broker, store, ...rest }: CoordinatedOptions): CoordinatedBackend {
   if (broker.coordination !== undefined) {
     throw new TreadleError('CONFIG_INVALID', `${broker.kind} keeps its own state: coordination is for brokers, leave it out`)

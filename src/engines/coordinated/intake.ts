@@ -12,29 +12,35 @@ export interface IntakeDeps {
   readonly logger: Logger
 }
 
-/** Which claim jobs are taken for. */
+/** The claim that jobs are taken over for. */
 export type IntakeRequest = Pick<LeaseRequest, 'queues' | 'limit' | 'owner'>
 
 export interface IntakeReport {
-  /** When the broker is to be asked again; null where it wakes whoever waits for it. */
+  /** When to ask the broker again; null if it wakes waiting workers itself. */
   readonly nextAt: number | null
-  /** Why nothing could be taken, where that failed. */
+  /** Why nothing could be taken over; undefined if that did not fail. */
   readonly failure: unknown
 }
 
-/** So long a message is held while its job is stored: not longer than brokers hold one by default, so that it need not be changed. */
+/**
+ * How long to hold a message while its job is being stored. No longer than brokers hold one by default, so that it need not
+ * be changed.
+ */
 const holdMs = 10_000
-/** What the store refuses by itself comes back after so long. */
+/** How long a message is put back if the store refuses its job for a reason that is not transient. */
 const refusedPauseMs = 60_000
 
-/** Nobody dies of a message that is only stored: however often its owners have died, it was no fault of the job. */
+/**
+ * Storing a message cannot kill a worker. So owners that died while holding it do not count against the job, however many there
+ * were.
+ */
 const anyJob = { jobs: [], others: [], leaseMs: holdMs, amongOthers: true, maxRescues: Number.MAX_SAFE_INTEGER } as const
 
 const nothing: IntakeReport = { nextAt: null, failure: undefined }
 
 /**
- * Takes jobs over from the broker: each is stored first and then removed there. Whoever dies in between leaves it in both, and it is
- * taken over again; the store knows it by its id, and it runs once.
+ * Takes jobs over from the broker: it stores each one, then removes it from the broker. After a crash in between, the job is in
+ * both and is taken over again. The store recognizes it by its id, so it runs only once.
  */
 export class Intake {
   readonly #deps: IntakeDeps
@@ -45,7 +51,7 @@ export class Intake {
     this.#paused = new PausedQueues(deps.store.store, deps.clock)
   }
 
-  /** Of any name: what this worker does not know waits in the store for one that does. Never throws. */
+  /** Takes jobs of any name: those unknown to this worker wait in the store for one that knows them. Never throws. */
   async take(request: IntakeRequest): Promise<IntakeReport> {
     const { broker, clock } = this.#deps
     const { limit, owner } = request
@@ -77,7 +83,7 @@ export class Intake {
     await this.#remove(leases)
   }
 
-  /** One that the store cannot keep must not hold up the others. */
+  /** A job that the store cannot keep must not hold up the others. */
   async #takeOverOneByOne(leases: readonly Lease[]): Promise<void> {
     const { logger } = this.#deps
     const stored: Lease[] = []
@@ -110,7 +116,7 @@ export class Intake {
     await this.#settle(leases.map(({ token }) => ({ token, kind: 'snooze', delayMs }) as const))
   }
 
-  /** Where it fails, the broker hands the messages out again by itself: those that are stored are known by their ids. */
+  /** If this fails, the broker redelivers the messages. Those already stored are recognized by their ids. */
   async #settle(settlements: Parameters<QueueBackend['settle']>[0]): Promise<void> {
     const { broker, logger } = this.#deps
     if (settlements.length === 0) return
@@ -122,7 +128,7 @@ export class Intake {
   }
 }
 
-/** Says nothing of the jobs that were to be stored. */
+/** Whether the failure is transient and has nothing to do with the jobs being stored. */
 function isPassing(thrown: unknown): boolean {
   return thrown instanceof TreadleError && (thrown.code === 'DATABASE_UNREACHABLE' || thrown.code === 'DATABASE_BUSY')
 }

@@ -2,12 +2,12 @@ import type { Clock } from '../../core/time/clock.ts'
 import type { JobStore } from '../../queue/contract/store.ts'
 
 /**
- * So long it counts that none is paused: what is taken over meanwhile waits in the store, which leaves paused queues alone in any
- * case. While one is, it is asked each time, so that nobody waits when it is resumed.
+ * How long to cache the answer that no queue is paused. Jobs taken over in that time wait in the store, which never hands out
+ * jobs of paused queues. While any queue is paused, the store is asked each time, so that a resumed queue starts without delay.
  */
 const freshMs = 1_000
 
-/** Queues whose jobs stay in the broker while they are paused. */
+/** The paused queues, whose jobs stay in the broker. */
 export class PausedQueues {
   readonly #store: JobStore
   readonly #clock: Clock

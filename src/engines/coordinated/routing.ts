@@ -1,10 +1,10 @@
 import type { Envelope } from '../../envelope/envelope.ts'
 
-/** The two sides of a batch. */
+/** A batch, split between the broker and the store. */
 export interface Routed {
-  /** Due, and in need of nothing that workers share: the broker carries them to the next worker. */
+  /** Due, and independent of anything workers share: the broker carries them to the next worker. */
   readonly carried: readonly Envelope[]
-  /** What waits for its time or its turn, holds a key, has a number or is tied to others is kept where it can be found. */
+  /** Waiting for their time or turn, with a key, a number or links: the store keeps them where they can be found. */
   readonly kept: readonly Envelope[]
 }
 
@@ -16,7 +16,7 @@ export function routed(envelopes: readonly Envelope[], now: number): Routed {
   return { carried, kept }
 }
 
-/** The jobs outside of a batch that jobs of it wait for. */
+/** The jobs outside a batch that jobs in the batch wait for. */
 export function dependenciesOutside(envelopes: readonly Envelope[]): ReadonlySet<string> {
   const outside = new Set(waitedForWithin(envelopes))
   for (const { id } of envelopes) outside.delete(id)
@@ -24,8 +24,8 @@ export function dependenciesOutside(envelopes: readonly Envelope[]): ReadonlySet
 }
 
 /**
- * What a broker's message says of keys, numbers and links is not signed, and no such job is given to a broker: it is left out, so that
- * whoever can write to the broker can neither take a key nor tie a job to others in the store.
+ * Removes keys, numbers and links. They are not signed in a broker's message, and no job that has them is ever given to a broker.
+ * So someone with write access to the broker can neither take a key nor link a job to others in the store.
  */
 export function asCarried(envelope: Envelope): Envelope {
   return { ...envelope, number: null, uniqueKey: null, uniqueUntil: 'ended', links: null }

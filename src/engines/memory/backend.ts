@@ -29,7 +29,7 @@ import { MemoryStore } from './store.ts'
 import { MemoryTransfer } from './transfer/transfer.ts'
 import { MemoryWorkers } from './workers.ts'
 
-/** Everything of the contract, in this process's memory: for tests, and for work that may be lost when the process ends. */
+/** The whole contract in this process's memory: for tests, and for work that may be lost when the process ends. */
 export class MemoryBackend implements QueueBackend {
   readonly kind = 'memory'
   readonly store: MemoryStore
@@ -90,7 +90,7 @@ export class MemoryBackend implements QueueBackend {
     const now = this.#clock.now()
     const plannedAt = this.#rules.jobs.scheduled.peek()?.runAt ?? Number.POSITIVE_INFINITY
     const receipts = this.#rules.linking.send(envelopes)
-    // A worker sleeps until what it was told falls due next: it must hear of anything that comes before that.
+    // A worker sleeps until the next due time it knows of, so it must be woken for anything due earlier.
     if (envelopes.some(({ runAt }, index) => receipts[index]?.stored && (runAt <= now || runAt < plannedAt)))
       this.#watchers.notify()
     return receipts

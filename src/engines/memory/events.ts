@@ -15,7 +15,7 @@ export interface MemoryEventsParts {
   readonly checkOpen: () => void
 }
 
-/** What happened lately, while somebody of this process listens. */
+/** Recent events, kept while someone in this process is listening. */
 export class MemoryEvents implements EventStore {
   readonly #parts: MemoryEventsParts
   readonly #listeners = new Map<string, { readonly wants: string; readonly expiresAt: number }>()
@@ -64,7 +64,7 @@ export class MemoryEvents implements EventStore {
     return start < 0 ? [] : this.#chunks.slice(start, start + limit)
   }
 
-  /** The clock was set. */
+  /** Called when the clock was set. */
   move(byMs: number): void {
     for (const [id, { wants, expiresAt }] of this.#listeners) this.#listeners.set(id, { wants, expiresAt: expiresAt + byMs })
   }

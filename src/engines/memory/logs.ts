@@ -19,7 +19,7 @@ export interface MemoryLogsParts {
   readonly checkOpen: () => void
 }
 
-/** What jobs have logged, for as long as there is the job. */
+/** What jobs have logged, kept as long as the job itself. */
 export class MemoryLogs implements LogStore {
   readonly #parts: MemoryLogsParts
   readonly #chunks = new WeakMap<StoredJob, readonly PlacedLogChunk[]>()
@@ -28,7 +28,7 @@ export class MemoryLogs implements LogStore {
     this.#parts = parts
   }
 
-  /** What a job has logged, for a queue that takes it over. */
+  /** What a job has logged, for moving it to another queue. */
   of(job: StoredJob): readonly PlacedLogChunk[] {
     return this.#chunks.get(job) ?? []
   }
@@ -52,7 +52,7 @@ export class MemoryLogs implements LogStore {
       .map(({ attempt, first, last, text }) => ({ attempt, first, last, text }))
   }
 
-  /** They go with the job. */
+  /** Nothing to sweep: logs are removed together with their job. */
   async sweep(): Promise<number> {
     this.#parts.checkOpen()
     return 0

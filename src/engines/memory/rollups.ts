@@ -9,7 +9,7 @@ export interface MemoryRollupsParts {
   readonly checkOpen: () => void
 }
 
-/** What happened, for as long as the process lives. */
+/** Statistics, kept for as long as the process lives. */
 export class MemoryRollups implements RollupStore {
   readonly #parts: MemoryRollupsParts
   readonly #rules = new Rollups(new MemoryRows())

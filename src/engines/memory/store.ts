@@ -147,7 +147,7 @@ export class MemoryStore implements JobStore {
     return this.#open().managing.cancelTree(id)
   }
 
-  /** What ends and who is told of it are changed in one turn here: there is nothing to mend. */
+  /** Nothing to mend: a job's end and the notification of its dependents happen in the same synchronous step. */
   async mend(): Promise<MendReport> {
     this.#open()
     return { looked: 0, mended: 0 }
@@ -196,7 +196,7 @@ function olderThan(before: string | undefined, jobs: Jobs): Iterable<StoredJob> 
   return last === undefined ? olderById(before, jobs) : jobs.arrivals.before(last.arrival)
 }
 
-/** The job that ended the last page may be gone by now; ids sort by the time of their making. */
+/** The job that ended the last page may have been removed. Ids sort by creation time. */
 function* olderById(before: string, jobs: Jobs): Iterable<StoredJob> {
   for (const job of jobs.arrivals.before(Number.POSITIVE_INFINITY)) if (job.envelope.id < before) yield job
 }
@@ -213,7 +213,10 @@ function matches({ state, envelope, links }: StoredJob, filter: Omit<JobFilter, 
   )
 }
 
-/** Those that ended first come first, so a limited removal takes the oldest; among those of one instant, those that came first. */
+/**
+ * The earliest to end come first, so that a limited removal takes the oldest. Jobs that ended at the same instant are in order of
+ * arrival.
+ */
 function* removalCandidates({ state, ids, finishedBefore }: RemoveFilter, jobs: Jobs): Iterable<StoredJob> {
   if (ids !== undefined) {
     yield* [...new Set(ids)].flatMap((id) => jobs.get(id) ?? []).sort(byEnd)

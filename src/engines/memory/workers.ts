@@ -31,7 +31,7 @@ export class MemoryWorkers implements WorkerStore {
     return [...this.#rows.values()].filter(({ expiresAt }) => expiresAt > now).toSorted(byStart)
   }
 
-  /** The clock was set. */
+  /** Called when the clock was set. */
   move(byMs: number): void {
     for (const [owner, row] of this.#rows) {
       this.#rows.set(owner, { ...row, seenAt: row.seenAt + byMs, expiresAt: row.expiresAt + byMs })

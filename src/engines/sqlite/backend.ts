@@ -21,13 +21,13 @@ export interface SqliteOptions {
   readonly path: string
   readonly clock: Clock
   readonly logger: Logger
-  /** False refuses a file whose schema is older than this version's. */
+  /** False refuses a file with an older schema instead of migrating it. */
   readonly migrate?: boolean
-  /** False has the rules alone answer everything, and no fast path: for tests that compare the two. */
+  /** False turns the fast paths off, so that the rules handle every call: for tests that compare the two. */
   readonly fastPaths?: boolean
 }
 
-/** Opens the file (makes it where there is none) and checks its schema. */
+/** Opens the file, creating it if it does not exist, and checks its schema. */
 export async function openSqlite(options: SqliteOptions): Promise<QueueBackend> {
   const { path, clock, logger, migrate = true, fastPaths = true } = options
   refuseForeignDatabase(path, logger)
@@ -37,9 +37,9 @@ export async function openSqlite(options: SqliteOptions): Promise<QueueBackend> 
   return { ...sqliteBackend(access, wakeFile, joining, clock), upkeep: await openSqliteUpkeep(path) }
 }
 
-/** More than this many envelopes are not worth blocking the event loop for. */
+/** Maximum number of envelopes to send in the program's own thread; more would block the event loop for too long. */
 const inlineEnvelopes = 128
-/** Nor more than this many leases. */
+/** Maximum number of leases to claim in the program's own thread. */
 const inlineLeases = 16
 
 function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clock: Clock): QueueBackend {
@@ -64,14 +64,14 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
     async send(envelopes) {
       const args: Parameters<Engine['send']> = [flatten(envelopes), readTime(clock)]
       const isSmall = envelopes.length <= inlineEnvelopes
-      // A worker of this program that idles begins while the disk is still writing; who sends waits for it.
+      // An idle worker in this process can start before the disk has finished writing. Only the sender waits for the disk.
       const isAwaited = isSmall && foundNothing && wakeFile.isHeard
       const taken = await (isSmall ? access.callInline(isAwaited ? 'sendUnsynced' : 'send', args) : access.call('send', args))
       wakeFile.wakeHere()
-      // It has claimed what is for it when the others are told.
+      // Let that worker claim its job before other processes are woken.
       if (isAwaited) await nextTurn()
       wakeFile.wakeOthers()
-      // So does who is told of a job that was there already: it may have been sent a moment ago.
+      // A duplicate must wait for the disk too: the job it refers to may have been sent a moment ago and not be on disk yet.
       if (isAwaited || taken.length > 0) await logSync.sync()
       const receipts: SendReceipt[] = envelopes.map(({ id }) => ({ id, stored: true }))
       for (const [index, receipt] of taken) receipts[index] = receipt
@@ -79,7 +79,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
     },
     async lease(request) {
       const args: Parameters<Engine['lease']> = [{ ...request, jobs: claimable.of(request.jobs) }, randomToken(), readTime(clock)]
-      // What wakes an idle worker is most often one job, and the first to arrive is the one that somebody waits for.
+      // What wakes an idle worker is usually a single job, and someone is likely waiting for it.
       const small = foundNothing && request.limit <= inlineLeases
       const claimed = await (small ? access.callInline('lease', args) : access.call('lease', args))
       const batch = await reader.read(claimed)
@@ -103,7 +103,7 @@ function sqliteBackend(access: Access, wakeFile: WakeFile, joining: Joining, clo
   }
 }
 
-/** All that is answered by the rules alone. */
+/** The calls that only the rules answer. */
 function ruled(access: Access, wakeFile: WakeFile, clock: Clock): RuledParts {
   return callers(access.parts, async (name, args) => {
     const call: Parameters<Engine['rule']> = [name, args, readTime(clock)]

@@ -17,7 +17,7 @@ import { latestVersion, schemaState } from './schema/migrating.ts'
 
 type Use = <Answer>(work: (connection: Connection) => Answer) => Answer
 
-/** `expected` gives the tables and indexes that a new file has. */
+/** `expected` returns the names of the tables and indexes of a new file. */
 export function diagnoseSqlite(path: string, use: Use, expected: () => readonly string[]): Promise<readonly Finding[]> {
   const value = (sql: string, column: string) =>
     use((connection) => {
@@ -40,7 +40,7 @@ function check(name: string, look: () => Judgement): Check {
   return { name, look: async () => look() }
 }
 
-/** Of the queue, not of whoever else has tables in the file. */
+/** Only the queue's own objects: the file may also hold tables of other programs. */
 export function objectNames(connection: Connection): readonly string[] {
   const found = connection.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'treadle\\_%' ESCAPE '\\'")
   return connection.read(() => found.all() as { name: string }[]).map(({ name }) => name)
@@ -86,7 +86,7 @@ async function judgeRights(path: string): Promise<Judgement> {
   }
 }
 
-/** New files are their owner's alone; older ones were made with the rights that the system gives. */
+/** New files are created readable and writable by their owner only; older ones got the system's default permissions. */
 function judgeOthers(path: string): Judgement {
   const open = ['', '-wal', '-shm', '.wake', '.key']
     .map((ending) => `${path}${ending}`)

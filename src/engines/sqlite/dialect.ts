@@ -3,7 +3,7 @@ import type { Dialect, Reader, ReadyJob, ReadyPlace, StateIndex } from '../sql/d
 import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
 import { crowdIsReady, isRunning, isSoughtByLane, stateNumber } from '../sql/rows/tables.ts'
 
-/** A walk from lane to lane: each step is one look into the index. */
+/** Walks from lane to lane; each step is one index lookup. */
 const readyLanes = `WITH RECURSIVE ready (lane) AS (
     SELECT * FROM (SELECT lane FROM {jobs} WHERE state = 0 AND lane < ${crowdedFrom} ORDER BY lane LIMIT 1)
     UNION ALL
@@ -26,7 +26,7 @@ export const sqliteDialect: Dialect = {
   firstReady,
 }
 
-/** The planner takes a partial index only where its own condition is said word by word. */
+/** The planner uses a partial index only if the query repeats the index's condition verbatim. */
 function inState(state: number): StateIndex {
   const at = state < stateNumber.running ? 'run_at' : state === stateNumber.running ? 'lease_until' : 'finished_at'
   const isEnded = state >= stateNumber.succeeded

@@ -8,7 +8,7 @@ import { type ClaimedRow, claimedColumns, type OpenLane, type ShortClaim, type S
 
 const { ready, running, succeeded } = stateNumber
 
-/** Jobs that nothing hangs on, where they come together with others. Where they are all that comes, `FastPaths` are quicker. */
+/** Plain jobs in a batch with others. A batch of plain jobs alone is faster through `FastPaths`. */
 export const sqliteShortcuts: Shortcuts = {
   store: (database, rows) =>
     database.transaction(function* (session) {
@@ -56,7 +56,7 @@ function* claim(session: SqlSession, request: ShortClaim) {
   return { rows, isContended: false }
 }
 
-/** The ids of the best ready jobs of these lanes. */
+/** The ids of the best ready jobs in these lanes. */
 function* firstOf(session: SqlSession, lanes: readonly OpenLane[], most: number): Steps<readonly string[]> {
   const places = lanes.map(({ lane }) => ({ lane, grp: '' }))
   const found = yield* wait(session.dialect.firstReady(session, places, most))

@@ -5,18 +5,18 @@ export const prefix = 'treadle_'
 const names = new TableNames(prefix)
 
 /**
- * The identity of a job as it was signed. What jobs of one kind have in common stands in a table of its own: such a row has the
- * number of that text, and only its id is its own.
+ * The identity of a job as it was signed. The part that jobs of one kind share is in a table of its own: a row with a `stamp`
+ * refers to it by number and adds only its own id.
  */
 export function identityIn(table: string): string {
   const stamp = `(SELECT text FROM treadle_stamps WHERE treadle_stamps.stamp = ${table}.stamp)`
   return `CASE WHEN ${table}.stamp IS NULL THEN ${table}.identity ELSE '[${envelopeVersion},"' || ${table}.id || '",' || ${stamp} END`
 }
 
-/** No row is locked in SQLite: a transaction has the whole file. */
+/** SQLite does not lock rows: a transaction locks the whole file. */
 const locking = / FOR UPDATE(?: SKIP LOCKED)?/g
 
-/** A statement of the queue in SQLite's words. `IN (?)` stays as it is: see `listParts`. */
+/** Translates a statement of the queue for SQLite. `IN (?)` is left as it is: see `SqliteSession`. */
 export function translated(sql: string): string {
   const text = names
     .in(sql)
@@ -26,7 +26,7 @@ export function translated(sql: string): string {
   return /^\s*SELECT\b/.test(text) ? withIdentity(text) : text
 }
 
-/** Whoever selects an identity gets it as it was signed. */
+/** Makes queries return identities as they were signed. */
 function withIdentity(sql: string): string {
   return sql.replaceAll(/\b(?:treadle_jobs\.)?identity\b/g, `${identityIn('treadle_jobs')} AS identity`)
 }

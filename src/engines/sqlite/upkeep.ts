@@ -6,10 +6,10 @@ import { Connection } from './file/connection.ts'
 import { loadDriver, type SqliteDriver } from './file/driver.ts'
 import { latestVersion, migrate, plan, schemaState } from './schema/migrating.ts'
 
-/** Another process may be writing. */
+/** How long to wait for a lock: another process may be writing. */
 const patienceMs = 30_000
 
-/** Looks after a file. Where there is none, none is made before it is migrated. */
+/** Maintains a file. A missing file is created only by a migration. */
 export async function openSqliteUpkeep(path: string): Promise<OpenUpkeep> {
   const Driver = await loadDriver()
   return {
@@ -35,7 +35,7 @@ export async function openSqliteUpkeep(path: string): Promise<OpenUpkeep> {
   }
 }
 
-/** What a database has that was just made. */
+/** The tables and indexes of a newly created database. */
 function expectedNames(Driver: SqliteDriver): readonly string[] {
   return using(Driver, ':memory:', (connection) => {
     migrate(connection, ':memory:')
@@ -43,7 +43,7 @@ function expectedNames(Driver: SqliteDriver): readonly string[] {
   })
 }
 
-/** Upkeep is seldom, so each part of it opens the file by itself: none is kept open from a program that works on it. */
+/** Upkeep is rare, so each task opens the file itself, and no connection stays open beside a running program's. */
 function using<Answer>(Driver: SqliteDriver, path: string, work: (connection: Connection) => Answer): Answer {
   const connection = Connection.open(Driver, { path, busyMs: patienceMs })
   try {

@@ -3,8 +3,8 @@ import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { openMemory } from '../memory/index.ts'
 
 /**
- * A queue for programs that run each job where it is dispatched: it holds nothing back. A delayed job and a retry are due at
- * once; only a handler that snoozes really waits.
+ * A queue for programs that run each job where it is dispatched. It delays nothing: delayed jobs and retries are due immediately.
+ * Only a handler that snoozes really waits.
  */
 export function openSync({ clock }: { readonly clock: Clock }): QueueBackend {
   const memory = openMemory({ clock })

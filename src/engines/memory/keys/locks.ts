@@ -1,6 +1,6 @@
 import type { HeldLock, LockAnswer, LockHolder } from '../../../queue/contract/contract.ts'
 
-/** Named locks with an end. */
+/** Named locks that expire. */
 export class Locks {
   readonly #held = new Map<string, HeldLock>()
 
@@ -15,7 +15,7 @@ export class Locks {
     return this.#holderOf(name, now)?.owner === owner && this.#held.delete(name)
   }
 
-  /** The clock was set. */
+  /** Called when the clock was set. */
   move(byMs: number): void {
     for (const [name, held] of this.#held) {
       this.#held.set(name, { ...held, since: held.since + byMs, expiresAt: held.expiresAt + byMs })

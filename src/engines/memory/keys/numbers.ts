@@ -19,7 +19,7 @@ export class MemoryNumbers implements JobNumbers {
     return this.#next
   }
 
-  /** No number before this one is given to anybody from now on. */
+  /** From now on, no number below this one is assigned. */
   startFrom(next: number): void {
     this.#next = Math.max(this.#next, next)
   }

@@ -13,7 +13,7 @@ export interface FactsParts {
   readonly schedules: Schedules
 }
 
-/** What the queue keeps beside jobs. */
+/** What the queue keeps apart from jobs. */
 export function allFacts({ jobs, once, numbers, schedules }: FactsParts, now: number): readonly Fact[] {
   const stored = [...schedules.all.timelines.values()].flatMap(({ all }) => all)
   return [

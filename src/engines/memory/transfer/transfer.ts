@@ -143,7 +143,7 @@ export class MemoryTransfer implements Transfer {
     return { paused: [], schedules: [], units, after: last === null ? null : `j${last}`, unreadable: [] }
   }
 
-  /** Jobs that nobody runs, with their workflows, in the order in which they came. */
+  /** Jobs that are not running, with their workflows, in order of arrival. */
   #read(request: PageRequest, after: number): { units: readonly MovedUnit[]; last: number | null } {
     const units: MovedUnit[] = []
     const seen = new Set<StoredJob>()

@@ -7,23 +7,23 @@ import { unscopedKey } from '../../sql/rows/job-row.ts'
 import { writeToken } from '../../sql/rows/lease-token.ts'
 import type { ClaimedRow } from '../../sql/shortcuts.ts'
 
-/** The jobs that it is about stand in one text. */
+/** A lease request with its jobs as one JSON text. */
 export interface FlatRequest extends Omit<LeaseRequest, 'jobs'> {
   readonly jobs: string
 }
 
-/** What a claim came to, as it crosses from the database's thread: the rows as one JSON text, and the lanes that they stand in. */
+/** The result of a claim as it crosses from the database thread: the rows as one JSON text, and the lanes they are in. */
 export interface ClaimedRows {
   readonly claim: string
   readonly rows: string
   readonly lanes: readonly Lane[]
-  /** Of all leases that it gives. */
+  /** The expiry of all its leases. */
   readonly expiresAt: number
   readonly nextAt: number | null
   readonly cancelled: readonly string[]
 }
 
-/** What a row says, in this order: `FlatRow`. The identity is empty where there is a stamp. */
+/** The columns of a row in the order of `FlatRow`. The identity is empty if there is a stamp. */
 export const flatColumns = [
   'id',
   'lane',
@@ -60,12 +60,12 @@ type FlatRow = readonly [
   linked: number,
 ]
 
-/** Of rows that the rules have claimed: their identities stand there in full. */
+/** For rows that the rules have claimed, which contain their full identities. */
 export function flattenRows(rows: readonly ClaimedRow[]): string {
   return JSON.stringify(rows.map((row) => flatColumns.map((column) => (column === 'stamp' ? null : row[column]))))
 }
 
-/** Makes leases of the rows that a claim took. What their identities end with is asked for once. */
+/** Turns claimed rows into leases. Each stamp's text is fetched only once. */
 export class ClaimReader {
   readonly #texts = new Map<number, string>()
   readonly #textsOf: (stamps: readonly number[]) => Promise<readonly string[]>

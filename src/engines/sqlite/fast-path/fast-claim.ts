@@ -21,7 +21,7 @@ const pickingOfMany = `SELECT json_group_array(seq) AS picked FROM (
     WHERE each.state = 0 AND each.lane = json_extract(wanted.value, '$[0]') AND each.grp = '' ORDER BY each.run_at, each.id LIMIT ?2)
   ORDER BY json_extract(wanted.value, '$[1]'), jobs.run_at - json_extract(wanted.value, '$[2]'), jobs.id LIMIT ?2)`
 
-// What is no whole number is handed out as nothing, and refused by who verifies the job.
+// An attempt count that is not an integer becomes null, and verification then refuses the job.
 const nextAttempt = `CASE typeof(jobs.attempts) WHEN 'integer' THEN min(jobs.attempts, ${mostAttempts}) + 1 END`
 const values = flatColumns.map((column) => (column === 'attempts' ? nextAttempt : `jobs.${column}`))
 const fetching = `SELECT json_group_array(json_array(${values.join(', ')})) AS rows, json_group_array(lane) AS lanes,
@@ -39,7 +39,7 @@ interface Fetched {
   readonly frees: number | null
 }
 
-/** Claims jobs that no limit stands before, where nothing else is to be done first. */
+/** Claims jobs that no limit applies to, when nothing else has to be done first. */
 export class FastClaim {
   readonly #parts: FastParts
   readonly #statements = new Map<string, SqliteStatement>()
@@ -56,7 +56,7 @@ export class FastClaim {
     if (isLimited(request, open)) return null
     const nothing = { claim, rows: '[]', lanes: [], expiresAt: 0, nextAt: nextAtOf(outlook), cancelled: outlook.cancelled }
     const claimed = open.length === 0 ? nothing : database.unit(() => this.#take(request, open, nothing))
-    // Where others were quicker, more may be behind what was looked at.
+    // If others were faster, there may be more jobs beyond the lanes that were read.
     return claimed === nothing && !isAll ? { ...nothing, nextAt: time.now() } : claimed
   }
 
@@ -78,7 +78,7 @@ export class FastClaim {
     return { ...nothing, rows: fetched.rows, lanes, expiresAt, nextAt: earliest([nothing.nextAt, expiresAt]) }
   }
 
-  /** The numbers of the best rows, best first, as a JSON text. */
+  /** The row numbers of the best jobs, best first, as JSON text. */
   #pick(open: readonly RankedLane[], limit: number): string {
     const [first] = open as readonly [RankedLane]
     const row =
@@ -91,7 +91,7 @@ export class FastClaim {
     return (row as { readonly picked: string }).picked
   }
 
-  /** Null where somebody has written what JSON cannot hold. */
+  /** Null if a row holds a value that JSON cannot represent. */
   #fetch(picked: string): Fetched | null {
     try {
       return this.#statement(fetching).get(picked) as Fetched

@@ -5,7 +5,7 @@ import type { Connection } from '../file/connection.ts'
 import type { FileDatabase } from '../file/file-database.ts'
 import type { Stamps } from './stamps.ts'
 
-/** What the fast paths are made of: see `FastPaths`. */
+/** The dependencies of the fast paths: see `FastPaths`. */
 export interface FastParts {
   readonly connection: Connection
   readonly database: FileDatabase
@@ -14,7 +14,7 @@ export interface FastParts {
   readonly rules: SqlQueue
 }
 
-/** Something is otherwise than a fast path takes it to be: its transaction is undone, and the rules decide. */
+/** An assumption of a fast path does not hold: its transaction is rolled back, and the rules take over. */
 export class Refused extends TreadleError {
   constructor() {
     super('STOPPED', 'The rules of the queue are to decide')

@@ -11,9 +11,9 @@ import type { FlatEnvelopes } from './flat-envelopes.ts'
 import type { FlatSettlement } from './flat-settlements.ts'
 
 /**
- * The ways that nearly all jobs go, straight from what has crossed into the database's thread to statements: jobs with no unique key,
- * no group, no number and no place in a workflow are stored, claimed and ended as done. Whatever they do not answer is answered by
- * the rules, and what they answer is what the rules would say: the tests of the queue are run with them and without them.
+ * Shortcuts for the great majority of jobs, straight from the data that crossed into the database thread to SQL statements: they
+ * store, claim and complete jobs without a unique key, group, number or workflow. The rules answer everything else, and the fast
+ * paths give the same answers as the rules would: the queue's tests run with and without them.
  */
 export class FastPaths {
   readonly #parts: FastParts
@@ -26,17 +26,17 @@ export class FastPaths {
     this.#claim = new FastClaim(parts)
   }
 
-  /** Inside of a transaction. False where the rules are to store them. `Refused` undoes what was stored so far. */
+  /** Call inside a transaction. False if the rules have to store them. `Refused` rolls back what was stored so far. */
   store(flat: FlatEnvelopes): boolean {
     return this.#store.store(flat)
   }
 
-  /** Null where the rules are to claim. */
+  /** Null if the rules have to handle the claim. */
   claim(request: PlainRequest, claim: string): ClaimedRows | null {
     return this.#claim.claim(request, claim)
   }
 
-  /** Inside of a transaction. Null where the rules are to end them. `Refused` undoes what was ended so far. */
+  /** Call inside a transaction. Null if the rules have to settle them. `Refused` rolls back what was settled so far. */
   succeed(settlements: readonly FlatSettlement[]): Settled | null {
     const claims = this.#byClaim(settlements)
     if (claims === null) return null
@@ -52,7 +52,7 @@ export class FastPaths {
     return allApplied
   }
 
-  /** Null where one of them is more than plainly done. */
+  /** Null if any of them needs more than to be marked as succeeded. */
   #byClaim(settlements: readonly FlatSettlement[]): ReadonlyMap<string, PlainToken[]> | null {
     const { lanes } = this.#parts.rules.shared
     const claims = new Map<string, PlainToken[]>()

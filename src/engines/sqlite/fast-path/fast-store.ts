@@ -11,10 +11,10 @@ import { countOf, envelopeAt, type FlatEnvelopes, type FlatKind, identityOf } fr
 
 const columns = ['id', 'lane', 'state', 'run_at', 'created_at', 'identity', 'payload', 'signature', 'stamp'] as const
 const crowdedColumns = [...columns, 'crowd'] as const
-/** One statement stores so many rows, or so many of what is left. */
+/** Number of rows per insert statement; smaller sizes take the remainder. */
 const rowsPerStatement = [50, 8, 1] as const
 
-/** Where envelopes of one kind stand. */
+/** Where envelopes of one kind are stored. */
 interface KindPlace {
   readonly kind: FlatKind
   readonly lane: number
@@ -22,7 +22,7 @@ interface KindPlace {
   readonly stamp: number | null
 }
 
-/** Stores jobs that nothing hangs on. */
+/** Stores jobs without a unique key, group, number, tags or links. */
 export class FastStore {
   readonly #parts: FastParts
   readonly #inserts = new Map<string, SqliteStatement>()
@@ -68,7 +68,7 @@ export class FastStore {
     try {
       this.#statement(rows, isCrowded).run(...values)
     } catch (thrown) {
-      // One of them is there already. Any other failure may have ended the transaction.
+      // One of the ids already exists. Any other failure may have ended the transaction.
       throw isConflict(thrown) ? new Refused() : thrown
     }
   }
@@ -84,7 +84,7 @@ export class FastStore {
     }))
   }
 
-  /** A value that is the same in all rows costs as much as any other: most jobs stand in no crowded lane. */
+  /** Even a constant value costs time in every row, so `crowd` is left out when no lane is crowded, as usual. */
   #statement(rows: number, isCrowded: boolean): SqliteStatement {
     const key = `${rows}${isCrowded ? ' crowded' : ''}`
     const known = this.#inserts.get(key)

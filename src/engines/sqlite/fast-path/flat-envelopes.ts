@@ -1,14 +1,14 @@
 import { type Envelope, identityStart, type Links, type UniqueUntil } from '../../../envelope/envelope.ts'
 
 /**
- * Envelopes as few flat lists: what crosses into the database's thread at the least cost. What envelopes that follow each other
- * have in common crosses once, and what few of them have only for those.
+ * Envelopes as a few flat lists, the cheapest form to pass to the database thread. What consecutive envelopes have in common is
+ * passed once, and rare members only for the envelopes that have them.
  */
 export interface FlatEnvelopes {
   readonly kinds: readonly FlatKind[]
-  /** For each envelope its kind, id, payload, signature, when it was created and when it is to run. */
+  /** For each envelope: its kind, id, payload, signature, creation time and run time. */
   readonly values: readonly (string | number | null)[]
-  /** By the places of the envelopes; null where none has any. */
+  /** By the index of the envelope; null if none has any. */
   readonly rarities: ReadonlyMap<number, FlatRarities> | null
 }
 
@@ -18,7 +18,7 @@ export interface FlatKind {
   readonly priority: number
   readonly singleInstance: boolean
   readonly group: string | null
-  /** Its identity, from where the id ends. */
+  /** The part of the identity after the id. */
   readonly identityEnd: string
 }
 
@@ -27,13 +27,13 @@ export interface FlatRarities {
   readonly uniqueUntil: UniqueUntil
   readonly links: Links | null
   readonly number: number | null
-  /** Where it is not written as identities are. */
+  /** The identity, if it is not in the standard format. */
   readonly identity: string | null
 }
 
-/** One envelope, as far as it is the same for all that happens to it. */
+/** One envelope without its rare members. */
 export interface FlatEnvelope {
-  /** Which of the kinds it is of. */
+  /** Index into `kinds`. */
   readonly kindNumber: number
   readonly kind: FlatKind
   readonly id: string
@@ -84,12 +84,12 @@ export function envelopeAt({ kinds, values }: FlatEnvelopes, place: number): Fla
   }
 }
 
-/** Of one that is written as identities are. */
+/** For an identity in the standard format. */
 export function identityOf(id: string, { identityEnd }: FlatKind): string {
   return identityStart(id) + identityEnd
 }
 
-/** The envelopes as they were. */
+/** Restores the original envelopes. */
 export function unflattened(flat: FlatEnvelopes): readonly Envelope[] {
   return Array.from({ length: countOf(flat) }, (_, place) => {
     const { kind, id, payload, signature, createdAt, runAt } = envelopeAt(flat, place)

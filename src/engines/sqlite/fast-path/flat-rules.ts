@@ -2,7 +2,7 @@ import type { ClaimableJob, GroupLimits, Rate } from '../../../queue/contract/li
 
 type FlatJob = readonly [job: string, concurrency: number | null, rate?: Rate | null, group?: GroupLimits | null]
 
-/** In one text: thousands of objects are slow to cross into the database's thread. */
+/** As one text, because thousands of objects are slow to pass to the database thread. */
 export function flattenJobs(jobs: readonly ClaimableJob[]): string {
   return JSON.stringify(jobs.map(({ job, concurrency, rate, group }) => flatJob(job, concurrency, rate, group)))
 }

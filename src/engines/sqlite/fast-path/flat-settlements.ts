@@ -1,13 +1,13 @@
 import type { Settlement } from '../../../queue/contract/contract.ts'
 
-/** Of a job that succeeded, is kept, and has nothing more to be written of it, only the token crosses into the database's thread. */
+/** For a job that succeeded, is kept and has nothing else to record, only the token is passed to the database thread. */
 export type FlatSettlement = string | Settlement
 
 export function flattenSettlements(settlements: readonly Settlement[]): readonly FlatSettlement[] {
   return settlements.map((settlement) => (isPlainlyDone(settlement) ? settlement.token : settlement))
 }
 
-/** By far the most. */
+/** By far the most common case. */
 function isPlainlyDone(settlement: Settlement): boolean {
   if (settlement.kind !== 'done' || settlement.once !== undefined || settlement.alone !== undefined) return false
   return settlement.keep && settlement.result === null && settlement.seal == null && settlement.unlinked === true

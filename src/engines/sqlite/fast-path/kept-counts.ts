@@ -5,10 +5,12 @@ import { LaneSweep } from '../../sql/lanes/lane-sweep.ts'
 import type { SqlSession } from '../../sql/session.ts'
 import type { FileDatabase } from '../file/file-database.ts'
 
-/** After so many changes it is looked for lanes to be forgotten. */
+/** Number of count changes between sweeps for unused lanes. */
 const sweepAfter = 1_000
 
-/** Only one transaction writes at a time, so each number is kept as it is: there are no entries to be summed up. */
+/**
+ * Only one transaction writes at a time, so each count is a single row that is updated in place: there are no entries to sum up.
+ */
 export class KeptCounts extends Counts {
   readonly #database: FileDatabase
   readonly #time: QueueTime

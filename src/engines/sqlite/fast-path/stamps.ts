@@ -1,17 +1,20 @@
 import type { Connection } from '../file/connection.ts'
 import type { SqliteStatement } from '../file/driver.ts'
 
-/** More are not kept: whoever writes something else into every job gains nothing by them. */
+/** Maximum number of stamps: a program whose jobs all differ would gain nothing from more. */
 const mostStamps = 10_000
-/** So many texts that came once are remembered, until they come again. */
+/** Maximum number of texts seen once to remember until they are seen again. */
 const mostNewcomers = 256
 
-/** An identity with a key, a meta, an instant or a repeat of its own ends otherwise, and has little in common with others. */
+/**
+ * How the part that jobs share ends. An identity with its own key, meta, instant or repeat ends differently and has little in
+ * common with others.
+ */
 const shared = ',null,null]'
 
 /**
- * What identities end with, each text once: jobs of one kind differ in their ids alone, and a row that does not repeat the rest is
- * a third shorter. A text is kept from the second time that it comes; before that, it stands in its rows.
+ * The endings of identities, each stored once. Jobs of one kind differ only in their ids, and a row that does not repeat the rest
+ * is a third shorter. A text gets a stamp the second time it is seen; until then, it is stored in the row itself.
  */
 export class Stamps {
   readonly #numbers = new Map<string, number>()
@@ -29,7 +32,7 @@ export class Stamps {
     this.#get = connection.prepare('SELECT text FROM treadle_stamps WHERE stamp = ?')
   }
 
-  /** Null where the text is to stand in the row. Only inside a transaction. */
+  /** Null if the text has to be stored in the row. Call only inside a transaction. */
   numberOf(text: string): number | null {
     if (!text.endsWith(shared)) return null
     const known = this.#numbers.get(text)
@@ -44,12 +47,12 @@ export class Stamps {
     return row?.stamp ?? null
   }
 
-  /** One that is gone is an empty text: its jobs are refused, and no others. */
+  /** A missing stamp gives an empty text, so that only its own jobs are refused. */
   textsOf(stamps: readonly number[]): readonly string[] {
     return stamps.map((stamp) => (this.#get.get(stamp) as { text: string } | undefined)?.text ?? '')
   }
 
-  /** After a rollback: those that were kept may never have been. */
+  /** Called after a rollback, which may have undone stamps that were stored. */
   forget(): void {
     for (const text of this.#numbers.keys()) this.#newcomers.add(text)
     this.#numbers.clear()

@@ -6,44 +6,44 @@ import { type FileIdentity, FileWatch, identityOf, LogReplaced, refuseReplaced }
 
 export interface ConnectionOptions {
   readonly path: string
-  /** How long a statement waits for another process's transaction; 0 gives up at once with `DATABASE_BUSY`. */
+  /** How long a statement waits for another process's transaction; 0 fails immediately with `DATABASE_BUSY`. */
   readonly busyMs: number
-  /** The file that the path must name. Without it, it may be any, and is made where there is none. */
+  /** The file that the path must refer to. If omitted, any file will do, and a missing one is created. */
   readonly identity?: FileIdentity | undefined
 }
 
-/** The statements that begin and end a transaction, and those that undo it. */
+/** The statements that begin, commit and roll back a transaction. */
 interface TransactionWords {
   readonly begin: string
   readonly commit: string
   readonly rollback: readonly string[]
 }
 
-/** Takes the write lock before it reads: a transaction that had to take it later could only fail. */
+/** Takes the write lock before reading: a transaction that needs the lock later can only fail. */
 const own: TransactionWords = { begin: 'BEGIN IMMEDIATE', commit: 'COMMIT', rollback: ['ROLLBACK'] }
-/** A part of a transaction that somebody else began. */
+/** Part of a transaction that the caller began. */
 const joined: TransactionWords = {
   begin: 'SAVEPOINT treadle_joined',
   commit: 'RELEASE treadle_joined',
   rollback: ['ROLLBACK TO treadle_joined', 'RELEASE treadle_joined'],
 }
 
-/** Whether a commit waits for the disk. */
+/** Whether a commit waits for the disk: only FULL does. */
 type Synchronous = 'FULL' | 'NORMAL'
 
-/** One open database file. All its methods are synchronous. */
+/** An open database file. All methods are synchronous. */
 export class Connection {
   readonly #database: SqliteDatabase
   readonly #path: string
   readonly #begin: SqliteStatement
   readonly #commit: SqliteStatement
   readonly #rollback: readonly SqliteStatement[]
-  /** False on a connection that is another's: how its transactions reach the disk is not said here. */
+  /** False if the connection belongs to the caller, who decides how its transactions reach the disk. */
   readonly #isOwn: boolean
   #synchronous: Synchronous | undefined
   #watch: FileWatch | undefined
 
-  /** Changes nothing in the file yet, so that one that is not for this version stays as it is. */
+  /** Changes nothing in the file yet, so that a file for another version stays untouched. */
   static open(Driver: SqliteDriver, options: ConnectionOptions): Connection {
     return new Connection(
       guarded(options.path, () => openFile(Driver, options)),
@@ -52,7 +52,7 @@ export class Connection {
     )
   }
 
-  /** On a connection that somebody else has opened, and has begun a transaction on. */
+  /** Uses a connection on which the caller has already begun a transaction. */
   static joining(database: SqliteDatabase, path: string): Connection {
     return new Connection(database, path, joined)
   }
@@ -66,7 +66,7 @@ export class Connection {
     this.#isOwn = words === own
   }
 
-  /** For everything that is durable before it is acknowledged. */
+  /** Configures the connection so that everything is durable before it is acknowledged. */
   makeDurable(): void {
     this.#useWal()
     this.#synchronize('FULL')
@@ -75,7 +75,7 @@ export class Connection {
     this.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
   }
 
-  /** From here on every answer is given only if the path still names the file that is open. */
+  /** From now on, every answer is checked: the path must still refer to the open file. */
   watchFile(identity = identityOf(this.#path)): void {
     if (identity !== undefined && this.file !== '') this.#watch = new FileWatch(identity, this.file)
   }
@@ -84,7 +84,7 @@ export class Connection {
     return this.#watch?.identity
   }
 
-  /** Throws where the path names another file by now, or none. */
+  /** Throws if the path no longer refers to the open file. */
   checkFile(): void {
     try {
       this.#watch?.check()
@@ -102,25 +102,25 @@ export class Connection {
     this.#guarded(() => this.#database.exec(sql))
   }
 
-  /** Durable when it is over: with WAL, only FULL syncs on each commit. */
+  /** Durable when this returns: in WAL mode, only FULL syncs on each commit. */
   transaction<Answer>(work: () => Answer): Answer {
     return this.#transaction('FULL', work)
   }
 
   /**
-   * A transaction that need not reach the disk before it is answered. It survives the end of the process, and is on disk with
-   * the next one that is; only a machine that loses its power may forget it.
+   * A transaction that need not be on disk before it is answered. It survives the end of the process and reaches the disk with
+   * the next durable one. Only a power loss can undo it.
    */
   relaxedTransaction<Answer>(work: () => Answer): Answer {
     return this.#transaction('NORMAL', work)
   }
 
-  /** As SQLite calls it: its log is named after that, also where the file was opened through a link. */
+  /** The path as SQLite reports it. SQLite names the log after it, even if the file was opened through a link. */
   get file(): string {
     return this.#guarded(() => fileOf(this.#database))
   }
 
-  /** Copies what is in the log into the database, and syncs that; false where somebody is in the way. */
+  /** Copies the log into the database and syncs it; false if another connection is in the way. */
   emptyLog(): boolean {
     const { timeout } = this.read(() => this.prepare('PRAGMA busy_timeout').get() as { timeout: number })
     this.setBusyMs(0)
@@ -132,12 +132,12 @@ export class Connection {
     }
   }
 
-  /** For statements that stand alone. */
+  /** For statements outside a transaction. */
   read<Answer>(work: () => Answer): Answer {
     return this.#guarded(work)
   }
 
-  /** As `read`, for answers that go out to the program. */
+  /** Like `read`, for answers that are returned to the program. */
   readChecked<Answer>(work: () => Answer): Answer {
     const answer = this.#guarded(work)
     this.checkFile()
@@ -149,8 +149,8 @@ export class Connection {
   }
 
   /**
-   * To close the last connection is to copy the log into the file and to delete it by its name, which may be another's by now. So
-   * a connection whose file was replaced stays open until the program ends.
+   * Closing the last connection copies the log into the file and deletes the log by name, but that name may belong to another
+   * file by now. So a connection whose file was replaced stays open until the program ends.
    */
   close(): void {
     if (this.#watch !== undefined && !isSound(this.#watch)) leftOpen.add(this)
@@ -158,8 +158,8 @@ export class Connection {
   }
 
   /**
-   * Of two processes that switch a new file at the same moment SQLite tells one "busy" without any wait, since both could wait
-   * forever. So the wait is done here, by a transaction that wants the file for itself.
+   * When two processes switch a new file to WAL at the same moment, SQLite returns "busy" to one of them immediately, because
+   * both could wait forever. So this waits here, with a transaction that needs the file exclusively.
    */
   #useWal(): void {
     for (let attempt = 1; ; attempt++) {
@@ -192,20 +192,20 @@ export class Connection {
     return answer
   }
 
-  /** Stays so until the other is wanted: what one program does most often follows its like. */
+  /** The mode stays until the other one is needed, because a program usually repeats the same kind of call. */
   #synchronize(synchronous: Synchronous): void {
     if (this.#synchronous === synchronous) return
-    // Not prepared: this pragma works when it is compiled, and a statement that is run again need not be.
+    // Not prepared: this pragma takes effect when it is compiled, and running a statement again need not compile it.
     this.exec(`PRAGMA synchronous = ${synchronous}`)
     this.#synchronous = synchronous
   }
 
-  /** What is in a log that lost its name is still to be had through this connection, and is safe in the database. */
+  /** A log that lost its name can still be read through this connection, so save its content in the database. */
   #rescueLog(): void {
     try {
       this.emptyLog()
     } catch {
-      // What is thrown is that the log is gone.
+      // The caller throws the error that matters: the log is gone.
     }
   }
 
@@ -213,7 +213,7 @@ export class Connection {
     try {
       for (const statement of this.#rollback) statement.run()
     } catch {
-      // After a failed write SQLite has rolled back by itself; what counts is why.
+      // SQLite rolls back by itself after a failed write; the original error is the one that matters.
     }
   }
 
@@ -221,14 +221,14 @@ export class Connection {
     try {
       return guarded(this.#path, work)
     } catch (thrown) {
-      // SQLite may stumble over a file or a log that was truncated or overwritten before anybody looks at it.
+      // SQLite may fail on a truncated or overwritten file or log before any check has noticed it.
       if (thrown instanceof TreadleError && thrown.code !== 'DATABASE_BUSY') this.#watch?.check()
       throw thrown
     }
   }
 }
 
-/** Kept from being collected, which would close them. */
+/** Keeps them from being garbage collected, which would close them. */
 const leftOpen = new Set<Connection>()
 
 function isSound(watch: FileWatch): boolean {
@@ -240,7 +240,7 @@ function isSound(watch: FileWatch): boolean {
   }
 }
 
-/** Empty where the database is in memory. */
+/** Empty for a database in memory. */
 export function fileOf(database: SqliteDatabase): string {
   const rows = database.prepare('PRAGMA database_list').all() as { readonly name: string; readonly file: string }[]
   return rows.find(({ name }) => name === 'main')?.file ?? ''
@@ -254,7 +254,7 @@ function guarded<Answer>(path: string, work: () => Answer): Answer {
   }
 }
 
-/** Reads the file's first page, so that one that is no database is closed again right here. */
+/** Reads the first page, so that a file that is not a database is closed right away. */
 function openFile(Driver: SqliteDriver, { path, busyMs, identity }: ConnectionOptions): SqliteDatabase {
   if (identity !== undefined) refuseReplaced(identity)
   makePrivate(path)
@@ -269,18 +269,19 @@ function openFile(Driver: SqliteDriver, { path, busyMs, identity }: ConnectionOp
 }
 
 /**
- * Jobs may hold anything, so a new file is its owner's alone from its first moment on; SQLite gives the same rights to the files
- * beside it. One that is there is not even opened here: to close it would release all locks that this process has on it.
+ * Jobs may contain anything, so a new file is accessible only to its owner from the start, and SQLite gives the files beside it
+ * the same permissions. An existing file is not even opened here: closing it would release all locks that this process holds on
+ * it.
  */
 function makePrivate(path: string): void {
   if (path === ':memory:' || existsSync(path)) return
   try {
     closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600))
   } catch {
-    // SQLite tells why it cannot be made.
+    // SQLite will report why the file cannot be created.
   }
 }
 
-// Switching a new file to WAL needs it alone for a moment, whatever the caller's patience is later.
+// Switching a new file to WAL needs exclusive access for a moment, whatever timeout the caller chose.
 const openBusyMs = 15_000
 const switchAttempts = 100

@@ -1,7 +1,7 @@
 import { messageOf, TreadleError } from '../../../core/errors.ts'
 import { withoutExperimentalWarning } from '../../../core/process/environment.ts'
 
-/** The part of `DatabaseSync` that this backend uses: the same in `node:sqlite` and in `@photostructure/sqlite`. */
+/** The part of `DatabaseSync` that this backend uses. It is the same in `node:sqlite` and `@photostructure/sqlite`. */
 export interface SqliteDatabase {
   exec(sql: string): void
   prepare(sql: string): SqliteStatement
@@ -16,10 +16,10 @@ export interface SqliteStatement {
   setReadBigInts?(isOn: boolean): unknown
 }
 
-/** The same statement, also where somebody has written numbers that are too large for a number: they come as the nearest one. */
+/** Wraps a statement so that integers too large for a JavaScript number are read as the nearest number instead of failing. */
 export function withLargeNumbers(statement: SqliteStatement): SqliteStatement {
   const rounded = (thrown: unknown, values: readonly SqliteValue[]): unknown[] => {
-    // Not every driver gives a code.
+    // Not every driver sets an error code.
     if (!/too large to be represented/i.test(messageOf(thrown))) throw thrown
     statement.setReadBigInts?.(true)
     try {
@@ -57,7 +57,7 @@ export type SqliteValue = null | number | string
 
 export type SqliteDriver = new (path: string) => SqliteDatabase
 
-/** Node's own SQLite where this Node has it, else the package that brings the same for older ones. */
+/** Node's built-in SQLite if available, otherwise the package that offers the same to older versions. */
 export async function loadDriver(): Promise<SqliteDriver> {
   try {
     const builtIn = 'node:sqlite'

@@ -6,12 +6,12 @@ const unwritableCodes: readonly number[] = [8, 14, 23]
 const diskCodes: readonly number[] = [10, 13]
 const constraintCode = 19
 
-/** True when a row was refused because there is one like it already. */
+/** Whether a row was refused because it conflicts with an existing one. */
 export function isConflict(thrown: unknown): boolean {
   return primaryCode(thrown) === constraintCode
 }
 
-/** What the driver threw, in words of the queue. */
+/** Converts a driver error to a `TreadleError`. */
 export function sqliteFailure(thrown: unknown, path: string): TreadleError {
   const code = primaryCode(thrown)
   const options = { cause: thrown }
@@ -33,7 +33,7 @@ export function sqliteFailure(thrown: unknown, path: string): TreadleError {
   return new TreadleError('DATABASE_FAILED', `SQLite refused on ${path}: ${messageOf(thrown)}`, options)
 }
 
-/** SQLite's result code without its extension; 0 when the error came from elsewhere. */
+/** SQLite's primary result code; 0 if the error came from elsewhere. */
 function primaryCode(thrown: unknown): number {
   const { errcode, code } = (thrown ?? {}) as { errcode?: unknown; code?: unknown }
   if (typeof errcode === 'number') return errcode & 0xff
@@ -43,7 +43,7 @@ function primaryCode(thrown: unknown): number {
   return messageCodes.find(([text]) => messageOf(thrown).includes(text))?.[1] ?? 0
 }
 
-/** `better-sqlite3` tells the names of codes. */
+/** `better-sqlite3` reports codes by name. */
 const namedCodes: readonly (readonly [name: string, code: number])[] = [
   ['SQLITE_BUSY', 5],
   ['SQLITE_LOCKED', 6],
@@ -57,7 +57,7 @@ const namedCodes: readonly (readonly [name: string, code: number])[] = [
   ['SQLITE_NOTADB', 26],
 ]
 
-/** Not every driver gives a code with every failure. */
+/** Not every driver reports a code with every failure. */
 const messageCodes: readonly (readonly [text: string, code: number])[] = [
   ['is locked', 5],
   ['readonly database', 8],

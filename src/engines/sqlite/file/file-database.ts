@@ -6,10 +6,10 @@ import type { SqlDatabase, SqlRow, SqlSession, SqlValue } from '../../sql/sessio
 import type { Connection } from './connection.ts'
 import { SqliteSession } from './session.ts'
 
-/** Whether what is written must be on disk before it is answered for. */
+/** Whether writes must be on disk before they are acknowledged. */
 export type Durability = 'durable' | 'relaxed'
 
-/** The queue's tables in an open file: every call by itself, or several of them in one transaction. All answers are there at once. */
+/** The queue's tables in an open file. Calls run individually or together in one transaction, and all answers are synchronous. */
 export class FileDatabase implements SqlDatabase {
   readonly dialect: Dialect
   readonly session: SqliteSession
@@ -17,7 +17,7 @@ export class FileDatabase implements SqlDatabase {
   #isOpen = false
   #transactions = 0
   #durability: Durability = 'durable'
-  /** Why the transaction that is open cannot be kept. */
+  /** Why the open transaction has to be rolled back. */
   #failure: { readonly thrown: unknown } | undefined
 
   constructor(connection: Connection) {
@@ -26,12 +26,12 @@ export class FileDatabase implements SqlDatabase {
     this.dialect = this.session.dialect
   }
 
-  /** How many there were so far. */
+  /** Number of transactions so far. */
   get transactions(): number {
     return this.#transactions
   }
 
-  /** Does the work with transactions of this durability. */
+  /** Runs the work with transactions of this durability. */
   writing<Value>(durability: Durability, work: () => Value): Value {
     const before = this.#durability
     this.#durability = durability
@@ -42,7 +42,7 @@ export class FileDatabase implements SqlDatabase {
     }
   }
 
-  /** Does all of the work in one transaction. */
+  /** Runs all of the work in one transaction. */
   unit<Value>(work: () => Value): Value {
     if (this.#isOpen) return this.#part(work)
     const begun = () => this.#begun(work)
@@ -108,7 +108,7 @@ export class FileDatabase implements SqlDatabase {
     }
   }
 
-  /** A part of what is one transaction already. What it wrote before it failed cannot be undone alone. */
+  /** Runs inside the transaction that is already open. If it fails after a write, that write cannot be rolled back on its own. */
   #part<Value>(work: () => Value): Value {
     const before = this.session.writes
     try {
@@ -120,7 +120,7 @@ export class FileDatabase implements SqlDatabase {
   }
 }
 
-/** What steps come to that need not wait for anything. */
+/** The result of steps that never wait. */
 export function done<Value>(steps: Steps<Value>): Value {
   return atOnce(steps, () => new TreadleError('DATABASE_FAILED', 'Work on a SQLite file had to wait for an answer'))
 }

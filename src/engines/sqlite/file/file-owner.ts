@@ -2,13 +2,13 @@ import { TreadleError } from '../../../core/errors.ts'
 import { ownTrustProblem, trustProblem } from '../../../core/files/file-trust.ts'
 import type { Logger } from '../../../core/logger.ts'
 
-/** The database, and what SQLite and workers keep beside it. */
+/** Suffixes of the database and of the files that SQLite and workers keep beside it. */
 const files = ['', '-wal', '-shm', '.wake']
 
 /**
- * Refuses a database that belongs to another user, or that others may write to: with that they could change and delete all jobs, and
- * without signing have anything run. Where they could only put another file in its place, a warning is logged: a folder that a group
- * shares is common, and signed jobs are verified whoever has written them.
+ * Refuses a database that belongs to another user or that others can write to: they could change and delete any job and, without
+ * signing, run anything. If others could only replace the file, this logs a warning: folders shared by a group are common, and
+ * signed jobs are verified no matter who wrote them.
  */
 export function refuseForeignDatabase(path: string, logger: Logger): void {
   if (path === ':memory:') return

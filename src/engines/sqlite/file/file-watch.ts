@@ -3,31 +3,31 @@ import { resolve } from 'node:path'
 import { TreadleError } from '../../../core/errors.ts'
 import { LogWatch } from './log-watch.ts'
 
-/** Which file a path named when it was opened. It can cross to the database's thread. */
+/** Identifies the file that a path referred to when it was opened. Can be passed to the database thread. */
 export interface FileIdentity {
-  /** Absolute: a program may change its folder. */
+  /** Absolute, because a program may change its working directory. */
   readonly path: string
   readonly dev: bigint
   readonly ino: bigint
-  /** What any connection of this program has seen of the file's content: two 32-bit numbers, see `Seen`. */
+  /** What the connections of this program have seen of the file's content: two 32-bit numbers, see `Seen`. */
   readonly seen: SharedArrayBuffer
 }
 
-/** Undefined where there is no file at the path. */
+/** Undefined if there is no file at the path. */
 export function identityOf(path: string): FileIdentity | undefined {
   const found = look(resolve(path))
   return found === undefined ? undefined : { path: resolve(path), dev: found.dev, ino: found.ino, seen: new SharedArrayBuffer(8) }
 }
 
-/** Before a connection is opened: SQLite would make a new file where the expected one is gone. */
+/** Call before opening a connection: SQLite would create a new file if the expected one is gone. */
 export function refuseReplaced({ path, dev, ino }: FileIdentity): void {
   const found = look(path)
   if (found?.ino !== ino || found.dev !== dev) throw replaced(path, found)
 }
 
 /**
- * Whether the path still names the file that a connection has open. A file can be deleted, moved, replaced or truncated under a
- * program, and SQLite goes on writing to what nobody will ever open again.
+ * Checks that the path still refers to the file that a connection has open. A file can be deleted, moved, replaced or truncated
+ * while a program runs, and SQLite would keep writing to a file that nothing will ever open again.
  */
 export class FileWatch {
   readonly #identity: FileIdentity
@@ -39,7 +39,7 @@ export class FileWatch {
   #known: BigIntStats | undefined
   #isSuspect = false
 
-  /** `file` is what SQLite calls the file: its log and its index are named after that. */
+  /** `file` is the path as SQLite reports it: the log and its index are named after it. */
   constructor(identity: FileIdentity, file: string) {
     this.#identity = identity
     this.#file = file
@@ -55,7 +55,7 @@ export class FileWatch {
     return this.#identity
   }
 
-  /** Whether the last check failed, so that nothing should be written before another one. */
+  /** Whether the last check failed: then nothing may be written until another check passes. */
   get isSuspect(): boolean {
     return this.#isSuspect
   }
@@ -64,7 +64,7 @@ export class FileWatch {
     this.#isSuspect = true
     const { path, dev, ino } = this.#identity
     if (this.#seen.damage !== undefined) throw damaged(path, this.#seen.damage)
-    // The log is named after the file: where a link stands in the file's place, others look for the log elsewhere.
+    // The log is named after the file. If a link replaced the file, other programs look for the log elsewhere.
     const found = look(this.#file, lstatSync)
     const named = path === this.#file ? found : look(path)
     if (found === undefined || found.ino !== ino || found.dev !== dev) throw replaced(path, found)
@@ -80,7 +80,7 @@ export class FileWatch {
     throw damaged(this.#identity.path, this.#seen.damaged('lost its log'))
   }
 
-  /** The file itself is written to by checkpoints alone, so this is seldom done. */
+  /** Only checkpoints write to the file itself, so this rarely runs. */
   #checkContent(found: BigIntStats): void {
     const { path } = this.#identity
     const header = headerOf(this.#identity)
@@ -90,7 +90,7 @@ export class FileWatch {
       isShort && (hasShrunk || header.length < headerBytes || this.#logWatch.isAllCopied(() => this.#isTooShort()))
     if (isTruncated) throw damaged(path, this.#seen.damaged('was truncated'))
     if (!this.#seen.changes(header)) throw damaged(path, this.#seen.damaged('was overwritten with an older copy'))
-    // One that is short because the log is being copied into it is looked at again.
+    // A file that is short because the log is still being copied into it is checked again next time.
     if (!isShort) this.#known = found
   }
 
@@ -102,16 +102,16 @@ export class FileWatch {
 const damages = ['was truncated', 'was overwritten with an older copy', 'lost its log'] as const
 type Damage = (typeof damages)[number]
 
-/** Shared by all connections of the program: each of them looks at the content only when it has something to do. */
+/** Shared by all connections of the program, because each one checks the content only when it has work to do. */
 class Seen {
-  /** The highest number of changes that SQLite has counted in the file's header, and which damage was found. */
+  /** The highest change counter seen in the file's header, and the damage found, if any. */
   readonly #numbers: Uint32Array
 
   constructor(buffer: SharedArrayBuffer) {
     this.#numbers = new Uint32Array(buffer)
   }
 
-  /** It does not pass: a file whose content another one wrote is not mended by anything but a fresh start. */
+  /** Damage is permanent: after the content was overwritten, only a restart helps. */
   get damage(): Damage | undefined {
     return damages[Atomics.load(this.#numbers, 1) - 1]
   }
@@ -121,7 +121,7 @@ class Seen {
     return what
   }
 
-  /** False where the file says fewer than it has said before: SQLite only counts upwards. */
+  /** False if the file's change counter went backwards: SQLite only increments it. */
   changes(header: Buffer): boolean {
     if (header.length < headerBytes) return true
     const count = header.readUInt32BE(changeCounterAt)
@@ -135,7 +135,7 @@ class Seen {
 
 interface Sidecar {
   readonly path: string
-  /** Undefined until the file is there. */
+  /** Undefined until the file exists. */
   ino: number | undefined
 }
 
@@ -145,7 +145,7 @@ function look(path: string, stat: typeof statSync | typeof lstatSync = statSync)
   try {
     return stat(path, statOptions)
   } catch {
-    // A part of the path is no folder any more, or may not be entered.
+    // Part of the path is no longer a folder, or cannot be accessed.
     return undefined
   }
 }
@@ -162,7 +162,7 @@ function lookBeside(path: string): Stats | undefined {
   }
 }
 
-/** While a connection is open nobody deletes its log or its index but who should not. */
+/** While a connection is open, its log and index are never deleted legitimately. */
 function checkSidecar(path: string, sidecar: Sidecar): Stats | undefined {
   const found = lookBeside(sidecar.path)
   if (found?.ino === sidecar.ino) return found
@@ -171,7 +171,7 @@ function checkSidecar(path: string, sidecar: Sidecar): Stats | undefined {
   return found
 }
 
-/** The log of a database is gone, but what is in it can still be copied into the database. */
+/** The log of a database is gone, but its content can still be copied into the database. */
 export class LogReplaced extends TreadleError {
   constructor(path: string, log: string) {
     const message = `${log}, which belongs to ${path}, was deleted or replaced while this program had it open. ${refusal} Stop all programs that use it, and start them again.`
@@ -207,8 +207,8 @@ function headerOf(identity: FileIdentity): Buffer {
 }
 
 /**
- * Kept open until the program ends: on POSIX systems, closing any descriptor of a file gives up all locks that the process has on it,
- * SQLite's among them. Another program that closes the file then takes itself for the last one, and deletes the log.
+ * Kept open until the program ends: on POSIX systems, closing any descriptor of a file releases all locks that the process holds
+ * on it, including SQLite's. Another program that closes the file would then believe it is the last one and delete the log.
  */
 const descriptors = new Map<string, number>()
 
@@ -221,7 +221,7 @@ function descriptorOf({ path, dev, ino }: FileIdentity): number {
   return opened
 }
 
-/** A file has all pages that its header counts, but while the log is copied into it: then the header is written before the pages are. */
+/** A file has all pages its header counts, except while the log is copied into it: the header is written before the pages. */
 function isTooShort(header: Buffer, size: bigint): boolean {
   if (header.length < headerBytes) return true
   const pageSize = header.readUInt16BE(pageSizeAt)

@@ -1,18 +1,18 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync, truncateSync } from 'node:fs'
 
 /**
- * Whether the log that SQLite keeps beside a file still holds what was written to it. Where it was truncated, SQLite goes on writing
- * behind the hole, and would copy the hole into the database later, at the latest when the program ends. So what is behind the first
- * thing that is missing is cut off: nothing can be copied then, and the database stays what it was when its log was last copied.
+ * Checks that SQLite's log still holds what was written to it. If it was truncated, SQLite keeps writing behind the hole and
+ * later copies the hole into the database, at the latest when the program ends. So everything after the first missing part is cut
+ * off: nothing can be copied then, and the database stays as it was when its log was last copied.
  *
- * A log only grows, and is then written over from its start. So what stood in its last frame stands there until that one is written
- * over, and that is all that is read most of the time. Where it differs, SQLite's index of the log says which frames must be there.
+ * A log only grows, and is then overwritten from its start. So its last frame stays the same until it is overwritten, and most of
+ * the time only that frame is read. If it differs, SQLite's index of the log says which frames must exist.
  */
 export class LogWatch {
   readonly #log: KeptFile
   readonly #index: KeptFile
   #known: Known | undefined
-  /** 0 until something was written to the log. */
+  /** 0 until something has been written to the log. */
   #pageBytes = 0
 
   constructor(log: string, index: string) {
@@ -20,7 +20,7 @@ export class LogWatch {
     this.#index = new KeptFile(index)
   }
 
-  /** False where something was lost. `found` is what the log is now. */
+  /** False if something was lost. `found` is the current state of the log. */
   check(found: Stats): boolean {
     const known = this.#known
     if (known !== undefined && known.mtimeMs === found.mtimeMs && known.size === found.size) return true
@@ -31,18 +31,18 @@ export class LogWatch {
   }
 
   /**
-   * Whether what `holds` says of the database holds while the whole log has been copied into it. Where a reader was in the way, a
-   * checkpoint leaves out the pages that were changed again after what that one reads: the header can then count pages that are not
-   * in the database yet.
+   * Whether `holds` is true of the database at a time when the whole log has been copied into it. If a reader is in the way, a
+   * checkpoint leaves out pages that changed after that reader's snapshot: the header can then count pages that are not in the
+   * database yet.
    */
   isAllCopied(holds: () => boolean): boolean {
     const before = this.#index.read(0, indexBytes)
     if (!this.#hasCopied(before) || !holds()) return false
-    // The salts change with each new beginning of the log, so that equal indexes mean that nothing was copied in between.
+    // The salts change each time the log restarts, so equal indexes mean that nothing was copied in between.
     return this.#hasCopied(before) && before.equals(this.#index.read(0, indexBytes))
   }
 
-  /** Whether all frames that this index counts were copied, and nobody has begun to copy more. */
+  /** Whether all frames counted by this index were copied, and no further copy has begun. */
   #hasCopied(index: Buffer): boolean {
     if (index.length < indexBytes) return false
     const frames = index.subarray(frameCountAt, frameCountAt + 4)
@@ -55,14 +55,14 @@ export class LogWatch {
     this.#known = { mtimeMs, size, lastAt, last }
   }
 
-  /** Undefined where others write so much meanwhile that it cannot be told. */
+  /** Undefined if other programs write so much that no check could be completed. */
   #isWhole(): boolean | undefined {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       const index = this.#index.read(0, indexBytes)
       const frames = index.length < indexBytes ? 0 : frameCountOf(index)
       const soundBytes = this.#soundBytes(frames, saltOf(index, indexSaltAt))
       if (soundBytes === undefined) return true
-      // Frames are written before the index counts them, and written over only after it has begun anew.
+      // Frames are written before the index counts them, and overwritten only after the index was restarted.
       if (!index.equals(this.#index.read(0, indexBytes))) continue
       this.#log.cut(soundBytes)
       return false
@@ -70,7 +70,7 @@ export class LogWatch {
     return undefined
   }
 
-  /** How much of the log is as it was written; undefined where that is all that the index counts. */
+  /** Number of intact bytes at the start of the log; undefined if all frames counted by the index are intact. */
   #soundBytes(frames: number, salt: Buffer): number | undefined {
     if (frames === 0) return undefined
     if (!saltOf(this.#log.read(0, logHeaderBytes), logSaltAt).equals(salt)) return 0
@@ -86,7 +86,7 @@ export class LogWatch {
     return this.#log.read(at, frameHeaderBytes)
   }
 
-  /** Where the last frame begins in a log of this size. */
+  /** Offset of the last frame in a log of this size. */
   #lastFrameOf(size: number): number {
     const frameBytes = this.#frameBytes()
     const frames = frameBytes === frameHeaderBytes ? 0 : Math.floor((size - logHeaderBytes) / frameBytes)
@@ -99,7 +99,7 @@ export class LogWatch {
   }
 }
 
-/** What was found at the last look. */
+/** The state of the log at the last check. */
 interface Known {
   readonly mtimeMs: number
   readonly size: number
@@ -107,7 +107,7 @@ interface Known {
   readonly last: Buffer
 }
 
-/** How often it is looked again where others write to the log meanwhile. */
+/** Maximum number of attempts while other programs write to the log. */
 const mostAttempts = 10
 
 // https://www.sqlite.org/fileformat.html#the_write_ahead_log, https://www.sqlite.org/walformat.html#the_wal_index_header
@@ -127,17 +127,17 @@ function saltOf(header: Buffer, at: number): Buffer {
   return header.subarray(at, at + saltBytes)
 }
 
-/** 0 where nothing was written to the log yet. */
+/** 0 if nothing has been written to the log yet. */
 function pageBytesOf(header: Buffer): number {
   return header.length < logHeaderBytes ? 0 : header.readUInt32BE(logPageSizeAt)
 }
 
-/** The index is memory that programs of one machine share, with numbers in that machine's own order. */
+/** The index is memory shared by programs on one machine, with numbers in that machine's byte order. */
 function frameCountOf(index: Buffer): number {
   return new Uint32Array(Uint8Array.from(index.subarray(frameCountAt, frameCountAt + 4)).buffer)[0] as number
 }
 
-/** A file that is read from time to time, and opened the first time. */
+/** A file that is read repeatedly. It is opened on first use. */
 class KeptFile {
   readonly #path: string
   #descriptor: number | undefined
@@ -150,18 +150,18 @@ class KeptFile {
     return fstatSync(this.#open()).size
   }
 
-  /** What there is of it. */
+  /** Returns fewer bytes if the file is shorter. */
   read(at: number, bytes: number): Buffer {
     const found = Buffer.allocUnsafe(bytes)
     return found.subarray(0, readSync(this.#open(), found, 0, bytes, at))
   }
 
-  /** Takes away what is behind `bytes`: so that whoever would copy what is no longer right fails, and does no harm. */
+  /** Removes everything after `bytes`, so that copying the damaged log fails and does no harm. */
   cut(bytes: number): void {
     try {
       truncateSync(this.#path, bytes)
     } catch {
-      // It may not be written to, and so was not written to by this program.
+      // The file is not writable, so this program did not write to it either.
     }
   }
 
@@ -172,8 +172,8 @@ class KeptFile {
 }
 
 /**
- * One for each path, open until another file has its name: on POSIX systems, closing any descriptor of the index gives up all locks
- * that the process has on it, SQLite's among them.
+ * One descriptor per path, kept open until another file takes that name: on POSIX systems, closing any descriptor of the index
+ * releases all locks that the process holds on it, including SQLite's.
  */
 const kept = new Map<string, number>()
 

@@ -2,12 +2,12 @@ import type { SqliteStatement, SqliteValue } from './driver.ts'
 
 type Row = Record<string, unknown>
 
-/** An answer of fewer rows is read row by row. */
+/** Minimum number of rows for which reading them as one text pays off. */
 const worthText = 4
 
 /**
- * A statement that reads. Rows of many columns are slow to come out of a driver one value after the other: where the last answer had
- * some, the next one is asked for as one JSON text.
+ * A query. Drivers are slow to return rows of many columns value by value. So if the last answer had several rows, the next one
+ * is fetched as one JSON text.
  */
 export class Query {
   readonly #prepare: (sql: string) => SqliteStatement
@@ -36,7 +36,7 @@ export class Query {
     return rows
   }
 
-  /** Undefined where somebody has written what JSON cannot hold. */
+  /** Undefined if a row holds a value that JSON cannot represent. */
   #fromText(values: readonly SqliteValue[]): unknown[] | undefined {
     const columns = this.#columns
     if (columns === undefined) return undefined
@@ -58,7 +58,7 @@ function rowOf(columns: readonly string[], cells: readonly unknown[]): Row {
   return row
 }
 
-/** A BLOB that somebody has written is read as a text: whoever verifies the job refuses it. */
+/** Turns BLOBs, which only other programs write, into text; verification then refuses the job. */
 function withoutBlobs(row: Row): void {
   for (const column in row) {
     const value = row[column]

@@ -8,16 +8,16 @@ import type { SqliteStatement, SqliteValue } from './driver.ts'
 import { isConflict } from './failure.ts'
 import { Query } from './query.ts'
 
-/** One statement writes so many rows, or so many of what is left. */
+/** Number of rows per statement; smaller sizes take the remainder. */
 const rowsPerStatement = [50, 8, 1] as const
-/** Up to so many values of a list are said one by one, which is quicker than to take them out of a text. */
+/** Maximum length of a list whose values are bound one by one, which is faster than passing them as JSON text. */
 const mostSaid = 3
 const list = 'IN (?)'
 const longList = 'IN (SELECT value FROM json_each(?))'
 
 type Cell = string | number | null
 
-/** Statements of the queue on an open file. Every answer is there at once. Each statement is prepared when it is first needed. */
+/** Runs the queue's statements on an open file, synchronously. Each statement is prepared on first use. */
 export class SqliteSession implements SqlSession {
   readonly dialect: Dialect = sqliteDialect
   readonly #connection: Connection
@@ -30,7 +30,7 @@ export class SqliteSession implements SqlSession {
     this.#connection = connection
   }
 
-  /** How many statements were run so far that write. */
+  /** Number of writing statements so far. */
   get writes(): number {
     return this.#writes
   }
@@ -77,7 +77,7 @@ export class SqliteSession implements SqlSession {
     this.#insert(table, columns, rows, ` ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${set}`)
   }
 
-  /** Rows that change alike are changed by one statement, all others one by one. */
+  /** Rows that all get the same values are changed by one statement, others one by one. */
   update(table: TableName, keys: readonly string[], columns: readonly string[], rows: readonly SqlRow[]): void {
     const [first] = rows
     if (first === undefined) return
@@ -118,7 +118,7 @@ export class SqliteSession implements SqlSession {
     }
   }
 
-  /** In SQLite's words, and with as many places as its lists have values. */
+  /** The statement in SQLite's dialect, with as many placeholders as its lists have values. */
   #textFor(sql: string, values: readonly SqlValue[]): string {
     let parts = this.#translated.get(sql)
     if (parts === undefined) {
@@ -139,14 +139,14 @@ export class SqliteSession implements SqlSession {
   }
 }
 
-/** Rows that one statement writes. */
+/** Rows written by one statement. */
 interface Batch {
   readonly statement: SqliteStatement
   readonly values: readonly Cell[]
   readonly rows: readonly SqlRow[]
 }
 
-/** False where one of them is there already; then none was written. Nearly always all of them are new. */
+/** False if one of the rows already exists; then none was written. Nearly always all of them are new. */
 function isWritten({ statement, values }: Batch): boolean {
   try {
     statement.run(...values)
@@ -158,12 +158,12 @@ function isWritten({ statement, values }: Batch): boolean {
   }
 }
 
-/** Who counts adds to what is counted already. */
+/** New counts are added to the existing ones. */
 const endings: Partial<Readonly<Record<TableName, string>>> = {
   counts: ' ON CONFLICT (lane, state) DO UPDATE SET jobs = jobs + excluded.jobs',
 }
 
-/** A row that gets an identity of its own has nothing in common with others any more. */
+/** A row that gets its own identity no longer shares a stamp. */
 function alsoSet(table: TableName, columns: readonly string[]): readonly string[] {
   return table === 'jobs' && columns.includes('identity') ? ['stamp = NULL'] : []
 }

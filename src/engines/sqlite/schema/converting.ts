@@ -4,9 +4,9 @@ import { doomOf } from '../../sql/workflows/endings.ts'
 import type { Connection } from '../file/connection.ts'
 
 const renamed = ['jobs', 'lanes', 'links', 'edges', 'once', 'schedule_revision', 'numbers'] as const
-/** As they were. */
+/** Copied unchanged. */
 const kept = ['rates', 'gone', 'paused', 'locks', 'workers', 'worker_jobs', 'schedules', 'occurrences'] as const
-/** Of the tables as they were, in no other. */
+/** Old tables without a new counterpart of the same name. */
 const left = ['unique'] as const
 
 const sameInJobs =
@@ -15,8 +15,8 @@ const sameInJobs =
 const isHeld = 'unique_key IS NOT NULL AND state < 4 AND (unique_until = 0 OR (unique_until = 1 AND started_at IS NULL))'
 
 /**
- * From the tables that SQLite had for itself to those of all engines. What SQL cannot make of it stands there as it was, marked by a
- * space before it: see `finish`.
+ * Converts the tables that only SQLite had to those that all engines share. What SQL cannot convert is copied unchanged, marked
+ * with a leading space: see `finish`.
  */
 const copied = [
   `INSERT INTO treadle_jobs (id, lane, grp, held_key, ${sameInJobs})
@@ -45,7 +45,7 @@ const copied = [
   "INSERT INTO treadle_mutexes (name) VALUES ('claims'), ('links'), ('unfinished')",
 ]
 
-/** The statements that bring a file to these tables. */
+/** The statements that convert a file to these tables. */
 export function converted(tables: string, indexes: string): readonly string[] {
   return [
     ...[...renamed, ...kept].map((table) => `ALTER TABLE treadle_${table} RENAME TO treadle_old_${table}`),
@@ -57,13 +57,13 @@ export function converted(tables: string, indexes: string): readonly string[] {
   ]
 }
 
-/** Whether a file was brought to its tables by statements alone. */
+/** Whether the file was converted by the SQL statements alone and still needs `finish`. */
 export function isUnfinished(connection: Connection): boolean {
   const mark = connection.prepare("SELECT 1 FROM treadle_mutexes WHERE name = 'unfinished'")
   return connection.read(() => mark.get()) !== undefined
 }
 
-/** Digests the keys, and says by words what was said by numbers. Inside of a transaction. */
+/** Digests the keys and replaces references by number with what they refer to. Call inside a transaction. */
 export function finish(connection: Connection): void {
   if (!isUnfinished(connection)) return
   digestAll(connection, 'jobs', 'held_key')
@@ -77,7 +77,7 @@ export function finish(connection: Connection): void {
 const rowsAtOnce = 1_000
 const isMarked = (column: string) => `${column} >= ' ' AND ${column} < '!'`
 
-/** Those that are done are not found again. */
+/** Digested keys no longer match the query. */
 function digestAll(connection: Connection, table: string, column: string): void {
   const next = connection.prepare(
     `SELECT ${column} AS key FROM treadle_${table} WHERE ${isMarked(column)} ORDER BY ${column} LIMIT ${rowsAtOnce}`,

@@ -2,8 +2,8 @@ import type { Migration } from '../../../queue/contract/migration.ts'
 import { crowdedFrom, mostSingleLanes } from '../../sql/lanes/lane-numbers.ts'
 
 /**
- * Lanes that are many: the later ones are crowded, whose jobs say their order, and what all lanes have together is counted as what lane 0
- * has. Whoever settles a job that runs says its lane, so those of running jobs stay what they are.
+ * Support for many lanes: all beyond the first ones are crowded, with jobs that record their own order, and lane 0 counts the
+ * jobs of all lanes together. Lanes with running jobs keep their numbers, because settling a job names its lane.
  */
 export const crowdedLanes: Migration = {
   up: [

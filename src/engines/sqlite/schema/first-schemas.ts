@@ -2,18 +2,18 @@ import type { Migration } from '../../../queue/contract/migration.ts'
 import { identityIn } from '../statements.ts'
 
 /**
- * One row a job, with an index of its own for each thing that is looked for: a claim reads only the index of ready jobs, and
- * neither scheduled nor finished ones are in it. A lane is all jobs of one queue, key and priority; it carries their counts.
- * A unique key that outlives its job is a row of its own.
- * Occurrences of schedules have lanes of their own, so that only they cost what it takes to write down how they ended.
+ * One row per job, with a separate index for each kind of lookup: a claim reads only the index of ready jobs, which contains
+ * neither scheduled nor finished ones. A lane is all jobs of one queue, key and priority; it carries their counts. A unique key
+ * that outlives its job has a row of its own. Occurrences of schedules have their own lanes, so that only they pay for recording
+ * how they ended.
  *
- * Jobs that belong to groups stand in one lane for each group, below a lane of all groups (their `family`, 0 where there is none)
- * that has no jobs itself and sums them up. The index over such lanes is the order in which groups are served: by how many of
- * their jobs run (`busy`, over all lanes of the group and the key), then by whose `turn` was earlier. A group that is out of tokens
- * is not in it until `held_until`.
+ * Jobs in groups have one lane per group, below a lane for all groups (their `family`, 0 if there is none) that holds no jobs
+ * itself and sums them up. The index over such lanes is the order in which groups are served: by the number of running jobs
+ * (`busy`, over all lanes of the group and the key), then by the earlier `turn`. A group that is out of tokens is not in the
+ * index until `held_until`.
  *
- * A job is `linked` when it is part of a workflow or somebody waits for it; no other job costs what links cost. An edge says that
- * one job waits for another: it counts in the `pending` of the one that waits while it is `waiting`, and outlives its target.
+ * A job is `linked` if it is part of a workflow or another job waits for it; no other job pays for links. An edge says that one
+ * job waits for another: while it is `waiting`, it counts in the `pending` of the waiting job, and it outlives its target.
  */
 const first = `
   CREATE TABLE treadle_lanes (
@@ -165,7 +165,7 @@ const first = `
   CREATE INDEX treadle_occurrences_unended ON treadle_occurrences (schedule, at) WHERE outcome IS NULL;
 `
 
-/** What other programs call jobs. Most jobs have no number, and cost nothing here. */
+/** Numbers by which other programs refer to jobs. Most jobs have no number and cost nothing here. */
 const numbered = `
   ALTER TABLE treadle_jobs ADD COLUMN number INTEGER;
   CREATE UNIQUE INDEX treadle_jobs_number ON treadle_jobs (number) WHERE number IS NOT NULL;
@@ -176,8 +176,8 @@ const numbered = `
 const unnumbered = ['DROP TABLE treadle_numbers', 'DROP INDEX treadle_jobs_number', 'ALTER TABLE treadle_jobs DROP COLUMN number']
 
 /**
- * A row holds what is its job's own, and the number of what its identity ends with. A lane says by a column of its own that it has
- * ready jobs, which changes seldom: an index over their count would be written with every change of it.
+ * A row holds what is specific to its job, and the number of the text that its identity ends with. A lane has a column that says
+ * whether it has ready jobs, which changes rarely: an index over their count would be written on every change.
  */
 const stamped = `
   CREATE TABLE treadle_stamps (stamp INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
@@ -197,7 +197,7 @@ const unstamped = [
   'CREATE INDEX treadle_lanes_ready ON treadle_lanes (priority DESC) WHERE family = 0 AND ready > 0',
 ]
 
-/** What workers sign of a result, wherever results are kept. */
+/** What workers sign of a result, everywhere results are kept. */
 const sealed = `
   ALTER TABLE treadle_jobs ADD COLUMN seal TEXT;
   ALTER TABLE treadle_edges ADD COLUMN seal TEXT;
@@ -208,7 +208,7 @@ const unsealed = ['treadle_jobs', 'treadle_edges', 'treadle_once'].map((table) =
 
 const tables = [...first.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name)
 
-/** The versions of the time when SQLite had rules of its own, and tables for them. What was released is never changed. */
+/** The versions from when SQLite had its own rules and tables. Released migrations are never changed. */
 export const firstMigrations: readonly Migration[] = [
   { up: [first], down: tables.map((name) => `DROP TABLE ${name}`), compatibleFrom: 1 },
   { up: [numbered], down: unnumbered, compatibleFrom: 1 },

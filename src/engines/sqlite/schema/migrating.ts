@@ -3,7 +3,7 @@ import type { Connection } from '../file/connection.ts'
 import { finish, isUnfinished } from './converting.ts'
 import { sqliteMigrations } from './schema.ts'
 
-/** The version whose tables are those of all engines. */
+/** The first version with the tables that all engines share. */
 const convertedSince = 5
 
 export const latestVersion = sqliteMigrations.length
@@ -16,12 +16,15 @@ const versionTable = `CREATE TABLE IF NOT EXISTS treadle_schema (
 
 const nowMs = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-/** Refuses a file that is not for this version, before anything in it is changed. */
+/** Refuses a file that this version cannot use, before anything in it is changed. */
 export function checkSchema(connection: Connection, path: string, mayMigrate: boolean): void {
   refuseUnfit(schemaState(connection), { latest: latestVersion, mayMigrate, place: path })
 }
 
-/** Brings the file to a version, the newest as a rule. Several processes may start at once: the first does it, the others find it done. */
+/**
+ * Brings the file to a version, by default the newest. Several processes may start at once: the first one migrates, the others
+ * find it done.
+ */
 export function migrate(connection: Connection, path: string, wanted?: number): void {
   const found = schemaState(connection)
   const to = wantedVersion(found, wanted, path, latestVersion)
@@ -34,7 +37,7 @@ export function migrate(connection: Connection, path: string, wanted?: number): 
   })
 }
 
-/** What `migrate` would run; empty where there is nothing to do. */
+/** The statements that `migrate` would run; empty if there is nothing to do. */
 export function plan(connection: Connection, path: string, wanted?: number): string {
   const found = schemaState(connection)
   const { version } = found

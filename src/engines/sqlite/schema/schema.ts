@@ -5,11 +5,11 @@ import { firstMigrations } from './first-schemas.ts'
 import { statistics } from './statistics.ts'
 
 /**
- * The tables of the queue, as all SQL engines have them: `sql/tables.ts` says what they are for. What is SQLite's own:
+ * The tables of the queue, the same in all SQL engines: `sql/rows/tables.ts` says what they are for. Specific to SQLite:
  *
- * `jobs` are found by their ids, and a claim by the numbers of their rows. What is long comes last in a row, so that what is changed
- * often is at its beginning. `stamps` are what identities of jobs of one kind have in common: a row with a `stamp` has no more of it
- * than its id. `counts` has one row for each lane and state, because only one transaction writes at a time.
+ * `jobs` are found by id, and claimed by row number. Long columns come last, so that frequently changed ones are at the beginning
+ * of a row. `stamps` holds what the identities of jobs of one kind have in common: a row with a `stamp` stores only its id
+ * itself. `counts` has one row for each lane and state, because only one transaction writes at a time.
  */
 export const tables = `
   CREATE TABLE treadle_jobs (
@@ -145,7 +145,7 @@ export const tables = `
   CREATE TABLE treadle_numbers (one INTEGER PRIMARY KEY, next INTEGER NOT NULL);
 `
 
-/** Made when the rows are in, which is quicker. */
+/** Created after the rows were copied, which is faster. */
 export const indexes = `
   CREATE UNIQUE INDEX treadle_lanes_key ON treadle_lanes (queue, job, priority, single, recurring, grouped);
   CREATE INDEX treadle_jobs_ready ON treadle_jobs (lane, grp, run_at, id) WHERE state = 0;
@@ -182,12 +182,12 @@ const transfers = `CREATE TABLE treadle_transfers (
   PRIMARY KEY (name, part)
 )`
 
-/** Of the tables of earlier versions one stands on as it was. */
+/** One table of the earlier versions stays unchanged: `treadle_stamps`. */
 const removal = ['treadle_stamps', ...[...tables.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => table)].map(
   (table) => `DROP TABLE ${table}`,
 )
 
-/** Schedules that are made at run time, and what of all schedules has changed since when. */
+/** Schedules created at run time, and revisions that tell which schedules have changed. */
 const storedSchedules: Migration = {
   up: [
     'ALTER TABLE treadle_schedules ADD COLUMN definition TEXT',
@@ -208,7 +208,7 @@ const storedSchedules: Migration = {
   compatibleFrom: 5,
 }
 
-/** What jobs have logged, and the words that they are found by. */
+/** What jobs have logged, and the tags to find them by. */
 const logsAndTags = `
   CREATE TABLE treadle_logs (
     job_id TEXT NOT NULL,
@@ -223,7 +223,7 @@ const logsAndTags = `
   CREATE INDEX treadle_tags_job ON treadle_tags (job_id);
 `
 
-/** What happened lately, for those who listen. */
+/** Recent events, for listeners. */
 const events: Migration = {
   up: [
     'CREATE TABLE treadle_event_listeners (id TEXT PRIMARY KEY, expires_at INTEGER NOT NULL, wants TEXT NOT NULL) WITHOUT ROWID',
@@ -235,8 +235,8 @@ const events: Migration = {
 }
 
 /**
- * All versions of the schema, the first one first. What was released is never changed. There is no way back from the tables of all
- * engines to those of SQLite alone: of keys that outlive their jobs only digests are left.
+ * All versions of the schema, oldest first. Released migrations are never changed. The tables that all engines share cannot be
+ * migrated back to SQLite's own: of keys that outlive their jobs, only digests remain.
  */
 export const sqliteMigrations: readonly Migration[] = [
   ...firstMigrations,

@@ -6,7 +6,7 @@ const view = jobView({
   lastError: (column) => `CASE WHEN json_valid(${column}) THEN json_extract(${column}, '$[#-1].message') END`,
 }).replaceAll(/\{(\w+)\}/g, 'treadle_$1')
 
-/** What happened to jobs, for charts, and jobs for people who look at them in SQL. */
+/** Statistics about jobs, for charts, and a view of jobs for people who query them in SQL. */
 export const statistics: Migration = {
   up: [
     'CREATE TABLE treadle_rollups (step INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (step, at)) WITHOUT ROWID',

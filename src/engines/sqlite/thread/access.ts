@@ -14,33 +14,33 @@ export interface AccessOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly migrate: boolean
-  /** False has the rules alone answer everything. */
+  /** False turns the fast paths off, so that the rules handle every call. */
   readonly fastPaths: boolean
 }
 
-/** How long a transaction waits for those of other processes before it is an error. */
+/** How long a transaction waits for those of other processes before it fails. */
 const patienceMs = 30_000
-/** A transaction of this thread that finds the file locked tries again after so long. */
+/** Longest pause before a transaction in this thread tries a locked file again. */
 const longestPauseMs = 50
-/** Where commits take longer than this on average (a busy disk, a spinning one), they are left to the thread. */
+/** If commits take longer than this on average (on a busy or spinning disk), they are left to the database thread. */
 const slowCommitMs = 5
-/** How much the last call counts in that average. */
+/** Weight of the latest call in that average. */
 const newestShare = 0.1
-/** Timers and sockets wait for no longer than this for calls that are made right here, one after the other. */
+/** How long consecutive calls in this thread may keep timers and sockets waiting. */
 const longestWithoutTurnMs = 10
-/** After this many calls through the thread the disk is tried again. */
+/** Number of calls through the thread before this thread tries the disk again. */
 const callsUntilRetry = 1_000
 
 /**
- * Two ways to one file. A small call is made right here while nothing else is under way, because a hop to another thread costs
- * as much as half a commit; everything else, and whatever would have to wait, goes to the database's thread.
+ * Two ways to access one file. Small calls run in this thread while nothing else is in progress, because a hop to another thread
+ * costs as much as half a commit. Everything else, and any call that would have to wait, goes to the database thread.
  */
 export class Access {
   readonly #inline: LocalEngine
   readonly #options: AccessOptions
   #opening: Promise<ThreadClient | undefined> | undefined
   #thread: ThreadClient | undefined
-  /** The thread from its first moment on, before it is known whether it starts. */
+  /** The thread from the moment it is created, before it is known whether it starts. */
   #started: ThreadClient | undefined
   readonly #standIns = new Map<number, StandInTerms>()
   #lastStandIn = 0
@@ -51,7 +51,7 @@ export class Access {
   readonly #jumps: ClockJumps
   #moving: Promise<void> | undefined
 
-  /** Opens and migrates the file in this thread, so that whatever is wrong with it is told at once. */
+  /** Opens and migrates the file in this thread, so that any problem with it is reported immediately. */
   static async open(options: AccessOptions): Promise<Access> {
     const Driver = await loadDriver()
     const engine = openEngine(Driver, { ...options, busyMs: patienceMs })
@@ -65,17 +65,17 @@ export class Access {
     this.#jumps = new ClockJumps(options.clock)
   }
 
-  /** The file as SQLite calls it. */
+  /** The path as SQLite reports it. */
   get file(): string {
     return this.#inline.file
   }
 
-  /** The calls that the engine answers by their names, as methods. */
+  /** The calls that the engine answers by name, as methods. */
   get parts(): object {
     return this.#inline.parts
   }
 
-  /** Throws where the path does not name the open file any more. */
+  /** Throws if the path no longer refers to the open file. */
   checkFile(): void {
     this.#inline.checkFile()
   }
@@ -99,7 +99,7 @@ export class Access {
     return thread === undefined ? this.#here(method, args) : thread.call(method, args)
   }
 
-  /** After the clock was set, what counts down is moved before anything else is done. */
+  /** After the clock was set, running deadlines are shifted before any other call. */
   #moved(): Promise<void> | undefined {
     const jump = this.#jumps.look()
     if (jump !== null) this.#moving = this.#move(jump, this.#moving)
@@ -109,12 +109,12 @@ export class Access {
   async #move(jump: ClockJump, before: Promise<void> | undefined): Promise<void> {
     await before
     this.#options.logger.warn(jumpText(jump))
-    // A file that cannot be written to is told by the call that comes next.
+    // If the file cannot be written, the next call reports it.
     await this.#throughThread('moveTimes', [jump]).catch(() => {})
     this.#moving = undefined
   }
 
-  /** For calls of well under a millisecond. */
+  /** For calls that take well under a millisecond. */
   async callInline<Method extends EngineMethod>(
     method: Method,
     args: Parameters<Engine[Method]>,
@@ -137,18 +137,18 @@ export class Access {
     }
   }
 
-  /** Whoever waits for one small call after the other would never let the event loop turn: nothing here waits for it. */
+  /** A program that awaits small calls in a row would starve the event loop, because none of them really waits. */
   async #turn(): Promise<void> {
     this.#withoutTurnMs = 0
     await nextTurn()
   }
 
-  /** The thread is started for it, also where the event loop stands still from the very next moment on. */
+  /** Starts the thread immediately, even if the event loop blocks from the next moment on. */
   standIn(request: StandInRequest): StandIn {
     this.refuseClosed()
     const terms = { id: ++this.#lastStandIn, request, beats: new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT) }
     this.#standIns.set(terms.id, terms)
-    // Where it cannot be started, the next call tells why.
+    // If it cannot be started, the next call reports why.
     if (this.#usable() === undefined && this.#opening === undefined) this.#openThread().catch(() => {})
     else this.#started?.tell({ standIn: terms })
     return standInFor(terms, this.#options.clock, () => {
@@ -156,7 +156,7 @@ export class Access {
     })
   }
 
-  /** In this thread whatever else is under way: for what cannot cross to the other one. It waits its turn, but blocks nobody. */
+  /** Always runs in this thread, for work that cannot cross to the other one. Waits for the file without blocking. */
   async callHere<Answer>(work: (engine: LocalEngine) => Answer): Promise<Answer> {
     const elapsedMs = stopwatch()
     await this.#moved()
@@ -168,7 +168,7 @@ export class Access {
         const isBusy = thrown instanceof TreadleError && thrown.code === 'DATABASE_BUSY'
         if (!isBusy || elapsedMs() > patienceMs) throw thrown
       }
-      // The lock is another process's or thread's, and its time is not the queue's clock.
+      // The lock is held by another process or thread, whose time does not follow the queue's clock.
       await pause(systemClock, pauseMs)
     }
   }
@@ -215,7 +215,7 @@ export class Access {
 
   async #startThread(): Promise<ThreadClient | undefined> {
     const { path, migrate, fastPaths, logger } = this.#options
-    // A connection that is opened now has nothing to compare the file with.
+    // A newly opened connection has nothing to compare the file with, so check it first.
     this.checkFile()
     const thread = newThread({ path, busyMs: patienceMs, migrate, fastPaths, identity: this.#inline.identity })
     this.#started = thread
@@ -233,7 +233,7 @@ export class Access {
   }
 }
 
-/** Undefined in a bundle, which has not the thread's file. */
+/** Undefined in a bundle, which does not contain the thread's file. */
 function newThread(options: ConstructorParameters<typeof ThreadClient>[0]): ThreadClient | undefined {
   try {
     return new ThreadClient(options)

@@ -12,59 +12,59 @@ import type { Completed } from '../transactions/completing.ts'
 import type { Standstill } from './keeping.ts'
 import type { RuleCall } from './rule-calls.ts'
 
-/** Only what differs from the ordinary crosses back: the receipts of envelopes that were not stored. */
+/** The receipts of envelopes that were not stored. Only these cross back to the program's thread. */
 export type TakenReceipts = readonly (readonly [index: number, receipt: SendReceipt])[]
 
 export interface Settled {
-  /** By their places; all the rest are applied. */
+  /** By index; all others were applied. */
   readonly others: readonly (readonly [index: number, receipt: SettleReceipt])[]
-  /** A job that waited for one of these has become ready. */
+  /** A job that waited for one of these became ready. */
   readonly released: boolean
 }
 
-/** What a rule of the queue came to. */
+/** The result of a call to the rules. */
 export interface Ruled {
   readonly answer: unknown
-  /** Something may have become ready. */
+  /** Whether something may have become ready. */
   readonly wakes: boolean
 }
 
-/** The engine in the program's own thread can also be given what does not cross to another one. */
+/** The engine in the program's own thread, which also accepts what cannot be passed to another thread. */
 export interface LocalEngine extends Engine {
   complete(token: string, work: (tx: WorkTransaction) => Answer<Settlement>, time: TimeReading): Completed
-  /** The queue in a transaction that is open on the same connection. */
+  /** The queue inside a transaction that is open on the same connection. */
   within(time: () => TimeReading): JoinedQueue
   /** The calls that `rule` answers, as methods. */
   readonly parts: object
-  /** The file as SQLite calls it. */
+  /** The path as SQLite reports it. */
   readonly file: string
   /** Undefined for a database in memory. */
   readonly identity: FileIdentity | undefined
-  /** Throws where the path does not name the open file any more. */
+  /** Throws if the path no longer refers to the open file. */
   checkFile(): void
-  /** On a connection that is the caller's: what was remembered of a transaction may have been rolled back since. */
+  /** For a caller's connection: discards cached state, because the transaction it came from may have been rolled back. */
   forget(): void
 }
 
 /**
- * The whole queue on one connection, synchronous. It runs in the program's thread and in the database's thread alike, so it
- * takes and gives only what can be cloned. Its time is the program's, read when a transaction has its lock: whatever counts from
- * now counts from there.
+ * The whole queue on one connection, synchronous. It runs both in the program's thread and in the database thread, so it accepts
+ * and returns only what can be cloned. It uses the program's time, read once the transaction has its lock: everything relative to
+ * now starts there.
  */
 export interface Engine {
   send(flat: FlatEnvelopes, time: TimeReading): TakenReceipts
-  /** For whoever brings it to disk himself before he acknowledges it. */
+  /** For callers that sync to disk themselves before they acknowledge the jobs. */
   sendUnsynced(flat: FlatEnvelopes, time: TimeReading): TakenReceipts
   lease(request: FlatRequest, claim: string, time: TimeReading): ClaimedRows
   settle(settlements: readonly FlatSettlement[], time: TimeReading): Settled
-  /** Any other call, by its name. */
+  /** Any other call, by name. */
   rule(name: RuleCall, args: readonly unknown[], time: TimeReading): Ruled
   keepLeases(request: StandInRequest, standstill: Standstill): void
-  /** The clock was set: what counts down has as much time left as before. */
+  /** The clock was set: running deadlines keep the time they had left. */
   moveTimes(jump: ClockJump): void
-  /** What identities end with, by their numbers. These never change. */
+  /** The texts that identities end with, by stamp. They never change. */
   stampTexts(stamps: readonly number[]): readonly string[]
-  /** Copies all commits into the database itself, on disk; false where somebody is in the way. */
+  /** Copies all commits into the database file and syncs it; false if another connection is in the way. */
   emptyLog(): boolean
   /** How long a transaction waits for those of other processes. */
   setPatience(ms: number): void
@@ -73,6 +73,6 @@ export interface Engine {
 
 export interface EngineOptions extends ConnectionOptions {
   readonly migrate: boolean
-  /** False has the rules alone answer everything: see `FastPaths`. */
+  /** False turns the fast paths off, so that the rules handle every call: see `FastPaths`. */
   readonly fastPaths: boolean
 }

@@ -28,7 +28,7 @@ import { mannerOf, methodsOf, type RuleCall, ruledParts } from './rule-calls.ts'
 
 type Method = (...args: readonly unknown[]) => Generator<Answer<unknown>, unknown>
 
-/** What is made of a connection once, and again after something that it may have remembered was rolled back. */
+/** Built once per connection, and rebuilt after a rollback of anything it may have cached. */
 interface Made {
   readonly rules: SqlQueue
   readonly methods: ReadonlyMap<RuleCall, Method>
@@ -181,7 +181,7 @@ export class FileEngine implements LocalEngine {
     return this.#call(durability, time, () => this.#database.unit(work))
   }
 
-  /** Where the fast path is refused, what it did is undone, and the rules decide. */
+  /** If the fast path refuses, its changes are rolled back and the rules take over. */
   #quickly<Value>(durability: Durability, time: TimeReading, quickly: () => Value, byRules: () => Value): Value {
     try {
       return this.#unit(durability, time, quickly)
@@ -191,7 +191,7 @@ export class FileEngine implements LocalEngine {
     }
   }
 
-  /** What fails may leave something in memory that is not in the file. */
+  /** After a failure, the cached state may no longer match the file. */
   #call<Value>(durability: Durability, time: TimeReading, work: () => Value): Value {
     this.#reading = time
     const { transactions } = this.#database
@@ -229,14 +229,14 @@ export class FileEngine implements LocalEngine {
     return { others, released }
   }
 
-  /** A worker asks for the same jobs each time. */
+  /** A worker asks for the same jobs each time, so the parsed list is reused. */
   #jobsOf({ jobs: text }: FlatRequest): readonly ClaimableJob[] {
     if (this.#asked.text !== text) this.#asked = { text, jobs: readJobs(text) }
     return this.#asked.jobs
   }
 }
 
-/** Only those that were not stored are told. */
+/** Keeps only the receipts of envelopes that were not stored. */
 function taken(receipts: readonly SendReceipt[]): TakenReceipts {
   return receipts.flatMap((receipt, index) => (receipt.stored ? [] : [[index, receipt] as const]))
 }

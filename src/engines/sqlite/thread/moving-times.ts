@@ -3,16 +3,16 @@ import type { ClockJump } from '../../../queue/time/clock-jumps.ts'
 import type { Connection } from '../file/connection.ts'
 import type { SqliteStatement } from '../file/driver.ts'
 
-/** No program's lock is called so. */
+/** A lock name that no program uses. */
 const mark = 'treadle: the clock'
 const forEver = 8.64e15
-/** Programs that look at the same clock see it so far apart at most. */
+/** How far apart programs may see the same clock. */
 const sameMs = 500
 
 /**
- * Moves what counts down, when the machine's clock was set: leases, rates, locks and signs of life have as much time left as before.
- * All programs on the file notice it, and the first one does it: the offset of the clock that the times fit to is kept as a lock
- * that nobody asks for.
+ * Shifts running deadlines when the machine's clock was set, so that leases, rates, locks and heartbeats keep the time they had
+ * left. All programs on the file notice the change, and the first one applies it. The clock offset that the stored times belong
+ * to is kept as a lock that nothing ever acquires.
  */
 export class MovingTimes {
   readonly #offset: SqliteStatement

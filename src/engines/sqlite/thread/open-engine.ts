@@ -19,7 +19,7 @@ export function openEngine(Driver: SqliteDriver, options: EngineOptions): LocalE
   }
 }
 
-/** On a connection of the caller, to be used while that is in a transaction. */
+/** For a caller's connection. Use it only while that connection is in a transaction. */
 export function joiningEngine(database: SqliteDatabase, path: string, fastPaths: boolean): LocalEngine {
   const connection = Connection.joining(database, path)
   checkSchema(connection, path, false)

@@ -4,7 +4,7 @@ import type { Transfer } from '../../../queue/contract/transfer.ts'
 import type { SqlQueue } from '../../sql/queue.ts'
 import type { Durability } from '../file/file-database.ts'
 
-/** What the rules answer beside sending, claiming and ending jobs. */
+/** What the rules answer besides sending, claiming and settling jobs. */
 export interface RuledParts extends Pick<QueueBackend, 'begin' | 'extend' | 'reap'> {
   readonly store: JobStore
   readonly coordination: Coordination
@@ -12,14 +12,14 @@ export interface RuledParts extends Pick<QueueBackend, 'begin' | 'extend' | 'rea
   readonly patterns: PatternClaims
 }
 
-/** A method of these parts, by its path: `store.schedules.pause`. */
+/** The path of a method of these parts, such as `store.schedules.pause`. */
 export type RuleCall = string
 
-/** How a call is made. */
+/** How to run a call. */
 export interface CallManner {
-  /** In the program's own thread, where that is free: calls of well under a millisecond. */
+  /** Runs in the program's own thread if that is free: for calls that take well under a millisecond. */
   readonly isSmall: boolean
-  /** In one transaction, whatever it consists of; otherwise it takes the write lock only where and when it writes. */
+  /** Runs entirely in one transaction; otherwise the call takes the write lock only when it writes. */
   readonly isUnit: boolean
   readonly durability: Durability
 }
@@ -59,7 +59,7 @@ const small: ReadonlySet<RuleCall> = new Set([
   'patterns.readyOf',
 ])
 
-/** Those that look before they write, or only look: an idle program keeps nobody from writing. */
+/** Calls that only read, or read before they write: an idle program must not keep others from writing. */
 const looking: ReadonlySet<RuleCall> = new Set([
   'reap',
   'store.get',
@@ -97,8 +97,8 @@ const looking: ReadonlySet<RuleCall> = new Set([
 ])
 
 /**
- * Those that a power cut may undo: a renewal, a progress, an event, a log line or a sum that it takes back is one that never was, the holder of a lock on this
- * file ends with it too, and the sign of life of a worker is worth nothing after it.
+ * Calls that a power cut may undo. Losing a lease renewal, progress report, event, log line or statistic is harmless. A power cut
+ * also ends the holder of a lock on this file, and makes a worker's heartbeat meaningless.
  */
 const relaxed: ReadonlySet<RuleCall> = new Set([
   'extend',
@@ -131,7 +131,7 @@ interface Part {
   readonly [name: string]: Method | Part
 }
 
-/** Every method of an object and of those in it, by its path. */
+/** Every method of an object and of its nested objects, by path. */
 export function methodsOf(part: object, prefix = ''): ReadonlyMap<RuleCall, Method> {
   const members = Object.entries(part as Part).flatMap(([name, member]) => {
     const path = `${prefix}${name}`
@@ -145,7 +145,7 @@ export function ruledParts({ leases: { begin, extend, reap }, store, coordinatio
   return { begin, extend, reap, store, coordination, patterns, transfer }
 }
 
-/** The same parts, each method of which is a call by its name. */
+/** The same parts, with each method turned into a call by name. */
 export function callers(shape: object, call: (name: RuleCall, args: readonly unknown[]) => Promise<unknown>): RuledParts {
   const made = (part: Part, prefix: string): object =>
     Object.fromEntries(

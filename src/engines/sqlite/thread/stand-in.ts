@@ -2,17 +2,17 @@ import { type Clock, runningFrom, stopwatch, systemClock, type TimeReading, type
 import type { StandIn, StandInRequest } from '../../../queue/contract/contract.ts'
 import type { Engine } from './engine.ts'
 
-/** What the database's thread is told of an event loop that it stands in for. */
+/** What the database thread needs to know to stand in for an event loop. */
 export interface StandInTerms {
   readonly id: number
   readonly request: StandInRequest
-  /** One 64-bit number: the time of the last beat by the program's clock, or 0 while nothing is held. */
+  /** One 64-bit number: the time of the last beat by the program's clock, or 0 while no lease is held. */
   readonly beats: SharedArrayBuffer
 }
 
 const resting = 0n
 
-/** The program's side. A beat is written to memory that both threads see: no message could be sent by a loop that stands still. */
+/** The program's side. Beats are written to memory shared by both threads, because a blocked event loop cannot send messages. */
 export function standInFor(terms: StandInTerms, clock: Clock, onStop: () => void): StandIn {
   const beats = new BigInt64Array(terms.beats)
   const rest = () => void Atomics.store(beats, 0, resting)
@@ -26,18 +26,18 @@ export function standInFor(terms: StandInTerms, clock: Clock, onStop: () => void
   }
 }
 
-/** The parts of a lease's time: the beats are looked at, are missed, and leases that nobody else renews are renewed. */
+/** As parts of a lease's duration: how often to check for beats, how long a silence to tolerate, how often to renew in it. */
 const looksPerLease = 12
 const silenceShare = 1 / 4
 const renewalShare = 1 / 3
 
-/** By which the thread measures. Without `readingFrom` no time passes while it waits for the file. */
+/** The thread's source of time. Without `readingFrom`, time stands still while the thread waits for the file. */
 interface WatchTime extends Pick<Clock, 'timer'> {
   readonly stopwatch: () => () => number
   readonly readingFrom?: (now: number) => TimeReading
 }
 
-/** The thread's side: looks whether beats come, and renews the leases while they do not. */
+/** The thread's side: checks for beats, and renews the leases while they are missing. */
 export class BeatWatch {
   readonly #request: StandInRequest
   readonly #beats: BigInt64Array
@@ -87,7 +87,7 @@ export class BeatWatch {
     }
   }
 
-  /** Measured by a stopwatch: only the program knows what its clock says, and that may be set meanwhile. */
+  /** Uses a stopwatch: only the program knows its clock, and that may be set in the meantime. */
   #stoodStill(since: number, stillMs: number): void {
     const { leaseMs } = this.#request
     const dueAfterMs = this.#renewedAfterMs === undefined ? leaseMs * silenceShare : this.#renewedAfterMs + leaseMs * renewalShare
@@ -96,7 +96,7 @@ export class BeatWatch {
       this.#engine.keepLeases(this.#request, { since, now: this.#readingFrom(Math.floor(since + stillMs)) })
       this.#renewedAfterMs = stillMs
     } catch {
-      // The next look tries again. Where it stays in vain, the program learns it from the leases that it lost.
+      // The next check tries again. If it keeps failing, the program finds out from the leases it lost.
     }
   }
 }

@@ -8,12 +8,12 @@ import { ThreadGate } from './thread-gate.ts'
 
 export type EngineMethod = keyof Engine
 
-/** What the thread is started with. */
+/** The data that the thread is started with. */
 export interface ThreadData extends EngineOptions {
   readonly gate: SharedArrayBuffer
 }
 
-/** A program that exits waits no longer than this for the call that is under way. */
+/** How long an exiting program waits for the call in progress. */
 const exitPatienceMs = 10_000
 
 export interface ThreadCall {
@@ -22,7 +22,7 @@ export interface ThreadCall {
   readonly args: readonly unknown[]
 }
 
-/** Begins or ends to stand in for the program's event loop. It has no answer. */
+/** Starts or stops standing in for the program's event loop. Has no answer. */
 export type ThreadNotice = { readonly standIn: StandInTerms } | { readonly standDown: number }
 
 export interface ThreadError {
@@ -35,7 +35,7 @@ export type ThreadAnswer = { readonly id: number } & (
   | { readonly error: ThreadError; readonly isLast?: true }
 )
 
-/** The thread's first word. */
+/** The thread's first message. */
 export const threadStarted = 'started'
 
 interface Pending {
@@ -43,7 +43,7 @@ interface Pending {
   reject(error: TreadleError): void
 }
 
-/** Calls the engine in the database's thread. The thread keeps the process alive only while a call is under way. */
+/** Calls the engine in the database thread. The thread keeps the process alive only while a call is in progress. */
 export class ThreadClient {
   readonly #thread: Worker
   readonly #gate = new ThreadGate()
@@ -69,7 +69,7 @@ export class ThreadClient {
     })
   }
 
-  /** False when the thread could not be loaded: a bundler may have left its file behind. */
+  /** False if the thread could not be loaded: a bundler may have left its file out. */
   async started(): Promise<boolean> {
     const started = await this.#started
     if (this.#pending.size === 0) this.#thread.unref()
@@ -94,7 +94,7 @@ export class ThreadClient {
     })
   }
 
-  /** Reaches the thread also where it is still starting, and the program's event loop does not turn meanwhile. */
+  /** Reaches the thread even if it is still starting and the program's event loop is blocked. */
   tell(notice: ThreadNotice): void {
     if (this.#broken === undefined) this.#thread.postMessage(notice)
   }
@@ -115,7 +115,7 @@ export class ThreadClient {
       return
     }
     const error = new TreadleError(answer.error.code, answer.error.message)
-    // Known before the thread has ended: a call that comes in between goes to the next one.
+    // Recorded before the thread has ended, so that a call made in between goes to the next one.
     if (answer.isLast) this.#broken ??= error
     pending?.reject(error)
   }

@@ -1,6 +1,6 @@
 /**
- * What both threads see of the database's thread: whether it is inside of native code. A program that exits stops its threads
- * wherever they are, and the package for Node 20 aborts the process when that is inside of one of its calls.
+ * Shared by both threads: whether the database thread is inside native code. A program that exits stops its threads wherever they
+ * are, and the package for Node 20 aborts the process if that interrupts one of its calls.
  */
 export class ThreadGate {
   readonly buffer: SharedArrayBuffer
@@ -11,7 +11,7 @@ export class ThreadGate {
     this.#state = new Int32Array(buffer)
   }
 
-  /** For the thread, before a native call: false where none may begin any more. */
+  /** For the thread, before a native call: false if none may begin any more. */
   enter(): boolean {
     return Atomics.compareExchange(this.#state, 0, outside, inside) === outside
   }
@@ -22,14 +22,14 @@ export class ThreadGate {
     Atomics.notify(this.#state, 0)
   }
 
-  /** For the thread, which is outside: sleeps, or is woken when the gate closes. */
+  /** For the thread while outside: sleeps until the time is up or the gate closes. */
   pause(ms: number): void {
     Atomics.wait(this.#state, 0, outside, ms)
   }
 
-  /** For everybody else: from here on no native call begins, and the one that is under way has ended, or takes too long. */
+  /** For other threads: no native call begins after this. Waits at most `patienceMs` for the one in progress to end. */
   close(patienceMs: number): void {
-    // Again where the thread went in or came out between the two looks.
+    // Try again if the thread entered or left between the two operations.
     while (Atomics.load(this.#state, 0) !== closed) {
       if (Atomics.compareExchange(this.#state, 0, outside, closed) === outside) Atomics.notify(this.#state, 0)
       else if (Atomics.compareExchange(this.#state, 0, inside, closing) !== outside) {
@@ -42,6 +42,6 @@ export class ThreadGate {
 
 const outside = 0
 const inside = 1
-/** It is inside, and closes the gate when it comes out. */
+/** The thread is inside, and closes the gate when it leaves. */
 const closing = 2
 const closed = 3

@@ -15,19 +15,17 @@ import {
 } from './thread-client.ts'
 import { ThreadGate } from './thread-gate.ts'
 
-/** A call that waits for another process looks so often whether the program exits meanwhile. */
+/** How often a call that waits for another process checks whether the program is exiting. */
 const waitMs = 250
 const retryPauseMs = 5
 
-/**
- * The database's own thread: commits wait for the disk and for other processes here, and never in the program's event loop.
- */
+/** The database thread: commits wait here for the disk and for other processes, never in the program's event loop. */
 if (parentPort !== null) {
   const port = parentPort
   const data = workerData as ThreadData
   const gate = new ThreadGate(data.gate)
   const opening = opened(data, gate)
-  // Reported by the first call, which awaits the same promise.
+  // The first call reports it, because it awaits the same promise.
   opening.catch(() => {})
   port.postMessage(threadStarted)
   const standIns = new Map<number, BeatWatch>()
@@ -38,14 +36,14 @@ if (parentPort !== null) {
       (calls) => port.postMessage(answerOf(calls, call)),
       (thrown) => {
         port.postMessage({ id: call.id, error: errorOf(thrown), isLast: true } satisfies ThreadAnswer)
-        // The thread ends, and the next call starts another one: what was wrong with the file may be mended by then.
+        // The thread ends, and the next call starts another one: the problem with the file may be fixed by then.
         port.close()
       },
     )
   })
 }
 
-/** Loading the driver is native code as well. */
+/** Loading the driver runs native code too. */
 async function opened(data: ThreadData, gate: ThreadGate): Promise<GatedEngine> {
   if (!gate.enter()) throw exiting()
   try {
@@ -57,7 +55,7 @@ async function opened(data: ThreadData, gate: ThreadGate): Promise<GatedEngine> 
   }
 }
 
-/** The engine, for as long as the program does not exit. */
+/** The engine, usable until the program exits. */
 class GatedEngine {
   readonly #engine: LocalEngine
   readonly #gate: ThreadGate

@@ -4,21 +4,21 @@ import type { SqliteConnection } from '../../../definition/transactions/caller-t
 import { fileOf } from '../file/connection.ts'
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from '../file/driver.ts'
 
-/** Connections tell whether they are in a transaction by one of these names; some of Node 22 do not tell. */
+/** Drivers report under one of these names whether they are in a transaction; some versions of Node 22 do not. */
 type TellingConnection = SqliteConnection & { readonly inTransaction?: boolean; readonly isTransaction?: boolean }
 
-/** Undefined where the driver does not tell. */
+/** Undefined if the driver does not report it. */
 export function isInTransaction(connection: SqliteConnection): boolean | undefined {
   try {
     const { inTransaction, isTransaction } = connection as TellingConnection
     return inTransaction ?? isTransaction
   } catch {
-    // It was closed, and with it whatever was open.
+    // The connection was closed, which ended any open transaction.
     return false
   }
 }
 
-/** Without a transaction each statement would be kept by itself, at once, whatever the caller does next. */
+/** Without a transaction, each statement would be committed immediately, whatever the caller does next. */
 export function refuseOutside(connection: SqliteConnection): void {
   if (isInTransaction(connection) ?? !begins(connection)) return
   const message =
@@ -26,7 +26,7 @@ export function refuseOutside(connection: SqliteConnection): void {
   throw new TreadleError('TRANSACTION_INVALID', message)
 }
 
-/** A transaction cannot begin inside of another one. */
+/** Whether a transaction can be begun, which is impossible inside another one. */
 function begins(connection: SqliteConnection): boolean {
   try {
     connection.exec('BEGIN')
@@ -37,7 +37,7 @@ function begins(connection: SqliteConnection): boolean {
   return true
 }
 
-/** Refuses a connection to another file than the queue is in. */
+/** Refuses a connection to a file other than the queue's. */
 export function refuseOtherFile(database: SqliteDatabase, path: string): void {
   const file = fileOf(database)
   if (file !== '' && isSameFile(file, path)) return
@@ -51,7 +51,7 @@ function isSameFile(one: string, other: string): boolean {
   return a !== undefined && a.ino === b?.ino && a.dev === b.dev
 }
 
-/** The caller's connection as the queue wants to use it, whatever answers it was told to give. */
+/** The caller's connection in the form the queue needs, whatever result format it was configured for. */
 export function asDatabase(connection: SqliteConnection): SqliteDatabase {
   const isNamed = 'pragma' in connection
   return {
@@ -67,14 +67,14 @@ export function asDatabase(connection: SqliteConnection): SqliteDatabase {
   }
 }
 
-/** What statements of the drivers can be told of their answers. */
+/** The drivers' settings for the result format of a statement. */
 interface AnswerSettings {
   safeIntegers?(on: boolean): unknown
   setReadBigInts?(on: boolean): unknown
   setReturnArrays?(on: boolean): unknown
 }
 
-/** `better-sqlite3` takes the number of a value for its name. */
+/** `better-sqlite3` treats numbered parameters as named ones. */
 function withNumbers(statement: SqliteStatement): SqliteStatement {
   const named = (values: readonly SqliteValue[]) =>
     Object.fromEntries(values.map((value, index) => [index + 1, value])) as unknown as SqliteValue

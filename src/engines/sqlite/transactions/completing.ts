@@ -12,21 +12,21 @@ import { JoinedFile, joinedFiles } from './joined-file.ts'
 
 export interface Completed {
   readonly receipt: SettleReceipt
-  /** Something may have become ready. */
+  /** Whether something may have become ready. */
   readonly wakes: boolean
 }
 
-/** What the end of a job needs of the engine. */
+/** What completing a job needs from the engine. */
 export interface CompletingParts {
   readonly connection: Connection
-  /** Runs a transaction of the engine. */
+  /** Runs the work in a transaction of the engine. */
   readonly run: <Value>(work: () => Value) => Value
   readonly settle: (settlement: Settlement) => Settled
-  /** The queue inside of the transaction. */
+  /** The queue inside the transaction. */
   readonly within: JoinedQueue
 }
 
-/** Ends a job in one transaction with what its handler writes. What the handler's function throws is thrown as it is. */
+/** Settles a job in one transaction with its handler's writes. Errors from the handler's function are rethrown unchanged. */
 export function complete(token: string, work: (tx: WorkTransaction) => Answer<Settlement>, parts: CompletingParts): Completed {
   const { connection, run, settle, within } = parts
   let failure: { readonly thrown: unknown } | undefined
@@ -58,7 +58,7 @@ export function complete(token: string, work: (tx: WorkTransaction) => Answer<Se
     })
   } catch (thrown) {
     if (failure !== undefined) throw failure.thrown
-    // What it wrote is undone, and its end is written without it.
+    // The handler's writes were rolled back; the job is settled without them.
     const other = refused
     if (thrown instanceof NotDone && other !== undefined) return run(() => end(other))
     if (thrown instanceof LostLease) return { receipt: 'lost', wakes: false }
@@ -66,7 +66,7 @@ export function complete(token: string, work: (tx: WorkTransaction) => Answer<Se
   }
 }
 
-/** The end alone, in a transaction with writes of the caller. What would be another end than was said is undone. */
+/** Settles a job inside the caller's transaction. If the job would end in another way than requested, that is undone. */
 export function endJoined(
   settlement: Settlement,
   run: (work: () => void) => void,
@@ -94,7 +94,7 @@ function refuseEnd(): never {
   throw new TreadleError('DELIVERY_INVALID', 'ctx.transaction() ends its job by itself')
 }
 
-/** What such a function does after its first wait would not be part of the transaction. */
+/** Anything an asynchronous function does after its first await would not be part of the transaction. */
 function settlementOf(answer: Answer<Settlement>): Settlement {
   if (!(answer instanceof Promise)) return answer
   answer.catch(() => {})
@@ -110,14 +110,14 @@ class LostLease extends TreadleError {
   }
 }
 
-/** Rolls the transaction back: the job ends, but not as done, because a child of it failed or it was asked to stop. */
+/** Rolls the transaction back: the job ends, but not as done, because a child failed or it was asked to stop. */
 class NotDone extends TreadleError {
   constructor() {
     super('STOPPED', 'The job did not end as done')
   }
 }
 
-/** What a handler may do with the database, for as long as its transaction is open. */
+/** A handler's access to the database while its transaction is open. */
 class OpenTransaction implements SqlTransaction {
   readonly #connection: Connection
   #isOpen = true

@@ -3,10 +3,10 @@ import type { Envelope } from '../../../envelope/envelope.ts'
 import type { JoinedQueue, SendReceipt, Settlement, SettleReceipt, WaitingJob } from '../../../queue/contract/contract.ts'
 import type { AmendAnswer, Amendment, RejectAnswer, Rejection } from '../../../queue/contract/store.ts'
 
-/** Of transactions that are the queue's own, and open to the function of a handler. */
+/** By transaction: those of the queue itself that are open to a handler's function. */
 export const joinedFiles = new WeakMap<object, JoinedFile>()
 
-/** The queue inside of a transaction on its file, which knows whether it was changed there. Everything is done at once. */
+/** The queue inside a transaction on its file. It records whether it was changed. Everything is synchronous. */
 export class JoinedFile implements JoinedQueue {
   readonly #queue: JoinedQueue
   #hasChanged = false
@@ -15,7 +15,7 @@ export class JoinedFile implements JoinedQueue {
     this.#queue = queue
   }
 
-  /** Whether there may be work for those who wait when the transaction is committed. */
+  /** Whether the commit may make work available to waiting workers. */
   get hasChanged(): boolean {
     return this.#hasChanged
   }

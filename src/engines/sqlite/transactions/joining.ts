@@ -14,16 +14,16 @@ export interface JoiningOptions {
   readonly path: string
   readonly clock: Clock
   readonly fastPaths: boolean
-  /** Tells workers that there may be something for them. */
+  /** Tells workers that there may be work. */
   readonly wake: () => void
-  /** Throws where the path does not name the queue's file any more: the caller's connection has the same one open. */
+  /** Throws if the path no longer refers to the queue's file, which the caller's connection has open too. */
   readonly checkFile: () => void
 }
 
-/** The queue inside of transactions that others have begun: on connections of their own to the file, or on the queue's. */
+/** The queue inside transactions begun by callers: on their own connections to the file, or on the queue's. */
 export class Joining {
   readonly #options: JoiningOptions
-  /** Its statements are prepared once for each connection. */
+  /** One engine per connection, so that its statements are prepared only once. */
   readonly #engines = new WeakMap<SqliteConnection, LocalEngine>()
   readonly #watch: CommitWatch
 
@@ -82,7 +82,7 @@ export class Joining {
   }
 }
 
-/** A transaction that has only read so far may be too late to write, and then no wait would help. */
+/** A transaction that has only read so far may be unable to write any more, and waiting would not help. */
 function unlessBusy<Done>(work: () => Done): Done {
   try {
     return work()

@@ -4,12 +4,12 @@ import { isInTransaction } from '../transactions/callers-file.ts'
 
 const firstLookMs = 1
 const longestLookMs = 50
-/** A transaction that is open for longer is left to the workers, who look by themselves now and then. */
+/** How long to watch a transaction. If it stays open for longer, the workers find its jobs when they next poll. */
 const patienceMs = 30_000
 
 /**
- * Wakes workers when the transaction of a caller is over. SQLite tells nobody of it, so the connection is looked at: as soon as the
- * program's own turn is over, where a transaction in one piece has ended, and then at longer and longer distances.
+ * Wakes workers when a caller's transaction has ended. SQLite does not announce that, so this polls the connection: first when
+ * the program's current turn is over, when a synchronous transaction has already ended, then at growing intervals.
  */
 export class CommitWatch {
   readonly #wake: () => void
@@ -24,7 +24,7 @@ export class CommitWatch {
     this.#followed.add(connection)
     const elapsedMs = stopwatch()
     const look = (nextMs: number) => {
-      // A driver that does not tell is taken to be at its end: whoever is woken too early looks again later.
+      // If the driver cannot tell, assume the transaction has ended: a worker that is woken too early polls again later.
       if (isInTransaction(connection) === true && elapsedMs() < patienceMs) {
         systemClock.timer(nextMs, () => look(Math.min(nextMs * 2, longestLookMs)), { unref: true })
         return

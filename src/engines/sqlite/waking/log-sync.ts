@@ -6,8 +6,8 @@ import { messageOf, TreadleError } from '../../../core/errors.ts'
 const syncFile = promisify(fdatasync)
 
 /**
- * Brings to disk what was committed without that, while the program goes on: SQLite's log, where all commits are until they are
- * copied into the database, which it syncs by itself. One sync serves all who ask for it meanwhile.
+ * Syncs commits that were made without waiting for the disk, while the program continues. Commits are in SQLite's log until they
+ * are copied into the database, which SQLite syncs itself. One sync serves all callers that arrived before it began.
  */
 export class LogSync {
   readonly #database: string
@@ -16,18 +16,18 @@ export class LogSync {
   #file: number | undefined
   #isClosed = false
 
-  /** `emptyLog` has SQLite copy the log, and sync that: false where it cannot. */
+  /** `emptyLog` makes SQLite copy the log into the database and sync it; false if it cannot. */
   constructor(database: string, emptyLog: () => Promise<boolean>) {
     this.#database = database
     this.#emptyLog = emptyLog
-    // Who comes while a sync is under way may have committed too late for it, and waits for the next one.
+    // A caller that arrives during a sync may have committed too late for it, and waits for the next one.
     this.#syncs = new Batcher(async () => {
       await this.#sync()
       return []
     }, Number.POSITIVE_INFINITY)
   }
 
-  /** All that was committed so far, by whichever process, is on disk when this resolves. */
+  /** When this resolves, everything committed so far, by any process, is on disk. */
   sync(): Promise<void> {
     return this.#syncs.add()
   }
@@ -45,7 +45,7 @@ export class LogSync {
       this.#file ??= openSync(`${this.#database}-wal`, 'r+')
       await syncFile(this.#file)
     } catch (cause) {
-      // A system that failed to write says so once, and later syncs of the same log would only seem to work.
+      // The system reports a failed write only once: later syncs of the same log would only seem to succeed.
       if (await this.#emptyLog().catch(() => false)) return
       const message = `${this.#database} cannot be brought to disk (${messageOf(cause)}). What was sent is stored, but may not outlive a loss of power. Free space on its disk, or check that the disk works.`
       throw new TreadleError('DATABASE_UNWRITABLE', message, { cause })

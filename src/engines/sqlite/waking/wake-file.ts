@@ -2,8 +2,8 @@ import { closeSync, constants, type FSWatcher, openSync, watch, writeSync } from
 import type { Watch } from '../../../queue/contract/contract.ts'
 
 /**
- * Tells other processes on the same database that there may be work: a file beside it that is written to after a commit, and
- * watched by whoever is idle. Where the system cannot watch files, polling finds the work a little later.
+ * Tells other processes on the same database that there may be work: a file beside it is written to after a commit, and idle
+ * processes watch it. If the system cannot watch files, polling finds the work a little later.
  */
 export class WakeFile {
   readonly #path: string
@@ -16,12 +16,12 @@ export class WakeFile {
     this.#file = openOrNothing(path)
   }
 
-  /** Whether somebody of this process listens. */
+  /** Whether anything in this process is listening. */
   get isHeard(): boolean {
     return this.#listeners.size > 0
   }
 
-  /** Wakes the listeners of this process at once, and those of the others through the file. */
+  /** Wakes listeners in this process directly, and those in other processes through the file. */
   touch(): void {
     this.wakeHere()
     this.wakeOthers()
@@ -36,12 +36,12 @@ export class WakeFile {
     try {
       writeSync(this.#file, mark, 0, 1, 0)
     } catch {
-      // A full disk must not fail a send that is committed already.
+      // A full disk must not fail a send that has already been committed.
     }
   }
 
   listen(wake: () => void): Watch {
-    // An entry of its own for each call: the same function may listen twice.
+    // A separate entry for each call, because the same function may listen twice.
     const entry = () => wake()
     this.#listeners.add(entry)
     this.#watcher ??= this.#watch()
@@ -78,7 +78,7 @@ const mark = Buffer.from('.')
 
 function openOrNothing(path: string): number | undefined {
   try {
-    // Not for appending: the one byte is written over and over.
+    // Not opened for appending: the same byte is overwritten each time.
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
   } catch {
     return undefined
