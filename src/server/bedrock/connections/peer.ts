@@ -22,5 +22,5 @@ export interface BedrockPeer {
   readonly isListening: boolean
 }
 
-/** Carries out one request. A request with `Connection: wait` looks after its own time; any other is ended by its deadline. */
+/** Executes one request. A request with `Connection: wait` keeps track of its own time; any other is ended by its deadline. */
 export type BedrockAnswer = (request: BedrockRequest, peer: BedrockPeer) => BedrockReply | Promise<BedrockReply>

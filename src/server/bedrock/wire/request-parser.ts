@@ -14,8 +14,8 @@ export type Unreadable = 'too large' | 'malformed'
 type Limits = Pick<BedrockLimits, 'headerBytes' | 'headers' | 'bodyBytes'>
 
 /**
- * Reads requests from bytes that arrive in any pieces. A body is only what a header says it is: whatever else follows the blank
- * line begins the next request, so that requests without a length can be sent one after the other.
+ * Parses requests from bytes that arrive in pieces of any size. Only what a header declares is a body: anything else after the
+ * blank line begins the next request, so that requests without a length can be sent one after the other.
  */
 export class RequestParser {
   /** May be changed between two calls of `next`: after a `too large`, that one can be asked again. */
