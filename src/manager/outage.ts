@@ -1,7 +1,7 @@
 import { BedrockRefusal } from '../client/bedrock-refusal.ts'
 import { TreadleError } from '../core/errors.ts'
 
-/** Whether the same report may be sent again later: the server was unreachable, or failed before it processed the report. */
+/** Whether the same report may be sent again later: the server was unreachable, or could not process the report. */
 export function isOutage(thrown: unknown): boolean {
   if (!(thrown instanceof BedrockRefusal)) return thrown instanceof TreadleError && thrown.code === 'SERVER_UNREACHABLE'
   const { status, reason } = thrown

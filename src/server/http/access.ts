@@ -26,8 +26,8 @@ export async function grantOf(request: IncomingMessage, access: Access): Promise
 const pageTypes = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b/i
 
 /**
- * Without a token, only the origin of a request can be checked. Any web page can make a browser on this machine send requests
- * here, either through a domain name that resolves to this machine or from the page's own origin.
+ * Without a token, a client only needs to know the address of the server, and any web page can make a browser on this machine
+ * send requests to it: through a domain name of its own that resolves to this machine, or from its own origin.
  */
 export function refuseOthersThanLocal({ socket, headers, method }: IncomingMessage): void {
   if (!isLoopbackAddress(socket.remoteAddress ?? '')) throw forbidden('answers only programs of its own machine: give it one')

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../core/time/clock.ts'
 
-/** The same time as in the TCP protocol. */
+/** How long after a reply the connection is watched; the same as in the TCP protocol. */
 const doubtMs = 50
 
 /**
- * The operating system may accept a reply for a client that is already gone. If the connection breaks within this time, no one
+ * The operating system may accept a reply for a client that is already gone. If the connection breaks shortly afterwards, no one
  * has used the reply, and `lost` is called. A client that closes cleanly is assumed to have read it. A client that sends another
  * request on the same connection has read the previous reply.
  */

@@ -138,7 +138,7 @@ export class HeldChildren {
       const ids = [...children]
       const released = (await isToComeBack(parent, this.#deps)) ? 0 : await this.#releaseSome(ids.slice(0, left))
       left -= released
-      // Move checked parents to the end of the queue.
+      // Move checked parents to the end of the map, so that they are the last to be checked again.
       for (const child of ids.slice(released)) this.note(parent, child)
     }
   }

@@ -43,7 +43,7 @@ export const commands: ReadonlyMap<string, Command> = new Map([
 /** Temporary failures: clients know the reply to these as one after which they may retry. */
 const passing: ReadonlySet<ErrorCode> = new Set(['BACKEND_CLOSED', 'DATABASE_BUSY', 'DATABASE_UNREACHABLE', 'KEY_CONTENDED'])
 
-/** Read-only commands: they count as no commit, and their replies carry `peekTime` instead of `processTime`. */
+/** Read-only commands: they do not count as a commit, and queries report `peekTime` instead of `processTime`. */
 const looks = new Set(['queryjob', 'query', 'query:', 'ping', 'status', 'get'])
 
 /** Executes any command that a client sends. */

@@ -28,7 +28,7 @@ export const finishJob: Command = async (request, { jobs, peer }) => {
   return ok
 }
 
-/** Ends a job that has no dependents and was handed out here with a single call. Returns false if it needs the full procedure. */
+/** Ends a job with a single call if it is plain and was handed out here. Returns false if it needs the full procedure. */
 async function finishPlainly(number: number, data: string | undefined, jobs: WireQueue): Promise<boolean> {
   const held = jobs.handedOut.get(number)
   if (held === undefined || !held.isPlain) return false

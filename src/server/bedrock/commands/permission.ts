@@ -62,11 +62,11 @@ async function refuseJob(request: BedrockRequest, grant: Grant, jobs: WireQueue)
   const number = jobNumberOf(request)
   const held = jobs.handedOut.get(number)
   const isOwnOnly = ofOwnJob.has(request.verb) && !grant.may('operate')
-  // A job that the client may not see does not exist for it, whoever runs it.
+  // A job that the client may not see does not exist for it, no matter which client runs it.
   if (grant.isLimited && !grant.sees((await jobs.find(number)).record)) throw new Refusal(404, 'No job with this jobID')
   if (isOwnOnly && held !== undefined) {
     if (held.grant !== grant) throw new Refusal(403, 'Forbidden')
-    // Most jobs are ended by their lease token, which proves the same. Check here only if that does not happen.
+    // `finishjob` usually settles by the lease token, which proves the same, and checks this itself if that is not enough.
     if (request.verb !== 'finishjob') await refuseLost(held, jobs)
   }
   if (held !== undefined && !grant.isLimited) return

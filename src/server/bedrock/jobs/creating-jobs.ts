@@ -135,7 +135,7 @@ async function isHeldBy(grant: Grant, number: number, jobs: WireQueue): Promise<
   return held !== undefined && held.grant === grant && !(await isLost(held, jobs))
 }
 
-/** False if the job has been removed since it was found. */
+/** False if the job has ended since it was found. */
 async function overwrite(id: string, { data, repeat, priority }: Terms, jobs: WireQueue): Promise<boolean> {
   const job = await jobs.byId(id)
   if (job === null) return false

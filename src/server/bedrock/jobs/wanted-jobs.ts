@@ -7,7 +7,7 @@ export function wantedJobs(text: string, withMocks: boolean): NameChoice & { rea
     .split(',')
     .map((item) => item.replace(/^ +/, ''))
     .filter((item) => item !== '')
-  // Must be different for any two different choices, whoever makes them.
+  // Must differ for any two different choices, no matter which protocol they come from.
   const pattern = `wire ${withMocks ? 'with mocks' : 'without'} ${text}`
   const marked = withMocks ? 'matched' : 'left out'
   if (items.length === 1 && wildcard.test(text)) {
