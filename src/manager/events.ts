@@ -3,7 +3,7 @@ export interface ManagedJob {
   readonly job: string
 }
 
-/** What a manager tells of its work. */
+/** The events that a manager emits. */
 export type ManagerEvent =
   | { readonly event: 'manager:started'; readonly server: string; readonly name: string; readonly workers: string }
   | ({ readonly event: 'job:started' } & ManagedJob)

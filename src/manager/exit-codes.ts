@@ -1,2 +1,2 @@
-/** What a worker exits with that wants its job to be tried again later: EX_TEMPFAIL of sysexits. */
+/** The exit code of a worker that wants its job retried later: EX_TEMPFAIL from sysexits. */
 export const retryExitCode = 75

@@ -11,8 +11,8 @@ import { runWorker, type WorkerEnd } from './run-worker.ts'
 import { VersionFile } from './version-file.ts'
 
 /**
- * Waits for resources, waits for jobs, starts a worker for each, and begins again, until it is stopped. A manager that dies
- * leaves its jobs to the server, which hands them out again when their leases have run out.
+ * Waits until there is capacity, waits for jobs, starts a worker process for each, and repeats until it is stopped. If a manager
+ * dies, the server hands out its jobs again once their leases have expired.
  */
 export async function manage(options: ManagerOptions): Promise<ManagerReport> {
   const manager = new Manager(managerConfig(options))
@@ -21,14 +21,14 @@ export async function manage(options: ManagerOptions): Promise<ManagerReport> {
 
 const lookMs = 1_000
 const waitMs = 60_000
-/** Jobs that are asked for at once. */
+/** Maximum number of jobs per request. */
 const mostAtOnce = 10
 const longestPauseMs = 30_000
 
 class Manager {
   readonly #config: ManagerConfig
   readonly #room: Room
-  /** One to wait for jobs, one for all that must not wait behind it. */
+  /** Two connections: one waits for jobs, the other carries requests that must not queue behind that wait. */
   readonly #asking: BedrockClient
   readonly #telling: BedrockClient
   readonly #draining = new AbortController()
@@ -86,7 +86,7 @@ class Manager {
     for (const job of await this.#jobs(Math.min(room, mostAtOnce))) this.#begin(job)
   }
 
-  /** Waits until there is room; none where no more is begun. */
+  /** Waits until more jobs can be started and returns how many. Returns 0 if the manager is draining. */
   async #roomToBegin(): Promise<number> {
     for (;;) {
       if (this.#isDraining) return 0
@@ -98,7 +98,10 @@ class Manager {
     }
   }
 
-  /** Waits at the server, for as long as it takes to reach it. Throws where the server does not want to hand out any. */
+  /**
+   * Waits for jobs at the server, and keeps trying while the server cannot be reached. Throws if the server refuses to hand out
+   * jobs.
+   */
   async #jobs(count: number): Promise<readonly BedrockJob[]> {
     const { name, clock, onEvent } = this.#config
     const { signal } = this.#draining
@@ -146,7 +149,7 @@ class Manager {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
-  /** Once a second, until no more jobs are begun. */
+  /** Checks the version file and adapts the job limit once a second, until the manager drains. */
   async #look(): Promise<void> {
     const { clock, versionFile } = this.#config
     const file = versionFile === undefined ? undefined : new VersionFile(versionFile)

@@ -8,14 +8,17 @@ import { toJson } from '../core/text/json.ts'
 import { systemClock } from '../core/time/clock.ts'
 import { retryExitCode } from './exit-codes.ts'
 
-/** What a process runs that was started for one job: `module-entry.js FILE MANAGER JOBID NAME`, with the job as JSON on its input. */
+/**
+ * Entry point of a process that was started for one job: `module-entry.js FILE MANAGER JOBID NAME`, with the job as JSON on
+ * stdin.
+ */
 const [, , path = '', manager = ''] = process.argv
 const maxDataBytes = 1024 * 1024
 const parentCheckMs = 1_000
 endWithParent(Number(manager))
 await run(path)
 
-/** Without its manager nobody would hear how the job ends: another one does it again. */
+/** Without its manager the outcome of the job could not be reported, and the job will be run again elsewhere. */
 function endWithParent(parent: number): void {
   if (!isParent(parent)) endOwnProcess()
   systemClock.timer(parentCheckMs, () => endWithParent(parent), { unref: true })
@@ -27,7 +30,7 @@ async function run(path: string): Promise<void> {
     const worker = defaultExport(await load(path), path)
     if (typeof worker !== 'function') throw new TreadleError('HANDLER_INVALID', `${path} must export a function as its default`)
     const result: unknown = await worker(job.data, job)
-    // Something must be the last line, or one that the worker has printed would be taken for its result.
+    // Always print a last line: otherwise a line that the worker printed could be mistaken for its result.
     say(isObject(result) ? result : null)
     exit(0)
   } catch (thrown) {
@@ -35,7 +38,7 @@ async function run(path: string): Promise<void> {
   }
 }
 
-/** What Node can load by itself is loaded faster so. */
+/** Files that Node can load natively load faster this way. */
 function load(path: string): Promise<Readonly<Record<string, unknown>>> {
   return /\.[cm]?ts$/.test(path) ? loadModule(path) : import(pathToFileURL(path).href)
 }
@@ -54,7 +57,7 @@ function say(value: unknown): void {
   process.stdout.write(`\n${toJson(value, { what: 'result of a worker', maxBytes: maxDataBytes })}\n`)
 }
 
-/** With what was written, whatever the worker has left open. */
+/** Exits once all output is flushed, even if the worker left handles open. */
 function exit(code: number): void {
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
 }

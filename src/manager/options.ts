@@ -8,30 +8,33 @@ import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { ManagerEvent } from './events.ts'
 
 export interface ManagerOptions {
-  /** A pattern of names, such as `mail/*`, or several names with commas between them. */
+  /** A pattern of job names, such as `mail/*`, or several names separated by commas. */
   readonly name: string
-  /** The folder with the workers, each called as the jobs that it does. */
+  /** The folder that contains the workers. Each is named after the jobs that it runs. */
   readonly workers: string
-  /** Where the server is; 127.0.0.1 and 8888 by default. */
+  /** Address of the server; 127.0.0.1 and 8888 by default. */
   readonly host?: string
   readonly port?: number
   readonly tls?: boolean | ConnectionOptions
   readonly token?: string
-  /** While the machine's load average is not below this, no job is begun. The number of cores by default. */
+  /** No job is started while the machine's load average is at or above this. The number of cores by default. */
   readonly maxLoad?: number
-  /** At most this many jobs at once, however small the load is; 100 by default. */
+  /** Maximum number of jobs that run at the same time, however low the load is; 100 by default. */
   readonly maxJobs?: number
-  /** How long a job may take; 10 minutes by default. */
+  /** How long a job may run; 10 minutes by default. */
   readonly timeLimit?: Duration
-  /** When this file changes, no more jobs are begun and the manager ends. */
+  /** When this file changes, the manager starts no more jobs and stops. */
   readonly versionFile?: string
-  /** Ends after it has asked for jobs so many times. */
+  /** Stops after asking for jobs this many times. */
   readonly maxIterations?: number
-  /** The environment of the workers; PATH, HOME, LANG, TZ and TMPDIR of the manager by default. What begins with TREADLE_ is left out. */
+  /**
+   * The environment of the workers; PATH, HOME, LANG, TZ and TMPDIR of the manager by default. Variables that begin with TREADLE_
+   * are left out.
+   */
   readonly env?: Readonly<Record<string, string>>
-  /** No more jobs are begun; those that run are waited for. */
+  /** When aborted, no more jobs are started; running jobs are allowed to finish. */
   readonly signal?: AbortSignal
-  /** Those that run are ended and given back. */
+  /** When aborted, running jobs are killed and returned to the queue. */
   readonly abort?: AbortSignal
   readonly onEvent?: (event: ManagerEvent) => void
   readonly clock?: Clock
@@ -45,7 +48,7 @@ export type ManagerConfig = Required<Omit<ManagerOptions, 'timeLimit' | 'tls' | 
   readonly versionFile: string | undefined
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler demands an entry for each new option.
 const optionNames: Readonly<Record<keyof ManagerOptions, true>> = {
   name: true,
   workers: true,
@@ -68,7 +71,7 @@ const optionNames: Readonly<Record<keyof ManagerOptions, true>> = {
 
 const never = new AbortController().signal
 
-/** Complete and checked; all problems are told at once. */
+/** Applies defaults and validates. Reports all problems at once. */
 export function managerConfig(options: ManagerOptions): ManagerConfig {
   const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
   const { timeLimit = '10m', tls = false, token, versionFile, ...rest } = options
@@ -106,7 +109,7 @@ function defaults() {
   }
 }
 
-/** The token, the signing key and the database are the manager's own: a worker is told of its job alone. */
+/** The token, the signing key and the database belong to the manager. A worker only gets its job. */
 function withoutSecrets(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^treadle_/i.test(name)))
 }

@@ -11,14 +11,14 @@ const longestPauseMs = 30_000
 export interface ReportingContext {
   readonly client: BedrockClient
   readonly clock: Clock
-  /** Nobody waits any more: one try has to do. */
+  /** Once aborted, only one attempt is made. */
   readonly abort: AbortSignal
   readonly onTrouble: (error: string) => void
 }
 
 /**
- * Tells the server how a job has ended, again and again while the server cannot be reached: the work is done and must not be
- * done twice. False where the server does not want to hear it, as when somebody else has ended the job.
+ * Reports the outcome of a job to the server and retries while the server cannot be reached: the work is done and must not be
+ * done twice. Returns false if the server rejects the report, for example because the job was ended by someone else.
  */
 export async function report(job: BedrockJob, end: WorkerEnd, context: ReportingContext): Promise<boolean> {
   const { client, clock, abort, onTrouble } = context
@@ -47,7 +47,7 @@ function tell({ jobID, data }: BedrockJob, end: WorkerEnd, client: BedrockClient
   }
 }
 
-/** The same run of it: one that repeats would go to its next repetition otherwise, and this one would be left out. */
+/** Retries the same run. Otherwise a repeating job would move on to its next repetition and skip this one. */
 function again(jobID: number, retry: BedrockRetry, client: BedrockClient): Promise<void> {
   return client.retryJob(jobID, { ...retry, ignoreRepeat: true })
 }

@@ -1,6 +1,6 @@
 import { nextAllowed } from '../worker/health/load.ts'
 
-/** So many jobs may run before it is known how they load the machine. */
+/** Number of jobs that may run before their effect on the load is known. */
 const safeJobs = 10
 
 export interface RoomOptions {
@@ -10,8 +10,8 @@ export interface RoomOptions {
 }
 
 /**
- * How many more jobs may be begun. A load average follows slowly what is done, so the number of jobs grows by one a second and only
- * while the room is used, and falls by a fifth a second once the load is well above its limit.
+ * How many more jobs may be started. A load average reacts slowly, so the number of jobs grows by one per second, and only while
+ * the capacity is used. It shrinks by a fifth per second once the load is well above its limit.
  */
 export class Room {
   readonly #options: RoomOptions
@@ -24,12 +24,12 @@ export class Room {
     this.#target = this.#least
   }
 
-  /** None while the load is not below its limit. */
+  /** Returns 0 while the load is at or above its limit. */
   left(running: number): number {
     return this.#pressure < 1 ? Math.max(0, this.#target - running) : 0
   }
 
-  /** To be called once a second. */
+  /** Call this once a second. */
   adapt(running: number): void {
     const next = nextAllowed(this.#target, this.#pressure, this.#options.maxJobs)
     if (next < this.#target || running >= this.#target) this.#target = Math.max(this.#least, next)

@@ -10,7 +10,7 @@ import { type ChildExit, runChild } from '../handlers/child.ts'
 import { retryExitCode } from './exit-codes.ts'
 import { findWorker, type WorkerFile } from './worker-file.ts'
 
-/** How a job has ended, as far as its worker knows. */
+/** The outcome of a job, as far as its worker knows. */
 export type WorkerEnd =
   | { readonly kind: 'finished'; readonly data: JsonObject | undefined }
   | { readonly kind: 'retried'; readonly delaySeconds: number; readonly data: JsonObject | undefined }
@@ -21,12 +21,12 @@ export type JsonObject = { readonly [key: string]: Json }
 
 export interface RunSettings {
   readonly folder: string
-  /** Which names it may start. */
+  /** The names that it may start. */
   readonly pattern: string
   readonly timeLimitMs: number
   readonly env: Readonly<Record<string, string>>
   readonly clock: Clock
-  /** Ends the worker; its job is given back. */
+  /** Kills the worker; its job is returned to the queue. */
   readonly abort: AbortSignal
 }
 
@@ -35,7 +35,7 @@ const killAfterMs = 5_000
 const maxQuoted = 2_000
 const defaultDelaySeconds = 60
 
-/** Runs the worker of a job in a process of its own. It never throws. */
+/** Runs the worker of a job in its own process. Never throws. */
 export async function runWorker(job: BedrockJob, settings: RunSettings): Promise<WorkerEnd> {
   const { timeLimitMs, clock, abort } = settings
   const worker = await findWorker(settings.folder, job.name, settings.pattern)
@@ -74,7 +74,7 @@ function endOf({ exitCode, signal, stdout, stderr }: ChildExit): WorkerEnd {
   return { kind: 'failed', error: lastWords === '' ? how : `${how}: ${lastWords}` }
 }
 
-/** The last line of the output, where it is an object in JSON. */
+/** The last line of the output, if it is a JSON object. */
 function lastObject(stdout: string): JsonObject | undefined {
   const text = stdout.trimEnd()
   const line = text.slice(text.lastIndexOf('\n') + 1).trim()

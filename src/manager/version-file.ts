@@ -1,6 +1,8 @@
 import { realpath, stat } from 'node:fs/promises'
 
-/** Tells whether a file is another one than at the first look: written to, replaced, made, removed, or reached by another link. */
+/**
+ * Detects whether a file has changed since the first check: modified, replaced, created, removed, or a link to another target.
+ */
 export class VersionFile {
   readonly #path: string
   #first: string | undefined

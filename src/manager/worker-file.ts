@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 import { trustProblem } from '../core/files/file-trust.ts'
 import { glob } from '../core/text/glob.ts'
 
-/** What does the jobs of one name. */
+/** The file that runs the jobs of one name. */
 export type WorkerFile =
   | { readonly kind: 'module'; readonly path: string }
   | { readonly kind: 'program'; readonly path: string }
@@ -13,9 +13,9 @@ export type WorkerFile =
 const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
 
 /**
- * The worker of a job: `mail/Welcome` is done by `mail/Welcome.ts` in the folder or, where there is none and the pattern admits it,
- * by `Welcome.ts`; a file without an extension is a program. What follows a `?` in the name is for the worker. A name comes from the
- * network, so whatever it says, nothing is run that is outside of the folder, of the pattern, or that others could have written.
+ * Finds the worker for a job: `mail/Welcome` is run by `mail/Welcome.ts` in the folder or, if that does not exist and the pattern
+ * admits it, by `Welcome.ts`. A file without an extension is a program. Anything after a `?` in the name is for the worker. The
+ * name comes from the network, so nothing is run that is outside the folder, outside the pattern, or writable by others.
  */
 export async function findWorker(folder: string, name: string, pattern: string): Promise<WorkerFile> {
   const [called = ''] = name.split('?')
@@ -32,15 +32,15 @@ export async function findWorker(folder: string, name: string, pattern: string):
   return none(`there is no worker for it: neither a module ${called}.ts, .js, … nor a program ${called} in ${folder}`)
 }
 
-/** As the server reads it: a pattern, or several names in which nothing is one. */
+/** Same interpretation as on the server: one pattern, or several literal names. */
 function isAdmitted(place: string, pattern: string): boolean {
   const names = pattern.split(',').map((each) => each.trim())
   return names.length > 1 ? names.includes(place) : glob(pattern)(place)
 }
 
 /**
- * No part may be hidden, empty, `.` or `..`, nor hold what a file system or a terminal takes for something else. What was installed
- * beside the workers is none of them, and neither are their tests and declarations.
+ * No part may be hidden, empty, `.` or `..`, or contain characters that are special to a file system or a terminal. Installed
+ * packages next to the workers are not workers, and neither are tests or declaration files.
  */
 function isFit(part: string): boolean {
   return fit.test(part) && !unmeant.test(part)
@@ -66,7 +66,10 @@ async function workerAt(root: string, parts: readonly string[]): Promise<WorkerF
   return undefined
 }
 
-/** Where the file really is. Its name must be spelled as it is stored: some file systems take another spelling for the same. */
+/**
+ * The real path of the file. Its name must be spelled as it is stored, because some file systems accept other spellings of the
+ * same name.
+ */
 async function fileAt(root: string, parts: readonly string[], extension: string): Promise<string | undefined> {
   const path = `${join(root, ...parts)}${extension}`
   const found = await stat(path).catch(() => undefined)

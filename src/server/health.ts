@@ -9,7 +9,7 @@ import { listening } from './listening.ts'
 export interface HealthOptions {
   /** 127.0.0.1 by default. */
   readonly host?: string
-  /** 0 is any free one. */
+  /** 0 means any free port. */
   readonly port: number
 }
 
@@ -19,20 +19,20 @@ export interface HealthPort {
   close(): Promise<void>
 }
 
-/** The part of a program that is asked. */
+/** The part of a program that health checks query. */
 export interface HealthSource {
   workerState(): Promise<WorkerState | null>
-  /** Absent where nothing is counted: then there is no `/metrics`. */
+  /** Absent if there are no metrics; then there is no `/metrics`. */
   readonly metrics?: Pick<Metrics, 'start' | 'text'>
 }
 
-/** A request that has not arrived after this time is given up. */
+/** How long a request may take to arrive. */
 const requestMs = 10_000
 
 /**
- * Tells orchestrators of a worker: `GET /live` is answered with 200 while the event loop turns, `GET /ready` with 200 while the worker
- * takes jobs, and with 503 before it began, while it stops and while its circuit breaker is open. `GET /metrics` gives what is
- * counted from here on, for Prometheus.
+ * Reports the state of a worker to orchestrators. `GET /live` returns 200 while the event loop runs. `GET /ready` returns 200
+ * while the worker takes jobs, and 503 before it has started, while it stops and while its circuit breaker is open. `GET
+ * /metrics` returns the metrics collected from now on, for Prometheus.
  */
 export async function listenHealth(source: HealthSource, { host = '127.0.0.1', port }: HealthOptions): Promise<HealthPort> {
   source.metrics?.start()

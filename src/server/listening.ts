@@ -3,11 +3,11 @@ import { messageOf, TreadleError } from '../core/errors.ts'
 
 export interface ListeningPlace {
   readonly host: string
-  /** 0 is any free one. */
+  /** 0 means any free port. */
   readonly port: number
 }
 
-/** Resolves when the server listens; throws `LISTEN_FAILED` where it cannot. */
+/** Resolves when the server listens. Rejects with `LISTEN_FAILED` if it cannot. */
 export function listening(server: Server, { host, port }: ListeningPlace): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

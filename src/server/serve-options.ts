@@ -9,26 +9,26 @@ import { isLoopbackName } from './loopback.ts'
 
 /** Options of `serve`: ports, tokens, TLS and the dashboard. */
 export interface ServeOptions {
-  /** Where it listens; 127.0.0.1 by default. Any other address needs a token. */
+  /** The address to listen on; 127.0.0.1 by default. Any other address needs a token. */
   readonly host?: string
-  /** Of the TCP protocol, 8888 by default; 0 is any free one, null is none. */
+  /** Port of the TCP protocol, 8888 by default; 0 means any free port, null means none. */
   readonly port?: number | null
-  /** Of the HTTP API, 8080 by default; 0 is any free one, null is none. */
+  /** Port of the HTTP API, 8080 by default; 0 means any free port, null means none. */
   readonly httpPort?: number | null
   /** The token that clients must send: it allows everything. */
   readonly token?: string
-  /** What clients may show that only look. */
+  /** A token for clients that only read. */
   readonly readToken?: string
-  /** Other tokens, each for a role, and perhaps for some queues and jobs alone. */
+  /** Further tokens, each with a role and optionally limited to some queues and jobs. */
   readonly tokens?: readonly ServerToken[]
   readonly tls?: Pick<TlsOptions, 'cert' | 'key' | 'ca' | 'passphrase' | 'requestCert' | 'rejectUnauthorized' | 'minVersion'>
-  /** How long a client of the TCP protocol may take for a job that does not say so itself; 1h by default. */
+  /** How long a client of the TCP protocol may take for a job that does not specify it; 1h by default. */
   readonly lease?: Duration
-  /** Which missed times of a `SCHEDULED` repeat are made up for; 100 of the last day by default. */
+  /** Which missed times of a `SCHEDULED` repeat to catch up on; 100 of the last day by default. */
   readonly catchUp?: { readonly within?: Duration; readonly cap?: number }
-  /** After this many lost leases a job is dead; 10 by default. */
+  /** A job is dead after this many lost leases; 10 by default. */
   readonly maxRescues?: number
-  /** The dashboard beside the HTTP API: false leaves it out, an object says how it looks and what it hides. */
+  /** The dashboard next to the HTTP API: false disables it, an object configures its appearance and what it hides. */
   readonly dashboard?: boolean | AppearanceOptions
 }
 
@@ -36,17 +36,17 @@ export interface ServeConfig {
   readonly host: string
   readonly port: number | null
   readonly httpPort: number | null
-  /** All of them; none where programs of this machine need none. */
+  /** All tokens; empty if programs on this machine need none. */
   readonly tokens: readonly ServerToken[]
   readonly tls: ServeOptions['tls']
   readonly leaseMs: number
   readonly catchUp: CatchUpLimits
   readonly maxRescues: number
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly dashboard: AppearanceOptions | null
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler demands an entry for each new option.
 const optionNames: Readonly<Record<keyof ServeOptions, true>> = {
   host: true,
   port: true,
@@ -63,7 +63,7 @@ const optionNames: Readonly<Record<keyof ServeOptions, true>> = {
 
 const dayMs = 86_400_000
 
-/** Complete and checked; all problems are told at once. */
+/** Applies defaults and validates. Reports all problems at once. */
 export function serveConfig(options: ServeOptions): ServeConfig {
   if (typeof options !== 'object' || options === null)
     throw new TreadleError('CONFIG_INVALID', `The server's options must be an object, got ${String(options)}`)

@@ -13,28 +13,31 @@ import { JobService } from './jobs/job-service.ts'
 import { QueueWatch } from './jobs/queue-watch.ts'
 import { type ServeConfig, type ServeOptions, serveConfig } from './serve-options.ts'
 
-/** Where a server listens. */
+/** The address that a server listens on. */
 export interface Address {
   readonly host: string
   readonly port: number
 }
 
-/** A job server that is running. */
+/** A running job server. */
 export interface JobServer extends AsyncDisposable {
-  /** Where the TCP protocol is spoken; null where it is not. */
+  /** Address of the TCP protocol; null if it is disabled. */
   readonly address: Address | null
-  /** Where the HTTP API is; null where it is not. */
+  /** Address of the HTTP API; null if it is disabled. */
   readonly httpAddress: Address | null
   /**
-   * Where the dashboard is; null where it is not. Where a token is needed, the address signs in the first person who opens it, within ten
-   * minutes: each call gives another one.
+   * URL of the dashboard; null if it is disabled. If a token is needed, the URL signs in the first person who opens it within ten
+   * minutes. Each call returns a new one.
    */
   dashboardUrl(): string | null
-  /** Resolves with the reason where the queue is lost for good, such as a database file that was replaced: only a new start helps. */
+  /**
+   * Resolves with the reason if the queue is permanently lost, for example because the database file was replaced. Only a restart
+   * helps.
+   */
   readonly lost: Promise<Error>
   /**
-   * Takes no more requests, answers those that it has, and lets go. What takes longer than the grace is cut off. It may be called
-   * again, with less time.
+   * Takes no more requests, answers pending ones, and releases its resources. Whatever takes longer than `graceMs` is cut off.
+   * May be called again with a shorter time.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }
@@ -43,10 +46,12 @@ const openWarning =
   'The job server has no token: every program and every user of this machine may create jobs, and take and change all that there are'
 const defaultGraceMs = 10_000
 
-/** Lets other programs, in any language, use the queue of this one, until it is stopped. The queue itself stays open. */
+/**
+ * Lets other programs, in any language, use the queue of this program until the server is stopped. The queue itself stays open.
+ */
 export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<JobServer> {
   const config = serveConfig(options)
-  // Where every token only looks, nothing is signed or verified that changes anything.
+  // If all tokens are read-only, nothing that changes jobs needs to be signed or verified.
   const looksOnly = config.tokens.length > 0 && config.tokens.every(({ role }) => role === 'read')
   const service = new JobService(await jobs.served({ looksOnly }), config.maxRescues, config.catchUp)
   const { clock, logger } = service.queue.settings
@@ -66,7 +71,7 @@ export async function serve(jobs: Treadle, options: ServeOptions = {}): Promise<
     await alerts?.stop()
     const closing = [listeners.bedrock, listeners.http].map((listener) => listener?.stop({ graceMs }))
     const closed = listeners.dashboard?.close()
-    // Those who wait for jobs are answered now: nothing else would end their wait.
+    // Answer clients that wait for jobs now: nothing else would end their wait.
     await service.stopClaiming()
     await Promise.all([...closing, closed])
     await service.stop()
@@ -105,7 +110,7 @@ interface Listeners {
 function speakBedrock(port: number, { host, tls }: ServeConfig, access: Access, wire: WireQueue): Promise<BedrockListener> {
   const { clock, logger } = wire.deps.queue.settings
   const answer = answerOn(wire)
-  // Load balancers that ask whether it lives have no token.
+  // Health checks of load balancers have no token.
   const needsToken = ({ verb }: { readonly verb: string }) => verb !== 'get'
   const onRequest = (client: object) => wire.deps.company.saw(client)
   return listenBedrock({ host, port, answer, needsToken, onRequest, access, clock, logger, ...(tls && { tls }) })
@@ -130,7 +135,7 @@ async function speakHttp(
 function dashboardUrl({ http, dashboard }: Listeners, { tls }: ServeConfig): string | null {
   if (http === null || dashboard === null) return null
   const { host, port } = http.address
-  // Nobody can open 0.0.0.0 in a browser.
+  // A browser cannot open 0.0.0.0.
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `${tls === undefined ? 'http' : 'https'}://${name}:${port}/${dashboard.newEntrance()}`
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 
 export interface StrangerLimits {
-  /** Connections of one address that have not shown a token. */
+  /** Maximum number of connections per address that have not sent a token. */
   readonly perAddress: number
   readonly total: number
 }
@@ -9,8 +9,8 @@ export interface StrangerLimits {
 export const defaultStrangerLimits: StrangerLimits = { perAddress: 256, total: 2_000 }
 
 /**
- * Connections that have shown no token yet. One more than there may be takes the place of the oldest of its address, or of the
- * address that has the most: nobody keeps those of other addresses out.
+ * Connections that have not sent a token yet. If there are too many, a new one replaces the oldest of its own address, or of the
+ * address that has the most, so that no address can lock out others.
  */
 export class Strangers {
   readonly #limits: StrangerLimits
@@ -35,7 +35,7 @@ export class Strangers {
     else if (this.#count > this.#limits.total) this.#dropOldest(this.#mostCrowded())
   }
 
-  /** It has shown a token, or is closed. */
+  /** It has sent a token, or is closed. */
   remove(socket: Socket, address = socket.remoteAddress ?? ''): void {
     const sockets = this.#byAddress.get(address)
     if (sockets?.delete(socket) !== true) return

@@ -1,10 +1,13 @@
 interface Unread {
   readonly bytes: number
-  /** Breaks the connection off. */
+  /** Closes the connection. */
   readonly drop: () => void
 }
 
-/** Replies that wait for their clients to read them. Where they become too much, those go that have waited the longest. */
+/**
+ * Replies that wait for their clients to read them. If they exceed the limit, the connections that have waited the longest are
+ * closed.
+ */
 export class UnreadReplies {
   readonly #maxBytes: number
   readonly #open = new Set<Unread>()
@@ -18,7 +21,7 @@ export class UnreadReplies {
     return this.#total
   }
 
-  /** Gives what is to be called when the reply was read, or its connection is closed. */
+  /** Returns a function to call when the reply was read or its connection is closed. */
   add(bytes: number, drop: () => void): () => void {
     const unread: Unread = { bytes, drop }
     const remove = () => {

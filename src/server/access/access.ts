@@ -9,7 +9,7 @@ interface Known {
   readonly grant: Grant
 }
 
-/** Who may do what, for all ways into a server. Without tokens it is open to this machine. */
+/** Decides who may do what, for every listener of a server. Without tokens the server is open to this machine. */
 export class Access {
   readonly #known: readonly Known[]
   readonly #guesses: FailedGuesses
@@ -21,22 +21,22 @@ export class Access {
     this.#clock = clock
   }
 
-  /** No token is needed. */
+  /** Whether no token is needed. */
   get isOpen(): boolean {
     return this.#known.length === 0
   }
 
-  /** What everybody may do: everything where it is open, otherwise nothing. */
+  /** What clients without a token may do: everything if the server is open, otherwise nothing. */
   get ofEverybody(): Grant | null {
     return this.isOpen ? everything : null
   }
 
-  /** How long a token from this address is not looked at; null where too many from there wait already. */
+  /** How long to wait before checking a token from this address; null if too many from there are waiting already. */
   delayMs(address: string): number | null {
     return this.#guesses.delayMs(address)
   }
 
-  /** Resolves when a token from this address may be looked at: false where too many from there wait already. */
+  /** Resolves when a token from this address may be checked. Resolves to false if too many from there are waiting already. */
   async wait(address: string): Promise<boolean> {
     const delayMs = this.delayMs(address)
     if (delayMs === null) return false
@@ -47,7 +47,7 @@ export class Access {
     return true
   }
 
-  /** What whoever shows this may do; null where it is no token. It is compared with all of them, in the same time for each guess. */
+  /** The grant for this secret; null if it is not a token. Compares it with every token, so each guess takes the same time. */
   grantOf(secret: string, address: string): Grant | null {
     const given = digestOf(secret)
     let found: Grant | null = null
@@ -57,12 +57,12 @@ export class Access {
   }
 }
 
-/** What `Authorization: Bearer …` shows; undefined where there is no such header, empty where it shows something else. */
+/** The token in `Authorization: Bearer …`; undefined if there is no such header, empty if the header has another form. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : (/^Bearer +(.*?) *$/i.exec(authorization)?.[1] ?? '')
 }
 
-/** Digests have one length, whatever that of the guess is. */
+/** Digests have the same length, however long the guess is. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

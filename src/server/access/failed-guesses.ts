@@ -3,21 +3,21 @@ import type { Clock } from '../../core/time/clock.ts'
 interface Guesser {
   failures: number
   lastAt: number
-  /** Guesses that wait to be looked at. */
+  /** Number of guesses waiting to be checked. */
   waiting: number
 }
 
 const freeFailures = 5
 const firstDelayMs = 100
 const longestDelayMs = 5_000
-/** Who has not failed for so long begins anew. */
+/** After this long without a failure, an address starts from zero. */
 const forgottenAfterMs = 60_000
 const mostWaiting = 64
 const mostAddresses = 10_000
 
 /**
- * Wrong tokens, by the address that they came from. Each makes the next look at a token from there come later, also at a right one:
- * otherwise nobody would have to wait for the answer. Other addresses wait for nothing.
+ * Failed tokens by source address. Each failure delays the next check of a token from that address, even of a valid one:
+ * otherwise an attacker would not have to wait for the result. Other addresses are not delayed.
  */
 export class FailedGuesses {
   readonly #clock: Clock
@@ -27,7 +27,7 @@ export class FailedGuesses {
     this.#clock = clock
   }
 
-  /** How long a token from this address is not looked at; null where too many from there wait already. */
+  /** How long to wait before checking a token from this address; null if too many from there are waiting already. */
   delayMs(address: string): number | null {
     const guesser = this.#guessers.get(placeOf(address))
     if (guesser === undefined || this.#clock.now() - guesser.lastAt > forgottenAfterMs) return 0
@@ -46,13 +46,13 @@ export class FailedGuesses {
     this.#guessers.set(place, { failures: isRecent ? known.failures + 1 : 1, lastAt: now, waiting: known?.waiting ?? 0 })
   }
 
-  /** A guess from this address begins to wait, or ends it. */
+  /** A guess from this address starts or stops waiting. */
   waits(address: string, change: 1 | -1): void {
     const guesser = this.#guessers.get(placeOf(address))
     if (guesser !== undefined) guesser.waiting = Math.max(0, guesser.waiting + change)
   }
 
-  /** Who has failed the longest ago makes room. */
+  /** Drops the address whose last failure is the oldest. */
   #forgetOldest(): void {
     for (const oldest of this.#guessers.keys()) {
       this.#guessers.delete(oldest)
@@ -61,7 +61,7 @@ export class FailedGuesses {
   }
 }
 
-/** One customer of a provider has 2^64 addresses of IPv6, and is one all the same. */
+/** One customer of a provider has 2^64 IPv6 addresses; they count as one. */
 function placeOf(address: string): string {
   return address.includes(':') && !address.startsWith('::ffff:') ? address.split(':').slice(0, 4).join(':') : address
 }

@@ -4,7 +4,7 @@ import { glob } from '../jobs/glob.ts'
 import type { NameChoice } from '../jobs/job-names.ts'
 import type { ServerToken } from './server-token.ts'
 
-/** A job, as far as it matters who may see it. */
+/** The part of a job that decides who may see it. */
 export interface Placed {
   readonly queue: string
   readonly job: string
@@ -12,7 +12,7 @@ export interface Placed {
 
 type Limits = Pick<ServerToken, 'queues' | 'jobs'>
 
-/** What the holder of one token may do, and with which jobs. The same object for the same token. */
+/** What the holder of one token may do, and with which jobs. Always the same object for the same token. */
 export class Grant {
   readonly role: Role
   readonly queues: readonly string[] | null
@@ -30,7 +30,7 @@ export class Grant {
     return includes(this.role, needed)
   }
 
-  /** It is for some queues, or for some jobs, alone. */
+  /** Whether it is limited to some queues or some jobs. */
   get isLimited(): boolean {
     return this.queues !== null || this.#jobs !== null
   }
@@ -39,7 +39,7 @@ export class Grant {
     return this.#jobs !== null
   }
 
-  /** What is outside of its limits is not there for it. */
+  /** Jobs outside its limits are treated as if they did not exist. */
   sees({ queue, job }: Placed): boolean {
     return this.seesQueue(queue) && this.seesName(job)
   }
@@ -53,12 +53,15 @@ export class Grant {
     return this.#jobs === null || this.#tests.some((fits) => fits(name))
   }
 
-  /** Whether all that could ever be in the queue is its own: what concerns the queue concerns no job of others. */
+  /**
+   * Whether every job that could ever be in the queue is within its limits, so that an operation on the queue affects no other
+   * jobs.
+   */
   hasWholeQueue(queue: string): boolean {
     return this.#jobs === null && this.seesQueue(queue)
   }
 
-  /** What it may have of the jobs that it asks for. */
+  /** Narrows a request for jobs to what this grant allows. */
   narrowed<Choice extends NameChoice & { readonly pattern: string; readonly queues: readonly string[] | null }>(
     choice: Choice,
   ): Choice {
@@ -76,5 +79,5 @@ export class Grant {
   }
 }
 
-/** Of everybody, where no token is needed. */
+/** The grant of every client when no token is needed. */
 export const everything = new Grant('admin')

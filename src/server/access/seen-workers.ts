@@ -2,8 +2,8 @@ import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
 import type { Grant, Placed } from './grant.ts'
 
 /**
- * Workers, as far as they work on jobs within the limits of a token. `known` are all jobs that the queue counts: to a token for some
- * queues, the names of jobs that none of them has ever had are those of others.
+ * The workers that run jobs within the limits of a token. `known` are all jobs that the queue has counts for: a token limited to
+ * some queues does not see names of jobs that those queues never had.
  */
 export function seenWorkers(workers: readonly WorkerRecord[], grant: Grant, known: readonly Placed[]): readonly WorkerRecord[] {
   if (!grant.isLimited) return workers

@@ -1,23 +1,23 @@
 import { isRole, type Role, roles } from '../../client/api/roles.ts'
 
-/** Who shows the secret may do what the role says, with the jobs of these queues and names alone. */
+/** The holder of the secret may do what the role allows, but only with jobs of these queues and names. */
 export interface ServerToken {
   readonly role: Role
   readonly secret: string
-  /** All queues, where nothing is said. */
+  /** All queues if omitted. */
   readonly queues?: readonly string[]
-  /** Names, or patterns of names such as `mail/*`; all of them, where nothing is said. */
+  /** Names, or patterns of names such as `mail/*`; all names if omitted. */
   readonly jobs?: string | readonly string[]
 }
 
 const shortestSecret = 8
 const longestSecret = 1_000
 const mostTokens = 1_000
-/** What a header can carry without being changed on its way. */
+/** Characters that a header can carry unchanged. */
 const showable = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const names: readonly string[] = ['role', 'secret', 'queues', 'jobs']
 
-/** Everything that is wrong with them. No secret is told. */
+/** Lists everything that is wrong with the tokens, without revealing a secret. */
 export function tokenProblems(tokens: unknown): readonly string[] {
   if (!Array.isArray(tokens)) return ['tokens must be a list']
   if (tokens.length > mostTokens) return [`tokens must have at most ${mostTokens} entries`]

@@ -3,8 +3,8 @@ import { TreadleError } from '../../core/errors.ts'
 import { type ServerToken, tokenProblems } from './server-token.ts'
 
 /**
- * Tokens, one a line: `role secret [queues=a,b] [jobs=pattern,pattern]`. Empty lines and those that begin with # say nothing. What is
- * wrong is told by the numbers of the lines, and never by what they say.
+ * Parses tokens, one per line: `role secret [queues=a,b] [jobs=pattern,pattern]`. Empty lines and lines that begin with # are
+ * ignored. Errors name line numbers, never the contents.
  */
 export function parseTokenFile(text: string, file: string): readonly ServerToken[] {
   const problems: string[] = []

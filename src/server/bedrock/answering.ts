@@ -15,7 +15,7 @@ export const full: BedrockReply = { code: 500, text: 'Refused: the server holds 
 export const refused: BedrockReply = { code: 500, text: 'Refused' }
 const unhandled: BedrockReply = { code: 500, text: 'Unhandled Exception' }
 
-/** Carries out the request and calls `reply` once, at once where the answer is there at once. It never throws. */
+/** Executes the request and calls `reply` exactly once, synchronously if the answer is available synchronously. Never throws. */
 export function answerWith(
   answer: BedrockAnswer,
   request: BedrockRequest,
@@ -40,7 +40,7 @@ export function answerWith(
   else answered(outcome)
 }
 
-/** The same reply; what goes wrong when it is said to be lost stays here. */
+/** The same reply, but errors thrown by its `undelivered` callback are caught and logged. */
 function soundly(reply: BedrockReply, logger: Logger): BedrockReply {
   const undelivered = () => {
     try {

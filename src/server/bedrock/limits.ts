@@ -1,38 +1,41 @@
 import { defaultStrangerLimits, type StrangerLimits } from '../strangers.ts'
 
-/** What one connection may ask of the server. */
+/** Limits for the requests of clients. */
 export interface BedrockLimits {
-  /** The first line and all headers of one request. */
+  /** Maximum size of the first line and all headers of one request. */
   readonly headerBytes: number
   readonly headers: number
   readonly bodyBytes: number
-  /** The same until a connection has shown its token, where one is needed. */
+  /** Replaces the limits on headers and bodies until a connection has sent its token, if one is needed. */
   readonly strangerBytes: number
-  /** How long such a request may take to arrive, however often something of it comes. */
+  /** How long such a request may take to arrive, however steadily it arrives. */
   readonly strangerMs: number
-  /** After this many refused requests a connection that has shown no token is closed. */
+  /** A connection without a token is closed after this many refused requests. */
   readonly strangerRequests: number
-  /** Connections that have shown no token, together and of one address. */
+  /** Maximum number of connections without a token, in total and per address. */
   readonly strangers: StrangerLimits
-  /** Of requests that have begun and are not answered, on all connections together. Small ones may take as much again. */
+  /**
+   * Maximum size of all requests that have begun and are not answered, on all connections. Small ones may take the same amount
+   * again.
+   */
   readonly unfinishedBytes: number
-  /** Open at the same time; one more is closed at once. */
+  /** Maximum number of open connections; further ones are closed immediately. */
   readonly connections: number
-  /** Requests that nobody waits for (`forget`, `commandExecuteTime`) and that have not ended. */
+  /** Maximum number of unfinished requests whose clients do not wait (`forget`, `commandExecuteTime`). */
   readonly forgotten: number
-  /** What they may hold together. */
+  /** Maximum total size of those requests. */
   readonly forgottenBytes: number
-  /** Replies that clients do not read, together. */
+  /** Maximum total size of replies that clients have not read. */
   readonly unreadBytes: number
   /** How long a request without a `timeout` may take. */
   readonly requestMs: number
-  /** The same, for one that nobody waits for. */
+  /** The same, for a request whose client does not wait. */
   readonly forgottenMs: number
-  /** A request that has begun must go on within this time, and a reply must be read within it. */
+  /** How long a request may stop arriving, or a reply stay unread. */
   readonly stalledMs: number
-  /** All of a request must arrive within this time. */
+  /** How long a whole request may take to arrive. */
   readonly arrivalMs: number
-  /** For how long after a reply it is still found out that the client was gone already. */
+  /** How long after a reply the server can still detect that the client was already gone. */
   readonly doubtMs: number
 }
 

@@ -17,15 +17,15 @@ import { UnfinishedBytes } from './wire/unfinished-bytes.ts'
 
 export interface BedrockListenerOptions {
   readonly host: string
-  /** 0 is any free one. */
+  /** 0 means any free port. */
   readonly port: number
   readonly answer: BedrockAnswer
   readonly tls?: TlsOptions
-  /** Where it knows tokens, a connection must show one before anything is carried out for it. */
+  /** If it has tokens, a connection must send one before any of its requests is executed. */
   readonly access?: Access
-  /** Which requests need a token; all, unless said otherwise. */
+  /** Which requests need a token; all by default. */
   readonly needsToken?: (request: BedrockRequest) => boolean
-  /** A client has asked for something: always the same object for the same client. */
+  /** Called for each request of a client, always with the same object for the same client. */
   readonly onRequest?: (client: object) => void
   readonly clock?: Clock
   readonly limits?: Partial<BedrockLimits>
@@ -35,8 +35,8 @@ export interface BedrockListenerOptions {
 export interface BedrockListener {
   readonly address: { readonly host: string; readonly port: number }
   /**
-   * Takes no more connections and begins no more requests. Those that are being carried out are still answered; what has not
-   * ended after `graceMs` is cut off. It may be called again, with less time.
+   * Accepts no more connections and starts no more requests. Requests that are being executed are still answered; whatever is
+   * unfinished after `graceMs` is cut off. May be called again with a shorter time.
    */
   stop(options: { readonly graceMs: number }): Promise<void>
 }
@@ -54,7 +54,7 @@ export async function listenBedrock(options: BedrockListenerOptions): Promise<Be
   const sockets = new Set<Socket>()
   let stopping: Promise<void> | undefined
   const server = openServer(options.tls, limits, (socket) => {
-    // A handshake that ended too late.
+    // A TLS handshake that completed too late.
     if (stopping !== undefined) socket.destroy()
     else welcome(socket, context, connections)
   })
@@ -88,7 +88,7 @@ export async function listenBedrock(options: BedrockListenerOptions): Promise<Be
 }
 
 function openServer(tls: TlsOptions | undefined, limits: BedrockLimits, onSocket: (socket: Socket) => void): Server {
-  // A client may close its sending side and still wait for its replies. Keep-alive finds those whose machine is gone.
+  // A client may close its sending side and still wait for its replies. Keep-alive detects clients whose machine is gone.
   const sockets = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
   if (tls === undefined) return createServer(sockets, onSocket)
   return createTlsServer({ handshakeTimeout: limits.strangerMs, ...tls, ...sockets }, onSocket)

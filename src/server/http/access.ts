@@ -4,7 +4,7 @@ import { everything, type Grant } from '../access/grant.ts'
 import { isLoopbackAddress, isLoopbackHost } from '../loopback.ts'
 import { HttpProblem } from './wire/http-problem.ts'
 
-/** What the one may do who has made this request; throws where it is none of those that are answered. */
+/** What the client of this request may do. Throws if the request is not to be answered. */
 export async function grantOf(request: IncomingMessage, access: Access): Promise<Grant> {
   if (access.isOpen) {
     refuseOthersThanLocal(request)
@@ -22,12 +22,12 @@ export async function grantOf(request: IncomingMessage, access: Access): Promise
   return grant
 }
 
-/** Bodies that a page may send anywhere without being asked. */
+/** Content types that a web page may send to any address without a preflight request. */
 const pageTypes = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b/i
 
 /**
- * Without a token there is nothing to know but where the server is, and a browser of this machine can be sent there by any page:
- * under a name of the page's own that leads here, or from its own address.
+ * Without a token, a client only needs to know the address of the server, and any web page can make a browser on this machine
+ * send requests to it: through a domain name of its own that resolves to this machine, or from its own origin.
  */
 export function refuseOthersThanLocal({ socket, headers, method }: IncomingMessage): void {
   if (!isLoopbackAddress(socket.remoteAddress ?? '')) throw forbidden('answers only programs of its own machine: give it one')

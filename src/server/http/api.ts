@@ -26,29 +26,28 @@ import { PlainText, sendProblem, sendReply } from './wire/replying.ts'
 export interface HttpApiOptions {
   readonly jobs: Treadle
   readonly service: JobService
-  /** Where it knows no tokens, only programs of this machine are answered. */
+  /** If it has no tokens, only programs on this machine are answered. */
   readonly access: Access
   readonly limits?: Partial<HttpLimits>
   readonly logger: Logger
 }
 
 export interface HttpApi {
-  /** What Node's server must be made with, so that slow and endless requests end. */
+  /** Options for Node's server, so that slow and endless requests are ended. */
   readonly serverOptions: ServerOptions
   readonly maxConnections: number
-  /** A connection on which nothing happens for longer than this is broken off. */
+  /** A connection that is idle for longer than this is closed. */
   readonly idleTimeoutMs: number
-  /** How many requests wait for work now. */
+  /** Number of requests that are waiting for work. */
   readonly waiting: number
-  /** Whether a request is one for the API, and not for whatever else the server shows. */
+  /** Whether a request is for the API, and not for anything else that the server serves. */
   readonly isFor: (request: IncomingMessage) => boolean
-  /** A client has shown by other means than a token who it is. */
+  /** Marks a client as authenticated by other means than a token. */
   readonly recognize: (socket: Socket) => void
-  /** Answers a request. */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void
-  /** A client has come. */
+  /** Called for each new connection. */
   readonly onConnection: (socket: Socket) => void
-  /** Ends all waiting, and resolves when everything that was begun is answered. */
+  /** Ends all waiting, and resolves when every request that was begun is answered. */
   close(): Promise<void>
 }
 
@@ -82,7 +81,7 @@ class Handling {
   readonly #limits: HttpLimits
   readonly #logger: Logger
   readonly #open = new Set<Promise<void>>()
-  /** Of those who wait. */
+  /** Aborts the requests that wait. */
   readonly #endings = new Set<AbortController>()
   #isClosing = false
 
@@ -118,7 +117,7 @@ class Handling {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isHead = request.method === 'HEAD'
-    // A connection that breaks is seen by its 'close'.
+    // A broken connection is handled by its 'close' event.
     response.on('error', () => {})
     try {
       const reply = await this.#reply(request, () => this.#signalOf(response))
@@ -133,7 +132,7 @@ class Handling {
     }
   }
 
-  /** Until it has ended the server is not closed. */
+  /** `close` waits for this work to end. */
   #track(work: Promise<void>): void {
     const tracked = work.finally(() => this.#open.delete(tracked))
     this.#open.add(tracked)
@@ -166,7 +165,7 @@ class Handling {
     return route.handle(asked)
   }
 
-  /** What is counted of the jobs that the token sees. */
+  /** The metrics of the jobs that the token may see. */
   async #metrics(request: IncomingMessage): Promise<AnyReply> {
     const grant = await this.#grantOf(request)
     const { method = 'GET' } = request
@@ -184,7 +183,10 @@ class Handling {
     return grant
   }
 
-  /** Made only for those who wait: it costs more than most requests. `AbortSignal.any` would leave something behind of each. */
+  /**
+   * Created only for requests that wait, because it costs more than most requests. `AbortSignal.any` would leak memory for each
+   * request.
+   */
   #signalOf(response: ServerResponse): AbortSignal {
     const ending = new AbortController()
     if (response.closed || this.#isClosing) {
@@ -211,7 +213,7 @@ class Handling {
   }
 }
 
-/** Where every scraper looks. */
+/** The path that scrapers use by default. */
 const metricsPath = '/metrics'
 
 function isOfServer(path: string): boolean {
@@ -227,7 +229,7 @@ function allowedAt({ byMethod }: Found): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-/** The path and the query. A whole URL in their place is one of this server. */
+/** The path and the query. An absolute URL is taken to be one of this server. */
 function splitAddress(url: string): readonly string[] {
   const address = url.replace(/^https?:\/\/[^/?#]*/i, '')
   const mark = address.indexOf('?')

@@ -3,7 +3,7 @@ import type { JobService } from '../jobs/job-service.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Waiting } from './waiting.ts'
 
-/** What the operations are done with. */
+/** Dependencies of the operations. */
 export interface HttpDeps {
   readonly jobs: Treadle
   readonly service: JobService

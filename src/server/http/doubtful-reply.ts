@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../core/time/clock.ts'
 
-/** As long as the TCP protocol doubts its replies. */
+/** How long after a reply the connection is watched; the same as in the TCP protocol. */
 const doubtMs = 50
 
 /**
- * That the system took a reply does not mean that the client was still there. Where the connection breaks so soon after, nobody
- * has worked with the reply, and `lost` is called; a client that closes in peace has read it, as far as it can be known.
- * Who asks for something else over the same connection has read what came before.
+ * The operating system may accept a reply for a client that is already gone. If the connection breaks shortly afterwards, no one
+ * has used the reply, and `lost` is called. A client that closes cleanly is assumed to have read it. A client that sends another
+ * request on the same connection has read the previous reply.
  */
 export function watchReply(socket: Socket, clock: Clock, lost: () => void): void {
   watched.get(socket)?.()
@@ -27,5 +27,5 @@ export function watchReply(socket: Socket, clock: Clock, lost: () => void): void
   watched.set(socket, forget)
 }
 
-/** How the last reply of each connection is forgotten. */
+/** A function for each connection that stops watching its last reply. */
 const watched = new WeakMap<Socket, () => void>()

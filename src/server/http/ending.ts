@@ -15,14 +15,14 @@ import { seenLeases } from './permission.ts'
 export type EndedAttempt = Settlements['settlements'][number]
 export type EndReceipt = SettledMany['receipts'][number]
 
-/** The same, checked: nothing of a request is done where a part of it cannot be. */
+/** The same, validated: if a part of a request is invalid, none of it is done. */
 interface Reported {
   readonly ended: EndedAttempt
   readonly result: string | null
   readonly delayMs: number | undefined
 }
 
-/** Ends leases by the rules that a worker of the queue itself keeps. One that is lost changes nothing, and does not disturb the others. */
+/** Ends leases by the same rules as the queue's own workers. A lost lease changes nothing and does not affect the others. */
 export async function endAttempts(
   ended: readonly EndedAttempt[],
   grant: Grant,
@@ -56,23 +56,23 @@ async function endAttempt(reported: Reported, held: HeldLease, service: JobServi
   return receipt === 'applied' ? receiptOf(outcome) : receipt
 }
 
-/** What a lease was given for. */
+/** The job that a lease was given for. */
 interface RemoteRun {
   readonly lease: EndedLease
   readonly identity: Identity
-  /** Only where more is made of the job than that it has ended. */
+  /** Null if the job only goes back to the queue. */
   readonly written: { readonly opened: Opened; readonly record: JobRecord } | null
 }
 
-/** A job that is not what was signed, and what it comes to for that. */
+/** A job that does not match its signature, and the outcome that follows from it. */
 interface RejectedRun {
   readonly lease: EndedLease
   readonly rejected: Outcome
 }
 
 /**
- * The job may have been changed since it was handed out, so it is verified once more; one that only goes back to the queue is
- * verified by whoever claims it next. Null where it is gone.
+ * The job may have been changed since it was handed out, so it is verified again. A job that only goes back to the queue is
+ * verified when it is claimed next. Null if the job no longer exists.
  */
 async function openRun(
   { ended: { outcome } }: Reported,

@@ -11,7 +11,7 @@ import { readingJobs } from './routes/reading-jobs.ts'
 import { scheduleHandlers } from './routes/schedules.ts'
 import { serverHandlers } from './routes/server.ts'
 
-/** What does the work of all operations. */
+/** The handlers of all operations. */
 export function handlersOf(deps: HttpDeps): Handlers {
   return {
     ...makingJobs(deps),

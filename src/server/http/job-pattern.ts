@@ -1,16 +1,16 @@
 import type { KeyPattern } from '../../queue/claiming/key-pattern.ts'
 import { mockMark } from '../bedrock/jobs/mock-jobs.ts'
 
-/** Jobs by their names, of which some may be patterns. */
+/** A choice of jobs by names, some of which may be patterns. */
 export interface JobChoice {
-  /** The same text for the same choice. */
+  /** Equal choices have the same text. */
   readonly pattern: string
-  /** Null where there are patterns among them. */
+  /** Null if there are patterns among them. */
   readonly names: readonly string[] | null
   readonly keys: KeyPattern
 }
 
-/** No pattern fits a job for tests of the Bedrock protocol: whoever takes all jobs would do it in earnest. */
+/** No pattern matches mock jobs of the Bedrock protocol: a worker that takes all jobs would run them for real. */
 export function jobChoice(given: readonly string[]): JobChoice {
   const sorted = [...new Set(given)].toSorted()
   const names = sorted.filter((name) => !wildcard.test(name))

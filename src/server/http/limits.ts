@@ -2,31 +2,31 @@ import type { ServerOptions } from 'node:http'
 import { TreadleError } from '../../core/errors.ts'
 import { unknownOptions } from '../../core/options.ts'
 
-/** What is accepted of clients. */
+/** Limits for the requests of clients. */
 export interface HttpLimits {
-  /** 1 MiB by default. */
+  /** Maximum size of a body; 1 MiB by default. */
   readonly maxBodyBytes: number
-  /** How many jobs one request may make; 1,000 by default. */
+  /** Maximum number of jobs that one request may create; 1,000 by default. */
   readonly maxBulk: number
-  /** How deep lists and objects may lie in each other; 100 by default. */
+  /** Maximum nesting depth of lists and objects; 100 by default. */
   readonly maxDepth: number
-  /** The longest that a request for work may wait; a minute by default. */
+  /** How long a request may wait for work; a minute by default. */
   readonly longestWaitMs: number
-  /** How many requests may wait for work at once; 1,000 by default. */
+  /** Maximum number of requests that may wait for work at once; 1,000 by default. */
   readonly maxWaiting: number
-  /** How many may follow the events at once; 200 by default. */
+  /** Maximum number of open event streams; 200 by default. */
   readonly maxEventStreams: number
   /** How long the headers of a request may take to arrive; 10 s by default. */
   readonly headersTimeoutMs: number
-  /** How long all of a request may take to arrive; 30 s by default. */
+  /** How long a whole request may take to arrive; 30 s by default. */
   readonly requestTimeoutMs: number
-  /** How long a client may leave its answer unread, beside the time that it may wait for work; 30 s by default. */
+  /** How long a client may leave its reply unread, in addition to the time that it may wait for work; 30 s by default. */
   readonly stalledMs: number
-  /** Answers that clients do not read, together; 128 MiB by default. */
+  /** Maximum total size of replies that clients have not read; 128 MiB by default. */
   readonly maxUnreadBytes: number
-  /** How many may be connected at once; 10,000 by default. */
+  /** Maximum number of open connections; 10,000 by default. */
   readonly maxConnections: number
-  /** 16 KiB by default. */
+  /** Maximum size of the headers; 16 KiB by default. */
   readonly maxHeaderBytes: number
 }
 
@@ -56,14 +56,14 @@ export function httpLimits(given: Partial<HttpLimits> = {}): HttpLimits {
   return Object.freeze({ ...defaults, ...given })
 }
 
-/** The same limits, as far as Node's server keeps them itself. */
+/** The limits that Node's server enforces itself. */
 export function nodeServerOptions(limits: HttpLimits): ServerOptions {
   const { headersTimeoutMs, requestTimeoutMs, maxHeaderBytes } = limits
   return {
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
-    // How often Node looks for requests that took too long.
+    // How often Node checks for requests that took too long.
     connectionsCheckingInterval: Math.min(1_000, headersTimeoutMs, requestTimeoutMs),
     requireHostHeader: true,
   }

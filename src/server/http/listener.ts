@@ -10,10 +10,10 @@ import type { HttpApi } from './api.ts'
 
 export interface HttpListenerOptions {
   readonly host: string
-  /** 0 is any free one. */
+  /** 0 means any free port. */
   readonly port: number
   readonly api: HttpApi
-  /** Answers in place of the API, and hands on to it what is the API's. */
+  /** Replaces the API's listener, and passes requests for the API on to it. */
   readonly listener?: RequestListener
   readonly tls?: TlsOptions
   readonly clock?: Clock
@@ -22,7 +22,10 @@ export interface HttpListenerOptions {
 
 export interface HttpListener {
   readonly address: { readonly host: string; readonly port: number }
-  /** Takes no more connections, ends all waiting, and answers what was asked. What has not ended after `graceMs` is cut off. */
+  /**
+   * Accepts no more connections, ends all waiting, and answers the requests that have arrived. Whatever is unfinished after
+   * `graceMs` is cut off.
+   */
   stop(options: { readonly graceMs: number }): Promise<void>
 }
 
@@ -38,7 +41,7 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
   const begin = async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     await api.close()
-    // Those that are kept open for a next request.
+    // Connections that are kept alive for another request.
     server.closeIdleConnections()
     await closed
   }

@@ -8,13 +8,13 @@ import type { JobService } from '../jobs/job-service.ts'
 import type { Asked, Route } from './route.ts'
 import { HttpProblem, noSuchJob } from './wire/http-problem.ts'
 
-/** Throws where the token's role does not reach so far. */
+/** Throws if the token's role is not sufficient. */
 export function refuseRole(operation: Operation, grant: Grant): void {
   const needed = roleNeededFor(operation)
   if (!grant.may(needed)) throw new HttpProblem('forbidden', `The token has the role ${grant.role}, and this needs ${needed}`)
 }
 
-/** What of a request says which jobs it is about. */
+/** The parts of a request that say which jobs it is about. */
 interface Said {
   readonly params: { readonly id?: string; readonly name?: string; readonly queue?: string; readonly job?: string }
   readonly body: {
@@ -24,7 +24,10 @@ interface Said {
   }
 }
 
-/** Throws where a request is about jobs outside of the token's limits. What lists, claims and holds leases looks at the limits itself. */
+/**
+ * Throws if a request is about jobs outside the limits of the token. Operations that list, claim or hold leases check the limits
+ * themselves.
+ */
 export async function refuseOutside({ name }: Route, asked: Asked<Operation>, grant: Grant, service: JobService): Promise<void> {
   if (!grant.isLimited) return
   const params: Said['params'] = asked.params
@@ -84,14 +87,14 @@ export async function refuseOutside({ name }: Route, asked: Asked<Operation>, gr
   }
 }
 
-/** Whether the token's limits let the schedules of a job be seen. One of the code is called as its job. */
+/** Whether the token may see the schedules of a job. A schedule defined in code has the name of its job. */
 export function seesSchedule(job: string, grant: Grant, { queue }: Pick<JobService, 'queue'>): boolean {
-  // A schedule that this program does not define may be of any queue.
+  // A schedule that this program does not define may belong to any queue.
   const definition = queue.registry.find(job)
   return grant.seesName(job) && (grant.queues === null || (definition !== undefined && grant.seesQueue(definition.fields.queue)))
 }
 
-/** The job of a schedule that was made at run time; null where there is none with this name or key. */
+/** The job of a schedule that was created at run time; null if there is none with this name or key. */
 async function storedJobOf(name: string, { queue }: Pick<JobService, 'queue'>): Promise<string | null> {
   const isCoded = queue.registry.find(name)?.fields.schedule != null
   if (isCoded) return null
@@ -111,7 +114,9 @@ async function refuseJob(id: string, grant: Grant, { queue }: JobService): Promi
   if (record === null || !grant.sees(record)) throw noSuchJob(id)
 }
 
-/** Of these jobs the leases that are there for the token. One of others is as lost for it as one that never was. */
+/**
+ * The leases of these jobs that the token may see. To the token, the lease of any other job looks lost, as if it never existed.
+ */
 export async function seenLeases(
   jobs: readonly { readonly id: string }[],
   grant: Grant,
@@ -122,7 +127,7 @@ export async function seenLeases(
   return leases.filter(({ identity, job }) => grant.sees({ queue: parseIdentity(identity)?.queue ?? '', job }))
 }
 
-/** One that is changed must be within the limits as it was, too. */
+/** If the schedule exists already, its current job must be within the limits, too. */
 async function refuseOtherSchedule(name: string, grant: Grant, service: JobService): Promise<void> {
   const job = await storedJobOf(name, service)
   if (job !== null && !seesSchedule(job, grant, service)) throw outside()
@@ -133,7 +138,7 @@ async function refuseSchedule(name: string, grant: Grant, service: JobService): 
   throw new HttpProblem('schedule-not-found', `There is no schedule ${JSON.stringify(name)}`, { code: 'SCHEDULE_UNKNOWN' })
 }
 
-/** Many jobs at once: what is said of them must keep within the limits. */
+/** For operations on many jobs: their filter must be within the limits. */
 function refuseMany({ job, queue }: Said['body'], grant: Grant): void {
   const isInside =
     (grant.queues === null || (queue !== undefined && grant.seesQueue(queue))) &&

@@ -3,7 +3,7 @@ import { type OperationName, type Operations, operations } from '../../client/ap
 
 import type { Grant } from '../access/grant.ts'
 
-/** A request that was checked. */
+/** A validated request. */
 export interface Asked<Wanted extends Operation> {
   readonly params: ParametersOf<Wanted>
   readonly query: QueryOf<Wanted>
@@ -13,11 +13,11 @@ export interface Asked<Wanted extends Operation> {
 
 /** The rest of a request. */
 export interface Exchange {
-  /** The body as it came. */
+  /** The body as it was sent. */
   readonly text: string
-  /** By their names in small letters. */
+  /** By name in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Aborted when the client goes away, or the server is stopped. */
+  /** Aborts when the client disconnects or the server stops. */
   readonly signal: () => AbortSignal
   /** What the client may do, and with which jobs. */
   readonly grant: Grant
@@ -31,18 +31,18 @@ interface ReplyWith<Status, Body> {
   readonly status: Status
   readonly body: Body
   readonly headers?: Readonly<Record<string, string>>
-  /** What follows the head, piece by piece, in place of a body. Where it is not sent, it is ended. */
+  /** Sent piece by piece after the headers, instead of a body. It is closed if it is not sent. */
   readonly stream?: AsyncGenerator<string, void>
-  /** Called where the answer did not reach the connection. */
+  /** Called if the reply was not delivered. */
   readonly undelivered?: () => Promise<void>
 }
 
-/** What does the work of each operation. */
+/** The handler of each operation. */
 export type Handlers = {
   readonly [Name in OperationName]: (asked: Asked<Operations[Name]>) => Promise<Reply<Operations[Name]>>
 }
 
-/** An operation together with what does it. */
+/** An operation with its handler. */
 export interface Route {
   readonly name: OperationName
   readonly operation: Operation

@@ -2,7 +2,7 @@ import { prefix } from '../../client/api/operation.ts'
 import type { Route } from './route.ts'
 
 export interface Found {
-  /** Those at this address, by their methods. */
+  /** The routes at this address, by method. */
   readonly byMethod: ReadonlyMap<string, Route>
   readonly params: Readonly<Record<string, string>>
 }
@@ -15,12 +15,12 @@ interface Place {
 /** Where programs look for the description of an API first. */
 const shortDocument = '/openapi.json'
 
-/** Whether the address is one of the API, and not of whatever else the server shows. */
+/** Whether the address belongs to the API, and not to anything else that the server serves. */
 export function isOfApi(path: string): boolean {
   return path === shortDocument || path === '/api' || path.startsWith('/api/')
 }
 
-/** Finds routes by their addresses. */
+/** Finds routes by address. */
 export class Routing {
   readonly #places: readonly Place[]
 
@@ -32,11 +32,11 @@ export class Routing {
       place.byMethod.set(method, route)
       places.set(path, place)
     }
-    // A word goes before a parameter: /jobs/bulk is no job.
+    // Literal segments take precedence over parameters: /jobs/bulk is not a job.
     this.#places = [...places.values()].toSorted((a, b) => parametersIn(a) - parametersIn(b))
   }
 
-  /** `path` is as it came, without the query. Null where there is nothing. */
+  /** `path` is unmodified and has no query. Null if there is no route. */
   find(path: string): Found | null {
     const segments = (path === shortDocument ? `${prefix}${shortDocument}` : path).split('/')
     for (const { segments: pattern, byMethod } of this.#places) {
@@ -69,7 +69,7 @@ function paramsOf(pattern: readonly string[], segments: readonly string[]): Read
   return params
 }
 
-/** Null where a % begins no character. */
+/** Null if the segment contains an invalid % escape. */
 function decoded(segment: string): string | null {
   try {
     return decodeURIComponent(segment)

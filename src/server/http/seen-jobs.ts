@@ -4,11 +4,11 @@ import { wireMetaOf, withWireMeta } from '../../envelope/bedrock-meta.ts'
 import type { JobLink, JobRecord, JobStore } from '../../queue/contract/store.ts'
 import type { Grant } from '../access/grant.ts'
 
-/** Jobs as one token may be told of them: those outside of its limits that they are tied to have no id, no name and no text. */
+/** Jobs as a token may see them: ids, names and texts of related jobs outside its limits are removed. */
 export class SeenJobs {
   readonly #grant: Grant
   readonly #store: JobStore
-  /** By their ids: one request asks for each of them once. */
+  /** By id, so that each is looked up once per request. */
   readonly #isSeen = new Map<string, Promise<boolean>>()
 
   constructor(grant: Grant, store: JobStore) {
@@ -29,7 +29,7 @@ export class SeenJobs {
     }
   }
 
-  /** What is looked at to say why a job does not run. */
+  /** The store used to explain why a job does not run, limited to what the token may see. */
   get whyStore(): WhyStore {
     const store = this.#store
     return {
@@ -54,7 +54,7 @@ export class SeenJobs {
     return id !== null && (await this.#sees(id)) ? id : null
   }
 
-  /** What a job failed of that another one has done tells of that one, and of those that it waited for in its turn. */
+  /** If a job failed because of another one, its error reveals that job and the jobs that it waited for in turn. */
   async #seenError<Failure extends { readonly message: string; readonly code?: string }>(error: Failure): Promise<Failure> {
     const { message, code } = error
     if (!(aboutOthers.test(message) || code === 'RESULT_FORGED')) return error
@@ -77,15 +77,15 @@ export class SeenJobs {
   }
 }
 
-/** A remote worker needs nothing of the job that made its own. */
+/** A remote worker does not need the parent of its job. */
 export function withoutParent(meta: Meta): Meta {
   const wire = wireMetaOf(meta)
   return wire.parent === null ? meta : withWireMeta(meta, { ...wire, parent: null })
 }
 
-/** As `failureText` and `impatienceText` begin. */
+/** How `failureText` and `impatienceText` begin. */
 const aboutOthers = /^(?:The job .* that it (?:waited for|made) |It waited for longer than )/s
 const jobIds = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-/** Of a long text the middle is left out, and with it the half of an id. */
+/** Marks where the middle of a long text was left out, which may have cut an id in half. */
 const clip = ' … '
 const hiddenFailure = 'It ended because of a job that this token may not see'

@@ -14,7 +14,7 @@ const longestLeaseMs = 12 * 3_600_000
 
 type Wanted = Omit<LeaseRequest, 'queues'> & { readonly queues?: readonly string[] | null }
 
-/** Those who wait for work. */
+/** Requests that wait for work. */
 export class Waiting {
   readonly #service: JobService
   readonly #limits: HttpLimits
@@ -29,7 +29,7 @@ export class Waiting {
     return this.#count
   }
 
-  /** None where there was no work in all that time, or the signal aborted. */
+  /** Empty if there was no work in all that time, or the signal was aborted. */
   async take(request: LeaseRequest, { grant, signal }: Pick<Exchange, 'grant' | 'signal'>): Promise<readonly AdmittedLease[]> {
     const { jobs, queues = null, limit = 1, wait = 0, owner = 'http' }: Wanted = request
     const { maxWaiting, longestWaitMs } = this.#limits

@@ -17,7 +17,7 @@ export interface AdmittedLease {
 
 type AdmittingService = Pick<JobService, 'queue' | 'execution'>
 
-/** What of these leases may be handed out. What is refused or held back is ended, or waits, in place of that. */
+/** The leases that may be handed out. Jobs that are refused or held back are ended or put back instead. */
 export async function admitLeases(
   leases: readonly Lease[],
   { queue, execution }: AdmittingService,
@@ -48,19 +48,19 @@ function tellStarted(
   }
 }
 
-/** As if they had never been claimed: no client was told of them. */
+/** As if they had never been claimed: no client has seen them. */
 export async function giveBack(leases: readonly Pick<Lease, 'token'>[], { backend }: JobService['queue']): Promise<void> {
   if (leases.length > 0) await backend.settle(leases.map(({ token }) => ({ token, kind: 'snooze', delayMs: 0 })))
 }
 
-/** An answer did not arrive, as far as anybody knows. A job that must not be begun twice does not come back for that. */
+/** The reply was probably not delivered. The jobs go back to the queue, except for at-most-once jobs, which are ended. */
 export async function takeBack(leases: readonly Lease[], { queue, execution }: AdmittingService): Promise<void> {
   const again = leases.filter((lease) => !isBegunOnce(lease, execution))
   await giveBack(again, queue)
   await endUndelivered(leases, execution)
 }
 
-/** Those of them that must not be begun twice. */
+/** Ends those that must not be begun twice. */
 export async function endUndelivered(leases: readonly Lease[], execution: ServedExecution): Promise<void> {
   for (const lease of leases) {
     const definition = execution.find(lease.envelope.job)
@@ -80,7 +80,7 @@ async function admit(lease: Lease, execution: ServedExecution): Promise<Admitted
   return null
 }
 
-/** The job that may be handed out, or what becomes of it in place of that. */
+/** The job if it may be handed out; otherwise its outcome. */
 async function admitted(lease: Lease, execution: ServedExecution): Promise<AdmittedLease | Outcome> {
   let opened: Opened
   try {

@@ -10,7 +10,7 @@ interface KnownPattern {
 
 const mostPatterns = 1_000
 
-/** The limits under which jobs are claimed: those that this program knows of, and none for the jobs of others. */
+/** The limits for claiming jobs: those of jobs that this program defines, and none for others. */
 export class ClaimLimits {
   readonly #registry: Registry
   readonly #claimable = new ClaimableJobs(null)
@@ -22,7 +22,7 @@ export class ClaimLimits {
     this.#registry = registry
   }
 
-  /** The same list for the same pattern as long as the names are the same: `version` tells. */
+  /** Returns the same list for the same pattern as long as the names, and so the `version`, are the same. */
   of(pattern: string, version: number, names: () => readonly string[]): readonly ClaimableJob[] {
     this.#learn()
     const known = this.#patterns.get(pattern)
@@ -33,7 +33,7 @@ export class ClaimLimits {
     return jobs
   }
 
-  /** Those of the jobs that this program knows of that pass. */
+  /** The jobs defined in this program that match. */
   ofDefined(pattern: string, keys: KeyPattern): readonly ClaimableJob[] {
     return this.of(pattern, 0, () => this.#defined.map(({ job }) => job).filter(keyTest(keys)))
   }

@@ -12,9 +12,9 @@ import { type Demand, lineKey, type Waiter, WaitingLine } from './waiting-line.t
 
 export interface ClaimRequest extends Demand {
   readonly limit: number
-  /** How long to wait when nothing is there; 0 is not at all, null for as long as it takes. */
+  /** How long to wait if there is nothing; 0 means not at all, null without a limit. */
   readonly waitMs: number | null
-  /** Any of them ends the wait with nothing. */
+  /** Any of them ends the wait with an empty result. */
   readonly signals: readonly AbortSignal[]
 }
 
@@ -22,18 +22,18 @@ export interface ClaimsDeps {
   readonly queue: ServedQueue
   readonly names: JobNames
   readonly limits: ClaimLimits
-  /** After this many lost leases a job is put aside. */
+  /** A job is put aside after this many lost leases. */
   readonly maxRescues: number
 }
 
 const pollMs = 1_000
-/** Leases that ran out are found by whoever claims; where nobody claims, those who wait look for them so often. */
+/** How often to reap expired leases while clients wait. Claims find them anyway, but there may be no claims. */
 const reapEveryMs = 5_000
 const pauseAfterFailureMs = 1_000
 
 /**
- * Claims jobs for other programs, which may wait for them. Those who ask for the same are served by one claim, and all are served
- * in the order in which they came. While nothing happens, all who wait together cost one look at the counters now and then.
+ * Claims jobs for other programs, which may wait for them. Identical requests are served by one claim, and all are served in
+ * order of arrival. While nothing happens, all waiting requests together cost one occasional read of the counters.
  */
 export class Claims {
   readonly #deps: ClaimsDeps
@@ -44,10 +44,10 @@ export class Claims {
   readonly #stopping = new AbortController()
   readonly #news: LineNews | null
   #places = 0
-  /** Everything that was stored before this waiter came is known. */
+  /** Everything that was stored before this waiter arrived is known. */
   #knownPlace = 0
   #isStale = false
-  /** Claimed for those who have gone meanwhile, and not put back yet. */
+  /** Leases that were claimed for waiters that have since left, and that have not been put back yet. */
   #unwanted: readonly Lease[] = []
   #reapAt = 0
   #looping: Promise<void> | undefined
@@ -62,10 +62,10 @@ export class Claims {
     this.#news = backend.patterns === undefined ? null : new LineNews(backend, backend.patterns, deps.maxRescues)
   }
 
-  /** At most `limit` leases; none where nothing was there in time, or the signal aborted. */
+  /** At most `limit` leases. Empty if nothing was available in time, or a signal was aborted. */
   async take({ limit, waitMs, signals, ...demand }: ClaimRequest): Promise<readonly Lease[]> {
     if (this.#stopping.signal.aborted || signals.some(({ aborted }) => aborted)) return []
-    // Without its key every job would be taken for a forged one.
+    // Without its key every job would be rejected as forged.
     this.#deps.queue.keys?.ready()
     const line = this.#lineOf(demand)
     return new Promise((resolve) => {
@@ -93,7 +93,7 @@ export class Claims {
     if (this.#lines.size > 0) this.#look()
   }
 
-  /** All who wait go with nothing, and nobody waits any more. */
+  /** Ends all waits with an empty result. No further waits are possible. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#watch.close()
@@ -119,13 +119,13 @@ export class Claims {
 
   async #loop(): Promise<void> {
     this.#timer?.cancel()
-    // Those whose requests are there by now are served by the first claim.
+    // Let requests that have already arrived share the first claim.
     await nextTurn()
     let hasFound = false
     while (!this.#stopping.signal.aborted) {
       try {
         await this.#putBackUnwanted()
-        // Those who have waited the longest must not be overtaken by those who have just come.
+        // Requests that have waited the longest must not be overtaken by new ones.
         if (this.#isStale && this.#isAnyWaiting()) await this.#refresh()
         const line = this.#nextLine()
         if (line === undefined) break
@@ -140,13 +140,13 @@ export class Claims {
     this.#sleep(hasFound)
   }
 
-  /** Whether somebody waits who has no hope for now. */
+  /** Whether a line has waiters but nothing to claim for now. */
   #isAnyWaiting(): boolean {
     for (const line of this.#lines.values()) if (!line.isHopeful && !line.isEmpty) return true
     return false
   }
 
-  /** The line with hope whose first waiter came first. */
+  /** The hopeful line whose first waiter arrived first. */
   #nextLine(): WaitingLine | undefined {
     let first: WaitingLine | undefined
     for (const [key, line] of this.#lines) {
@@ -156,7 +156,7 @@ export class Claims {
     return first
   }
 
-  /** True when a job was found. */
+  /** Whether a job was found. */
   async #serve(line: WaitingLine): Promise<boolean> {
     const { backend } = this.#deps.queue
     const wanted = Math.min(line.wantedBefore(this.#nextHead(line)), largestClaimOf(backend))
@@ -184,14 +184,14 @@ export class Claims {
     return observers.isOn ? observedCall('lease', observers, () => backend.lease(request)) : backend.lease(request)
   }
 
-  /** Where that fails it is tried again: nobody else knows that nobody works on these jobs. */
+  /** Retried if it fails: nothing else knows that these jobs are not being worked on. */
   async #putBackUnwanted(): Promise<void> {
     if (this.#unwanted.length === 0) return
     await this.#deps.queue.backend.settle(this.#unwanted.map(({ token }) => ({ token, kind: 'snooze', delayMs: 0 })))
     this.#unwanted = []
   }
 
-  /** What is not there for one line is not there for any that waits for the same. */
+  /** If there is nothing for one line, there is nothing for any other that waits for the same jobs. */
   async #foundTooFew(line: WaitingLine, place: number): Promise<void> {
     if (this.#news === null && line.demand.names === null && this.#knownPlace < place && (await this.#learn())) {
       line.isHopeful = true
@@ -204,7 +204,7 @@ export class Claims {
     }
   }
 
-  /** Nobody is sent away because a name was not known yet. True where there are other names. */
+  /** No request is turned away because a name was not known yet. Returns true if the names have changed. */
   async #learn(): Promise<boolean> {
     const { names } = this.#deps
     const { version } = names
@@ -212,7 +212,7 @@ export class Claims {
     return names.version !== version
   }
 
-  /** Where the first waiter of another line stands that hopes too. */
+  /** Position of the first waiter of any other hopeful line behind this one. */
   #nextHead(served: WaitingLine): number {
     let head = Number.POSITIVE_INFINITY
     for (const line of this.#lines.values()) {
@@ -228,7 +228,7 @@ export class Claims {
     if (this.#news !== null && demand.names === null) {
       return { ...rest, jobs: limits.ofDefined(pattern, keys), others: keys }
     }
-    // Names that are given are the same ones each time.
+    // Given names do not change.
     const version = demand.names === null ? names.version : 0
     return { ...rest, jobs: limits.of(pattern, version, () => names.matching(demand)) }
   }
@@ -250,7 +250,7 @@ export class Claims {
     for (const line of this.#lines.values()) if (!line.isHopeful && line.wants(news)) line.isHopeful = true
   }
 
-  /** Until something falls due, or it is time to look whether something happened that nobody told. */
+  /** Sleeps until a job falls due, or until it is time to poll for changes that were not notified. */
   #sleep(hasFound: boolean): void {
     if (this.#lines.size === 0 || this.#stopping.signal.aborted) return
     const now = this.#clock.now()

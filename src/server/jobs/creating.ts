@@ -14,10 +14,10 @@ import { queueClock } from '../../queue/time/queue-clock.ts'
 import { observedSend } from '../../telemetry/observed-calls.ts'
 import type { GroupCommit } from './group-commit.ts'
 
-/** A job that another program makes. This one need not know it. */
+/** A job created by another program. This program need not define it. */
 export interface NewJob {
   readonly job: string
-  /** A JSON text, which is stored as it is. */
+  /** JSON text, which is stored unchanged. */
   readonly payload: string
   readonly options?: DispatchOptions
   readonly repeat?: string | null
@@ -26,10 +26,10 @@ export interface NewJob {
 }
 
 const largestSend = 1_000
-/** Of names that were only ever seen on the wire. */
+/** Maximum number of cached definitions for names that this program does not define. */
 const mostBareDefinitions = 10_000
 
-/** Seals and stores jobs for other programs. What this program has defined goes by its definition, everything else by the defaults. */
+/** Seals and stores jobs for other programs. Jobs that this program defines use their definition, all others the defaults. */
 export class Creating {
   readonly #queue: ServedQueue
   readonly #bare = new Map<string, JobDefinition>()
@@ -39,7 +39,7 @@ export class Creating {
 
   constructor(queue: ServedQueue, company: GroupCommit) {
     this.#queue = queue
-    // What several connections send at about the same time is stored together.
+    // Jobs that several connections send at about the same time are stored together.
     const gather = (pending: () => number) => company.gather(pending)
     this.#send = announcedSend(observedSend(queue.backend, queue.observers), queue.events, queue.keys)
     this.#sends = new Batcher(this.#send, largestSend, gather)
@@ -49,12 +49,12 @@ export class Creating {
     return this.#queue.registry.find(job) ?? this.#bareDefinition(job)
   }
 
-  /** What a run leaves behind that has done the work of its idempotency key; null where it has none. */
+  /** What a successful run stores for its idempotency key; null if it has none. */
   onceMarkOf(identity: Pick<Identity, 'job' | 'idempotencyKey'>): OnceMark | null {
     return identity.idempotencyKey === null ? null : onceMarkOf(identity, this.definitionOf(identity.job))
   }
 
-  /** Checked as a dispatch of the program's own would be: throws what that would throw. */
+  /** Validates a job like a dispatch from this program, and throws the same errors. */
   async seal(given: NewJob): Promise<Envelope> {
     const { settings, keys, newId } = this.#queue
     const clock = queueClock(this.#queue.backend, settings.clock)
@@ -67,29 +67,29 @@ export class Creating {
     return sealJob(plan, written, sealing, { number, ...(place && { place }) })
   }
 
-  /** Of a job that gets another payload: throws what making it with that one would throw. */
+  /** Checks a new payload for an existing job, and throws the same errors as creating a job with it. */
   async checkPayload(job: string, text: string): Promise<void> {
     const { input } = this.definitionOf(job).fields
     this.#refuseUnfit(job, text)
     if (input !== null) await validate(input, JSON.parse(text), payloadOf(job), 'PAYLOAD_INVALID')
   }
 
-  /** Together with whatever else is being sent at this moment. */
+  /** Batches the job with whatever else is being sent at the moment. */
   send(envelope: Envelope): Promise<SendReceipt> {
     return this.#sends.add(envelope)
   }
 
-  /** All of them or none. */
+  /** Sends all jobs or none. */
   sendAll(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> {
     return this.#send(envelopes)
   }
 
-  /** Resolves when everything that was given to `send` is stored. */
+  /** Resolves when everything passed to `send` is stored. */
   idle(): Promise<void> {
     return this.#sends.idle()
   }
 
-  /** Most jobs of a name are made alike, but for what is written in them. */
+  /** Most jobs of a name differ only in their payload, so the last plan is reused. */
   #planOf(definition: JobDefinition, options: DispatchOptions, repeat: string | null): Plan {
     const { priority, ...others } = options
     const isPlain = repeat === null && Object.keys(others).length === 0
@@ -103,7 +103,7 @@ export class Creating {
     return plan
   }
 
-  /** Nothing is made of the payload, so it is only looked at. */
+  /** Nothing is derived from the payload, so it is only validated. */
   #writePlainly({ definition }: Plan, text: string): WrittenPayload {
     this.#refuseUnfit(definition.job, text)
     return { text, uniqueKey: null, idempotencyKey: null, group: null }
@@ -113,7 +113,7 @@ export class Creating {
     refuseWritten(JSON.parse(text), text, { what: payloadOf(job), maxBytes: this.#queue.settings.maxPayloadBytes })
   }
 
-  /** The text travels as it came, whatever its spaces and its large numbers are. */
+  /** The text is stored as it was sent, with its spaces and large numbers. */
   async #write(plan: Plan, text: string): Promise<WrittenPayload> {
     const { maxPayloadBytes } = this.#queue.settings
     const written = await writePayload(plan, JSON.parse(text), maxPayloadBytes)
@@ -134,7 +134,7 @@ function payloadOf(job: string): string {
   return `payload of "${job}"`
 }
 
-/** Neither a schema nor a key that would have to be asked for each payload. */
+/** Whether there is no schema and no key that depends on the payload. */
 function hasNoKeys({ definition, uniqueness, idempotencyKey, group }: Plan): boolean {
   const { fields } = definition
   const isAsked = fields.input !== null || fields.idempotencyKey !== null || fields.group !== null || uniqueness !== null

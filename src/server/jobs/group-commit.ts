@@ -1,13 +1,13 @@
 import { nextTurn, stopwatch } from '../../core/time/clock.ts'
 
-/** Who has asked for nothing for so long, or for twice as long, is not waited for. */
+/** A caller that has been quiet for this long, or up to twice as long, is not waited for. */
 const windowMs = 5
-/** About as long as a quick disk takes for a commit: to wait longer would cost more than the commit that it spares. */
+/** About as long as a commit takes on a fast disk: waiting longer would cost more than the commit that it saves. */
 const longestWaitMs = 0.3
 
 /**
- * Who else is asking at the moment. Clients that each wait for their last answer come one shortly after the other: a commit that
- * waits for all of them, but not for long, takes the place of several that do not.
+ * Tracks which clients are active at the moment. Clients that each wait for their last reply send their requests shortly after
+ * one another. One commit that waits briefly for all of them replaces several that do not wait.
  */
 export class GroupCommit {
   readonly #elapsedMs: () => number
@@ -19,7 +19,7 @@ export class GroupCommit {
     this.#elapsedMs = elapsedMs
   }
 
-  /** One of them has asked for something. */
+  /** Records a request from a caller. */
   saw(caller: object): void {
     this.#turn()
     this.#before.delete(caller)
@@ -31,7 +31,7 @@ export class GroupCommit {
     return this.#latest.size + this.#before.size
   }
 
-  /** Resolves when as many have come as are about, or when it is no use to wait for the rest. */
+  /** Resolves when as many requests have arrived as there are active callers, or when waiting longer would not pay off. */
   async gather(come: () => number): Promise<void> {
     await nextTurn()
     const since = this.#elapsedMs()

@@ -9,26 +9,26 @@ import type { Amendment, JobRecord } from '../../queue/contract/store.ts'
 
 const soonMs = 5_000
 const laterMs = 60_000
-/** Of one sweep: so many parents, children and unknown jobs at most. */
+/** Limits for one sweep: parents, children, and waiting jobs to look through. */
 const mostParents = 1_000
 const mostChildren = 1_000
 const pageSize = 200
-/** Those that are not remembered are found by looking through what waits. */
+/** Maximum number of children to remember. Others are found by looking through the scheduled jobs. */
 const mostKnown = 100_000
 
 /**
- * Children are held back until their parent waits for them. A parent may also end where nobody looks after them: in a TypeScript
- * worker, over HTTP, or by a failure. So somebody looks from time to time, a bounded amount each time.
+ * Children are held back until their parent waits for them. A parent may also end in a place that does not release them: in a
+ * TypeScript worker, over HTTP, or by a failure. So a periodic sweep releases them, a bounded number each time.
  */
 export class HeldChildren {
   readonly #deps: VerifyingDeps
-  /** By their parents. */
+  /** Children by parent. */
   readonly #known = new Map<string, Set<string>>()
   #count = 0
   #timer: Timer | undefined
   #timerAt = 0
   #sweeping: Promise<void> | undefined
-  /** Where the look through what waits goes on; null where it begins anew. */
+  /** Where the scan of scheduled jobs continues; null if it starts from the beginning. */
   #before: string | null = null
   #isStopped = true
 
@@ -47,7 +47,7 @@ export class HeldChildren {
     await this.#sweeping
   }
 
-  /** This job was made, and is held back by that one. */
+  /** Remembers a new child that is held back by its parent. */
   note(parent: string, child: string): void {
     if (this.#count >= mostKnown) return
     const children = this.#known.get(parent) ?? new Set()
@@ -56,14 +56,14 @@ export class HeldChildren {
     if (this.#sweeping === undefined) this.#sweepIn(soonMs)
   }
 
-  /** All children of a job may begin, as far as they were held back. */
+  /** Releases all children of a job that are held back. */
   async releaseOf(parent: string): Promise<void> {
     const { store } = this.#deps
     const links = await store.links(parent)
     await this.release(await this.#recordsOf(links.filter(({ kind }) => kind === 'child').map(({ id }) => id)))
   }
 
-  /** The same for some of them; gives how many were being changed by somebody else and still are. */
+  /** Releases these children. Returns how many could not be released because they were changed concurrently. */
   async release(children: readonly JobRecord[]): Promise<number> {
     const found = await Promise.all(children.map((child) => this.#releaseOf(child)))
     const amendments = found.filter((amendment) => amendment !== null)
@@ -71,7 +71,7 @@ export class HeldChildren {
     return answers.filter((answer) => answer === 'changed').length
   }
 
-  /** Null for a child that is not held back, or must not begin: one that is not what was signed has ended. */
+  /** Null for a child that is not held back, or that was ended because it does not match its signature. */
   async #releaseOf(record: JobRecord): Promise<Amendment | null> {
     const { heldUntil } = wireMetaOf(record.meta)
     if (heldUntil === null || isFinal(record.state)) return null
@@ -87,7 +87,7 @@ export class HeldChildren {
     }
   }
 
-  /** Whether a child is held back by a parent that does not run. */
+  /** Whether a child is held back by a parent that is not running. */
   async isInVain({ meta, parent }: JobRecord): Promise<boolean> {
     if (wireMetaOf(meta).heldUntil === null || parent === null) return false
     return (await this.#deps.store.get(parent))?.state !== 'running'
@@ -117,7 +117,7 @@ export class HeldChildren {
     }
   }
 
-  /** Finds what other servers have made, or this one before it was started anew. */
+  /** Finds children that were created by other servers, or by this one before it was restarted. */
   async #lookThroughWaiting(): Promise<void> {
     const { store } = this.#deps
     const before = this.#before === null ? {} : { before: this.#before }
@@ -138,7 +138,7 @@ export class HeldChildren {
       const ids = [...children]
       const released = (await isToComeBack(parent, this.#deps)) ? 0 : await this.#releaseSome(ids.slice(0, left))
       left -= released
-      // Whoever was looked at is the last to be looked at again.
+      // Move checked parents to the end of the map, so that they are the last to be checked again.
       for (const child of ids.slice(released)) this.note(parent, child)
     }
   }
@@ -159,5 +159,5 @@ async function isToComeBack(parent: string, { store }: VerifyingDeps): Promise<b
   return record !== null && (record.state === 'running' || record.state === 'ready' || record.state === 'scheduled')
 }
 
-/** A child is not what was signed. */
+/** A child does not match its signature. */
 class Rejected extends Error {}

@@ -1,24 +1,27 @@
 import { type KeyPattern, keyTest } from '../../queue/claiming/key-pattern.ts'
 import type { JobCount, JobStore } from '../../queue/contract/store.ts'
 
-/** Which jobs somebody wants: these names, or all whose keys pass. */
+/** A choice of jobs: these names, or all whose keys match. */
 export interface NameChoice {
   readonly names: readonly string[] | null
   readonly keys: KeyPattern
 }
 
-/** What there is of one name. */
+/** The state of the jobs of one name. */
 interface Standing {
   readonly isReady: boolean
-  /** Another text when something may have become claimable, now or later. */
+  /** Changes when a job may have become claimable, now or later. */
   readonly text: string
 }
 
-/** The names of all jobs that could still run, for backends whose claims must name their jobs while other programs ask for patterns. */
+/**
+ * The names of all jobs that could still run. Needed for backends whose claims must name their jobs, because clients ask for
+ * patterns.
+ */
 export class JobNames {
   readonly #store: Pick<JobStore, 'counts'>
   #standings = new Map<string, Standing>()
-  /** What this program has stored since the look that is under way began: it may not be counted there. */
+  /** Names of jobs that this program has stored since the current refresh began: its counts may not include them. */
   #touched = new Set<string>()
   #version = 0
   #refreshing: Promise<readonly string[]> | undefined
@@ -27,7 +30,7 @@ export class JobNames {
     this.#store = store
   }
 
-  /** Another number whenever there are other names. */
+  /** Changes whenever the set of names changes. */
   get version(): number {
     return this.#version
   }
@@ -44,7 +47,7 @@ export class JobNames {
     return names ?? [...this.#standings.keys()].filter(keyTest(keys))
   }
 
-  /** Looks what there is; those who ask at the same time share a look. Gives the names of which something may be claimable that was not. */
+  /** Reads the counts; concurrent calls share one read. Returns the names whose jobs may have become claimable. */
   refresh(): Promise<readonly string[]> {
     this.#refreshing ??= this.#look().finally(() => {
       this.#refreshing = undefined
@@ -68,7 +71,7 @@ export class JobNames {
   }
 }
 
-/** Names of which everything has ended are none: there may be any number of them. */
+/** Leaves out names whose jobs have all ended: there may be any number of them. */
 function standingsOf(counts: readonly JobCount[]): Map<string, Standing> {
   const found = new Map<string, Standing>()
   for (const { job, counts: each } of counts) {

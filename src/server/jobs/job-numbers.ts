@@ -4,7 +4,7 @@ const firstBlock = 100
 const largestBlock = 10_000
 const mostKnown = 100_000
 
-/** Numbers for new jobs, taken from the queue a block at a time, and which job has which number, as far as it was seen here. */
+/** Assigns numbers to new jobs, reserving them from the queue in blocks, and caches which job has which number. */
 export class JobNumbers {
   readonly #stored: StoredNumbers
   readonly #ids = new Map<number, string>()
@@ -27,13 +27,13 @@ export class JobNumbers {
     return this.#next++
   }
 
-  /** This job has this number. */
+  /** Remembers the number of a job. */
   note(number: number, id: string): void {
     if (this.#ids.size >= mostKnown) this.#ids.clear()
     this.#ids.set(number, id)
   }
 
-  /** The job with this number, or null when there is none. */
+  /** The id of the job with this number; null if there is none. */
   async idOf(number: number): Promise<string | null> {
     const known = this.#ids.get(number)
     if (known !== undefined) return known
@@ -42,7 +42,7 @@ export class JobNumbers {
     return id
   }
 
-  /** The number of a job: it gets one where it has none. Null where there is no such job. */
+  /** The number of a job, which is assigned if it has none. Null if the job does not exist. */
   async of(id: string): Promise<number | null> {
     const [number = null] = await this.#stored.assign([id])
     if (number !== null) this.note(number, id)

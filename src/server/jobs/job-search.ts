@@ -5,19 +5,19 @@ import { Redaction } from '../dashboard/views/redaction.ts'
 
 export type StoredFilter = Omit<JobFilter, 'limit' | 'before'>
 
-/** Which jobs are meant: what the store finds by its indexes, and what is looked for in those that it gives. */
+/** Which jobs to find: `stored` is the part that the store finds by its indexes, `matches` tests the jobs that it returns. */
 export interface JobSearch extends Pick<Matching, 'matches' | 'oldest'> {
   readonly stored: StoredFilter
-  /** False where the store finds all of it by itself. */
+  /** False if the store finds all of it by itself. */
   readonly isSearch: boolean
 }
 
-/** So many jobs one search looks at, the newest of those that the store finds. */
+/** Maximum number of jobs that one search examines: the newest of those that the store finds. */
 export const mostExamined = 10_000
 
 /**
- * A search in the words of the dashboard's filter, `error:"refused" payload.order:777 since:24h`, beside what was said otherwise.
- * `onProblems` throws.
+ * A search in the syntax of the dashboard's filter, `error:"refused" payload.order:777 since:24h`, combined with the given
+ * filter. `onProblems` throws.
  */
 export function jobSearch(
   where: string | undefined,
@@ -29,21 +29,21 @@ export function jobSearch(
   const parsed = parseFilter(where)
   if (parsed.problems !== undefined) return onProblems(parsed.problems)
   const { stored, matches, oldest } = matchingOf(parsed.terms, now, new Redaction())
-  // What is said in both is tested in both.
+  // A field that is in both must satisfy both: the store applies `given`, and `matches` tests the other.
   return { stored: { ...stored, ...given }, matches, oldest, isSearch: true }
 }
 
 export interface FoundJobs {
   readonly jobs: readonly JobRecord[]
-  /** How many jobs were looked at. */
+  /** Number of jobs examined. */
   readonly examined: number
-  /** False where there are more, older ones that were not looked at. */
+  /** False if there are older jobs that were not examined. */
   readonly isComplete: boolean
 }
 
 const rowsAtOnce = 200
 
-/** The newest jobs that are meant, among the newest `mostExamined`. */
+/** The newest matching jobs among the newest `mostExamined`. */
 export async function findJobs(store: JobStore, search: JobSearch, limit: number, before?: string): Promise<FoundJobs> {
   const jobs: JobRecord[] = []
   let examined = 0

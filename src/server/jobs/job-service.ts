@@ -17,7 +17,7 @@ import { type ServedExecution, servedExecution } from './served-execution.ts'
 
 const largestSettle = 1_000
 
-/** What all ways into a server share. */
+/** What all listeners of a server share. */
 export class JobService {
   readonly queue: ServedQueue
   readonly company = new GroupCommit()
@@ -26,7 +26,7 @@ export class JobService {
   readonly names: JobNames
   readonly numbers: JobNumbers
   readonly heldChildren: HeldChildren
-  /** What jobs are admitted and ended with. */
+  /** Dependencies for admitting and ending jobs. */
   readonly execution: ServedExecution
   readonly #settles: Batcher<Settlement, SettleReceipt>
   readonly #maintenance: Maintenance
@@ -39,7 +39,7 @@ export class JobService {
     this.names = new JobNames(backend.store)
     this.numbers = new JobNumbers(backend.store.numbers)
     this.claims = new Claims({ queue, names: this.names, limits: new ClaimLimits(registry), maxRescues })
-    // What several connections end at about the same time is written together.
+    // Jobs that several connections end at about the same time are settled together.
     const gather = (pending: () => number) => this.company.gather(pending)
     this.#settles = new Batcher(observedSettle(backend, queue.observers), largestSettle, gather)
     const settle = (settlement: Settlement) => this.#settles.add(settlement)
@@ -51,12 +51,12 @@ export class JobService {
     this.#maintenance.start()
   }
 
-  /** Nobody waits for a job any more. */
+  /** Ends all waits for jobs. */
   stopClaiming(): Promise<void> {
     return this.claims.stop()
   }
 
-  /** Resolves when everything that was begun is written. */
+  /** Resolves when all pending writes are done. */
   async idle(): Promise<void> {
     await this.creating.idle()
     await this.#settles.idle()

@@ -1,14 +1,14 @@
 import type { PatternClaims, WholeBackend } from '../../queue/contract/contract.ts'
 import type { WaitingLine } from './waiting-line.ts'
 
-/** So few lines are served each by a claim of its own, which costs no more than to ask first. */
+/** Up to this many lines are each served by their own claim, which costs no more than checking first. */
 const fewLines = 8
-/** Where nothing was heard and nothing is counted that was not there before, it is asked this seldom. */
+/** How often to check anyway if there was no notification and no count has changed. */
 const askAgainMs = 30_000
 
 /**
- * Tells lines of waiters that something may be there for them. It is asked for what they wait for, and never for all that there is:
- * the cost grows with what is waited for, and while nothing happens it is one look at the counters.
+ * Tells lines of waiters that there may be jobs for them. It only queries what they wait for, never everything that exists. So
+ * the cost grows with what is waited for, and while nothing happens it is one read of the counters.
  */
 export class LineNews {
   readonly #backend: WholeBackend
@@ -46,14 +46,14 @@ export class LineNews {
     }
   }
 
-  /** What has fallen due, whosever it is. */
+  /** Makes all due jobs ready, whichever line they are for. */
   async #makeReady(waiting: readonly WaitingLine[]): Promise<void> {
     const nothing = { jobs: [], queues: null, limit: 0, leaseMs: 1, owner: 'server' }
     const { nextAt } = await this.#backend.lease({ ...nothing, maxRescues: this.#maxRescues })
     for (const line of waiting) line.nextAt = nextAt
   }
 
-  /** Whether anything may have happened since it was last asked. */
+  /** Whether anything may have happened since the last check. */
   async #isNews(now: number): Promise<boolean> {
     const isWoken = this.#isWoken
     this.#isWoken = false

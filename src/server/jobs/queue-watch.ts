@@ -3,12 +3,15 @@ import { systemClock, type Timer } from '../../core/time/clock.ts'
 import type { WholeBackend } from '../../queue/contract/contract.ts'
 import { isFinal } from '../../worker/loop/persistent.ts'
 
-/** How soon a server that nobody asks anything learns of it. */
+/** How often an idle server checks. */
 const lookEveryMs = 1_000
 
-/** Looks now and then whether a queue is still there. A worker learns it from its claims; a server may have nothing to do for hours. */
+/**
+ * Checks from time to time whether a queue still exists. A worker learns this from its claims, but a server may have nothing to
+ * do for hours.
+ */
 export class QueueWatch {
-  /** Resolves with the reason when nothing but a new start helps any more. */
+  /** Resolves with the reason when only a restart helps. */
   readonly lost: Promise<TreadleError>
   readonly #backend: WholeBackend
   #lose: (reason: TreadleError) => void = () => {}
@@ -28,7 +31,7 @@ export class QueueWatch {
     this.#timer?.cancel()
   }
 
-  /** What becomes of a file is no matter of the queue's clock. */
+  /** Uses the system clock: the fate of a database file does not depend on the queue's clock. */
   #lookLater(): void {
     if (!this.#isStopped) this.#timer = systemClock.timer(lookEveryMs, () => void this.#look())
   }
@@ -37,7 +40,7 @@ export class QueueWatch {
     try {
       await this.#backend.store.schedules.revision()
     } catch (thrown) {
-      // Whatever passes is told to those who ask for something.
+      // Temporary failures are reported to the clients whose requests they affect.
       if (isFinal(thrown)) return this.#lose(thrown)
     }
     this.#lookLater()

@@ -14,7 +14,7 @@ import { emitEnd } from '../../execution/job-events.ts'
 import { queueClock } from '../../queue/time/queue-clock.ts'
 import type { Observers } from '../../telemetry/observer.ts'
 
-/** What jobs are admitted and ended with that other programs run: by the rules of every worker. */
+/** Dependencies for admitting and ending jobs that other programs run, by the same rules as every worker. */
 export type ServedExecution = AdmissionDeps & HoldingDeps & VerifyingDeps & RepeatingDeps & ScheduledRunDeps
 
 export function servedExecution(
@@ -44,7 +44,7 @@ export function servedExecution(
   }
 }
 
-/** What other programs run is counted when they say how it ended. */
+/** Jobs that other programs run are counted when their outcome is reported. */
 function tellEnded(
   { envelope, claimedAt }: EndedLease,
   outcome: Outcome,
@@ -58,7 +58,7 @@ function tellEnded(
   observers.ended({ queue, job: envelope.job }, { outcome: word, runMs, settleMs: null })
 }
 
-/** The same events as of a job that this program has run itself. */
+/** Emits the same events as for a job that this program has run itself. */
 function emitServedEnd(
   { events, keys }: Pick<ServedQueue, 'events' | 'keys'>,
   { envelope, attempt, claimedAt }: EndedLease,
@@ -75,7 +75,7 @@ function emitServedEnd(
   emitEnd(events, { event: { id, job, name, queue, attempt }, outcome: settled, durationMs, subject })
 }
 
-/** What became of a job that did not end as its run did. */
+/** The outcome of a job that did not end as its run did. */
 const settledBy: Readonly<Record<Exclude<FinalReceipt, 'applied'>, Outcome>> = {
   lost: { kind: 'lost' },
   blocked: { kind: 'wait' },

@@ -2,12 +2,17 @@ import { type AdmittedLease, admitLeases, giveBack } from './admission.ts'
 import type { ClaimRequest } from './claims.ts'
 import type { JobService } from './job-service.ts'
 
-/** More are claimed one after the other: what they carry must not fill the memory before it is counted. */
+/**
+ * Maximum number of jobs per claim. More are claimed in several steps, so that their payloads are counted before they fill the
+ * memory.
+ */
 const mostAtOnce = 100
-/** An answer that carries so much is large enough. */
+/** A reply with this much payload is large enough. */
 const enoughBytes = 8 * 1024 * 1024
 
-/** Jobs that may be handed out, and no more than one answer should carry; it waits for the first of them until that time. */
+/**
+ * Returns jobs that may be handed out, but no more than one reply should carry. Waits for the first of them until the given time.
+ */
 export async function takeAdmitted(
   wanted: Omit<ClaimRequest, 'waitMs'>,
   until: number,
@@ -18,7 +23,7 @@ export async function takeAdmitted(
   try {
     while (admitted.length < wanted.limit && bytes < enoughBytes) {
       const limit = Math.min(mostAtOnce, wanted.limit - admitted.length)
-      // Jobs that could not be handed out leave time to wait for others.
+      // If no claimed job could be handed out, keep waiting for others.
       const waitMs = admitted.length > 0 ? 0 : Math.max(0, until - queue.settings.clock.now())
       const taken = await claims.take({ ...wanted, limit, waitMs })
       const found = await admitLeases(taken, { queue, execution })

@@ -2,37 +2,37 @@ import { keyTest } from '../../queue/claiming/key-pattern.ts'
 import type { Lease } from '../../queue/contract/contract.ts'
 import type { NameChoice } from './job-names.ts'
 
-/** Jobs that somebody asks for. */
+/** A request for jobs. */
 export interface Demand extends NameChoice {
-  /** The choice as a text: those who ask with the same text are served by one claim. */
+  /** The choice as text: requests with the same text are served by one claim. */
   readonly pattern: string
-  /** Null is any. */
+  /** Null means any. */
   readonly queues: readonly string[] | null
-  /** Null is any. */
+  /** Null means any. */
   readonly priority: number | null
   readonly leaseMs: number
   readonly owner: string
 }
 
 export interface Waiter {
-  /** Rises with every waiter: who came first. */
+  /** Increases with every waiter, in order of arrival. */
   readonly place: number
   readonly limit: number
-  /** Whether it stays when nothing is there. */
+  /** Whether it keeps waiting if there is nothing. */
   readonly isPatient: boolean
   give(leases: readonly Lease[]): void
 }
 
-/** Those who wait for the same jobs, first come, first served. */
+/** Waiters for the same jobs, first come, first served. */
 export class WaitingLine {
   readonly demand: Demand
-  /** What it waits for, whoever waits. */
+  /** What it waits for, independent of who waits. */
   readonly choice: string
   readonly #waiters = new Set<Waiter>()
   #last = 0
-  /** Something may be there for it. */
+  /** Whether there may be jobs for it. */
   isHopeful = true
-  /** When something may be there next, as far as is known. */
+  /** When the next job may become available, as far as is known. */
   nextAt: number | null = null
 
   constructor(demand: Demand) {
@@ -44,13 +44,13 @@ export class WaitingLine {
     return this.#waiters.size === 0
   }
 
-  /** Where its first waiter stands among those of all lines. */
+  /** Position of its first waiter among those of all lines. */
   get head(): number {
     for (const { place } of this.#waiters) return place
     return Number.POSITIVE_INFINITY
   }
 
-  /** Where its last waiter stands; 0 where it has none. */
+  /** Position of its last waiter; 0 if it has none. */
   get last(): number {
     return this.isEmpty ? 0 : this.#last
   }
@@ -65,7 +65,7 @@ export class WaitingLine {
     this.#waiters.delete(waiter)
   }
 
-  /** How many jobs those want who came before this place, but at least what the first one wants. */
+  /** Number of jobs wanted by waiters up to this position, but at least what the first one wants. */
   wantedBefore(place: number): number {
     let wanted = 0
     for (const waiter of this.#waiters) {
@@ -75,7 +75,7 @@ export class WaitingLine {
     return wanted
   }
 
-  /** Each gets what it wants, in its turn; gives back what nobody was there for. */
+  /** Gives each waiter what it wants, in order. Returns the leases that are left over. */
   serve(leases: readonly Lease[]): readonly Lease[] {
     let served = 0
     for (const waiter of this.#waiters) {
@@ -88,13 +88,15 @@ export class WaitingLine {
     return leases.slice(served)
   }
 
-  /** Whether one of these names is among what it waits for. */
+  /** Whether it waits for one of these names. */
   wants(news: readonly string[]): boolean {
     const { names, keys } = this.demand
     return names === null ? news.some(keyTest(keys)) : news.some((name) => names.includes(name))
   }
 
-  /** Nothing is there: those who do not wait go. Those who came after `place` were not looked for. */
+  /**
+   * There is nothing: impatient waiters leave. Those that arrived after `place` stay, because they were not part of the check.
+   */
   disappoint(place: number): void {
     for (const waiter of this.#waiters) {
       if (waiter.isPatient || waiter.place > place) continue
@@ -103,7 +105,7 @@ export class WaitingLine {
     }
   }
 
-  /** Everybody goes. */
+  /** All waiters leave. */
   close(): void {
     for (const waiter of this.#waiters) waiter.give([])
     this.#waiters.clear()
@@ -114,7 +116,7 @@ export function lineKey({ leaseMs, owner, ...choice }: Demand): string {
   return `${leaseMs} ${JSON.stringify(owner)} ${choiceKey(choice)}`
 }
 
-/** Where nothing is there for one line, nothing is there for the others with the same key. */
+/** If there is nothing for one line, there is nothing for the others with the same key. */
 export function choiceKey({ pattern, queues, priority }: Pick<Demand, 'pattern' | 'queues' | 'priority'>): string {
   return JSON.stringify([pattern, queues, priority])
 }

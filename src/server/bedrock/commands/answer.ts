@@ -17,7 +17,7 @@ import { getJob, getJobs } from './get-job.ts'
 import { permitted } from './permission.ts'
 import { health, ping, status } from './server-status.ts'
 
-/** All that clients may ask for. */
+/** All commands that clients may send. */
 export const commands: ReadonlyMap<string, Command> = new Map([
   ['createjob', createJob],
   ['createjobs', createJobs],
@@ -40,13 +40,13 @@ export const commands: ReadonlyMap<string, Command> = new Map([
   ['get', health],
 ])
 
-/** What goes wrong for a while: clients know this reply as one after which they may ask again. */
+/** Temporary failures: clients know the reply to these as one after which they may retry. */
 const passing: ReadonlySet<ErrorCode> = new Set(['BACKEND_CLOSED', 'DATABASE_BUSY', 'DATABASE_UNREACHABLE', 'KEY_CONTENDED'])
 
-/** Of these the client wants to know when they were written. */
+/** Read-only commands: they do not count as a commit, and queries report `peekTime` instead of `processTime`. */
 const looks = new Set(['queryjob', 'query', 'query:', 'ping', 'status', 'get'])
 
-/** Carries out whatever a client asks for. */
+/** Executes any command that a client sends. */
 export function answerOn(jobs: WireQueue): BedrockAnswer {
   const nodeName = hostName()
   return async (request, peer) => {
@@ -70,14 +70,14 @@ async function carriedOut(request: BedrockRequest, peer: BedrockPeer, jobs: Wire
     if (!(thrown instanceof TreadleError)) throw thrown
     jobs.deps.queue.settings.logger.error(`${request.verb} failed: ${messageOf(thrown)}`)
     if (passing.has(thrown.code)) return { code: 500, text: 'Unhandled Exception' }
-    // The database's own words name tables and files, which are for the log alone.
+    // Messages from the database name tables and files, so they go to the log only.
     return { code: 502, text: thrown.code === 'DATABASE_FAILED' ? 'Database failed' : thrown.message }
   }
 }
 
 /**
- * A request that a person types is answered as the documentation shows it. Libraries always say how long their requests are, or
- * how they are to be written, and know what to do with more. `verbose` says it outright.
+ * A request that a person types gets the short reply that the documentation shows. Libraries always send the length of their
+ * request or its write consistency, and can handle longer replies. The header `verbose` overrides this.
  */
 function isBrief(request: BedrockRequest): boolean {
   const verbose = request.headers.get('verbose')

@@ -42,7 +42,7 @@ export const updateJob: Command = async (request, { jobs }) => {
   return ok
 }
 
-/** What is no JSON is an empty object; whether the job is for a test does not change. */
+/** Text that is not JSON becomes an empty object. Whether the job is a mock does not change. */
 function updatedData(text: string, { ownData }: WireJob): string {
   const value = jsonOf(text)
   const written = value === undefined ? '{}' : JSON.stringify(value)
@@ -58,7 +58,7 @@ function updatedTime(request: BedrockRequest, repeat: string | null, job: WireJo
   return nextRunOf(repeat, run, jobs.deps.execution.catchUp)
 }
 
-/** Who reports on its job is alive, and has it for as long again. */
+/** A client that reports on its job is alive, so its lease is renewed. */
 async function renew(number: number, job: WireJob, jobs: WireQueue): Promise<void> {
   const { record, meta } = job
   const { backend } = jobs.deps.queue
@@ -67,7 +67,7 @@ async function renew(number: number, job: WireJob, jobs: WireQueue): Promise<voi
   if (record.state === 'running' && token !== null && meta.retryAfter === '') await backend.extend([token], jobs.deps.leaseMs)
 }
 
-/** Only for children: a parent goes on without them. */
+/** Only for children: their parent continues without them. */
 export const cancelJob: Command = async (request, { jobs }) => {
   const number = jobNumberOf(request)
   const job = await jobs.find(number)
@@ -100,7 +100,7 @@ export const deleteJob: Command = async (request, { jobs }) => {
 
 const mostRequeued = 10_000
 
-/** One after the other, for as long as somebody waits for the reply. */
+/** One after the other, for as long as the client waits for the reply. */
 export const requeueJobs: Command = async (request, { jobs, peer }) => {
   const numbers = new Set((textOf(request, 'jobIDs') ?? '').split(',').map(leadingInteger))
   if (numbers.size > mostRequeued) throw new Refusal(402, `More than ${mostRequeued} jobs at once`)
@@ -122,7 +122,7 @@ async function requeueOne(number: number, name: string | undefined, decrements: 
   const job = await jobs.look(number)
   if (job === null) return
   const renamedTo = renamed(job.record.job, name, jobs)
-  // One that is rejected keeps nobody else from being put back.
+  // A job with an invalid signature must not keep the others from being requeued.
   if (!(await jobs.isStanding(job.record))) return
   if (renamedTo !== null && jobs.isNumberOfAnother(job.record)) return
   await requeue(job, renamedTo, decrements, jobs)
@@ -130,7 +130,7 @@ async function requeueOne(number: number, name: string | undefined, decrements: 
   jobs.handedOut.remove(number)
 }
 
-/** It waits as if it had just been made, from whatever state. */
+/** The job waits as if it had just been created, whatever its state was. */
 async function requeue(job: WireJob, renamedTo: string | null, decrements: boolean, jobs: WireQueue): Promise<void> {
   const { record, ownData } = job
   const { store } = jobs.deps.queue.backend

@@ -4,17 +4,17 @@ import { jobNumberOf } from '../wire/parameters.ts'
 import type { BedrockReply } from '../wire/reply.ts'
 import type { BedrockRequest } from '../wire/request.ts'
 
-/** What a command is carried out with. */
+/** What a command needs to execute. */
 export interface CommandContext {
   readonly jobs: WireQueue
   readonly peer: BedrockPeer
-  /** A person typed the request: the reply is as short as the documentation shows it. */
+  /** Whether a person typed the request, so that the reply is as short as the documentation shows. */
   readonly isBrief: boolean
 }
 
 export type Command = (request: BedrockRequest, context: CommandContext) => Promise<BedrockReply>
 
-/** The same command, in its turn among all that change the same job. */
+/** The same command, serialized with all others that change the same job. */
 export function inTurn(command: Command): Command {
   return async (request, context) => context.jobs.turns.alone(`${jobNumberOf(request)}`, () => command(request, context))
 }

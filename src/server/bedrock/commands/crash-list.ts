@@ -19,7 +19,7 @@ export const clearCrashedBedrockJobs: Command = async (_, context) => {
   return ok
 }
 
-/** Only for whoever is on this machine. */
+/** Only for clients on this machine. */
 function refuseStrangers({ peer }: CommandContext): void {
   if (!peer.isLoopback) throw new Refusal(401, 'Unauthorized')
 }

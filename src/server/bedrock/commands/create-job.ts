@@ -21,7 +21,7 @@ export const createJob: Command = async (request, { jobs, peer }) => {
   return okWith(`{"jobID":${jobID}}`)
 }
 
-/** All of them or none. */
+/** Creates all jobs or none. */
 export const createJobs: Command = async (request, { jobs, peer }) => {
   const wishes = wishesOf(textOf(request, 'jobs'), has(request, 'mockRequest'))
   const names = wishes.filter(({ unique }) => unique === 'true').map(({ name }) => name)
@@ -39,7 +39,7 @@ async function storeAll(wishes: readonly Wish[], jobs: WireQueue, grant: Grant):
   return plans.map((plan) => ('existing' in plan ? plan.existing : (numbers.get(plan) as number)))
 }
 
-/** The number that the client is told: another job's where that one was there first. */
+/** The number to return to the client; that of the existing job if there was one already. */
 async function numberOf({ number, envelope, heldBy }: NewPlan, receipt: SendReceipt, jobs: WireQueue): Promise<number> {
   const { names, numbers } = jobs.deps
   if (receipt.refused !== undefined) throw new Refusal(405, parentNotRunning)
@@ -69,7 +69,7 @@ function wishOf(request: BedrockRequest): Wish {
   }
 }
 
-/** What is no number, and 0, is no parent. */
+/** Anything that is not a number, and 0, means no parent. */
 function parentNumber(text: string | undefined): number | null {
   const number = leadingInteger(text ?? '')
   return number > 0 ? number : null
@@ -107,7 +107,7 @@ function wishOfMember(item: Readonly<Record<string, unknown>>, isMock: boolean):
   }
 }
 
-/** Members may be JSON or texts of it: clients do both. */
+/** Members may be JSON or strings that contain JSON: clients send both. */
 function memberText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   return typeof value === 'string' ? value : JSON.stringify(value)

@@ -28,13 +28,13 @@ export const finishJob: Command = async (request, { jobs, peer }) => {
   return ok
 }
 
-/** A job that nothing hangs on and that was handed out here is ended by one call; false where more is to be looked at. */
+/** Ends a job with a single call if it is plain and was handed out here. Returns false if it needs the full procedure. */
 async function finishPlainly(number: number, data: string | undefined, jobs: WireQueue): Promise<boolean> {
   const held = jobs.handedOut.get(number)
   if (held === undefined || !held.isPlain) return false
   refuseData(data, false, jobs)
   const { execution } = jobs.deps
-  // Somebody may have made children of it at another server.
+  // A client of another server may have created children for it.
   const receipt = await end(held.lease, outcomeOfDone(data ?? null, null, null, execution), execution, null, { alone: true })
   return receipt !== 'lost' && receipt !== 'blocked'
 }
@@ -48,7 +48,7 @@ export const retryJob: Command = async (request, { jobs }) => {
   const priority = rawTextOf(request, 'jobPriority')
   const runAt = repeated ?? retriedAt(request, jobs)
   const changedPriority = priority === undefined ? {} : { priority: priorityOf(priority) }
-  // What has failed is told again.
+  // If a child has failed, the failure is reported again with the next attempt.
   const hasWaited = (await childrenLeft(ending.job, jobs)).some(({ state }) => state === 'FAILED')
   await putBack(
     ending,
@@ -65,7 +65,7 @@ export const retryJob: Command = async (request, { jobs }) => {
   return ok
 }
 
-/** It was begun when it was handed out. */
+/** An at-most-once job was already begun when it was handed out. */
 function refuseSecondBegin({ job }: { readonly job: string }, { deps }: WireQueue): void {
   if (deps.execution.find(job)?.fields.delivery === 'at-most-once')
     throw new Refusal(405, 'The job is delivered at most once: it cannot be tried again')
@@ -98,7 +98,7 @@ export const failJob: Command = async (request, { jobs }) => {
 
 const onlyRunning = 'Can only fail RUNNING or RUNQUEUED jobs'
 
-/** Clients that say why put it into the data. */
+/** Clients that give a reason put it into the data. */
 function messageIn(data: string | undefined): string {
   const { error, message, exceptionMessage } = objectOf(data ?? '{}') ?? {}
   const said = [error, message, exceptionMessage].find((value) => typeof value === 'string' && value !== '')

@@ -39,7 +39,7 @@ async function get(
     const fields = await Promise.all(handed.map((one) => handedFields(one, jobs, isBrief, peer.grant)))
     return { ...okWith(body(fields)), undelivered: () => void returned(handed, context) }
   } catch (thrown) {
-    // A request that fails half way must not keep what it has claimed.
+    // A request that fails half way must not keep the jobs that it has claimed.
     for (const { lease } of admitted) await jobs.settle({ token: lease.token, kind: 'again', envelope: lease.envelope })
     throw thrown
   }
@@ -65,7 +65,7 @@ async function claim(request: BedrockRequest, { jobs, peer }: CommandContext, li
   return admitted
 }
 
-/** As long as any other request may take. */
+/** The same limit as for any other request. */
 const defaultWaitMs = 110_000
 
 async function returned(handed: readonly Handed[], { jobs }: CommandContext): Promise<void> {

@@ -7,7 +7,7 @@ import type { WireQueue } from '../jobs/wire-queue.ts'
 import { exactWireTime, wireTime } from '../jobs/wire-times.ts'
 import { RawJson, type WireFields } from '../wire/wire-values.ts'
 
-/** A job for the client that has it now: as it was before it was handed out. */
+/** The fields of a job for the client that has just received it, as they were before it was handed out. */
 export async function handedFields(handed: Handed, jobs: WireQueue, isBrief: boolean, grant: Grant): Promise<WireFields> {
   const { number, lease, identity, meta } = handed
   const { envelope } = lease
@@ -47,12 +47,12 @@ function childFields(child: WireJob, jobs: WireQueue): WireFields {
   return { jobID: child.record.number, data: toldData(child, jobs) }
 }
 
-/** What a worker is told of another job. Of one that is not what was signed it is told nothing. */
+/** What a worker sees of another job's data. Empty if that job does not match its signature. */
 function toldData({ record, data }: WireJob, jobs: WireQueue): RawJson {
   return new RawJson(jobs.isGenuine(record) ? data : '{}')
 }
 
-/** A job for whoever looks at it. */
+/** The fields of a job for a client that queries it. */
 export function lookedAtFields(number: number, job: WireJob, isBrief: boolean): WireFields {
   const { record, state, meta, priority, lastRun, data } = job
   const brief = {
@@ -68,7 +68,7 @@ export function lookedAtFields(number: number, job: WireJob, isBrief: boolean): 
   return isBrief ? brief : { ...brief, priority, retryAfter: meta.retryAfter }
 }
 
-/** A child that is kept back does not run at the end of time. */
+/** A held child has a run time in the far future; show the time at which it is meant to run. */
 export function shownRunAt({ record, meta }: WireJob): number {
   return meta.heldUntil ?? record.runAt
 }

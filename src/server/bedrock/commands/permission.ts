@@ -7,7 +7,7 @@ import { jobNumberOf, textOf } from '../wire/parameters.ts'
 import { Refusal } from '../wire/refusal.ts'
 import type { BedrockRequest } from '../wire/request.ts'
 
-/** What a token must be for. */
+/** The role that a token needs for each command. */
 export const rolesNeeded: ReadonlyMap<string, Role> = new Map([
   ['createjob', 'work'],
   ['createjobs', 'work'],
@@ -39,14 +39,14 @@ const ofOneJob: ReadonlySet<string> = new Set([
   'canceljob',
   'deletejob',
 ])
-/** Who works changes only what it has been given to work on. */
+/** With the role `work`, a client may only change jobs that were handed out to it. */
 const ofOwnJob: ReadonlySet<string> = new Set(['updatejob', 'finishjob', 'retryjob', 'failjob'])
-/** They concern all jobs, whatever they say. */
+/** These affect all jobs, whatever their parameters. */
 const ofAllJobs: ReadonlySet<string> = new Set(['query', 'query:', 'crashbedrockjob', 'clearcrashedbedrockjobs'])
 
 /**
- * The request as far as its client may ask for it; throws where it may not. Jobs outside of a token's limits are not there for it.
- * What is made and what is handed out is looked at where it is known.
+ * Returns the request, reduced to what the client may ask for. Throws if it may not ask at all. Jobs outside the limits of a
+ * token are treated as if they did not exist. Jobs that are created or handed out are checked later, once they are known.
  */
 export async function permitted(request: BedrockRequest, grant: Grant, jobs: WireQueue): Promise<BedrockRequest> {
   const { verb } = request
@@ -62,11 +62,11 @@ async function refuseJob(request: BedrockRequest, grant: Grant, jobs: WireQueue)
   const number = jobNumberOf(request)
   const held = jobs.handedOut.get(number)
   const isOwnOnly = ofOwnJob.has(request.verb) && !grant.may('operate')
-  // What it may not see is not there, whoever works on it.
+  // A job that the client may not see does not exist for it, no matter which client runs it.
   if (grant.isLimited && !grant.sees((await jobs.find(number)).record)) throw new Refusal(404, 'No job with this jobID')
   if (isOwnOnly && held !== undefined) {
     if (held.grant !== grant) throw new Refusal(403, 'Forbidden')
-    // The end of most jobs is settled by its lease, which says the same: it is looked at only where that did not do.
+    // `finishjob` usually settles by the lease token, which proves the same, and checks this itself if that is not enough.
     if (request.verb !== 'finishjob') await refuseLost(held, jobs)
   }
   if (held !== undefined && !grant.isLimited) return
@@ -74,13 +74,13 @@ async function refuseJob(request: BedrockRequest, grant: Grant, jobs: WireQueue)
   if (!isHandedOutElsewhere(await jobs.find(number))) throw new Refusal(403, 'Forbidden')
 }
 
-/** Another name for a job must be one that the token is for. */
+/** A job can only be renamed to a name within the limits of the token. */
 function refuseName(name: string | undefined, verb: string, grant: Grant): void {
   const isRenaming = verb === 'retryjob' || verb === 'requeuejobs'
   if (isRenaming && name !== undefined && !grant.seesName(name)) throw new Refusal(403, 'Forbidden')
 }
 
-/** Of many jobs those that are there for it. */
+/** Keeps only the jobs that the token may see. */
 async function seenOf(request: BedrockRequest, grant: Grant, jobs: WireQueue): Promise<BedrockRequest> {
   const numbers = [...new Set((textOf(request, 'jobIDs') ?? '').split(',').map(leadingInteger))]
   const seen: number[] = []

@@ -28,7 +28,7 @@ export const status: Command = async (_, { jobs, peer }) => {
   )
 }
 
-/** Load balancers ask in HTTP, and get no more HTTP than this. */
+/** Load balancers send HTTP health checks. This is all the HTTP that is supported here. */
 export const health: Command = async ({ method }) => {
   if (method.startsWith('GET /status/handlingCommands')) return { code: 200, text: 'LEADING', http: true }
   if (method.startsWith('GET /status/isFollower')) return { code: 500, text: 'Not Following. State=LEADING', http: true }

@@ -1,19 +1,22 @@
 import { type Access, bearerOf } from '../../access/access.ts'
 import { Grant } from '../../access/grant.ts'
 
-/** Who has shown no token: load balancers ask whether the server lives. */
+/** The grant of clients without a token: load balancers check whether the server is alive. */
 export const nobody = new Grant('read', { queues: [] })
 
-/** What a request may do: null is nothing. A token that was not looked up yet may have to wait for that, or is one too many. */
+/**
+ * What a request may do; a null grant means nothing. A token that has not been checked yet may have to wait for that, or be
+ * refused because too many are waiting.
+ */
 export type Admission = { readonly grant: Grant | null } | { readonly later: string } | 'too many failures'
 
-/** What the client of one connection may do, by the token that it has shown last. */
+/** What the client of one connection may do, according to the last token that it sent. */
 export class ClientAccess {
   readonly #access: Access
   readonly #remoteAddress: string
   readonly #onAdmitted: () => void
   #grant: Grant | null
-  /** The token that was shown last, and is not looked up again. */
+  /** The last valid token, which is not checked again. */
   #secret: string | undefined
 
   constructor(access: Access, remoteAddress: string, onAdmitted: () => void) {
@@ -23,12 +26,12 @@ export class ClientAccess {
     this.#grant = access.ofEverybody
   }
 
-  /** Null until a token is shown. */
+  /** Null until the client has sent a valid token. */
   get grant(): Grant | null {
     return this.#grant
   }
 
-  /** Looks at the token where the request shows another one than the last. */
+  /** Checks the token if it differs from the last one. */
   admit(headers: ReadonlyMap<string, string>): Admission {
     const secret = shownSecret(headers)
     if (secret === undefined || secret === this.#secret) return { grant: this.#grant }
@@ -41,7 +44,7 @@ export class ClientAccess {
     return this.#access.wait(this.#remoteAddress)
   }
 
-  /** A request may be large where it shows its token first. */
+  /** A request may be large if its token is among the headers that arrive first. */
   hasBegunWithToken(headers: ReadonlyMap<string, string>): boolean {
     const secret = this.#grant === null ? shownSecret(headers) : undefined
     return secret !== undefined && this.#access.delayMs(this.#remoteAddress) === 0 && this.look(secret) !== null
@@ -55,7 +58,7 @@ export class ClientAccess {
   }
 }
 
-/** What the headers show: `token: …` or `Authorization: Bearer …`. Undefined where they show nothing. */
+/** The token in the headers, from `token: …` or `Authorization: Bearer …`. Undefined if there is none. */
 function shownSecret(headers: ReadonlyMap<string, string>): string | undefined {
   return headers.get('token') ?? bearerOf(headers.get('authorization'))
 }

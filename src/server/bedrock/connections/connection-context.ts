@@ -9,17 +9,17 @@ import type { UnfinishedBytes } from '../wire/unfinished-bytes.ts'
 import type { Forgotten } from './forgotten.ts'
 import type { BedrockAnswer } from './peer.ts'
 
-/** What all connections of a listener share. */
+/** Shared by all connections of a listener. */
 export interface ConnectionContext {
   readonly answer: BedrockAnswer
   readonly access: Access
   readonly needsToken: (request: BedrockRequest) => boolean
-  /** A client has asked for something. */
+  /** Called for each request that is executed. */
   readonly onRequest: (client: object) => void
   readonly forgotten: Forgotten
   readonly unfinished: UnfinishedBytes
   readonly unread: UnreadReplies
-  /** Undefined where no token is needed. */
+  /** Undefined if no token is needed. */
   readonly strangers: Strangers | undefined
   readonly clock: Clock
   readonly limits: BedrockLimits

@@ -24,19 +24,19 @@ import { LazyDeadline } from './lazy-deadline.ts'
 import { ReplyWriter } from './reply-writer.ts'
 import { type PeerAddress, peerAddress, RequestPeer } from './request-peer.ts'
 
-/** A request that is being carried out. */
+/** A request that is being executed. */
 interface Run {
   readonly peer: RequestPeer
   readonly general: GeneralHeaders
   readonly begunAt: number
   readonly dueAt: number
-  /** Of its request. */
+  /** Size of its request. */
   readonly bytes: number
 }
 
-/** More of what a client sends ahead is left to the system, until its requests are answered. */
+/** Once a client has sent this much ahead, stop reading from its socket until its requests are answered. */
 const maxAheadBytes = 64 * 1024
-/** One client: its requests are carried out one after the other and answered in the order in which they came. */
+/** One client. Its requests are executed one after the other and answered in order of arrival. */
 export class Connection {
   readonly #socket: Socket
   readonly #context: ConnectionContext
@@ -48,9 +48,9 @@ export class Connection {
   #run: Run | undefined
   readonly #client: ClientAccess
   #refusals = 0
-  /** Since when the request has been arriving that is not complete. */
+  /** When the incomplete request began to arrive. */
   #arrivingSince: number | undefined
-  /** Since when nothing has been asked for. */
+  /** When the last request was answered, or the connection was opened. */
   #idleSince: number
   #isServing = false
   #isStopping = false
@@ -79,7 +79,7 @@ export class Connection {
     this.#setDeadline()
   }
 
-  /** What is being carried out is still answered; nothing else is begun. */
+  /** The request that is being executed is still answered; no other is started. */
   stop(): void {
     this.#isStopping = true
     this.#closing.abort(new Error('The server is stopping'))
@@ -104,7 +104,7 @@ export class Connection {
     this.#serve()
   }
 
-  /** That its sending side is closed now does not come with the request which is being carried out. */
+  /** Whether the sending side was closed too late to have been closed along with the current request. */
   get #hasGivenUp(): boolean {
     return this.#run !== undefined && this.#context.clock.now() - this.#run.begunAt > lastWordMs
   }
@@ -120,7 +120,7 @@ export class Connection {
     this.#hasRoom()
   }
 
-  /** Begins what can be begun, and ends the connection where nothing more will come. */
+  /** Starts the next requests, and ends the connection if no more will come. */
   #serve(): void {
     if (this.#isServing || this.#isOver) return
     this.#isServing = true
@@ -145,14 +145,14 @@ export class Connection {
     this.#hasRoom()
   }
 
-  /** Whether what has arrived and what is being carried out may be kept. */
+  /** Whether there is memory left for what has arrived and what is being executed. */
   #hasRoom(): boolean {
     const before = this.#countedBytes
     this.#countedBytes = this.#parser.heldBytes + (this.#run?.bytes ?? 0)
     return this.#context.unfinished.change(before, this.#countedBytes)
   }
 
-  /** Nothing is being carried out, and no reply waits to be read. */
+  /** Whether no request is being executed and no reply waits to be read. */
   get #isFree(): boolean {
     return this.#run === undefined && !this.#writer.isBlocked && !this.#isOver
   }

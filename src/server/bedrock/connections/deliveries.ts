@@ -2,13 +2,13 @@ import type { BedrockReply } from '../wire/reply.ts'
 
 interface Delivery {
   readonly undelivered: () => void
-  /** When the system took it; undefined until then. */
+  /** When the operating system accepted it; undefined until then. */
   takenAt: number | undefined
 }
 
 /**
- * The replies of one connection whose loss matters. That the system took the bytes does not mean that the client was still there,
- * so each stays in doubt for a while.
+ * The replies of one connection whose loss matters. The operating system may accept bytes for a client that is already gone, so
+ * each reply stays in doubt for a while.
  */
 export class Deliveries {
   readonly #doubtMs: number
@@ -21,7 +21,7 @@ export class Deliveries {
     this.#now = now
   }
 
-  /** The function that hears how the write went; undefined where the reply does not care. */
+  /** Returns a function to call with the result of the write; undefined if the loss of the reply does not matter. */
   begin(reply: BedrockReply): ((failed: boolean) => void) | undefined {
     if (reply.undelivered === undefined) return undefined
     const delivery: Delivery = { undelivered: reply.undelivered, takenAt: undefined }
@@ -33,20 +33,20 @@ export class Deliveries {
     }
   }
 
-  /** Whether any is in doubt. Those that are stay so until it is known how the connection ends. */
+  /** Whether any reply is in doubt. Those in doubt stay so until it is known how the connection ends. */
   hold(): boolean {
     this.#forgetOld()
     this.#isHeld = true
     return this.#open.length > 0
   }
 
-  /** The connection broke: what is in doubt has not arrived. */
+  /** The connection broke: replies in doubt count as undelivered. */
   lost(): void {
     this.#forgetOld()
     for (const delivery of [...this.#open]) this.#lose(delivery)
   }
 
-  /** The connection ended in peace: only what the system never took has not arrived. */
+  /** The connection closed cleanly: only replies that the operating system never accepted are undelivered. */
   ended(): void {
     for (const delivery of [...this.#open]) if (delivery.takenAt === undefined) this.#lose(delivery)
     this.#open = []

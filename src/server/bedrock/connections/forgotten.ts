@@ -18,7 +18,10 @@ export interface ForgottenContext {
 
 const nothing = Buffer.alloc(0)
 
-/** Requests that nobody waits for: they are carried out all the same, now or at their own time, and their replies count as lost. */
+/**
+ * Requests whose clients do not wait for the reply. They are executed anyway, now or at their own time, and their replies count
+ * as undelivered.
+ */
 export class Forgotten {
   readonly #context: ForgottenContext
   readonly #closing = new LazyAbort()
@@ -38,7 +41,7 @@ export class Forgotten {
 
   accept(given: BedrockRequest, general: GeneralHeaders, address: PeerAddress, grant: Grant): void {
     const { clock } = this.#context
-    // No command reads the body, which would keep alive everything that came with it.
+    // No command reads the body. Keeping it would keep the whole received buffer alive.
     const request = { ...given, body: nothing }
     this.#heldBytes += request.bytes
     const delayMs = general.executeAtMs - clock.now()
@@ -57,12 +60,12 @@ export class Forgotten {
     this.#planned.add(planned)
   }
 
-  /** Resolves when all that was begun has ended. What was planned for later is not carried out any more. */
+  /** Resolves when all requests that have started are finished. Requests planned for later are dropped. */
   stop(): Promise<void> {
     if (this.#planned.size > 0) {
       this.#context.logger.warn(`${this.#planned.size} requests with a later commandExecuteTime are not carried out any more`)
     }
-    // What they hold is not given free any more: nothing is accepted after this.
+    // Their bytes are not released: nothing is accepted after this.
     for (const timer of this.#planned) timer.cancel()
     this.#planned.clear()
     this.#closing.abort(new Error('The server is stopping'))

@@ -1,4 +1,4 @@
-/** An abort whose signal is made only when somebody asks for it: of most requests nobody ever does. */
+/** An abort controller whose signal is created on demand, because most requests never need it. */
 export class LazyAbort {
   #controller: AbortController | undefined
   #reason: Error | undefined

@@ -3,8 +3,8 @@ import type { Clock, Timer } from '../../../core/time/clock.ts'
 const never = Number.POSITIVE_INFINITY
 
 /**
- * A deadline that is moved far more often than it is reached: moving it to a later time only notes the time, and the timer that
- * runs already looks at it when it fires.
+ * A deadline that is moved far more often than it is reached. Moving it to a later time only stores the time; the running timer
+ * checks it when it fires.
  */
 export class LazyDeadline {
   readonly #clock: Clock
@@ -18,7 +18,7 @@ export class LazyDeadline {
     this.#onDue = onDue
   }
 
-  /** Infinity is never. */
+  /** Infinity means never. */
   set(dueAt: number): void {
     this.#dueAt = dueAt
     if (dueAt < this.#firesAt) this.#start()

@@ -8,7 +8,7 @@ import { Deliveries } from './deliveries.ts'
 const nothing = Buffer.alloc(0)
 const watchMs = 10_000
 
-/** The sending side of a connection: hands replies to the system and finds out which of them reached nobody. */
+/** The sending side of a connection: writes replies and detects which of them were not delivered. */
 export class ReplyWriter {
   readonly #socket: Socket
   readonly #clock: Clock
@@ -17,7 +17,7 @@ export class ReplyWriter {
   readonly #onTaken: () => void
   readonly #deliveries: Deliveries
 
-  /** `onTaken` is called when a client has read so much that a reply which had to wait is on its way. */
+  /** `onTaken` is called once the client has read enough for a delayed reply to be sent. */
   constructor(socket: Socket, clock: Clock, limits: BedrockLimits, unread: UnreadReplies, onTaken: () => void) {
     this.#socket = socket
     this.#clock = clock
@@ -29,7 +29,7 @@ export class ReplyWriter {
     socket.on('close', () => this.#deliveries.ended())
   }
 
-  /** A reply waits for its client to read. */
+  /** Whether a reply is waiting for the client to read. */
   get isBlocked(): boolean {
     return this.#socket.writableLength > 0
   }
@@ -53,8 +53,8 @@ export class ReplyWriter {
   }
 
   /**
-   * The client says no more, and may be gone. The system asks it from time to time whether it is there, and tells the answer only
-   * to somebody who writes.
+   * The client sends nothing more and may be gone. TCP keep-alive probes it from time to time, but only a write learns the
+   * result.
    */
   watch(): void {
     const look = () => {
@@ -66,8 +66,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Closes this side. Where the client has closed its own, it may be gone altogether: then the system soon hears that the last
-   * reply was not wanted, and a write of nothing at all tells.
+   * Closes this side. If the client has closed its own side, it may be gone altogether: in that case the operating system soon
+   * learns that the last reply was rejected, and an empty write reveals it.
    */
   finish(clientHasEnded: boolean): void {
     if (!clientHasEnded || !this.#deliveries.hold()) {

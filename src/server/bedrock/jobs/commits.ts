@@ -1,8 +1,8 @@
 import type { Clock } from '../../../core/time/clock.ts'
 
 /**
- * How many changes there were. Clients send back the last count that they saw, to be sure that a server is no further behind:
- * so it goes on rising over restarts. Every server of a queue sees all changes at once, and nobody ever waits for one.
+ * Counts changes. Clients send back the last count that they saw, to be sure that a server is not behind it, so the count keeps
+ * rising across restarts. Every server of a queue sees all changes immediately, so no client ever has to wait.
  */
 export class Commits {
   #count: number

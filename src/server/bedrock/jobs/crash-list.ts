@@ -2,7 +2,7 @@ import { glob } from '../../jobs/glob.ts'
 
 const mostPatterns = 1_000
 
-/** Names of jobs that make their workers crash: they are failed in place of being handed out, for as long as this server runs. */
+/** Names of jobs that crash their workers. Such jobs are failed instead of being handed out, for as long as this server runs. */
 export class CrashList {
   #patterns = new Map<string, (name: string) => boolean>()
 

@@ -13,7 +13,7 @@ import { isRunning, type WireJob, wireJobOf } from './wire-job.ts'
 import type { WireQueue } from './wire-queue.ts'
 import { parseWireTime } from './wire-times.ts'
 
-/** What a client says of a new job, in texts. */
+/** A client's request for a new job, as text. */
 export interface Wish {
   readonly name: string
   readonly data?: string | undefined
@@ -27,17 +27,17 @@ export interface Wish {
   readonly isMock: boolean
 }
 
-/** A wish that was understood, and can be stored or is there already. */
+/** A validated wish: a job to store, or the number of one that already exists. */
 export type Plan = { readonly existing: number } | NewPlan
 
 export interface NewPlan {
   readonly number: number
   readonly envelope: Envelope
-  /** The parent that holds it back, by its id. */
+  /** Id of the parent that holds it back; null if none does. */
   readonly heldBy: string | null
 }
 
-/** A child is never later than this: until its parent waits for it, it does not run. */
+/** Run time of a held child, which does not run until its parent waits for it. */
 const endOfTime = Date.UTC(9999, 11, 31)
 
 interface Terms {
@@ -50,7 +50,7 @@ interface Terms {
   readonly parent: WireJob | null
 }
 
-/** Looks at everything that could be wrong, and at what is there already, and stores nothing new. */
+/** Validates everything and looks for an existing job. Stores no new job. */
 export async function planJob(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Plan> {
   const terms = await termsOf(wish, jobs, grant)
   refuseOutside(wish, jobs, grant)
@@ -59,7 +59,7 @@ export async function planJob(wish: Wish, jobs: WireQueue, grant: Grant): Promis
     if (existing !== null) return { existing }
   }
   const number = await jobs.deps.numbers.next()
-  // Its parent's end is no longer a plain one.
+  // Once it has a child, the parent no longer qualifies for the simple ending.
   const held = wish.parent === null ? undefined : jobs.handedOut.get(wish.parent)
   if (held !== undefined) held.isPlain = false
   const { parent } = terms
@@ -80,7 +80,7 @@ async function termsOf(wish: Wish, jobs: WireQueue, grant: Grant): Promise<Terms
   return { data: flagged, repeat: mock ? null : repeat, priority, retryAfter, runAt, isMock: mock, parent }
 }
 
-/** A limited token makes no jobs for others. */
+/** A limited token cannot create jobs outside its limits. */
 function refuseOutside({ name }: Wish, { deps }: WireQueue, grant: Grant): void {
   if (!grant.isLimited) return
   try {
@@ -102,7 +102,7 @@ async function parentOf(number: number, jobs: WireQueue, grant: Grant): Promise<
   return parent
 }
 
-/** Who works makes children of a job that it has, or of one that waits for a job that it has. */
+/** With the role `work`, a client may create children for a job that it holds, or for one that waits for a job that it holds. */
 async function hasInHand(parent: WireJob, grant: Grant, jobs: WireQueue): Promise<boolean> {
   if (isRunning(parent)) return runsFor(grant, parent, jobs)
   for (const child of await jobs.children(parent.record.id)) if (await runsFor(grant, child, jobs)) return true
@@ -111,7 +111,7 @@ async function hasInHand(parent: WireJob, grant: Grant, jobs: WireQueue): Promis
 
 export const parentNotRunning = 'Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'
 
-/** The job of the same name that is there already, changed as the client wishes; null where there is none. */
+/** The number of the existing job of the same name, updated as the client asked; null if there is none. */
 async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue, grant: Grant): Promise<number | null> {
   const existing = await sameNamed(terms.isMock ? mockKey(wish.name) : wish.name, jobs)
   if (existing === null) return null
@@ -123,7 +123,7 @@ async function takenUp(wish: Wish, terms: Terms, jobs: WireQueue, grant: Grant):
   const number = record.number ?? (await jobs.deps.numbers.of(record.id))
   if (number === null) return null
   const mayOverwrite = wish.overwrite === undefined || wish.overwrite === '' || wish.overwrite === 'true'
-  // Who works changes only what it has been given to work on.
+  // With the role `work`, a client may only change jobs that were handed out to it.
   const isOwn = grant.may('operate') || (await isHeldBy(grant, number, jobs))
   if (isSameData(record.payload, terms.data) || !mayOverwrite || !isOwn) return number
   const isThere = await jobs.turns.alone(`${number}`, () => overwrite(record.id, terms, jobs))
@@ -135,7 +135,7 @@ async function isHeldBy(grant: Grant, number: number, jobs: WireQueue): Promise<
   return held !== undefined && held.grant === grant && !(await isLost(held, jobs))
 }
 
-/** False where the job has ended since it was found. */
+/** False if the job has ended since it was found. */
 async function overwrite(id: string, { data, repeat, priority }: Terms, jobs: WireQueue): Promise<boolean> {
   const job = await jobs.byId(id)
   if (job === null) return false
@@ -144,7 +144,7 @@ async function overwrite(id: string, { data, repeat, priority }: Terms, jobs: Wi
 }
 
 const searchedStates = ['ready', 'scheduled', 'running', 'blocked', 'dead', 'succeeded', 'cancelled'] as const
-/** Of jobs that have ended only some are still known to the protocol. */
+/** Maximum number of jobs to check per state: the protocol knows only some of the ended jobs. */
 const searchedJobs = 100
 
 async function sameNamed(job: string, jobs: WireQueue): Promise<WireJob | null> {
@@ -152,7 +152,7 @@ async function sameNamed(job: string, jobs: WireQueue): Promise<WireJob | null> 
   const counts = (await store.counts({ job })).filter((count) => count.job === job)
   for (const state of searchedStates) {
     if (!counts.some((count) => count.counts[state] > 0)) continue
-    // What is done and has no parent is not known to the protocol.
+    // A finished job without a parent does not exist in the protocol.
     const isLinked = state === 'succeeded' ? { isLinked: true as const } : {}
     for (const record of await store.list({ job, state, limit: searchedJobs, ...isLinked })) {
       const found = wireJobOf(record)

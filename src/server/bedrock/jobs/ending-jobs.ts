@@ -10,28 +10,28 @@ import { isMock } from './job-data.ts'
 import { isPending, isRunning, type WireJob } from './wire-job.ts'
 import type { JobChanges, WireQueue } from './wire-queue.ts'
 
-/** A job that somebody has worked on, and that may be ended. */
+/** A job that a client has worked on and may end. */
 export interface Ending {
   readonly job: WireJob
   readonly opened: Opened
-  /** Null where nobody has it: a job for tests may be ended at any time. */
+  /** Null if no client holds it: a mock job may be ended at any time. */
   readonly lease: HeldLease | null
-  /** What it is left with. */
+  /** The data that the job ends with. */
   readonly data: string
-  /** What is stored of how it went: nothing where its client said nothing, and nobody is told of it. */
+  /** The result to store; null if the client sent none and the job has no parent. */
   readonly result: string | null
 }
 
-/** Refuses what cannot be finished or tried again now. */
+/** Refuses if the job cannot be finished or retried now. */
 export async function openEnding(number: number, given: string | undefined, jobs: WireQueue): Promise<Ending> {
   const job = await jobs.findToChange(number)
   const mock = isMock(job.ownData)
   if (!isRunning(job) && !mock) throw new Refusal(405, onlyRunning)
-  // What it is finished with, and when it is done again, is taken from it.
+  // Its result and its next run are derived from its contents, so verify them.
   const opened = await jobs.verified(job.record)
   if (job.record.parent !== null) {
     const parent = await jobs.byId(job.record.parent)
-    // One that has waited, or is about to, has let its children go.
+    // A parent that has waited, or is about to, has released its children.
     if (parent !== null && isRunning(parent) && !parent.meta.hasWaited)
       throw new Refusal(405, 'Can only retry/finish child job when parent is PAUSED')
   }
@@ -49,14 +49,14 @@ export function refuseData(given: string | undefined, mock: boolean, jobs: WireQ
   if (Object.hasOwn(objectOf(given) ?? {}, 'mockRequest') !== mock) throw new Refusal(500, 'Mock Mismatch')
 }
 
-/** The run that ends now, for what comes after it. */
+/** The run that is ending, used to determine the next one. */
 export function doneRun({ job: { record }, opened, data }: Ending, jobs: WireQueue): DoneRun {
-  // What a client was shown of an encrypted job is not what it says.
+  // A client only sees a placeholder for encrypted data. If it sends that back, keep the real data.
   const left = data === shownText(opened.text) ? opened.text : data
   return { opened, kept: record, startedAt: record.startedAt ?? jobs.now, data: left }
 }
 
-/** It waits again, as a job that nobody has had yet. */
+/** Puts the job back into the queue as if it had never been handed out. */
 export async function putBack({ job, lease, data }: Ending, changes: JobChanges, jobs: WireQueue): Promise<void> {
   const { record } = job
   const meta = { lastRun: record.startedAt, hasWaited: false, heldUntil: null, ...changes.meta }
@@ -66,7 +66,7 @@ export async function putBack({ job, lease, data }: Ending, changes: JobChanges,
   if (receipt === 'lost') throw new Refusal(405, onlyRunning)
 }
 
-/** Everything that it was to do is done. */
+/** Finishes the job, or lets it wait for its children if some are still pending. */
 export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQueue): Promise<void> {
   const { job, lease, opened, data, result } = ending
   const { creating, execution } = jobs.deps
@@ -78,11 +78,11 @@ export async function finish(ending: Ending, ignoresRepeat: boolean, jobs: WireQ
   const isKept = job.record.parent !== null
   const receipt = await jobs.end(job, lease, outcome, { alone: true, ...(isKept && { keep: true }) })
   if (receipt === 'lost') throw new Refusal(405, onlyRunning)
-  // Somebody has made children of it since they were looked for.
+  // Children were created after the check above.
   if (receipt === 'blocked') await finish(ending, ignoresRepeat, jobs)
 }
 
-/** The children that have not ended well: its client knows the others by now, and they go. */
+/** The children that have not finished or been cancelled. The others are known to the client by now and are erased. */
 export async function childrenLeft({ record }: WireJob, jobs: WireQueue): Promise<readonly WireJob[]> {
   const children = await jobs.children(record.id)
   const isOver = ({ state }: WireJob) => state === 'FINISHED' || state === 'CANCELLED'
@@ -90,7 +90,7 @@ export async function childrenLeft({ record }: WireJob, jobs: WireQueue): Promis
   return children.filter((child) => !isOver(child))
 }
 
-/** Its children may begin now, and it is handed out again when they have ended. */
+/** Releases its children. The job is handed out again when they have ended. */
 async function waitFor(
   children: readonly WireJob[],
   { job, lease, data }: Ending & { readonly lease: HeldLease },
@@ -105,5 +105,5 @@ async function waitFor(
   if ((await jobs.end(job, lease, { kind: 'wait' })) === 'lost') throw new Refusal(405, onlyRunning)
 }
 
-/** Whoever was slower than the lease's time has lost the job to somebody else. */
+/** Also the reply to a client whose lease has expired, so that the job now belongs to another one. */
 const onlyRunning = 'Can only retry/finish RUNNING and RUNQUEUED jobs'

@@ -5,7 +5,7 @@ import type { WireQueue } from './wire-queue.ts'
 
 const longestName = 255
 
-/** The key of a job under another name, which must be one that a new job could have; null where it keeps its own. */
+/** The key of a job under its new name, which must be valid for a new job; null if the name does not change. */
 export function renamed(job: string, name: string | undefined, jobs: WireQueue): string | null {
   if (name === undefined) return null
   if (Buffer.byteLength(name) > longestName || isMockKey(name)) throw malformedName()
@@ -22,7 +22,7 @@ function malformedName(): Refusal {
   return new Refusal(402, 'Malformed name')
 }
 
-/** What a job is left with may be no larger than what it could be made with. */
+/** The data that a job ends with may be no larger than the data of a new job. */
 export function refuseLargeData(data: string | undefined, { deps }: WireQueue): void {
   if (data !== undefined && Buffer.byteLength(data) > deps.queue.settings.maxPayloadBytes)
     throw new Refusal(402, 'Malformed data')

@@ -3,19 +3,21 @@ import type { Identity } from '../../../envelope/envelope.ts'
 import type { Lease } from '../../../queue/contract/contract.ts'
 import type { Grant } from '../../access/grant.ts'
 
-/** A job that was given to a client, which knows it by its number alone. */
+/** A job that was handed out to a client, which knows only its number. */
 export interface HandedOut {
   readonly lease: Lease
   readonly identity: Identity
-  /** Of whoever has it. */
+  /** The grant of the client that holds it. */
   readonly grant: Grant
-  /** Nothing hangs on it: it is not repeated, has neither parent nor children, and is for no test. Then its end is one call. */
+  /** Whether it does not repeat, has no parent or children, and is not a mock. Such a job is ended by a single call. */
   isPlain: boolean
 }
 
 const fewEnough = 10_000
 
-/** What this server has handed out and nobody has ended yet, as far as it remembers. It is all in the queue, too. */
+/**
+ * The jobs that this server has handed out and that have not ended yet. This is a cache: the queue holds the same information.
+ */
 export class HandedOutJobs {
   readonly #clock: Clock
   readonly #jobs = new Map<number, HandedOut>()
@@ -38,7 +40,7 @@ export class HandedOutJobs {
     this.#jobs.delete(number)
   }
 
-  /** Those whose leases have run out are others' by now. */
+  /** Forgets jobs whose leases have expired: they belong to others by now. */
   #sweep(): void {
     const now = this.#clock.now()
     for (const [number, { lease }] of this.#jobs) if (lease.expiresAt <= now) this.#jobs.delete(number)

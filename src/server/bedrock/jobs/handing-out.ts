@@ -19,20 +19,20 @@ import { type ChildJob, isChildOf } from './wire-job.ts'
 import type { WireQueue } from './wire-queue.ts'
 import { wireTime } from './wire-times.ts'
 
-/** A job that is being given to a client, as it was before that. */
+/** A job that is being handed out to a client, as it was before that. */
 export interface Handed {
   readonly number: number
   readonly lease: Lease
   readonly identity: Identity
   readonly meta: WireMeta
-  /** Those that it has waited for, as it is told of them. */
+  /** The children that it has waited for, as reported to the client. */
   readonly children: readonly ChildJob[]
 }
 
-/** A job that was handed out so often and never finished is not handed out again. */
+/** A job that was handed out this many times and never finished is not handed out again. */
 const mostRetries = 10
 
-/** Makes leases known by number. A job that must not be handed out is ended in place of that, and left out. */
+/** Registers leases by number. A job that must not be handed out is ended instead, and left out. */
 export async function handOut(leases: readonly AdmittedLease[], grant: Grant, jobs: WireQueue): Promise<readonly Handed[]> {
   const handed: Handed[] = []
   for (const each of leases) {
@@ -72,14 +72,17 @@ async function handOutOne(admitted: AdmittedLease, grant: Grant, jobs: WireQueue
   return handed
 }
 
-/** Its client will name the job by its number: from here on nobody else can say which one that is. */
+/** The client will refer to the job by its number, so the number must be signed from here on. */
 async function signNumber({ id, signature }: Lease['envelope'], jobs: WireQueue): Promise<void> {
   if (jobs.deps.queue.keys === null || signature === null) return
   const job = await jobs.byId(id)
   if (job !== null) await jobs.change(job, () => ({}))
 }
 
-/** What a child has left behind is handed on. Where nobody has signed it, or it is another job's, its parent has ended. */
+/**
+ * The results of children are passed on to their parent. If a result is not signed, or belongs to another job, the parent ends as
+ * dead.
+ */
 async function areGenuine(children: readonly ChildJob[], admitted: AdmittedLease, jobs: WireQueue): Promise<boolean> {
   const { keys } = jobs.deps.execution
   try {
@@ -91,7 +94,10 @@ async function areGenuine(children: readonly ChildJob[], admitted: AdmittedLease
   }
 }
 
-/** Of one that is not what was signed nothing is told, unless it has finished: see `toldData`. */
+/**
+ * A child that does not match its signature is not refused, because none of its data is passed on (see `toldData`), unless it has
+ * finished.
+ */
 function refuseForged(child: ChildJob, parent: string, keys: KeyRing, jobs: WireQueue): void {
   const { record, state } = child
   if (state === 'FINISHED') openHandedOn(record, jobOf(record), keys)
@@ -115,8 +121,8 @@ function isPlain({ identity, meta, lease }: Handed): boolean {
 }
 
 /**
- * Its lease ends when its client says that it is to be tried again. How often that was is counted in its data. False where somebody
- * else has ended it since it was claimed.
+ * Sets the lease to end when the job's `retryAfter` says that it is to be retried. The number of retries is counted in its data.
+ * Returns false if the job has been ended by someone else since it was claimed.
  */
 async function tryAgainLater({ lease, meta }: Handed, jobs: WireQueue): Promise<boolean> {
   const { queue, execution, leaseMs } = jobs.deps
@@ -137,15 +143,15 @@ async function tryAgainLater({ lease, meta }: Handed, jobs: WireQueue): Promise<
 }
 
 /**
- * The earlier of both, as far as they lie ahead: a repeat that catches up has its next time in the past, and a `retryAfter` such as
- * `START OF DAY` leads there, too. Neither may give the job to a second worker while the first has just begun.
+ * The earlier of the two that is in the future. A repeat that catches up has its next time in the past, and so may a `retryAfter`
+ * such as `START OF DAY`. Neither may give the job to a second worker when the first has only just begun.
  */
 function heldUntil(retryAt: number, next: number | null, now: number, leaseMs: number): number {
   const ahead = [retryAt, next].filter((time): time is number => time !== null && time > now)
   return ahead.length === 0 ? now + leaseMs : Math.min(...ahead)
 }
 
-/** Jobs that people look after themselves are tried for as long as they like. */
+/** Jobs named `manual…` are looked after by people and may be retried without limit. */
 function isCounted({ job }: JobRecord): boolean {
   return !job.startsWith('manual')
 }
@@ -157,8 +163,8 @@ function countedData({ payload, repeat, runAt }: JobRecord): string {
 }
 
 /**
- * The client is gone: its jobs wait again where they were, as if nobody had asked for them. One that must not be begun twice has
- * ended: nobody knows what the client has read.
+ * The client is gone: its jobs go back to where they were in the queue, as if they had not been claimed. An at-most-once job has
+ * ended, because there is no way to know what the client has read.
  */
 export async function takeBack(handed: readonly Handed[], jobs: WireQueue): Promise<void> {
   const { execution } = jobs.deps

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { jsonOf, objectOf, withMembers } from '../../../envelope/bedrock-data.ts'
 import { Refusal } from '../wire/refusal.ts'
 
-/** The data of a new job must be an object; nothing is an empty one. */
+/** The data of a new job must be an object; the default is an empty one. */
 export function newData(text: string | undefined): string {
   if (text === undefined) return '{}'
   if (objectOf(text) === null) throw new Refusal(402, 'Data is not a valid JSON Object')
@@ -15,7 +15,7 @@ export function isSameData(a: string, b: string): boolean {
 
 const maxDepth = 100
 
-/** RFC 7396: members of the patch take the place of those that are there, and a null takes them away. */
+/** RFC 7396: members of the patch replace existing ones, and null removes them. */
 export function merged(text: string, patch: string): string {
   return JSON.stringify(merge(jsonOf(text), jsonOf(patch), 0))
 }
@@ -31,9 +31,9 @@ function merge(target: unknown, patch: unknown, depth: number): unknown {
   return Object.fromEntries(members)
 }
 
-/** Whether the data says that the job is for a test. */
+/** Whether the data marks the job as a mock. */
 export function isMock(text: string): boolean {
-  // Most data says nothing of it, and is not read for this.
+  // Most data does not mention it and need not be parsed.
   if (!text.includes('mockRequest')) return false
   const flag = objectOf(text)?.mockRequest
   return flag !== undefined && flag !== null && flag !== false

@@ -4,7 +4,7 @@ import type { HandedOut } from './handed-out.ts'
 import { isRunning, type WireJob } from './wire-job.ts'
 import { serverOwner, type WireQueue } from './wire-queue.ts'
 
-/** Whether the lease of a client has run out, and the job waits again or is somebody else's by now. */
+/** Whether the client's lease has expired, so that the job waits again or belongs to another client. */
 export async function isLost({ lease }: HandedOut, { deps }: Pick<WireQueue, 'deps'>): Promise<boolean> {
   const [current] = await deps.queue.backend.store.leasesOf([lease.envelope.id])
   return current?.token !== lease.token
@@ -14,12 +14,12 @@ export async function refuseLost(held: HandedOut, jobs: Pick<WireQueue, 'deps'>)
   if (await isLost(held, jobs)) throw new Refusal(405, 'The job no longer runs for this client')
 }
 
-/** Another server may have handed it out, or this one before it was started anew: then nobody here knows to whom. */
+/** Another server may have handed it out, or this one before it was restarted. Then it is not known here which client has it. */
 export function isHandedOutElsewhere(job: WireJob): boolean {
   return isRunning(job) && job.record.owner?.startsWith(serverOwner) === true
 }
 
-/** Whether a job runs for whoever has this grant, as far as anybody here knows. */
+/** Whether a job runs for the holder of this grant, as far as this server knows. */
 export async function runsFor(grant: Grant, job: WireJob, jobs: Pick<WireQueue, 'deps' | 'handedOut'>): Promise<boolean> {
   const { number } = job.record
   const held = number === null ? undefined : jobs.handedOut.get(number)

@@ -1,6 +1,6 @@
 /**
- * Jobs for tests (`mockRequest`) are only given to clients that ask for them, and never to a worker that knows nothing of the
- * protocol: so they are kept under a key that is no name.
+ * Mock jobs (`mockRequest`) are only handed out to clients that ask for them, and never to a worker that does not use the
+ * protocol. So they are stored under a key that is not a valid name.
  */
 export const mockMark = 'mock~'
 
@@ -12,7 +12,7 @@ export function isMockKey(job: string): boolean {
   return job.startsWith(mockMark)
 }
 
-/** What the protocol calls a job. */
+/** The name of a job in the protocol. */
 export function wireNameOf(job: string): string {
   return isMockKey(job) ? job.slice(mockMark.length) : job
 }

@@ -1,4 +1,4 @@
-/** Whoever has a name does its work alone; the others wait for their turn. */
+/** A lock per name: work under the same name runs one at a time, in order. */
 export class NameLocks {
   readonly #last = new Map<string, Promise<unknown>>()
 
@@ -16,7 +16,7 @@ export class NameLocks {
     return mine
   }
 
-  /** Takes several names, in one order for all, so that nobody waits for somebody who waits for him. */
+  /** Takes several locks, always in the same order, to avoid deadlocks. */
   allAlone<Answer>(names: readonly string[], work: () => Promise<Answer>): Promise<Answer> {
     return this.#inTurn([...new Set(names)].sort(), 0, work)
   }

@@ -1,7 +1,7 @@
 import { leadingInteger } from '../wire/general-headers.ts'
 import { Refusal } from '../wire/refusal.ts'
 
-/** The protocol's priorities, and the priorities of the queue that they are. */
+/** Maps the protocol's priorities to those of the queue. */
 const levels: ReadonlyMap<number, number> = new Map([
   [0, 1],
   [250, 3],
@@ -13,14 +13,14 @@ const levels: ReadonlyMap<number, number> = new Map([
 
 export const defaultWirePriority = 500
 
-/** The queue's priority for a header: leading digits count, and what has none is 0. */
+/** The queue's priority for a header. Leading digits count; a text without any is 0. */
 export function priorityOf(text: string): number {
   const priority = levels.get(leadingInteger(text))
   if (priority === undefined) throw new Refusal(402, 'Invalid priority value')
   return priority
 }
 
-/** The highest of the protocol's priorities that is not above the queue's. */
+/** The highest protocol priority that is not above the queue's. */
 export function wirePriorityOf(priority: number): number {
   let found = 0
   for (const [wire, level] of levels) if (level <= priority) found = wire

@@ -2,7 +2,10 @@ import { Refusal } from '../wire/refusal.ts'
 
 const mostWaiting = 16
 
-/** Queries run one at a time: each takes a process. The others wait for their turn; when too many wait, a new one is refused at once. */
+/**
+ * Queries run one at a time, because each takes a process. The others wait their turn; once too many are waiting, new ones are
+ * refused immediately.
+ */
 export class QueryLine {
   readonly #waiting: (() => void)[] = []
   #isBusy = false
@@ -19,7 +22,7 @@ export class QueryLine {
     }
   }
 
-  /** A client that goes away leaves its place to another one. */
+  /** A client that disconnects leaves the line. */
   #turn(signal: AbortSignal): Promise<void> {
     if (this.#waiting.length >= mostWaiting) throw new Refusal(502, 'Query failed: too many queries are waiting, try again later')
     return new Promise((resolve, reject) => {

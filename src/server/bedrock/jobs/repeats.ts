@@ -6,7 +6,10 @@ import { soundRepeat } from '../../../scheduling/saying/sound-repeat.ts'
 import type { EndedRun } from '../../../scheduling/schedule.ts'
 import { Refusal } from '../wire/refusal.ts'
 
-/** As it is stored: in capitals. Null where there is none. One that has no next time, or may stand still or go back, is refused. */
+/**
+ * The repeat as it is stored, in upper case. Null if there is none. A repeat without a next time, or one that may stall or go
+ * back in time, is refused.
+ */
 export function repeatOf(text: string | undefined, now: number): string | null {
   if (text === undefined || text === '') return null
   try {
@@ -22,7 +25,7 @@ export function nextRunOf(repeat: string, run: EndedRun, limits: CatchUpLimits |
   try {
     return nextOfRepeat(repeat, run, limits)
   } catch (thrown) {
-    // Its modifiers lead out of the years that a time can have.
+    // Its modifiers lead to a year outside the supported range.
     if (thrown instanceof TreadleError) throw new Refusal(402, 'Malformed repeat')
     throw thrown
   }
@@ -32,14 +35,14 @@ export function isBasedOn(repeat: string, base: 'SCHEDULED' | 'STARTED'): boolea
   return repeat.startsWith(base)
 }
 
-/** As it is stored: as it was sent. Empty where there is none. */
+/** The `retryAfter` as it is stored, which is as it was sent. Empty if there is none. */
 export function retryAfterOf(text: string | undefined): string {
   if (text === undefined || text === '') return ''
   if (modifiersOf(text) === null) throw new Refusal(402, 'Malformed retryAfter')
   return text
 }
 
-/** When a job that is handed out now may be handed out again; that may be a time in the past. */
+/** When a job that is handed out now may be handed out again. This may be in the past. */
 export function retryTime(retryAfter: string, now: number): number {
   return applyModifiers(modifiersOf(retryAfter) ?? [], now)
 }

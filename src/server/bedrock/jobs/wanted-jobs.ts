@@ -1,13 +1,13 @@
 import type { NameChoice } from '../../jobs/job-names.ts'
 import { mockKey, mockMark } from './mock-jobs.ts'
 
-/** Which jobs a client means: one pattern, or a list of names in which nothing is a pattern. */
+/** Which jobs a client asks for: one pattern, or a list of literal names. */
 export function wantedJobs(text: string, withMocks: boolean): NameChoice & { readonly pattern: string } {
   const items = text
     .split(',')
     .map((item) => item.replace(/^ +/, ''))
     .filter((item) => item !== '')
-  // No two choices have the same text, whoever makes them.
+  // Must differ for any two different choices, no matter which protocol they come from.
   const pattern = `wire ${withMocks ? 'with mocks' : 'without'} ${text}`
   const marked = withMocks ? 'matched' : 'left out'
   if (items.length === 1 && wildcard.test(text)) {

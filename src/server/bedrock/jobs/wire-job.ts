@@ -7,7 +7,7 @@ import { wirePriorityOf } from './priorities.ts'
 
 export type WireState = 'QUEUED' | 'RUNNING' | 'RUNQUEUED' | 'PAUSED' | 'FINISHED' | 'FAILED' | 'CANCELLED'
 
-/** The state that the protocol has for a job, or null where it knows no such job: what is done and has no parent is gone. */
+/** The protocol's state for a job; null if the job does not exist in the protocol, like a finished job without a parent. */
 export function wireStateOf(record: JobRecord): WireState | null {
   const meta = wireMetaOf(record.meta)
   switch (record.state) {
@@ -35,21 +35,21 @@ export interface WireJob {
   readonly state: WireState
   readonly meta: WireMeta
   readonly priority: number
-  /** When it was last handed out, or null. */
+  /** When it was last handed out; null if never. */
   readonly lastRun: number | null
-  /** As it is shown: what a child has left behind is what it was finished with. */
+  /** The data to show: for a finished child, its result. */
   readonly data: string
-  /** What its envelope says, which is what is verified of it. Only this may be sealed anew, never a stored result. */
+  /** The data in its envelope, which is what the signature covers. Only this may be sealed again, never a stored result. */
   readonly ownData: string
 }
 
-/** One that was made for another job. */
+/** A job that was created as a child of another one. */
 export interface ChildJob extends WireJob {
-  /** What its parent calls it. */
+  /** The key that its parent knows it by. */
   readonly key: string | null
 }
 
-/** Whether it was made for this job: that is signed with it, the link between the two is not. */
+/** Whether it was created for this parent according to its signed identity. The stored link between the two is not signed. */
 export function isChildOf(parent: string, { record: { id, identity }, meta, key }: ChildJob): boolean {
   const mark = identityOf(id, identity)?.parentMark
   return meta.parent === parent || (mark !== undefined && key !== null && mark === parentMarkOf({ id: parent, key }))
@@ -75,7 +75,7 @@ export function isRunning({ state }: WireJob): boolean {
   return state === 'RUNNING' || state === 'RUNQUEUED'
 }
 
-/** It has still to be done before its parent goes on. */
+/** Whether its parent still has to wait for it. */
 export function isPending({ state }: WireJob): boolean {
   return state === 'QUEUED' || state === 'PAUSED' || state === 'RUNNING' || state === 'RUNQUEUED'
 }

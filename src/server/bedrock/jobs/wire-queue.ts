@@ -34,13 +34,13 @@ export interface WireQueueDeps {
   readonly numbers: JobNumbers
   readonly heldChildren: HeldChildren
   readonly execution: ServedExecution
-  /** Who claims, for people. */
+  /** Name of the owner of the leases, for display. */
   readonly owner: string
   /** How long a client may take for a job that has no `retryAfter`. */
   readonly leaseMs: number
 }
 
-/** What is to be different about a job. */
+/** Changes to make to a job. */
 export interface JobChanges {
   readonly job?: string
   readonly data?: string
@@ -50,21 +50,24 @@ export interface JobChanges {
   readonly meta?: Partial<WireMeta>
 }
 
-/** How the owners of leases that servers have given to clients are called: any of them may renew one for its client. */
+/** Prefix for the owner of leases that servers hold for clients. Any server may renew such a lease for its client. */
 export const serverOwner = 'server '
 
-/** So often somebody else may write a job's data in between. */
+/** Maximum number of attempts to change a job whose data is written concurrently. */
 const mostRounds = 10
 const noSuchJob = 'No job with this jobID'
 
-/** The queue as the protocol sees it: jobs by number, changed as a whole. */
+/** The queue as the protocol sees it: jobs are identified by number and changed as a whole. */
 export class WireQueue {
   readonly deps: WireQueueDeps
   readonly handedOut: HandedOutJobs
-  /** Jobs that are to be there once are made one after the other. */
+  /** Serializes the creation of unique jobs, by name. */
   readonly uniques = new NameLocks()
   readonly queries = new QueryLine()
-  /** Commands that change one job, by its number, take turns: none writes over what another one of this server has written since it read. */
+  /**
+   * Serializes commands that change the same job, by its number, so that none overwrites what another command of this server has
+   * written since it read the job.
+   */
   readonly turns = new NameLocks()
   readonly crashing = new CrashList()
   readonly commits: Commits
@@ -87,8 +90,8 @@ export class WireQueue {
   }
 
   /**
-   * To be written to. Its number must be signed: otherwise whoever can write to the database chooses which job is meant. One that was
-   * sent without a number gets a signed one when it is handed out.
+   * Finds a job in order to change it. Its number must be signed: otherwise anyone with write access to the database could choose
+   * which job is meant. A job that was sent without a number gets a signed one when it is handed out.
    */
   async findToChange(number: number): Promise<WireJob> {
     const job = await this.find(number)
@@ -96,7 +99,7 @@ export class WireQueue {
     throw new Refusal(405, 'The number of this job is not signed: it can be changed once it has been handed out')
   }
 
-  /** Whether a genuine job has a number that nobody has signed. What is not genuine is refused by whoever verifies it. */
+  /** Whether a genuine job has an unsigned number. A job that is not genuine is refused wherever it is verified. */
   isNumberOfAnother(record: JobRecord): boolean {
     const { keys } = this.deps.queue
     if (keys === null || record.signature === null) return false
@@ -107,7 +110,7 @@ export class WireQueue {
     }
   }
 
-  /** Null where the protocol knows no such job. */
+  /** Null if the job does not exist in the protocol. */
   async look(number: number): Promise<WireJob | null> {
     const id = await this.deps.numbers.idOf(number)
     return id === null ? null : this.byId(id)
@@ -118,7 +121,7 @@ export class WireQueue {
     return record === null ? null : wireJobOf(record)
   }
 
-  /** What was made for a job and is still there. */
+  /** The children of a job that still exist. */
   async children(id: string): Promise<readonly ChildJob[]> {
     const links = await this.deps.queue.backend.store.links(id)
     const children = links.filter(({ kind }) => kind === 'child')
@@ -131,17 +134,17 @@ export class WireQueue {
     return found.filter((child) => child !== null)
   }
 
-  /** Whether a job is what was signed: only then what it says is told to those who work. */
+  /** Whether a job matches its signature. Only then may workers see its contents. */
   isGenuine(record: JobRecord): boolean {
     return isGenuine(record, this.deps.execution)
   }
 
-  /** Refuses what is to be done to a job that is not what was signed, and ends it. */
+  /** Refuses the operation and ends the job if it does not match its signature. */
   verified(record: JobRecord): Promise<Opened> {
     return openRecord(record, this.deps.execution, (why) => new Refusal(405, `The job is rejected: ${why}`))
   }
 
-  /** The same as an answer: false for one that was ended, or had ended, because it is not what was signed. */
+  /** Whether the job passes `verified`. False if it does not match its signature and was ended, now or earlier. */
   async isStanding(record: JobRecord): Promise<boolean> {
     try {
       await this.verified(record)
@@ -152,13 +155,13 @@ export class WireQueue {
     }
   }
 
-  /** The envelope of a job as it is from now on. */
+  /** The envelope of a job with these changes. */
   async sealed(record: JobRecord, changes: JobChanges): Promise<Envelope> {
     const opened = await this.verified(record)
     const before = opened.identity
     const { job = before.job, priority = before.priority, repeat = before.repeat } = changes
     const { runAt = record.runAt } = changes
-    // What a client was shown of an encrypted job is not what it says.
+    // A client only sees a placeholder for encrypted data. If it sends that back, keep the real data.
     const data = changes.data === undefined || changes.data === shownText(opened.text) ? opened.text : changes.data
     const meta = withWireMeta(before.meta, { ...wireMetaOf(before.meta), ...changes.meta })
     const name = before.name === before.job ? job : before.name
@@ -166,12 +169,12 @@ export class WireQueue {
     return reseal(opened, record, { identity, payload: data, runAt }, this.deps.queue.keys)
   }
 
-  /** In whatever state it is. Without another time, it keeps the one that it has by then. */
+  /** Changes a job in any state. Without a new time, the job keeps its current one. */
   async amend(job: WireJob, changes: JobChanges): Promise<void> {
     await this.#write(job, changes, null)
   }
 
-  /** The same with what follows from the job as it is: worked out anew where somebody else has written its data meanwhile. */
+  /** Like `amend`, with changes that depend on the current job. They are computed again if its data was written concurrently. */
   async change(found: WireJob, changesOf: (job: WireJob) => JobChanges): Promise<void> {
     let job = found
     for (let round = 1; round < mostRounds; round++) {
@@ -180,12 +183,12 @@ export class WireQueue {
       if (fresh === null) throw new Refusal(404, noSuchJob)
       job = fresh
     }
-    // Whoever is always later than the others has the last word.
+    // After too many conflicts, write unconditionally.
     await this.amend(job, changesOf(job))
   }
 
   async #write({ record }: WireJob, changes: JobChanges, expected: Seal | null): Promise<boolean> {
-    // What was known of it when it was handed out is no longer true.
+    // The change may invalidate what was known when the job was handed out.
     const held = record.number === null ? undefined : this.handedOut.get(record.number)
     if (held !== undefined) held.isPlain = false
     const envelope = await this.sealed(record, changes)
@@ -196,13 +199,13 @@ export class WireQueue {
     return answer === 'amended'
   }
 
-  /** The lease under which a job runs now, whoever has it; null where it does not run any more. */
+  /** The lease under which a job is running, whoever holds it; null if the job is not running any more. */
   async leaseOf({ record }: WireJob): Promise<HeldLease | null> {
     const [held] = await this.deps.queue.backend.store.leasesOf([record.id])
     return held ?? null
   }
 
-  /** Ends a job that runs under this lease, by the rules of every worker. */
+  /** Ends a job that runs under this lease, by the same rules as every worker. */
   end({ record }: WireJob, lease: HeldLease, outcome: Outcome, options?: EndingOptions): Promise<FinalReceipt> {
     const { execution } = this.deps
     const { recurrence } = identityOf(record.id, record.identity) ?? {}
@@ -214,7 +217,7 @@ export class WireQueue {
     return this.deps.execution.settle(settlement)
   }
 
-  /** Takes jobs that have ended, or wait, out of the queue for good. */
+  /** Permanently removes jobs that have ended or are waiting. */
   async erase(jobs: readonly WireJob[]): Promise<void> {
     const { store } = this.deps.queue.backend
     for (const { record } of jobs) {

@@ -5,7 +5,7 @@ export function wireTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** The same with milliseconds where there are some. */
+/** The same, with milliseconds if there are any. */
 export function exactWireTime(ms: number): string {
   const text = new Date(ms).toISOString().replace('T', ' ').slice(0, 23)
   return text.endsWith('.000') ? text.slice(0, 19) : text
@@ -13,12 +13,12 @@ export function exactWireTime(ms: number): string {
 
 const form = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(?::(\d{2}(?:\.\d{1,3})?))?Z?)?$/
 
-/** A time that a client gives. The public server stores any text, and never runs a job whose time is none. */
+/** Parses a time given by a client. The public server stores any text, and never runs a job whose time is invalid. */
 export function parseWireTime(text: string, what: string): number {
   const parts = form.exec(text)
   const [, date, time = '00:00', seconds = '00'] = parts ?? []
   const ms = Date.parse(`${date}T${time}:${seconds}Z`)
-  // What the calendar does not have, such as the 31st of June, is written otherwise than it was read.
+  // Dates that do not exist, such as 31 June, come out different from what was given.
   if (parts === null || Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(date as string)) {
     throw new Refusal(402, `Malformed ${what}`)
   }

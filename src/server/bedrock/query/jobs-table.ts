@@ -7,7 +7,7 @@ import type { WireQueue } from '../jobs/wire-queue.ts'
 import { exactWireTime, wireTime } from '../jobs/wire-times.ts'
 import type { Narrowing } from './narrowing.ts'
 
-/** A row of the table that a query sees, in the order of its columns. */
+/** A row of the table that a query sees, in column order. */
 export type JobsRow = readonly [
   created: string,
   jobID: number,
@@ -22,23 +22,23 @@ export type JobsRow = readonly [
   retryAfter: string,
 ]
 
-/** What one query may read at most. */
+/** Maximum amount that one query may read. */
 export interface CopyLimits {
   readonly jobs: number
   readonly bytes: number
 }
 
-/** A page grows and shrinks so that it carries about this much. */
+/** Page sizes adapt so that a page holds about this much. */
 const bytesPerPage = 1024 * 1024
 const firstPage = 10
 const largestPage = 1_000
-/** Beyond this, all jobs are read instead of those of each name. */
+/** If there are more names than this, read all jobs instead of those of each name. */
 const mostNames = 100
 const mostEndedOfNames = 10_000
 
-/** In these the protocol knows a job. */
+/** States in which the protocol knows a job. */
 const knownStates: readonly JobState[] = ['ready', 'scheduled', 'blocked', 'running', 'dead', 'cancelled']
-/** In these it knows only children whose parents are still there. */
+/** States in which the protocol only knows children whose parents still exist. */
 const endedStates: readonly JobState[] = ['succeeded', 'skipped']
 
 const statesOf: Readonly<Record<WireState, readonly JobState[]>> = {
@@ -51,7 +51,7 @@ const statesOf: Readonly<Record<WireState, readonly JobState[]>> = {
   CANCELLED: ['cancelled', 'skipped'],
 }
 
-/** The jobs that the protocol knows and a query asks for, a page at a time. Throws where they are too many for a query. */
+/** The jobs that the protocol knows and the query asks for, one page at a time. Throws if there are too many for a query. */
 export async function* readJobs(jobs: WireQueue, narrowing: Narrowing, limits: CopyLimits): AsyncGenerator<readonly JobsRow[]> {
   const most = narrowing.limit ?? Number.POSITIVE_INFINITY
   let read = 0
@@ -73,7 +73,7 @@ function tooMuch(what: string): QueryTooLarge {
   return new QueryTooLarge(`${what}: narrow it by jobID, name or state`)
 }
 
-/** A query that wants more than a query may have. */
+/** Thrown when a query exceeds its limits. */
 export class QueryTooLarge extends Error {}
 
 function isWanted([, number, state, name]: JobsRow, { numbers, states, names }: Narrowing): boolean {
@@ -104,7 +104,7 @@ async function* byNumbers(numbers: readonly number[], { deps }: WireQueue): Asyn
   }
 }
 
-/** The names that there are and that are asked for; null where it is better to read all jobs. */
+/** The existing names that the query asks for; null if reading all jobs is cheaper. */
 async function namesFor({ names }: Narrowing, ended: readonly JobState[], store: JobStore): Promise<readonly string[] | null> {
   const meant = (await store.counts()).filter(({ job }) => names.every((test) => test(wireNameOf(job))))
   const jobs = [...new Set(meant.map(({ job }) => job))]
@@ -112,7 +112,7 @@ async function namesFor({ names }: Narrowing, ended: readonly JobState[], store:
   return jobs.length > mostNames || endedJobs > mostEndedOfNames ? null : jobs
 }
 
-/** In all that is in known states there are the parents of those that have ended. */
+/** Ended children are found through their parents, all of which are in known states. */
 async function* all(isMeant: (state: JobState) => boolean, store: JobStore): AsyncGenerator<readonly JobRecord[]> {
   const ended = endedStates.filter(isMeant)
   for (const state of knownStates.filter((each) => ended.length > 0 || isMeant(each))) {

@@ -1,14 +1,14 @@
 import { type SqlToken, sqlTokens } from './sql-tokens.ts'
 
-/** What a query says of the jobs that it needs, as far as it is understood. Reading more than these does no harm. */
+/** The jobs that a query needs, as far as it is understood. Reading more than these does no harm. */
 export interface Narrowing {
-  /** The jobs with these numbers; null is any. */
+  /** Job numbers; null means any. */
   readonly numbers: readonly number[] | null
-  /** In these states; null is any. */
+  /** States; null means any. */
   readonly states: readonly string[] | null
-  /** Each of these tests must hold for the name. */
+  /** Tests that the name must all pass. */
   readonly names: readonly ((name: string) => boolean)[]
-  /** This many of them are enough; null is all. */
+  /** How many of them are enough; null means all. */
   readonly limit: number | null
 }
 
@@ -17,15 +17,17 @@ export const everyJob: Narrowing = { numbers: null, states: null, names: [], lim
 const columns = new Set(
   'created jobid state name nextrun lastrun repeat data priority parentjobid retryafter'.split(' ').concat('*'),
 )
-/** With one of these a statement may need jobs that its conditions do not name, or its conditions mean something else. */
+/**
+ * A statement with one of these words may need jobs that its conditions do not cover, or its conditions may mean something else.
+ */
 const beyond = new Set('or case between union intersect except join with values explain window over filter indexed'.split(' '))
 const clauseEnds = new Set(['group', 'having', 'order', 'limit', ';'])
-/** More numbers than this are not looked up one by one. */
+/** Maximum number of job numbers to look up one by one. */
 const mostNumbers = 1_000
 
 /**
- * Understands `SELECT … FROM jobs WHERE a AND b …;` where the conditions compare `jobID`, `state` or `name` with literals.
- * Conditions of other kinds narrow nothing; with any doubt about the statement as a whole it is every job.
+ * Understands `SELECT … FROM jobs WHERE a AND b …;` where the conditions compare `jobID`, `state` or `name` with literals. Other
+ * conditions narrow nothing. If there is any doubt about the statement as a whole, the result is every job.
  */
 export function narrowingOf(sql: string): Narrowing {
   const tokens = sqlTokens(sql)
@@ -45,9 +47,9 @@ export function narrowingOf(sql: string): Narrowing {
 
 interface StatementParts {
   readonly selected: readonly SqlToken[]
-  /** Those that `AND` joins. */
+  /** The conditions, joined by `AND`. */
   readonly conditions: readonly (readonly SqlToken[])[]
-  /** What follows the conditions. */
+  /** Everything after the conditions. */
   readonly rest: readonly SqlToken[]
 }
 
@@ -89,7 +91,7 @@ type Condition = { readonly isExact: boolean } & (
   | { readonly kind: 'name'; readonly test: (name: string) => boolean }
 )
 
-/** Null where it is not understood. */
+/** Null if the condition is not understood. */
 function conditionOf(tokens: readonly SqlToken[]): Condition | null {
   const [column, operator, ...operands] = tokens
   if (column?.kind !== 'word' || operator === undefined) return null
@@ -105,7 +107,7 @@ function conditionOf(tokens: readonly SqlToken[]): Condition | null {
   return { kind: 'name', test: (each) => names.has(each), isExact: true }
 }
 
-/** `= 1`, or `IN (1, 2)`. */
+/** The values in `= 1` or `IN (1, 2)`. */
 function valuesOf(by: string, operands: readonly SqlToken[], kind: SqlToken['kind']): readonly (string | number)[] | null {
   const isList = by === 'in' && operands.length >= 3 && wordOf(operands[0]) === '(' && wordOf(operands.at(-1)) === ')'
   if (!isList && !((by === '=' || by === '==') && operands.length === 1)) return null
@@ -116,7 +118,7 @@ function valuesOf(by: string, operands: readonly SqlToken[], kind: SqlToken['kin
   return values.every((value) => typeof value === 'string' || Number.isSafeInteger(value)) ? values : null
 }
 
-/** Only the text before the first character that stands for others counts. */
+/** Only the text before the first wildcard counts. */
 function patternOf(by: 'glob' | 'like', operands: readonly SqlToken[]): Condition | null {
   const [pattern] = operands
   if (pattern?.kind !== 'text' || operands.length !== 1) return null
@@ -128,14 +130,14 @@ function patternOf(by: 'glob' | 'like', operands: readonly SqlToken[]): Conditio
   return { kind: 'name', test: (name) => fold(name).startsWith(prefix), isExact }
 }
 
-/** What is in each of these lists; null where there is none. */
+/** The values that are in every list; null if there are no lists. */
 function common(lists: readonly (readonly (string | number)[])[]): readonly (string | number)[] | null {
   const [first, ...others] = lists
   if (first === undefined) return null
   return [...new Set(first)].filter((value) => others.every((other) => other.includes(value)))
 }
 
-/** Columns alone: then each row of the table is a row of the answer. */
+/** Whether only columns are selected, so that each row of the table is one row of the result. */
 function arePlain(selected: readonly SqlToken[]): boolean {
   return (
     selected.length % 2 === 1 &&
@@ -148,7 +150,7 @@ function limitIn([limit, count, end, ...more]: readonly SqlToken[]): number | nu
   return isPlain && Number.isSafeInteger(Number(count.value)) ? Number(count.value) : null
 }
 
-/** What a keyword, a name or a sign says; texts and numbers say nothing. */
+/** A keyword, name or sign in lower case; empty for texts and numbers. */
 function wordOf(token: SqlToken | undefined): string {
   return token?.kind === 'word' || token?.kind === 'sign' ? token.value.toLowerCase() : ''
 }

@@ -10,7 +10,7 @@ export type QueryAnswer =
   | { readonly error: string }
 
 export type ToQueryProcess =
-  /** The id of the process that asks. */
+  /** `server` is the process id of the server. */
   | { readonly kind: 'begin'; readonly server: number; readonly mostMemoryBytes: number }
   | { readonly kind: 'rows'; readonly rows: readonly JobsRow[] }
   | { readonly kind: 'ask'; readonly sql: string; readonly mostRows: number; readonly mostBytes: number }
@@ -21,8 +21,8 @@ const mostMemoryBytes = 768 * 1024 * 1024
 const longestMs = 5_000
 
 /**
- * Asks in a process of its own: a query that does not end cannot be stopped in any other way. The jobs are read while they are
- * copied, a page at a time.
+ * Runs the query in its own process: there is no other way to stop a query that does not end. The jobs are read while they are
+ * copied, one page at a time.
  */
 export async function askProcess(
   sql: string,
@@ -38,7 +38,7 @@ export async function askProcess(
   })
   const ending = new Promise<QueryAnswer>((resolve) => {
     child.once('message', (answer) => resolve(answer as QueryAnswer))
-    // What the system says of its process is for nobody who asks for jobs.
+    // The system's error message is not meant for clients.
     child.once('error', () => resolve({ error: 'it could not be begun' }))
     child.once('exit', () => resolve({ error: 'it ended without an answer: it may need more memory than a query may take' }))
     signal.addEventListener('abort', () => resolve(gone), { once: true })
@@ -71,7 +71,7 @@ export async function askProcess(
 
 const gone: QueryAnswer = { error: 'its client is gone' }
 
-/** Resolves when it is written; one that has ended already tells so by itself. */
+/** Resolves when the message is written, or immediately if the process has ended, which is reported separately. */
 function tell(child: ChildProcess, message: ToQueryProcess): Promise<void> {
   return new Promise((resolve) => {
     if (child.connected) child.send(message, () => resolve())

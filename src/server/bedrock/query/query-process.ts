@@ -6,7 +6,7 @@ import type { QueryAnswer, ToQueryProcess } from './query-child.ts'
 
 type Ask = Extract<ToQueryProcess, { kind: 'ask' }>
 
-/** One query on a copy of the jobs in memory: whatever it says, it can reach nothing else. */
+/** Opens the in-memory copy of the jobs that one query runs on, so that it cannot reach anything else. */
 async function openCopy(): Promise<SqliteDatabase> {
   const Database = await loadDriver()
   const database = new Database(':memory:')
@@ -17,7 +17,7 @@ async function openCopy(): Promise<SqliteDatabase> {
   return database
 }
 
-/** A job that changes its state while the jobs are read may come twice. */
+/** A job that changes its state while the jobs are read may arrive twice. */
 function copy(rows: readonly JobsRow[], database: SqliteDatabase): void {
   database.exec('BEGIN')
   const insert = database.prepare('INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
@@ -53,7 +53,7 @@ function cellOf(value: unknown): string {
 const opening = openCopy()
 
 process.on('message', async (message: ToQueryProcess) => {
-  // A query that does not end must not outlive the server that would end it.
+  // A query that does not end must not outlive the server that would stop it.
   if (message.kind === 'begin') watchParent({ parent: message.server, graceMs: 0, mostMemoryBytes: message.mostMemoryBytes })
   const database = await opening
   if (message.kind === 'rows') copy(message.rows, database)

@@ -11,7 +11,7 @@ import { askProcess } from './query-child.ts'
 const largestQuery = 1024 * 1024
 const copyLimits = { jobs: 100_000, bytes: 64 * 1024 * 1024 }
 
-/** Reads the jobs as a table, with SQLite's own SELECT. Nothing can be written, and nothing else can be read. */
+/** Queries the jobs as a table, with SQLite's own SELECT. Nothing can be written, and nothing else can be read. */
 export async function query(request: BedrockRequest, { jobs, peer, isBrief }: CommandContext): Promise<BedrockReply> {
   const sql = queryText(request).trim()
   if (sql === '' || Buffer.byteLength(sql) > largestQuery) throw new Refusal(402, 'Missing query')
@@ -25,7 +25,7 @@ export async function query(request: BedrockRequest, { jobs, peer, isBrief }: Co
   return okWith(isJson(request) ? jsonTable(answer) : textTable(answer, isBrief ? ' | ' : '|'))
 }
 
-/** `Query: SELECT …` in the first line, or a header of its own. */
+/** `Query: SELECT …` in the first line, or in a header of its own. */
 function queryText(request: BedrockRequest): string {
   const inMethod = /^query:(.*)$/is.exec(request.method)?.[1]
   return inMethod ?? textOf(request, 'query') ?? ''

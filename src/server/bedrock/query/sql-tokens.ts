@@ -1,4 +1,4 @@
-/** A piece of an SQL statement. The value of a text is what it says, without its quotes. */
+/** A token of an SQL statement. The value of a text is without its quotes. */
 export interface SqlToken {
   readonly kind: 'word' | 'text' | 'number' | 'sign'
   readonly value: string
@@ -6,7 +6,10 @@ export interface SqlToken {
 
 const piece = /[ \t\r\n]+|([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\0]|'')*)'|([0-9]+(?:\.[0-9]+)?)|([<>=!]=|<>|\|\||[-+*/%<>=(),;])/y
 
-/** Null where anything is in it that is not surely understood: a comment, quoted names, parameters, other alphabets. */
+/**
+ * Null if the statement contains anything that is not understood for certain: comments, quoted names, parameters, non-ASCII
+ * letters.
+ */
 export function sqlTokens(sql: string): readonly SqlToken[] | null {
   const tokens: SqlToken[] = []
   let wasValue = false
@@ -16,7 +19,7 @@ export function sqlTokens(sql: string): readonly SqlToken[] | null {
     const [, word, text, number, sign] = piece.exec(sql) ?? []
     const value = word ?? text ?? number
     const isComment = sql.startsWith('--', at) || sql.startsWith('/*', at)
-    // Two values without a gap, such as x'00' or 1e3, may be one.
+    // Two adjacent values, such as x'00' or 1e3, may be a single literal.
     if (piece.lastIndex === 0 || isComment || (wasValue && value !== undefined)) return null
     wasValue = value !== undefined
     if (word !== undefined) tokens.push({ kind: 'word', value: word })

@@ -3,7 +3,7 @@ import type { BedrockRequest } from './request.ts'
 
 const httpLine = /^\S+ .*\bHTTP\/\d/i
 const healthCheck = /^GET \/status\b/
-/** What no client of the protocol is called by, and every page can have its browser ask with. */
+/** Methods that no command of the protocol uses, and that any web page can make a browser send. */
 const httpMethods: ReadonlySet<string> = new Set([
   'get',
   'head',
@@ -16,12 +16,13 @@ const httpMethods: ReadonlySet<string> = new Set([
   'connect',
   'pri',
 ])
-/** Browsers write these headers themselves, and no page can leave them out. */
+/** Browsers set these headers themselves, and no page can omit them. */
 const browserHeaders = /^(?:origin|referer|sec-.*|access-control-request-.*|upgrade-insecure-requests)$/
 
 /**
- * Whether a page has sent a browser here. Without a token it must not be answered: whoever opens a page of somebody else's would
- * make jobs for him. `isOpen` is where no token keeps such pages out: then a name that leads here (DNS rebinding) tells, too.
+ * Whether a browser sent this request on behalf of a web page. Such requests must not be answered without a token: otherwise any
+ * page that a user opens could create jobs in their name. With `isOpen` no token keeps such pages out, so a `Host` that is not
+ * this machine (DNS rebinding) counts as well.
  */
 export function isFromBrowser({ method, headers }: BedrockRequest, isOpen: boolean): boolean {
   for (const name of headers.keys()) if (browserHeaders.test(name)) return true
@@ -30,7 +31,10 @@ export function isFromBrowser({ method, headers }: BedrockRequest, isOpen: boole
   return host !== undefined && !isLoopbackHost(host)
 }
 
-/** A request of HTTP itself, behind which nothing is read: what follows may be a body that looks like requests of the protocol. */
+/**
+ * Whether this is plain HTTP. Nothing is read after it, because what follows may be a body that looks like requests of the
+ * protocol.
+ */
 export function isPlainHttp({ method, verb }: BedrockRequest): boolean {
   return httpMethods.has(verb) && httpLine.test(method) && !healthCheck.test(method)
 }

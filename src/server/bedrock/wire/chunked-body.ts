@@ -7,12 +7,12 @@ const sizeLine = /^([0-9a-fA-F]{1,8})[ \t]*(?:;.*)?\r?$/
 
 export type ChunkedState = 'done' | 'more' | 'too large' | 'malformed'
 
-/** Reads a body that is sent in chunks (`Transfer-Encoding: chunked`), from whatever pieces it arrives in. */
+/** Reads a chunked body (`Transfer-Encoding: chunked`) from pieces of any size. */
 export class ChunkedBody {
   readonly #maxBytes: number
   readonly #kept = new ReceivedBytes()
   #part: 'size' | 'chunk' | 'break' | 'trailers' = 'size'
-  /** Of the chunk that is being read. */
+  /** Bytes that are missing from the current chunk. */
   #missing = 0
   #trailers = 0
 
@@ -28,7 +28,7 @@ export class ChunkedBody {
     return this.#kept.buffer.subarray(this.#kept.start, this.#kept.end)
   }
 
-  /** Uses as many of the bytes as it can. */
+  /** Consumes as many of the bytes as it can. */
   take(received: ReceivedBytes): ChunkedState {
     let state: ChunkedState = 'more'
     while (state === 'more' && received.length > 0) {

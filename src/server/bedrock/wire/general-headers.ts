@@ -1,12 +1,12 @@
-/** The headers that any request may have, as the connection understands them. */
+/** Headers that any request may have, as the connection interprets them. */
 export interface GeneralHeaders {
-  /** In lower case; empty where there is none. */
+  /** In lower case; empty if there is none. */
   readonly connection: string
-  /** The reply repeats `Connection: close` only to those who wrote it in lower case. */
+  /** The reply only repeats `Connection: close` if the client wrote it in lower case. */
   readonly echoesClose: boolean
-  /** Undefined where there is none, zero or less where it leaves no time at all. */
+  /** Undefined if there is none; zero or less if it leaves no time at all. */
   readonly timeoutMs: number | undefined
-  /** Zero where there is none. */
+  /** Zero if there is none. */
   readonly executeAtMs: number
 }
 
@@ -22,7 +22,9 @@ export function generalHeaders(headers: ReadonlyMap<string, string>): GeneralHea
   }
 }
 
-/** As the protocol reads numbers: whatever follows the digits is ignored, and what begins with none is 0. */
+/**
+ * Parses numbers as the protocol does: anything after the digits is ignored, and a text that does not begin with a number is 0.
+ */
 export function leadingInteger(text: string): number {
   const digits = /^\s*([+-]?\d+)/.exec(text)?.[1]
   return digits === undefined ? 0 : Number(digits)

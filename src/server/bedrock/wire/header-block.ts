@@ -5,7 +5,7 @@ export interface HeaderBlock {
   readonly headers: Map<string, string>
 }
 
-/** Undefined where there are more headers than allowed. */
+/** Undefined if there are more headers than allowed. */
 export function parseHeaderBlock(block: string, maxHeaders: number): HeaderBlock | undefined {
   const lines = new Lines(block)
   let method = lines.next() ?? ''
@@ -33,7 +33,7 @@ function isFolded(line: string): boolean {
   return first === 0x20 || first === 0x09
 }
 
-/** Only the space counts: a tab is a part of the value. */
+/** Strips spaces only: a tab is part of the value. */
 function withoutSpaces(text: string): string {
   let start = 0
   let end = text.length
@@ -52,7 +52,7 @@ function unescaped(value: string): string {
   )
 }
 
-/** A line ends in CRLF, LFCR, LF or CR. Each text is searched once, however many lines it has. */
+/** Splits a text into lines that end in CRLF, LFCR, LF or CR. The text is searched only once, however many lines it has. */
 class Lines {
   readonly #text: string
   #at = 0

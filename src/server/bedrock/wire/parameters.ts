@@ -2,12 +2,12 @@ import { Refusal } from './refusal.ts'
 import type { BedrockRequest } from './request.ts'
 import { isInt64 } from './wire-values.ts'
 
-/** A header; an empty one is none. */
+/** The value of a header; undefined if it is missing or empty. */
 export function textOf({ headers }: BedrockRequest, name: string): string | undefined {
   return headers.get(name.toLowerCase()) || undefined
 }
 
-/** A header as it came: an empty one is an empty text. */
+/** The value of a header as it was sent; may be empty. */
 export function rawTextOf({ headers }: BedrockRequest, name: string): string | undefined {
   return headers.get(name.toLowerCase())
 }
@@ -16,7 +16,7 @@ export function has({ headers }: BedrockRequest, name: string): boolean {
   return headers.has(name.toLowerCase())
 }
 
-/** A text of so many bytes. */
+/** A required text of at most `mostBytes` bytes. */
 export function requiredText(request: BedrockRequest, name: string, mostBytes: number): string {
   const text = textOf(request, name)
   if (text === undefined) throw new Refusal(402, `Missing ${name}`)

@@ -1,8 +1,8 @@
 const nothing = Buffer.alloc(0)
 
 /**
- * Bytes that have arrived and were not used yet: those of `buffer` from `start` to `end`. A piece that arrives when all others are
- * used is not copied, and one that has to be joined to others is copied a bounded number of times, however small the pieces are.
+ * Bytes that have arrived and are not consumed yet: `buffer` from `start` to `end`. A piece that arrives when all others are
+ * consumed is not copied. One that has to be joined to others is copied a bounded number of times, however small the pieces are.
  */
 export class ReceivedBytes {
   buffer: Buffer = nothing
@@ -19,9 +19,9 @@ export class ReceivedBytes {
     return this.#isOwn ? this.buffer.length : this.length
   }
 
-  /** Where the byte is found in `buffer`, at or after `from`; -1 where it has not arrived. */
+  /** Position of the byte in `buffer`, at or after `from`; -1 if it has not arrived. */
   indexOf(byte: number, from: number): number {
-    // What lies behind the end is not searched: it would be searched again with each piece.
+    // Do not search past the end: that part would be searched again with each piece.
     const arrived = this.end === this.buffer.length ? this.buffer : this.buffer.subarray(0, this.end)
     return arrived.indexOf(byte, from)
   }

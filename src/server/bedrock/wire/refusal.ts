@@ -1,4 +1,4 @@
-/** A request that is not carried out, with the words by which clients know why. */
+/** A refused request, with the code and text that clients know. */
 export class Refusal extends Error {
   readonly code: number
 

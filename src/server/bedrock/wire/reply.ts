@@ -1,16 +1,16 @@
 export interface BedrockReply {
   readonly code: number
   readonly text: string
-  /** Beside `Content-Length`, which every reply has. */
+  /** In addition to `Content-Length`, which every reply has. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   /** Writes `HTTP/1.1 ` before the code, for the health checks of load balancers. */
   readonly http?: boolean
-  /** Called once when the reply could not be handed to its client, or when nobody wanted it. */
+  /** Called once if the reply could not be delivered to the client, or if the client did not want one. */
   readonly undelivered?: () => void
 }
 
-/** As it goes over the wire: headers in alphabetical order, the length last, CRLF also to a client that sends LF. */
+/** The reply as it is sent: headers in alphabetical order, the length last, and CRLF even to clients that send LF. */
 export function replyText({ code, text, headers, body = '', http = false }: BedrockReply): string {
   const length = body === '' ? 0 : Buffer.byteLength(body)
   const head = `${http ? 'HTTP/1.1 ' : ''}${code} ${onOneLine(text)}\r\n`
@@ -32,7 +32,7 @@ export function ignoringCase(a: string, b: string): number {
 
 const breaking = /[\r\n]/
 
-/** A line break in a value would begin a header, or a reply, of its own. */
+/** A line break in a value would start another header or another reply. */
 function onOneLine(text: string): string {
   return breaking.test(text) ? text.replaceAll('\r', '\\r').replaceAll('\n', '\\n') : text
 }

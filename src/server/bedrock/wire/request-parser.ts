@@ -14,14 +14,14 @@ export type Unreadable = 'too large' | 'malformed'
 type Limits = Pick<BedrockLimits, 'headerBytes' | 'headers' | 'bodyBytes'>
 
 /**
- * Reads requests from bytes that arrive in any pieces. A body is only what a header says it is: whatever else follows the blank
- * line begins the next request, so that requests without a length can be sent one after the other.
+ * Parses requests from bytes that arrive in pieces of any size. Only what a header declares is a body: anything else after the
+ * blank line begins the next request, so that requests without a length can be sent one after the other.
  */
 export class RequestParser {
-  /** May be changed between two calls of `next`: after a `too large`, that one can be asked again. */
+  /** May be changed between two calls of `next`. After `too large`, raise the limits and call it again. */
   limits: Limits
   readonly #received = new ReceivedBytes()
-  /** How much of what has arrived holds no end of the headers. */
+  /** How much of the received data is known not to contain the end of the headers. */
   #scanned = 0
   #head: HeaderBlock | undefined
   #headBytes = 0
@@ -36,24 +36,24 @@ export class RequestParser {
     this.#received.add(piece)
   }
 
-  /** Nothing more is read: what has arrived need not be kept. */
+  /** Discards what has arrived: nothing more will be read. */
   forget(): void {
     this.#received.use(this.#received.length)
     this.#head = undefined
     this.#chunked = undefined
   }
 
-  /** Bytes that belong to no request that was given out. */
+  /** Number of bytes received that no returned request has consumed. */
   get waitingBytes(): number {
     return this.#received.length
   }
 
-  /** The memory that all of it takes. */
+  /** The total memory in use. */
   get heldBytes(): number {
     return this.#received.heldBytes + (this.#chunked?.heldBytes ?? 0) + (this.#head === undefined ? 0 : this.#headBytes)
   }
 
-  /** The headers of the request that has begun, as far as whole lines of them are there. */
+  /** The headers of the incomplete request, as far as whole lines have arrived. */
   get begunHeaders(): ReadonlyMap<string, string> {
     if (this.#head !== undefined) return this.#head.headers
     const { buffer, start, end } = this.#received
@@ -66,7 +66,7 @@ export class RequestParser {
     return this.#head !== undefined || this.#received.length > 0
   }
 
-  /** The next complete request; undefined where more bytes are needed. */
+  /** The next complete request; undefined if more bytes are needed. */
   next(): BedrockRequest | Unreadable | undefined {
     if (this.#head === undefined) {
       const block = this.#takeHead()
@@ -80,7 +80,7 @@ export class RequestParser {
   #takeHead(): HeaderBlock | Unreadable | undefined {
     const received = this.#received
     if (this.#scanned === 0) skipBlank(received)
-    // What is no text, such as the first bytes of TLS, is not waited for, and nothing behind it is carried out.
+    // Reject anything that is not text, such as the first bytes of TLS, without waiting for more or executing what follows.
     if (received.length > 0 && !isLetter(received.buffer[received.start] as number)) return 'malformed'
     const end = this.#headEnd()
     const length = (end ?? received.end) - received.start
@@ -95,7 +95,7 @@ export class RequestParser {
     return isReadable(parsed) ? parsed : 'malformed'
   }
 
-  /** Where the bytes after the blank line begin: only LF LF and CRLF CRLF make one. */
+  /** Position of the first byte after the blank line. Only LF LF and CRLF CRLF make a blank line. */
   #headEnd(): number | undefined {
     const { buffer, start, end } = this.#received
     for (let at = start + this.#scanned; ; at++) {
@@ -107,7 +107,7 @@ export class RequestParser {
         if (buffer[at + 2] === lf) return at + 3
       }
     }
-    // What a later piece may complete: `\n`, `\r\n`, `\r\n\r`.
+    // A later piece may complete these: `
     this.#scanned = Math.max(end - start - 3, 0)
     return undefined
   }
@@ -150,7 +150,7 @@ export class RequestParser {
   }
 }
 
-/** Blank lines before a request mean nothing, nor do spaces before its first word. */
+/** Blank lines before a request and spaces before its first word are ignored. */
 function skipBlank(received: ReceivedBytes): void {
   const { buffer, start, end } = received
   let at = start
@@ -163,14 +163,14 @@ function isLetter(byte: number): boolean {
   return lower >= 0x61 && lower <= 0x7a
 }
 
-/** A method is a line of plain characters. Only the statement of a `Query` may have others, and tabs. */
+/** A method is a line of printable ASCII and tabs. Only the statement of a `Query` may contain other characters. */
 function isReadable({ method, verb }: HeaderBlock): boolean {
   const isStatement = verb.startsWith('query')
   return isStatement ? statement.test(method) : plainLine.test(method)
 }
 
 const plainLine = /^[\x20-\x7e\t]*$/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to refuse
 const statement = /^query[^\0-\x08\x0a-\x1f\x7f\ufffd]*$/i
 
 function isBlank(byte: number): boolean {

@@ -1,7 +1,7 @@
-/** What is so small is refused last: it is seldom what fills the memory. */
+/** Requests up to this size are refused last, because they are rarely what fills the memory. */
 const smallBytes = 64 * 1024
 
-/** What all connections of a listener keep of requests that are not complete, or not answered. */
+/** Memory that all connections of a listener use for requests that are incomplete or unanswered. */
 export class UnfinishedBytes {
   readonly #max: number
   #total = 0
@@ -14,12 +14,12 @@ export class UnfinishedBytes {
     return this.#total
   }
 
-  /** Not even small requests may take more. */
+  /** Whether there is no room left even for small requests. */
   get isOverfull(): boolean {
     return this.#total > 2 * this.#max
   }
 
-  /** A connection keeps other bytes than before. False where that is more than there is room for. */
+  /** Updates the bytes that a connection holds. Returns false if they exceed the available room. */
   change(before: number, now: number): boolean {
     this.#total += now - before
     return this.#total <= this.#max || (now <= smallBytes && !this.isOverfull)

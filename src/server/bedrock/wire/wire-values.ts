@@ -1,7 +1,8 @@
 import { ignoringCase } from './reply.ts'
 
 /**
- * A value of a reply's body. A text is written as what it looks like: the protocol knows no types. A null is an empty text.
+ * A value in the body of a reply. A text is written as whatever it looks like, because the protocol has no types. Null becomes an
+ * empty text.
  */
 export type WireValue = string | number | bigint | boolean | null | RawJson | readonly WireValue[] | WireFields
 
@@ -9,7 +10,7 @@ export interface WireFields {
   readonly [key: string]: WireValue
 }
 
-/** JSON text that is written as it is. */
+/** JSON text that is written unchanged. */
 export class RawJson {
   readonly text: string
 
@@ -18,7 +19,7 @@ export class RawJson {
   }
 }
 
-/** An object with its keys in alphabetical order, whatever their case, and no spaces. */
+/** An object without spaces and with its keys in alphabetical order, ignoring case. */
 export function wireObject(fields: WireFields): string {
   let text = ''
   for (const key of Object.keys(fields).sort(ignoringCase)) {
@@ -39,7 +40,9 @@ function isList(value: object): value is readonly WireValue[] {
   return Array.isArray(value)
 }
 
-/** A whole number, `true`, `false`, `null` and valid JSON of an object or a list stand for themselves; all else is a string. */
+/**
+ * An integer, `true`, `false`, `null` and a valid JSON object or list are written as they are; anything else becomes a string.
+ */
 function guessed(text: string): string {
   if (text.length > maxLiteralLength) return looksLikeJson(text) ? text : quoted(text)
   if (isInt64(text)) return text

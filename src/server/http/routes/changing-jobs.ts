@@ -16,7 +16,7 @@ import { memberTexts } from '../wire/json-text.ts'
 
 type Names = 'changeJob' | 'deleteJob' | 'cancelJob' | 'retryJob' | 'replayDeadJob'
 
-/** Changing jobs that are there. */
+/** Changes existing jobs. */
 export function changingJobs({ jobs, service: { creating, execution } }: HttpDeps): Pick<Handlers, Names> {
   const { store } = execution
 
@@ -30,7 +30,7 @@ export function changingJobs({ jobs, service: { creating, execution } }: HttpDep
 
   const putBack = async (id: string, grant: Grant) => {
     const found = await find(id)
-    // One that is not what was signed would be rejected by whoever claims it.
+    // A job that does not match its signature would be rejected when it is claimed.
     await openRecord(found, execution, (why) => rejected(id, why))
     const [answer] = await store.retry([id])
     if (answer === 'missing') throw noSuchJob(id)
@@ -80,11 +80,11 @@ export function changingJobs({ jobs, service: { creating, execution } }: HttpDep
   }
 }
 
-/** So often somebody else may change the job in between. */
+/** Maximum number of attempts to change a job that is changed concurrently. */
 const mostRounds = 10
 
 interface Changes extends JobChange {
-  /** The payload as it was written. */
+  /** The payload as it was sent. */
   readonly payloadText: string | undefined
 }
 

@@ -8,20 +8,20 @@ import type { Handlers } from '../route.ts'
 import { HttpProblem, noSuchJob } from '../wire/http-problem.ts'
 import { memberTexts } from '../wire/json-text.ts'
 
-/** Where the meta of a copy says which job it was made from. */
+/** The member of a copy's meta that names the original job. */
 export const copyMember = 'copyOf'
 
-/** Members of meta that belong to the request that made a job, and not to the job. */
+/** Members of meta that belong to the request that created a job, and not to the job. */
 const ofRequest = [wireMember, 'http', 'traceparent', 'tracestate']
 
-/** Running jobs again as new ones. */
+/** Runs jobs again as new ones. */
 export function copyingJobs({ service: { creating, execution, names } }: HttpDeps): Pick<Handlers, 'copyJob'> {
   const { store } = execution
   return {
     copyJob: async ({ params: { id }, exchange }) => {
       const record = await store.get(id)
       if (record === null) throw noSuchJob(id)
-      // What is copied is signed anew, so it must have been signed before.
+      // The copy gets a new signature, so the original must have a valid one.
       const opened = await openRecord(record, execution, (why) => rejected(id, why))
       if (opened.identity.encrypted === true) {
         throw new HttpProblem('payload-encrypted', `Job ${id} is encrypted: only a program that has its key can send it again`)
@@ -41,7 +41,7 @@ export function copyingJobs({ service: { creating, execution, names } }: HttpDep
   }
 }
 
-/** As the first one was sent, as far as that was said. */
+/** The options of the original job, as far as they were given. */
 function optionsOf(record: JobRecord, { identity }: Opened): DispatchOptions {
   const { queue, priority, maxRetries, timeoutMs, tags = [] } = identity
   const meta = Object.fromEntries(Object.entries(identity.meta).filter(([name]) => !ofRequest.includes(name)))

@@ -8,7 +8,7 @@ import { invalidRequest } from '../wire/http-problem.ts'
 const defaultLimit = 1_000
 const pageSize = 500
 
-/** Many dead jobs at once. */
+/** Operations on many dead jobs at once. */
 export function deadHandlers({ service: { queue: served } }: HttpDeps): Pick<Handlers, 'replayDead' | 'purgeDead'> {
   const { store } = served.backend
   const { clock } = served.settings
@@ -27,14 +27,14 @@ export function deadHandlers({ service: { queue: served } }: HttpDeps): Pick<Han
   }
 }
 
-/** An empty filter must not be a way to say: all of them. */
+/** An empty filter must not silently mean all jobs. */
 function refuseUnsaid(all: boolean | undefined, filter: object): void {
   const isFiltered = Object.keys(filter).length > 0
   if (isFiltered || all === true) return
   throw invalidRequest([{ pointer: '/all', detail: 'must be true where nothing else says which jobs are meant' }])
 }
 
-/** Goes on from the last job seen: one that died again meanwhile is newer, and is not replayed a second time. */
+/** Continues after the last job seen. A job that has died again in the meantime is newer, so it is not replayed twice. */
 async function replay(
   store: JobStore,
   filter: { readonly queue?: string; readonly job?: string },

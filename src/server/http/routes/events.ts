@@ -8,9 +8,9 @@ import type { HttpDeps } from '../deps.ts'
 import type { Handlers } from '../route.ts'
 import { HttpProblem } from '../wire/http-problem.ts'
 
-/** So often something is sent where nothing happens: the connection is seen to live. */
+/** How often to send something when there are no events, so that the connection is known to be alive. */
 const heartbeatMs = 15_000
-/** A reader whose connection broke may come back for so long, and has missed nothing. */
+/** How long a reader whose connection broke may take to reconnect without missing events. */
 const lingerMs = 10_000
 const comeBackMs = 1_000
 
@@ -29,7 +29,7 @@ export function eventHandlers({ service, limits }: HttpDeps): Pick<Handlers, 'st
         ...(after !== undefined && after !== '' && { after }),
         signal: signal(),
         sees: (event) => isSeenBy(grant, event),
-        // What is encrypted is shown to nobody, as in lists.
+        // Encrypted data is not shown to anyone, as in lists.
         decrypt: false,
         lingerMs,
       })
@@ -59,7 +59,10 @@ function listOf(text: string): readonly string[] {
   return text.split(',').map((part) => part.trim())
 }
 
-/** Events of jobs outside of a token's limits are not there for it, nor are those of workers and schedules that see other jobs. */
+/**
+ * A limited token only sees events of jobs within its limits, and none of workers and schedules, which concern other jobs as
+ * well.
+ */
 function isSeenBy(grant: Grant, event: QueueEvent): boolean {
   if (!grant.isLimited) return true
   return 'job' in event && 'queue' in event && grant.sees(event)
@@ -84,7 +87,7 @@ async function* frames(events: EventStream, onEnd: () => void, clock: Clock): As
   }
 }
 
-/** Null where nothing came for so long. */
+/** Null if no event arrived for that long. */
 function orBeat<Came>(next: Promise<Came>, clock: Clock): Promise<Came | null> {
   return new Promise((resolve, reject) => {
     const timer = clock.timer(heartbeatMs, () => resolve(null), { unref: true })
@@ -96,7 +99,7 @@ function frameOf(event: QueueEvent): string {
   return `id: ${event.position}\nevent: ${event.type}\ndata: ${JSON.stringify(written(event))}\n\n`
 }
 
-/** Instants as everywhere in the API. */
+/** Formats instants as everywhere else in the API. */
 function written(event: QueueEvent): object {
   const timings = 'timings' in event && event.timings !== undefined ? { timings: writtenInstants(event.timings) } : {}
   return { ...writtenInstants(event), ...timings }

@@ -12,7 +12,7 @@ type Names = 'lease' | 'settle' | 'settleMany' | 'extend' | 'reportProgress'
 
 const maxProgressBytes = 64 * 1024
 
-/** Workers that talk to this server and not to the database. */
+/** For workers that talk to this server and not to the database. */
 export function leaseHandlers({ service, waiting }: HttpDeps): Pick<Handlers, Names> {
   const { backend } = service.queue
   const { store } = backend

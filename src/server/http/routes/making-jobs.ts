@@ -12,7 +12,7 @@ import type { Exchange, Handlers } from '../route.ts'
 import { HttpProblem, invalidRequest } from '../wire/http-problem.ts'
 import { entryTexts, memberTexts } from '../wire/json-text.ts'
 
-/** Making jobs. */
+/** Creates jobs. */
 export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'createJob' | 'createJobs'> {
   return {
     createJob: async ({ body, exchange }) => {
@@ -37,7 +37,7 @@ export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'creat
       }
       const receipts = once === null ? await service.creating.sendAll(envelopes) : await sendOnce(envelopes, once, service)
       for (const { job } of envelopes) service.names.touch(job)
-      // What was stored beside it is told all the same.
+      // If any job was stored, report it, even if the key of another one is held by a hidden job.
       if (!receipts.some(({ stored }) => stored)) await refuseHidden(receipts, exchange.grant, service)
       const created = await Promise.all(
         receipts.map(async (receipt, at) => {
@@ -50,7 +50,7 @@ export function makingJobs({ service, limits }: HttpDeps): Pick<Handlers, 'creat
   }
 }
 
-/** A request that is to count once, however often it is made. */
+/** A request with an idempotency key, which counts once however often it is sent. */
 interface Once {
   readonly key: string
   readonly body: string
@@ -63,7 +63,10 @@ function onceOf({ headers, text }: Exchange): Once | null {
   return key === undefined ? null : { key: digest(key), body: digest(text) }
 }
 
-/** The first job stands for the request: only where it is one of the same body, the others follow. A repeat makes up for what is missing. */
+/**
+ * The first job represents the request: the others are only sent if it belongs to a request with the same body. Repeating the
+ * request creates any jobs that are missing.
+ */
 async function sendOnce(envelopes: readonly Envelope[], once: Once, service: JobService): Promise<readonly SendReceipt[]> {
   const [first, ...rest] = envelopes as [Envelope, ...Envelope[]]
   const receipt = await service.creating.send(first)
@@ -71,7 +74,7 @@ async function sendOnce(envelopes: readonly Envelope[], once: Once, service: Job
   return rest.length === 0 ? [receipt] : [receipt, ...(await service.creating.sendAll(rest))]
 }
 
-/** A key that a job outside of the token's limits holds: which job that is, is not told. */
+/** Refuses if the unique key is held by a job outside the limits of the token, without revealing which. */
 async function refuseHidden(receipts: readonly SendReceipt[], grant: Grant, service: JobService): Promise<void> {
   for (const receipt of receipts) {
     if (await isHeldByOthers(receipt, grant, service)) throw new HttpProblem('forbidden', 'The key is held by a job of others')
@@ -94,9 +97,9 @@ async function refuseOtherBody({ id, stored }: SendReceipt, { body }: Once, { qu
 
 type Sealable = Parameters<JobService['creating']['seal']>[0]
 
-/** Where a job stands in its request. */
+/** The position of a job in its request. */
 interface Place {
-  /** The job as it was written. */
+  /** The job as it was sent. */
   readonly text: string
   readonly at: number
   readonly pointer: string
@@ -104,7 +107,7 @@ interface Place {
 
 function sealable(given: NewJob, { text, at, pointer }: Place, once: Once | null, { creating, queue }: JobService): Sealable {
   const { job, payload: _, repeat = null, unique, ...rest } = given
-  // One that leads out of the years that a time can have is of no use, either.
+  // Also refuse a repeat that leads to a year outside the supported range.
   if (repeat !== null) soundRepeat(repeat).next(queue.settings.clock.now())
   if (once !== null && unique !== undefined) {
     const detail = 'cannot be given together with an Idempotency-Key, which is a unique key of its own'

@@ -14,7 +14,7 @@ import { bookmarkOf, markedBy } from '../wire/bookmark.ts'
 import { invalidRequest, noSuchJob } from '../wire/http-problem.ts'
 import { iso, isoOrNull, jobJson, summaryJson } from '../wire/job-json.ts'
 
-/** Looking at jobs. */
+/** Reads jobs. */
 export function readingJobs({
   service: { queue },
 }: HttpDeps): Pick<Handlers, 'listJobs' | 'listDead' | 'getJob' | 'getJobLog' | 'explainJob'> {
@@ -36,7 +36,7 @@ export function readingJobs({
 
     getJobLog: async ({ params: { id }, query: { after = 0 } }) => {
       if ((await store.get(id)) === null) throw noSuchJob(id)
-      // As with payloads, what is encrypted is not shown.
+      // As with payloads, encrypted data is not shown.
       const { lines, dropped, last } = await readJobLog(store.logs, id, { after }, null)
       const shown = lines.map(({ fields, at, ...line }) => ({
         ...line,
@@ -66,16 +66,19 @@ interface AskedPage {
 
 const defaultLimit = 50
 
-/** Rows carry payloads, of which a page shows nothing: no more of them are in memory at once. */
+/** Rows to read at once. They include payloads, which a page does not show, so keep few of them in memory. */
 const rowsAtOnce = 50
-/** A token that is limited to a few jobs among very many gets a short page, and the address of the next. */
+/**
+ * Maximum number of rows to read for a page. A token limited to a few jobs among very many gets a short page and the address of
+ * the next one.
+ */
 const mostRows = 5_000
 
-/** One more is looked for than was asked for: whether there is a next page is known, not guessed. */
+/** Reads one more job than requested, to know whether there is a next page. */
 async function pageOf(store: JobStore, path: string, { query, fixed, now }: AskedPage, grant: Grant): Promise<JobPage> {
   const { limit = defaultLimit, where, before: _, ...given } = query
   const { stored, matches, oldest } = jobSearch(where, { ...given, ...fixed }, now, refuseFilter)
-  // One that is looked for among many gets a page of whatever was found in them.
+  // A search stops after `mostRows` and returns what it has found.
   const isSearched = grant.isLimited || where !== undefined
   let before = beginningOf(query.before)
   const jobs: JobSummary[] = []
@@ -90,7 +93,7 @@ async function pageOf(store: JobStore, path: string, { query, fixed, now }: Aske
       before = row.id
       if (!grant.sees(row)) continue
       examined++
-      // No filter finds what is not shown.
+      // Filter only what the token may see, so that a filter cannot reveal hidden data.
       const record = await seen.of(row)
       if (!matches(record)) continue
       if (jobs.length === limit) {
@@ -112,8 +115,8 @@ function refuseFilter(problems: readonly FilterProblem[]): never {
 }
 
 /**
- * Where the list goes on. The job itself need not be there: retention may have deleted it since the page before was read, and lists are
- * in the order of ids. So nobody learns from the answer whether there is such a job.
+ * Where the list continues. The job itself need not exist: retention may have deleted it since the previous page was read, and
+ * lists are ordered by id. So the reply does not reveal whether the job exists.
  */
 function beginningOf(before: string | undefined): string | undefined {
   if (before === undefined) return undefined

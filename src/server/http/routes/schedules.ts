@@ -94,7 +94,7 @@ export function scheduleHandlers({ jobs, service }: HttpDeps): Pick<Handlers, Na
   }
 }
 
-/** Those of the program that no scheduler has seen yet. */
+/** Schedules of the program that no scheduler has seen yet. */
 function unseenSchedules({ registry, settings }: ServedQueue, seen: ReadonlySet<string>): readonly ScheduleJson[] {
   return registry.definitions().flatMap((definition) => {
     const { job, fields } = definition
@@ -107,7 +107,7 @@ function unseenSchedules({ registry, settings }: ServedQueue, seen: ReadonlySet<
   })
 }
 
-/** A repeat goes on from the run that is stored; without one its first comes when a scheduler first sees it. */
+/** A repeat continues from its stored run. Without one, its first run is when a scheduler first sees it. */
 function runsOf(schedule: Schedule, nextAt: number | null, now: number, count: number): readonly ExplainedOccurrence[] {
   if (schedule.kind === 'calendar') return schedule.explain({ from: now, count }).occurrences
   const first = nextAt ?? Math.floor(now / 1_000) * 1_000

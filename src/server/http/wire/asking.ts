@@ -15,7 +15,7 @@ export interface Given {
   readonly grant: Grant
 }
 
-/** Checks all parts of a request, and throws everything that is wrong with them at once. */
+/** Validates all parts of a request, and reports everything that is wrong with them at once. */
 export function askedOf(operation: Operation, given: Given): Asked<Operation> {
   const { params, headers, body, signal, grant } = given
   const query = queryOf(operation.query, given.query)
@@ -47,7 +47,7 @@ function textFaults(
   })
 }
 
-/** What a query says, with the default of what it leaves out. */
+/** The values of a query, with defaults for those left out. */
 function queryOf(
   schema: JsonSchema = {},
   given: URLSearchParams,

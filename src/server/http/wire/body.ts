@@ -3,7 +3,7 @@ import type { Json } from '../../../core/text/json.ts'
 import type { HttpLimits } from '../limits.ts'
 import { HttpProblem } from './http-problem.ts'
 
-/** A body as it came, and what it says; null where there is none. */
+/** A body as it was sent, and its parsed value. */
 export interface Body {
   readonly text: string
   readonly value: Json
@@ -19,7 +19,7 @@ export async function readBody(request: IncomingMessage, limits: HttpLimits): Pr
   return { text, value }
 }
 
-/** What is more than allowed is not kept; Node reads it off the connection and forgets it. */
+/** Bytes beyond the limit are not kept; Node reads and discards them. */
 async function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new HttpProblem('body-too-large', `The body may have at most ${maxBytes} bytes`)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
@@ -68,7 +68,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** A number that is too large for a number, and what lies too deep. */
+/** Refuses numbers that are too large to represent, and values that are nested too deeply. */
 function refuseUnsound(body: Json, maxDepth: number): void {
   let level: readonly Json[] = [body]
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,16 +1,16 @@
 import { decryptText, encryptText, parseEncrypted, passingKey } from '../../../envelope/encryption.ts'
 
-/** Of this process: a bookmark holds for as long as the server that gave it lives. */
+/** Generated per process: a bookmark is valid for as long as the server that issued it runs. */
 const key = passingKey()
 const context = 'bookmark'
 const start = '~'
 
-/** Where a page goes on behind a job that the token may not see: nobody reads the job's id in it. */
+/** Where a page continues after a job that the token may not see, without revealing the job's id. */
 export function bookmarkOf(id: string): string {
   return `${start}${Buffer.from(encryptText(id, context, '', key)).toString('base64url')}`
 }
 
-/** The id of the job; undefined where it is no bookmark that this server has given. */
+/** The id of the job; undefined if it is not a bookmark that this server has issued. */
 export function markedBy(text: string): string | undefined {
   if (!text.startsWith(start)) return undefined
   try {

@@ -3,17 +3,17 @@ import { messageOf } from '../../../core/errors.ts'
 import { suggestion } from '../../../core/options.ts'
 import { parseInstant } from '../../../core/time/instant.ts'
 
-/** Something that is wrong with a request. */
+/** A problem with a request. */
 export interface Fault {
-  /** A JSON pointer, or what was said in its place. */
+  /** A JSON pointer, or the part of the request that is meant. */
   readonly pointer: string
   readonly detail: string
 }
 
-/** So many are told: nobody reads more, and a body of a megabyte could have a million. */
+/** Maximum number of faults to report: a body of a megabyte could have a million. */
 const mostFaults = 50
 
-/** Everything in which a value is not what the schema says. */
+/** Every mismatch between a value and its schema. */
 export function faultsOf(schema: JsonSchema, value: unknown, pointer = ''): readonly Fault[] {
   const faults: Fault[] = []
   check(schema, value, pointer, faults)
@@ -61,7 +61,7 @@ function formText(pattern: string, examples: JsonSchema['examples']): string {
 }
 
 function checkNumber(schema: JsonSchema, value: number, say: Say): void {
-  // Beyond it, a whole number is no longer the one that was written.
+  // Larger integers lose precision.
   const most = [schema.type ?? []].flat().includes('integer') ? Number.MAX_SAFE_INTEGER : Number.POSITIVE_INFINITY
   const { minimum = -most, maximum = most } = schema
   if (value < minimum) say(`must be at least ${minimum}, got ${value}`)
@@ -99,7 +99,7 @@ function checkObject(schema: JsonSchema, value: object, pointer: string, faults:
   }
 }
 
-/** What is wrong with the one that was meant: the one of the right type, where there is just one. */
+/** Reports the faults against the schema that was meant: the one of the right type, if there is exactly one. */
 function checkAny(choices: readonly JsonSchema[], value: unknown, pointer: string, faults: Fault[]): void {
   const schemas = choices.flatMap(singleSchemas)
   const all = schemas.map((schema) => faultsOf(schema, value, pointer))
@@ -112,7 +112,7 @@ function checkAny(choices: readonly JsonSchema[], value: unknown, pointer: strin
   }
 }
 
-/** A choice among choices is one among all of them. */
+/** Flattens nested choices. */
 function singleSchemas(schema: JsonSchema): readonly JsonSchema[] {
   return schema.anyOf?.flatMap(singleSchemas) ?? [schema]
 }
@@ -180,7 +180,7 @@ function shown(value: unknown): string {
 
 const longestShown = 60
 
-/** Short: what was sent may be large, or nobody else's business. */
+/** Kept short: the value may be large or confidential. */
 function gotText(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
   const text = shown(value)

@@ -8,7 +8,7 @@ export interface ProblemParts {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Thrown by whoever cannot do what a request asks for. */
+/** Thrown when a request cannot be fulfilled. */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem'
   readonly kind: ProblemKind
@@ -47,7 +47,7 @@ export function noSuchJob(id: string): HttpProblem {
   return new HttpProblem('job-not-found', detail, { code: 'RUN_NOT_FOUND' })
 }
 
-/** Whose message may be shown: it is about what was asked for, and not about the server. */
+/** Errors whose messages may be shown, because they are about the request and not about the server. */
 const kinds: Partial<Record<ErrorCode, ProblemKind>> = {
   CAPABILITY_MISSING: 'capability-missing',
   CONFIG_INVALID: 'invalid-request',
@@ -70,7 +70,9 @@ const passing: Partial<Record<ErrorCode, string>> = {
   KEY_CONTENDED: 'The job with this unique key is being changed by others',
 }
 
-/** What a client is told of a failure. Null where that is only that there was one: the rest is for the log. */
+/**
+ * The problem to report to the client. Null if the client should only learn that something failed; the details belong in the log.
+ */
 export function problemOf(thrown: unknown): HttpProblem | null {
   if (thrown instanceof HttpProblem) return thrown
   if (!(thrown instanceof TreadleError)) return null

@@ -66,7 +66,7 @@ export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : iso(ms)
 }
 
-/** What somebody wrote there that is no JSON is shown as a text. */
+/** A stored text that is not valid JSON is shown as a string. */
 function opened(text: string | null): Json {
   if (text === null) return null
   const shown = shownText(text)

@@ -1,7 +1,7 @@
 /**
- * The text of each member of a JSON object, as it was written: numbers with more digits than a number of JavaScript holds come
- * through unchanged. The text must be JSON that was parsed before. Of a name that is there twice the last one counts, as it does
- * for `JSON.parse`.
+ * The text of each member of a JSON object, exactly as it was sent, so that numbers with more digits than a JavaScript number can
+ * hold are preserved. The text must be JSON that was parsed before. If a name is repeated, the last one counts, as with
+ * `JSON.parse`.
  */
 export function memberTexts(object: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>()
@@ -31,7 +31,7 @@ function afterComma(text: string, end: number): number {
   return text[at] === ',' ? next(text, at + 1) : at
 }
 
-/** The first place from here on that is no white space. */
+/** The first position from here on that is not white space. */
 function next(text: string, from: number): number {
   let at = from
   while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
@@ -58,7 +58,7 @@ function valueEnd(text: string, start: number): number {
   }
 }
 
-/** After the quotation mark that ends the text which begins here. */
+/** The position after the closing quote of the string that begins at `start`. */
 export function textEnd(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     if (text[at] === '\\') at++

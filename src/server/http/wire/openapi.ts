@@ -9,7 +9,7 @@ import { namedShapes } from './named-shapes.ts'
 
 type Document = Readonly<Record<string, Json>>
 
-/** The API described in OpenAPI 3.1, from the table that the server itself is made of. */
+/** The OpenAPI 3.1 description of the API, generated from the same table as the server itself. */
 export function openApiDocument(): Document {
   const paths: Record<string, Record<string, Json>> = {}
   for (const [operationId, operation] of Object.entries(operations)) {
@@ -76,7 +76,7 @@ function jsonContent(body: JsonSchema): Document {
   return { 'application/json': { schema: schemaOf(body) } }
 }
 
-/** What every operation may answer with beside its own problems. */
+/** The problems that every operation may return in addition to its own. */
 function problemAnswers({ problems, open, body, method }: Operation): Document {
   const always: readonly ProblemKind[] = [
     ...(open ? [] : (['unauthorized', 'forbidden', 'too-many-failures'] as const)),
@@ -99,7 +99,7 @@ function statusOf(kind: ProblemKind): number {
 
 const names = new Map<JsonSchema, string>(Object.entries(namedShapes).map(([name, shape]) => [shape, name]))
 
-/** Shapes that have a name are written once, and referred to. */
+/** Named shapes are written once and referenced. */
 function schemaOf(schema: JsonSchema, isDefinition = false): Json {
   const name = names.get(schema)
   if (name !== undefined && !isDefinition) return { $ref: refTo(name) }

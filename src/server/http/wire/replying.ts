@@ -4,13 +4,13 @@ import type { AnyReply } from '../route.ts'
 import type { HttpProblem } from './http-problem.ts'
 import { writeJson } from './verbatim.ts'
 
-/** What every answer says: it is for the one who asked, and for nobody else. */
+/** Headers of every reply: replies are not to be cached or shared. */
 const always = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 }
 
-/** A body that is no JSON. */
+/** A body that is not JSON. */
 export class PlainText {
   readonly text: string
   readonly type: string
@@ -21,7 +21,7 @@ export class PlainText {
   }
 }
 
-/** Resolves to whether all of it reached the connection. */
+/** Resolves to whether the whole reply was written to the connection. */
 export async function sendReply(
   response: ServerResponse,
   { status, body, headers, stream }: AnyReply,
@@ -54,11 +54,11 @@ export async function sendProblem(
 const streamHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store, no-transform',
-  // Proxies that gather answers would keep events to themselves.
+  // Proxies that buffer replies would hold back events.
   'x-accel-buffering': 'no',
 }
 
-/** The next piece is asked for when the last one has left: what a slow reader has not read does not pile up here. */
+/** Requests the next piece only when the last one has been sent, so that nothing accumulates for a slow reader. */
 async function sendStream(
   response: ServerResponse,
   { status, headers, stream }: Required<Pick<AnyReply, 'status' | 'headers' | 'stream'>>,
@@ -81,7 +81,7 @@ async function sendStream(
   return true
 }
 
-/** One that was never begun would not tidy up. */
+/** A generator that was never started would not run its cleanup, so start it first. */
 async function ended(stream: AsyncGenerator<string, void>): Promise<void> {
   await stream.next()
   await stream.return()
@@ -104,7 +104,7 @@ async function send(
   const length = text === null ? {} : { 'content-length': String(Buffer.byteLength(text)) }
   return new Promise((resolve) => {
     response.once('close', () => resolve(false))
-    // It is told to be finished also where the connection broke under it.
+    // 'finish' is also emitted if the connection broke.
     response.once('finish', () => resolve(socket.errored === null && !socket.destroyed))
     response.writeHead(status, { ...always, ...headers, ...length })
     response.end(isHead || text === null ? undefined : text)

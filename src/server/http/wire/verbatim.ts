@@ -2,10 +2,10 @@ import { randomToken } from '../../../core/id.ts'
 import type { Json } from '../../../core/text/json.ts'
 import { textEnd } from './json-text.ts'
 
-/** Nobody can guess it, so nothing else is taken for a text that goes out as it is. */
+/** Cannot be guessed, so nothing else can be mistaken for verbatim text. */
 const secret = randomToken()
 
-/** A JSON text that `writeJson` writes as it is: its numbers may have more digits than a number of JavaScript holds. */
+/** JSON text that `writeJson` writes unchanged: its numbers may have more digits than a JavaScript number can hold. */
 export function verbatim(text: string): Json {
   return `${secret}${text}`
 }
