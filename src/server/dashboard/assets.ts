@@ -80,7 +80,7 @@ ${preload.map((name) => `<link rel="modulepreload" href="${at(name)}">`).join('\
   }
 }
 
-/** Also works when running from source, where this path holds the page's sources, which browsers cannot run. */
+/** When run from source, this path holds the page's sources, which browsers cannot run: use the built files instead. */
 function pageFolder(): URL {
   const folder = ownFile('server/dashboard/page/')
   return folder.pathname.endsWith('/src/server/dashboard/page/')
