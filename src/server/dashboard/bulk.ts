@@ -48,7 +48,7 @@ type Counts = {
 }
 
 /**
- * Acts on many jobs, one after the other, by the same rules as for a single job. Continues when the page is closed.
+ * Acts on many jobs, each by the same rules as for a single job. Continues when the page is closed.
  * Covers the jobs that matched when the action was confirmed; jobs created or ended after that are left alone.
  */
 export class BulkActions {

@@ -25,7 +25,7 @@ import { workflowPage } from './views/workflows.ts'
 export interface Gate {
   /** Null if the viewer is unknown. */
   viewerOf(request: PageRequest): Promise<Viewer | null>
-  /** Exchanges credentials for a session; null if only the host's own login is used. */
+  /** Exchanges credentials for a session; null if the dashboard has no sign-in of its own. */
   readonly signIn: ((request: PageRequest) => Promise<PageAnswer>) | null
   readonly signOut: ((request: PageRequest) => PageAnswer) | null
 }

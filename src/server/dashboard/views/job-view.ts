@@ -78,7 +78,7 @@ function linkView(link: JobLink | { readonly kind: JobLink['kind']; readonly wai
   return { kind, waiting, id: link.id, job: link.job, key: link.key, state: link.state }
 }
 
-/** The store knows which jobs a job waits for; the jobs that wait for it are searched among the jobs of its workflow. */
+/** The store knows which jobs a job waits for; the jobs that wait for it are found among the jobs of its workflow. */
 async function waitersOf({ store }: ViewDeps, grant: Grant, record: JobRecord, seen: SeenJobs): Promise<readonly LinkView[]> {
   const { id, root } = record
   if (root === null) return []

@@ -75,7 +75,7 @@ function explained(options: RecurrenceOptions, { service, clock }: ViewDeps): Dr
   return { words, warnings, next: occurrences.map(({ at, local, note }) => ({ at, local, note })), problems: [] }
 }
 
-/** The error without a name that has not been entered yet. */
+/** Removes the placeholder name of the draft from the error. */
 function withoutPlace<Value>(parse: () => Value): Value {
   try {
     return parse()
