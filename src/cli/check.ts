@@ -16,7 +16,7 @@ export interface CheckReport {
   readonly files: readonly string[]
   readonly jobs: readonly CheckedJob[]
   readonly problems: readonly string[]
-  /** What is probably not meant, and still works. */
+  /** Things that work but are probably unintended. */
   readonly warnings: readonly string[]
 }
 
@@ -28,7 +28,10 @@ export interface CheckedJob {
   readonly timezone: string | null
   readonly enabled: boolean
   readonly environments: readonly string[]
-  /** Null without a schedule, and of a repeat: its first run comes at once, and the others are counted from the run before. */
+  /**
+   * Null without a schedule, and for a repeat: its first run comes at once, and each later run is timed from the one
+   * before.
+   */
   readonly nextAt: string | null
   readonly isRepeat: boolean
   readonly limits: RunLimits
@@ -36,14 +39,14 @@ export interface CheckedJob {
   readonly rules: RunRules | null
 }
 
-/** Everything that is wrong with the config, the job files and the jobs, at once. Opens no database. */
+/** Returns all problems of the config, the job files and the jobs at once. Opens no database. */
 export async function checkProject(options: ProjectOptions, folder: string, now: number): Promise<CheckReport> {
   const refused: TreadleError[] = []
   try {
     const project = await openProject(options, folder, { onRefused: (each) => void refused.push(each) })
     const report = await checkOpened(project, now)
     if (refused.length === 0) return report
-    // What it would be opened with is not known.
+    // Without a valid config, the database is unknown.
     return { ...report, url: null, problems: [...refused.flatMap(singleProblems), ...report.problems] }
   } catch (thrown) {
     if (!(thrown instanceof TreadleError)) throw thrown
@@ -71,7 +74,7 @@ async function checkOpened(project: Project, now: number): Promise<CheckReport> 
   }
 }
 
-/** Jobs that are meant to be here, and are not. Where a file could not be loaded, they may be in that one. */
+/** Jobs that should be defined but are not. If a file could not be loaded, they may be in that file. */
 function missingJobs({ jobs, configPath, worker }: Project, files: number): readonly string[] {
   if (files > 0 && jobs.definitions().length === 0) return [undefinedProblem(jobs, configPath, files)]
   const unknown = unknownJobsProblem(jobs, worker.jobs ?? [])

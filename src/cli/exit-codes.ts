@@ -3,7 +3,7 @@ export const exitCodes = {
   /** The command failed, or found a problem. */
   failed: 1,
   usage: 2,
-  /** Of `run`: see `--fail-on`. */
+  /** Only `run`: see `--fail-on`. */
   deadJobs: 3,
   notFound: 4,
   /** Only with `--single`. */

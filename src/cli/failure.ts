@@ -6,7 +6,7 @@ import { visibleJson } from '../core/text/visible.ts'
 import { exitCodes } from './exit-codes.ts'
 import { visible } from './output/text.ts'
 
-/** A mistake in how the command was called. It keeps the code of the library where that found it. */
+/** A mistake in how the command was called. Keeps the library's error code if the library found it. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code: ErrorCode | 'USAGE'
@@ -29,7 +29,7 @@ export interface Failure {
   readonly exitCode: number
 }
 
-/** What the user is told of anything that was thrown, and how the program ends. */
+/** The message for the user about anything that was thrown, and the exit code. */
 export function failureOf(thrown: unknown): Failure {
   const message = messageOf(thrown)
   if (thrown instanceof UsageError) return { code: thrown.code, message, exitCode: exitCodes.usage }

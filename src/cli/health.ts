@@ -5,7 +5,7 @@ import type { VerdictLine } from '../server/dashboard/shared/view.ts'
 import { type Facts, verdictOf } from '../server/dashboard/views/verdict.ts'
 import type { ScheduleStatus } from './schedules/schedules.ts'
 
-/** What is known of a queue by one look at it. */
+/** The state of a queue, read at one moment. */
 export interface Looked {
   readonly now: number
   readonly counts: readonly JobCount[]
@@ -16,7 +16,7 @@ export interface Looked {
 }
 
 export interface Health {
-  /** The worst of what was found. */
+  /** The worst level among the findings. */
   readonly status: 'well' | 'warning' | 'problem'
   readonly findings: readonly Pick<VerdictLine, 'level' | 'text'>[]
   readonly workers: number
@@ -27,10 +27,10 @@ export interface Health {
 }
 
 const hourMs = 3_600_000
-/** More than these are not read. */
+/** Maximum number of dead jobs that are read. */
 const lookedDead = 100
 
-/** One look, from kept counters and a few rows. */
+/** Reads the state once, from the maintained counters and a few rows. */
 export async function lookAt(
   store: JobStore,
   now: number,
@@ -47,7 +47,7 @@ export async function lookAt(
   return { now, counts, paused, workers, schedules: followed, deadInHour }
 }
 
-/** By the rules of the dashboard's first line. */
+/** Uses the same rules as the first line of the dashboard. */
 export function healthOf(looked: Looked, recent: Facts['recent'] = null): Health {
   const { counts, oldestReadyAt } = totalsOf(looked.counts)
   const findings = verdictOf({ ...looked, ...rowsOf(looked), recent }).map(({ level, text }) => ({ level, text }))
@@ -63,7 +63,7 @@ export function healthOf(looked: Looked, recent: Facts['recent'] = null): Health
   }
 }
 
-/** What nobody follows counts as disabled. */
+/** Schedules that no scheduler follows count as disabled. */
 const rowState: Readonly<Record<ScheduleStatus['state'], Facts['schedules'][number]['state']>> = {
   active: 'active',
   new: 'new',

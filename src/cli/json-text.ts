@@ -1,7 +1,7 @@
 import { UsageError } from './failure.ts'
 import { visibleLine } from './output/text.ts'
 
-/** Reads JSON that a person wrote. The error tells the place of the first mistake, which `JSON.parse` often does not. */
+/** Parses JSON written by a person. The error gives the position of the first mistake, which `JSON.parse` often does not. */
 export function parseJsonText(text: string, source: string): unknown {
   try {
     return JSON.parse(text)
@@ -39,7 +39,7 @@ const wording: Readonly<Record<Expecting, string>> = {
   'comma or end': 'the end',
 }
 
-/** Walks over the tokens; only called for text that is known to have a mistake. */
+/** Walks over the tokens; only called for text that is known to contain a mistake. */
 function firstMistake(text: string): Mistake {
   const open: string[] = []
   let expecting: Expecting = 'value'
@@ -53,7 +53,7 @@ function firstMistake(text: string): Mistake {
   }
 }
 
-/** What may come after this token, or undefined where it may not stand. */
+/** What may follow this token; undefined if the token is not allowed here. */
 function step(expecting: Expecting, [, string, literal, mark]: RegExpExecArray, open: string[]): Expecting | undefined {
   const isValue = expecting === 'value' || expecting === 'value or ]'
   if (literal !== undefined) return isValue ? 'comma or end' : undefined

@@ -12,11 +12,11 @@ process.on('exit', refuseEarlyExit)
 const exitCode = await main(process.argv.slice(2))
 process.off('exit', refuseEarlyExit)
 process.exitCode = exitCode
-// A process that ends by itself closes its files best. But jobs may have opened connections and timers of their own, which must
-// not keep a command that is done from ending.
+// A process that ends by itself closes its files cleanly. But jobs may have opened connections and timers of their own,
+// which must not keep a finished command running.
 systemClock.timer(lingerMs, () => process.exit(exitCode), { unref: true })
 
-/** A handler may call `process.exit(0)`, and cron and supervisors take that for success. */
+/** A handler may call `process.exit(0)`, which cron and supervisors would take for success. */
 function refuseEarlyExit(code: number): void {
   if (code !== exitCodes.ok) return
   const what = 'something in this process called process.exit() before the command was done'
@@ -27,7 +27,7 @@ function refuseEarlyExit(code: number): void {
 async function main(args: readonly string[]): Promise<number> {
   tolerateClosedPipes()
   exitOnInterrupt()
-  // Scripts ask for it, and need none of what the commands need.
+  // Often called by scripts, so answer without loading the commands.
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
     process.stdout.write(`${version}\n`)
     return exitCodes.ok
@@ -42,7 +42,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function tell(thrown: unknown, args: readonly string[]): number {
-  // Commander throws also after it printed a help text or the version, which is then all there is to say.
+  // Commander also throws after printing a help text or the version; there is nothing left to print then.
   if (thrown instanceof CommanderError && thrown.code === 'commander.help' && thrown.exitCode !== 0) return exitCodes.usage
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok
   const failure = failureOf(thrown)

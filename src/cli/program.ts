@@ -44,7 +44,7 @@ import { addWorkers } from './commands/workers/workers.ts'
 import { examples } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
 
-/** The whole command line. Errors are thrown and never printed here: the caller says them in one form. */
+/** The whole command line. Errors are thrown, never printed here: the caller prints them in one format. */
 export function treadleProgram(): Command {
   const program = new Command('treadle')
     .description('Background jobs and cron on the database you already have.')

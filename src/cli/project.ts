@@ -17,40 +17,43 @@ import { refuseUnfit } from '../queue/contract/migration.ts'
 import type { WorkOptions } from '../worker/options.ts'
 import { UsageError } from './failure.ts'
 
-/** Where to find the program, as the command line says it. */
+/** Where to find the program, as given on the command line. */
 export interface ProjectOptions {
   readonly config?: string
   readonly url?: string
   readonly coordination?: string
 }
 
-/** The user's program: its jobs, its database and what its config says of workers. */
+/** The user's program: its jobs, its database and its worker settings. */
 export interface Project {
   readonly jobs: Treadle
-  /** Fit to be shown: without its password. */
+  /** For display: without the password. */
   readonly url: string
   readonly configPath: string | null
-  /** The file that the database would be, where there is none yet. */
+  /** The path of the database file, if it does not exist yet. */
   readonly missingFile: string | null
-  /** Where the keys of a SQLite file are, unless a signing key is given; null for other databases. */
+  /** The key file of a SQLite database, unless a signing key is given; null for other databases. */
   readonly keyFile: string | null
-  /** Whether a job can end in one transaction with its own writes. */
+  /** Whether a job can complete in one transaction with its own writes. */
   readonly hasTransactions: boolean
   readonly worker: WorkOptions
-  /** What was said and does not count. */
+  /** Notes about settings that have no effect. */
   readonly notes: readonly string[]
-  /** Loads the files with the jobs, which only a command that runs or names jobs needs. Says everything that is wrong. */
+  /** Loads the job files, which only commands that run or name jobs need. Reports all problems. */
   loadJobs(): Promise<LoadedJobFiles>
 }
 
 export interface OpenOptions {
-  /** These go before what the config says. */
+  /** These override the config. */
   readonly changes?: TreadleOptions
-  /** What a command works on that must not make a file where there is none. A program that is set up already cannot be given it. */
+  /**
+   * Used in place of a missing database by commands that must not create one. Does not apply to a program that is
+   * already configured.
+   */
   readonly standIn?: () => QueueBackend
-  /** The command is of use without a config, too: then the database is the default one. */
+  /** The command also works without a config, on the default database. */
   readonly needsNoConfig?: true
-  /** For a command that looks at the jobs also where the config is wrong. */
+  /** For a command that inspects the jobs even if the config is invalid. */
   readonly onRefused?: OnRefused
 }
 
@@ -58,7 +61,8 @@ export interface OpenOptions {
 export async function openProject(options: ProjectOptions, folder: string, open: OpenOptions = {}): Promise<Project> {
   const loaded = await findConfig(options, folder, open)
   if (loaded !== null && 'instance' in loaded) return instanceProject(loaded, options, open)
-  // The command line goes before the environment and that before the file; relative files begin where each of them stands.
+  // The command line overrides the environment, which overrides the file. Relative paths are resolved from where each
+  // was given.
   const outerUrl = options.url ?? environmentVariable('TREADLE_URL')
   const said = configWith(loaded?.config ?? {}, outerUrl, options.coordination)
   const { coordination, ...config } = { ...said, ...open.changes }
@@ -70,7 +74,7 @@ export async function openProject(options: ProjectOptions, folder: string, open:
   const outer = { url: outerUrl ?? null, coordination: typeof coordination === 'string' ? coordination : null }
   setProjectModules({ config: loaded?.path ?? null, ...outer, folder: from, jobs: paths })
   const { standIn } = open
-  // Who makes the tables by hand is to know that they are not there.
+  // A user who creates the tables by hand should be told that they are missing.
   const isFresh = async () => missing !== null || (said.migrate !== false && (await hasNoSchema(tables, from)))
   const beside = coordination === undefined ? {} : { coordination }
   configure(standIn !== undefined && (await isFresh()) ? { ...config, backend: standIn() } : { ...config, ...beside }, from)
@@ -83,7 +87,8 @@ export async function openProject(options: ProjectOptions, folder: string, open:
     hasTransactions: hasTransactions(tables),
     worker: config.worker ?? {},
     notes: [],
-    // Job files that import `jobs` from the library define theirs in its default instance, which is why that one is used here.
+    // Job files that import `jobs` from the library define their jobs on its default instance, so that instance is used
+    // here.
     loadJobs: () => tryJobFiles(jobs, paths),
   }
 }
@@ -106,7 +111,10 @@ async function findConfig(options: ProjectOptions, folder: string, open: OpenOpt
   )
 }
 
-/** A program that is made in the config file finds its relative files from where that is, as it does when it runs by itself. */
+/**
+ * A program created in the config file resolves relative paths from that file's folder, as it does when it runs by
+ * itself.
+ */
 async function loadFrom(path: string, onRefused: OnRefused | undefined): Promise<LoadedConfig> {
   const before = process.cwd()
   if (existsSync(path)) process.chdir(dirname(path))
@@ -139,7 +147,7 @@ function missingFile(url: string, folder: string): string | null {
   return file === null || existsSync(file) ? null : file
 }
 
-/** Of a file: nobody has used it yet. */
+/** Whether it is a database file that has not been used yet. */
 async function hasNoSchema(url: string, folder: string): Promise<boolean> {
   if (databaseFile(url, folder) === null) return false
   const upkeep = await openUpkeep(url, folder)
@@ -178,13 +186,13 @@ function unusedUrl(what: string, { path, instance }: LoadedInstance): string {
   return `${what} cannot be used here: ${path} exports an instance that has its own, ${instance.url}`
 }
 
-/** The program may have read it itself, and whole environments are given to commands that want little of them. */
+/** Only a note: the program may have read the variable itself, and commands often inherit variables that they do not need. */
 function unusedUrlNotes(loaded: LoadedInstance): readonly string[] {
   const url = environmentVariable('TREADLE_URL')
   return url === undefined || maskedUrl(url) === loaded.instance.url ? [] : [unusedUrl('TREADLE_URL', loaded)]
 }
 
-/** A program that is set up already cannot be told any more to leave the schema as it is. */
+/** A program that is already configured can no longer be told not to migrate the schema. */
 async function refuseOldSchema(instance: Treadle): Promise<void> {
   const { schema } = (await instance.upkeep()) ?? {}
   if (schema === undefined) return

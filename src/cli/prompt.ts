@@ -5,12 +5,15 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
-/** Asks on the error output, so that data can be piped. Only "y" and "yes" are a yes. */
+/** Asks on standard error, so that data can be piped. Only "y" and "yes" count as yes. */
 export async function confirm(question: string): Promise<boolean> {
   return /^y(?:es)?$/i.test(await ask(`${question} [y/N] `))
 }
 
-/** Asks for one of several values, by number or by name, until the answer is one of them. An empty answer takes the suggested one. */
+/**
+ * Asks for one of several values, by number or by name, until the answer is valid. An empty answer takes the suggested
+ * one.
+ */
 export async function select<Value extends string>(
   question: string,
   values: readonly Value[],

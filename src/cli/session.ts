@@ -31,12 +31,12 @@ export interface StoreSession extends ProjectSession {
 
 type Answer = Promise<number | void>
 
-/** Runs a command that needs no project. What it returns is the exit code. */
+/** Runs a command that needs no project. Its return value is the exit code. */
 export async function withOutput(command: Command, run: (session: Session) => Answer): Promise<void> {
   process.exitCode = (await run({ out: outputOf(command), now: systemClock.now() })) ?? 0
 }
 
-/** Runs a command with the project's config, its job files not loaded. */
+/** Runs a command with the project's config, without loading its job files. */
 export async function withProject(
   command: Command,
   run: (session: ProjectSession) => Answer,
@@ -53,7 +53,7 @@ export async function withProject(
   })
 }
 
-/** Runs a command on the jobs of a queue that is there. It works also while a job file is broken. */
+/** Runs a command on the jobs of an existing queue. Works even if a job file is broken. */
 export async function withStore(command: Command, run: (session: StoreSession) => Answer, open: OpenOptions = {}): Promise<void> {
   await withProject(
     command,
@@ -65,12 +65,12 @@ export async function withStore(command: Command, run: (session: StoreSession) =
   )
 }
 
-/** The same for a command that only looks at them. */
+/** The same for a command that only reads. */
 export function lookIntoStore(command: Command, run: (session: StoreSession) => Answer): Promise<void> {
   return withStore(command, run, lookOnly)
 }
 
-/** Runs a command that needs all jobs of the project: one file that cannot be loaded stops it. */
+/** Runs a command that needs all jobs of the project: fails if any file cannot be loaded. */
 export async function withJobs(
   command: Command,
   run: (session: ProjectSession) => Answer,
@@ -89,7 +89,10 @@ export async function withJobs(
   )
 }
 
-/** Loads what can be loaded, and says what cannot. False when not all jobs are known: some are broken, or there is no config. */
+/**
+ * Loads what can be loaded, and reports the rest. False if not all jobs are known: some are broken, or there is no
+ * config.
+ */
 export async function loadSoundJobs({ project, jobs, out }: ProjectSession): Promise<boolean> {
   const loaded = await project.loadJobs()
   const problems = [...loaded.problems.map(({ message }) => message), ...jobs.problems()]
@@ -97,7 +100,10 @@ export async function loadSoundJobs({ project, jobs, out }: ProjectSession): Pro
   return problems.length === 0 && project.configPath !== null
 }
 
-/** For a command that must neither make nor change a database. Where there is none, or no table in it, it looks into an empty one. */
+/**
+ * For a command that must neither create nor change a database. If there is none, or it has no tables, the command
+ * reads an empty one.
+ */
 export const lookOnly: OpenOptions = { changes: { migrate: false }, standIn: () => openMemory({ clock: systemClock }) }
 
 function outputOf(command: Command): Output {

@@ -15,7 +15,7 @@ export interface Status {
   readonly queues: readonly QueueStatus[]
   readonly jobs: readonly JobStatus[]
   readonly schedules: readonly ScheduleStatus[]
-  /** Those that gave a sign of life in the last seconds. */
+  /** Those that sent a heartbeat in the last seconds. */
   readonly workers: readonly WorkerRecord[]
 }
 
@@ -23,28 +23,28 @@ export interface QueueStatus {
   readonly queue: string
   readonly paused: boolean
   readonly counts: Counts
-  /** Since when its oldest ready job waits. */
+  /** Since when its oldest ready job has been waiting. */
   readonly oldestReadyAt: string | null
 }
 
 export interface JobStatus {
   readonly job: string
   readonly queue: string
-  /** False where this program has no handler for it; null where that is not known. */
+  /** False if this program has no handler for it; null if that is unknown. */
   readonly handled: boolean | null
-  /** Nothing with this key is taken from any queue. */
+  /** Whether no job with this key is claimed from any queue. */
   readonly paused: boolean
   readonly counts: Counts
 }
 
-/** One of several backends beside the default one. */
+/** A backend other than the default one. */
 export interface OtherStatus {
   readonly name: string
-  /** Or why there is none. */
+  /** The status, or why there is none. */
   readonly status: Status | string
 }
 
-/** A backend that cannot be looked into does not keep the others from being shown. */
+/** A backend that cannot be read does not keep the others from being shown. */
 export async function otherStatuses({ jobs, now }: ProjectSession, complete: boolean): Promise<readonly OtherStatus[]> {
   const [, ...names] = await jobs.backendNames()
   return Promise.all(
@@ -60,7 +60,7 @@ export async function otherStatuses({ jobs, now }: ProjectSession, complete: boo
   )
 }
 
-/** What the store knows, from kept counters. `complete` is false when something is wrong with the jobs of this program. */
+/** The status from the maintained counters. `complete` is false if something is wrong with the jobs of this program. */
 export async function readStatus(
   project: Pick<Project, 'jobs' | 'url'>,
   store: JobStore,

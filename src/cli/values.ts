@@ -7,7 +7,7 @@ import { tagProblem } from '../definition/tags.ts'
 import { type JobState, jobStates } from '../queue/contract/job-state.ts'
 import { parseZone } from '../scheduling/calendar/zone.ts'
 
-// The values of options, read strictly: what is not accepted is refused with the accepted forms, and never becomes NaN.
+// Strict parsers for option values: an invalid value is rejected with the accepted forms, and never becomes NaN.
 
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
@@ -18,14 +18,14 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   }
 }
 
-/** A part of a whole, such as `0.8`. */
+/** A fraction, such as `0.8`. */
 export function share(text: string): number {
   const number = /^(0?\.\d{1,6}|1(\.0*)?)$/.test(text) ? Number(text) : Number.NaN
   if (number > 0) return number
   throw new InvalidArgumentError('It must be a fraction above 0 and up to 1, such as 0.8.')
 }
 
-/** The text itself, once it is known to be a duration. A bare number would leave the unit to guessing. */
+/** The text itself, once it is known to be a duration. A bare number is rejected because its unit would be a guess. */
 export function duration(text: string): string {
   try {
     parseDuration(text, 'it')
@@ -37,7 +37,7 @@ export function duration(text: string): string {
 
 const memoryUnits: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 }
 
-/** Bytes of a text such as `512mb`. */
+/** The number of bytes in a text such as `512mb`. */
 export function memory(text: string): number {
   const [, count, unit] = /^(\d{1,9}(?:\.\d{1,3})?)([kmg]b)$/i.exec(text) ?? []
   if (count === undefined) throw new InvalidArgumentError("It must be a size with its unit, such as '512mb' or '1.5gb'.")
@@ -53,7 +53,7 @@ export function instant(text: string): Date {
   }
 }
 
-/** Of a time that cannot be read: on the first of its month it could. */
+/** For a time that cannot be parsed: whether it would be valid on the first of its month. */
 function isMissingDay(text: string): boolean {
   try {
     parseInstant(text.replace(/^(\d{4}-\d{2})-\d{2}/, '$1-01'), 'it')
@@ -96,7 +96,7 @@ export function uniqueTime(text: string): string {
   }
 }
 
-/** A unique or an idempotency key. */
+/** A unique key or an idempotency key. */
 export function key(text: string): string {
   const problem = keyProblem(text, 'it')
   if (problem !== undefined) throw new InvalidArgumentError(sentence(problem))
@@ -123,7 +123,7 @@ export function queues(text: string, before: readonly string[] = []): readonly s
   return collect(text, before).map(queue)
 }
 
-/** For an option that may be given several times, each time with one value or more separated by commas. */
+/** For an option that may be repeated, each time with one or more values separated by commas. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   const values = text.split(',').map((value) => value.trim())
   if (values.includes('')) throw new InvalidArgumentError('It must not be empty.')

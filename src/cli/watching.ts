@@ -4,7 +4,7 @@ import { stopRequest } from './working/signals.ts'
 
 const clear = '\u001b[H\u001b[2J'
 
-/** Answers again and again until Ctrl-C: in place of the last answer on a terminal, else one after the other. */
+/** Prints the answer again and again until Ctrl-C: replacing the last one on a terminal, otherwise one after the other. */
 export async function watching(out: Output, intervalMs: number, answer: () => Promise<void>): Promise<void> {
   const { signal } = stopRequest(
     () => {},

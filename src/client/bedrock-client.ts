@@ -21,10 +21,10 @@ import { type BedrockHeaders, type BedrockResponse, requestText } from './bedroc
 export interface BedrockClientOptions {
   readonly host?: string
   readonly port?: number
-  /** True, or what `tls.connect` takes. */
+  /** True, or options for `tls.connect`. */
   readonly tls?: boolean | ConnectionOptions
   readonly token?: string
-  /** How long a request may take, beside the time that it waits for a job. */
+  /** How long a request may take, in addition to the time it waits for a job. */
   readonly timeout?: Duration
   readonly clock?: Clock
 }
@@ -34,9 +34,9 @@ export interface BedrockCallOptions {
   readonly signal?: AbortSignal
 }
 
-/** Options for taking jobs: how many, and how long to wait. */
+/** Options for claiming jobs: how long to wait, and at which priority. */
 export interface BedrockGetOptions extends BedrockCallOptions {
-  /** How long to wait for a job where there is none; `true` waits for as long as it takes. */
+  /** How long to wait if there is no job; `true` waits indefinitely. */
   readonly wait?: Duration | true
   readonly jobPriority?: BedrockPriority
 }
@@ -50,11 +50,11 @@ const known = ['host', 'port', 'tls', 'token', 'timeout', 'clock']
 const defaultPort = 8888
 const defaultTimeout = '110s'
 const maxDataBytes = 16 * 1024 * 1024
-/** How long one request of many waits, so that a server that is gone is noticed. */
+/** How long each request of an indefinite wait lasts, so that a lost server is noticed. */
 const roundMs = 60_000
 const restMs = 1_000
 
-/** Requests are sent over one connection, one after the other: one that waits for a job holds up the others. */
+/** Requests share one connection and are sent one after the other, so one that waits for a job delays the others. */
 export class BedrockClient implements AsyncDisposable {
   readonly #connection: BedrockConnection
   readonly #token: string | undefined
@@ -73,18 +73,18 @@ export class BedrockClient implements AsyncDisposable {
     this.#clock = clock
   }
 
-  /** The number of the new job, or of the one that is there already and unique. */
+  /** Returns the id of the new job, or of the existing job if it is unique. */
   async createJob(job: NewBedrockJob, options?: BedrockCallOptions): Promise<number> {
     const headers = { ...job, data: optionalJson(job.data), unique: job.unique === true ? true : undefined }
     return (await this.#json<{ jobID: number }>('CreateJob', headers, options)).jobID
   }
 
-  /** All of them, or none. */
+  /** Creates all of them, or none. */
   async createJobs(jobs: readonly NewBedrockJob[], options?: BedrockCallOptions): Promise<readonly number[]> {
     return (await this.#json<{ jobIDs: readonly number[] }>('CreateJobs', { jobs: json(jobs) }, options)).jobIDs
   }
 
-  /** The first job whose name fits the pattern; undefined where there is none, also not within the wait. */
+  /** Returns the first job whose name matches the pattern; undefined if there is none within the wait. */
   async getJob(name: string, options: BedrockGetOptions = {}): Promise<BedrockJob | undefined> {
     const job = await this.#get('GetJob', { name }, options)
     return job !== undefined && 'jobID' in job ? (job as BedrockJob) : undefined
@@ -99,7 +99,7 @@ export class BedrockClient implements AsyncDisposable {
     await this.#ask('UpdateJob', { jobID, ...changes, data: optionalJson(changes.data) }, options)
   }
 
-  /** Undefined where there is no such job. */
+  /** Undefined if there is no such job. */
   async queryJob(jobID: number, options?: BedrockCallOptions): Promise<BedrockJobState | undefined> {
     const response = await this.request('QueryJob', { jobID }, options)
     return response.status === 404 ? undefined : parsed<BedrockJobState>('QueryJob', response)
@@ -117,7 +117,7 @@ export class BedrockClient implements AsyncDisposable {
     await this.#ask('FailJob', { jobID, data: optionalJson(changes.data) }, options)
   }
 
-  /** A child that no worker has. */
+  /** Cancels a child job that no worker has claimed. */
   async cancelJob(jobID: number, options?: BedrockCallOptions): Promise<void> {
     await this.#ask('CancelJob', { jobID }, options)
   }
@@ -138,12 +138,12 @@ export class BedrockClient implements AsyncDisposable {
     return this.#json('Status', {}, options)
   }
 
-  /** A SELECT on the table `jobs`. */
+  /** Runs a SELECT on the table `jobs`. */
   query(sql: string, options?: BedrockCallOptions): Promise<{ readonly headers: readonly string[]; readonly rows: Json[][] }> {
     return this.#json('Query', { query: /;\s*$/.test(sql) ? sql : `${sql};`, format: 'json' }, options)
   }
 
-  /** Any request at all; whatever is answered is a result. */
+  /** Sends any request. Returns every response, whatever its status. */
   request(
     method: string,
     headers: BedrockHeaders = {},
@@ -169,7 +169,7 @@ export class BedrockClient implements AsyncDisposable {
       const startedAt = this.#clock.now()
       const found = await this.#round(method, asked, roundMs, signal)
       if (found !== undefined) return found
-      // As a server that is being stopped: it must not be asked without a rest.
+      // A server that is shutting down answers at once: pause before asking again.
       if (this.#clock.now() - startedAt < restMs) await pause(this.#clock, restMs, signal)
     }
   }

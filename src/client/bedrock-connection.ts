@@ -13,7 +13,7 @@ export interface BedrockAddress {
 interface Call {
   readonly text: string
   readonly timeoutMs: number
-  /** It changes nothing until it is answered, and may be taken back. */
+  /** Whether it only waits for a job: it changes nothing until it is answered, and may be withdrawn. */
   readonly isWait: boolean
   readonly resolve: (response: BedrockResponse) => void
   readonly reject: (reason: unknown) => void
@@ -21,8 +21,8 @@ interface Call {
 }
 
 /**
- * One connection to a server, opened when it is needed and opened again when it was lost. What is asked is asked in its order, one
- * after the other. A request whose reply never came is not sent again: it may have been carried out.
+ * One connection to a server, opened on demand and reopened after it was lost. Requests are sent in order, one after
+ * the other. A request whose response never arrived is not repeated, because the server may have carried it out.
  */
 export class BedrockConnection {
   readonly #address: BedrockAddress
@@ -38,7 +38,7 @@ export class BedrockConnection {
     this.#clock = clock
   }
 
-  /** `waitMs` is how long the server may wait for a job, beside the time that the answer takes. */
+  /** `waitMs` is how long the server may wait for a job, in addition to the time the response takes. */
   ask(text: string, answerMs: number, waitMs: number, signal?: AbortSignal): Promise<BedrockResponse> {
     if (this.#isClosed) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'The client was closed. Make a new one.'))
     if (signal?.aborted) return Promise.reject(signal.reason)
@@ -52,7 +52,7 @@ export class BedrockConnection {
     })
   }
 
-  /** Ends the connection. What was not answered yet fails. */
+  /** Ends the connection. Unanswered requests fail. */
   close(): void {
     this.#isClosed = true
     const reason = new TreadleError('BACKEND_CLOSED', 'The client was closed before the server answered.')
@@ -75,7 +75,10 @@ export class BedrockConnection {
     this.#socket.write(call.text)
   }
 
-  /** Of a request that is being answered, the reply cannot be told from the next one's any more: the connection goes with it. */
+  /**
+   * Once a sent request is abandoned, its response could be mistaken for that of the next one, so the connection is
+   * dropped too.
+   */
   #abandon(call: Call, reason: unknown): void {
     const at = this.#waiting.indexOf(call)
     if (at >= 0) this.#waiting.splice(at, 1)
@@ -100,7 +103,7 @@ export class BedrockConnection {
     socket?.destroy()
   }
 
-  /** A server cannot tell a client that says no more from one that is gone, unless that one says so. */
+  /** Resets the connection, because a server cannot otherwise tell a silent client from one that is gone. */
   #cutOff(): void {
     if (this.#address.tls === undefined && this.#socket?.connecting === false) this.#socket.resetAndDestroy()
     this.#drop()
@@ -134,7 +137,7 @@ export class BedrockConnection {
     const call = this.#current
     if (call === undefined || socket !== this.#socket) return
     if (response.headers.get('connection') === 'close') this.#drop()
-    // A connection that only waits to be used again keeps no program alive.
+    // An idle connection does not keep the program alive.
     else if (this.#waiting.length === 0) socket.unref()
     this.#settle(call, () => call.resolve(response))
   }

@@ -1,6 +1,6 @@
 import type { Json } from '../core/text/json.ts'
 
-/** The priorities of the protocol; a higher one is handed out first. */
+/** The priorities of the protocol; jobs with a higher one are claimed first. */
 export type BedrockPriority = 0 | 250 | 500 | 750 | 850 | 1000
 
 /** A job to be created over TCP. */
@@ -12,16 +12,16 @@ export interface NewBedrockJob {
   /** `FINISHED, +1 HOUR`, `DAILY`, … */
   readonly repeat?: string
   readonly jobPriority?: BedrockPriority
-  /** One job of this name at most. */
+  /** At most one job with this name. */
   readonly unique?: boolean
-  /** False merges the data into that of a unique job which is there already. */
+  /** False merges the data into that of an existing unique job. */
   readonly overwrite?: boolean
   readonly parentJobID?: number
-  /** `+5 MINUTES`: handed out again when it has not ended by then. */
+  /** Such as `+5 MINUTES`: the job can be claimed again if it has not ended by then. */
   readonly retryAfter?: string
 }
 
-/** A job as it is handed out. */
+/** A claimed job. */
 export interface BedrockJob {
   readonly jobID: number
   readonly name: string
@@ -38,13 +38,13 @@ export interface BedrockJob {
   readonly cancelledChildJobs?: readonly BedrockChild[]
 }
 
-/** A child that has ended, as its parent gets it. */
+/** A finished child, as its parent receives it. */
 export interface BedrockChild {
   readonly jobID: number
   readonly data: Json
 }
 
-/** The states that the protocol names. */
+/** The job states of the protocol. */
 export type BedrockState = 'QUEUED' | 'RUNNING' | 'RUNQUEUED' | 'PAUSED' | 'FINISHED' | 'FAILED' | 'CANCELLED'
 
 /** A job as `queryJob` returns it. */

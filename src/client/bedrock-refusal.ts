@@ -1,7 +1,7 @@
 import { TreadleError } from '../core/errors.ts'
 import type { BedrockResponse } from './bedrock-wire.ts'
 
-/** The server answered that it does not do what it was asked for. */
+/** The server refused the request. */
 export class BedrockRefusal extends TreadleError {
   /** As on the wire: 402, 404, 405, … */
   readonly status: number

@@ -1,13 +1,13 @@
-/** What the value of a header may be; one that is undefined is left out. */
+/** The value of a header; undefined ones are left out. */
 export type BedrockHeaderValue = string | number | boolean | undefined
 
 export type BedrockHeaders = Readonly<Record<string, BedrockHeaderValue>>
 
-/** What a server of the Bedrock protocol has answered. */
+/** A response of a server that speaks the Bedrock protocol. */
 export interface BedrockResponse {
   readonly status: number
   readonly reason: string
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
@@ -22,7 +22,7 @@ export function requestText(method: string, headers: BedrockHeaders): string {
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' }
 
-/** The server takes backslashes away and cuts off the spaces around a value. */
+/** The server removes backslashes and trims the spaces around a value. */
 function escaped(value: string): string {
   return value.replaceAll(/[\\\n\r]/g, (found) => escapes[found] as string).replaceAll(/^ | $/g, '\\u0020')
 }
@@ -30,14 +30,14 @@ function escaped(value: string): string {
 const blankLine = '\r\n\r\n'
 const statusLine = /^(?:HTTP\/1\.1 )?(\d{3}) ?(.*)$/
 
-/** Reads one reply after the other from the bytes of a connection. */
+/** Reads responses, one after the other, from the bytes of a connection. */
 export class ResponseReader {
   #parts: Buffer[] = []
   #bytes = 0
-  /** What must have arrived before it is worth to look again. */
+  /** How many bytes must have arrived before parsing is tried again. */
   #needed = 0
 
-  /** The reply that this piece completes. Throws where the bytes are none. */
+  /** The response that this piece completes, if any. Throws if the bytes are not a response. */
   add(piece: Buffer): BedrockResponse | undefined {
     this.#parts.push(piece)
     this.#bytes += piece.length

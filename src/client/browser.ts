@@ -1,4 +1,4 @@
-// What `treadle/client` is in a browser: the client of the HTTP API. The one of the TCP protocol needs sockets.
+// `treadle/client` for browsers: the client of the HTTP API only, because the TCP protocol needs sockets.
 export type { DeadFilter, Purged, PurgeRequest, Replayed, ReplayRequest } from './api/dead-shapes.ts'
 export type { ServerEvent } from './api/event-shapes.ts'
 export type { Created, Job, JobChange, JobFilter, JobLog, JobPage, JobState, JobSummary, NewJob, Why } from './api/job-shapes.ts'

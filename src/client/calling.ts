@@ -8,18 +8,18 @@ import { type OperationName, type Operations, operations } from './api/operation
 import type { Problem } from './api/problem.ts'
 import { ServerProblem } from './server-problem.ts'
 
-/** Options of `TreadleClient`: its token, timeout and fetch. */
+/** Options of `TreadleClient`: its address, token, timeout and fetch. */
 export interface ClientOptions {
-  /** Where the server is, such as `http://127.0.0.1:8889`. */
+  /** The address of the server, such as `http://127.0.0.1:8889`. */
   readonly url: string
   readonly token?: string
-  /** How long to wait for an answer; 30 s by default. A request for work may take as much longer as it waits for work. */
+  /** How long to wait for a response; 30 s by default. A request that waits for work may take longer by that wait. */
   readonly timeout?: Duration
   readonly fetch?: typeof fetch
   readonly clock?: Clock
 }
 
-/** What may be said of every call. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal
 }
@@ -29,7 +29,7 @@ export interface CallInput<Asked extends Operation> extends CallOptions {
   readonly query?: QueryOf<Asked>
   readonly body?: BodyOf<Asked>
   readonly headers?: Readonly<Record<string, string>>
-  /** So much longer than others it may take. */
+  /** Added to the timeout of this call. */
   readonly patienceMs?: number
 }
 
@@ -75,7 +75,7 @@ export class Calls {
     return (await this.#ask(address, init, signal, this.#timeoutMs + patienceMs)) as ResultOf<Operations[Name]>
   }
 
-  /** The answer as it comes, after its head. A server that says nothing at all for `timeout` is not there. */
+  /** Returns the response body as a stream once the headers have arrived. Fails if they do not arrive within `timeout`. */
   async open(
     name: OperationName,
     {
@@ -108,10 +108,10 @@ export class Calls {
     }
   }
 
-  /** Until all of the answer is there. */
+  /** Resolves once the whole response has arrived. */
   async #ask(address: string, init: RequestInit, signal: AbortSignal | undefined, timeoutMs: number): Promise<unknown> {
     signal?.throwIfAborted()
-    // Not `AbortSignal.any`, which leaves something behind in a signal that lives longer than the call.
+    // Not `AbortSignal.any`, which leaks memory in a signal that outlives the call.
     const ending = new AbortController()
     const end = () => ending.abort(signal?.reason)
     signal?.addEventListener('abort', end)

@@ -4,7 +4,7 @@ import type { Calls } from './calling.ts'
 import { EventFrames } from './event-frames.ts'
 import { ServerProblem } from './server-problem.ts'
 
-/** Which events a client follows. Each part that is given must fit. */
+/** Which events a client follows. An event must match every option that is given. */
 export interface FollowOptions {
   /** Names of events, or patterns such as `job:*`. */
   readonly types?: string | readonly string[]
@@ -13,21 +13,21 @@ export interface FollowOptions {
   readonly queue?: string | readonly string[]
   readonly tag?: string | readonly string[]
   readonly id?: string | readonly string[]
-  /** What the events are to say beside what they always say. */
+  /** Details to add to the events. */
   readonly include?: readonly ('payload' | 'meta' | 'tags' | 'result' | 'timings')[]
-  /** Goes on behind this event, by its `position`. */
+  /** Continues after the event with this `position`. */
   readonly after?: string
   readonly signal?: AbortSignal
 }
 
-/** The server gives a sign of life every 15 s. */
+/** How long the server may be silent; it sends a heartbeat every 15 s. */
 const silenceMs = 45_000
 const firstPauseMs = 500
 const longestPauseMs = 10_000
 
 /**
- * The events of a server as they come. A connection that breaks is made again, and goes on behind the last event; that the server
- * refuses it, or cannot be reached the first time, is thrown.
+ * The events of a server as they happen. Reconnects after a lost connection and continues after the last event. Throws
+ * if the server refuses the request or cannot be reached the first time.
  */
 export async function* followEvents(calls: Calls, options: FollowOptions): AsyncGenerator<ServerEvent, void> {
   const { after, signal, ...filter } = options
@@ -81,7 +81,10 @@ async function* eventsIn(
   }
 }
 
-/** A token that is not valid any more, or a request that never will be. A server that is being started again is neither. */
+/**
+ * Whether retrying is useless, as with a revoked token or an invalid request. A server that is restarting is not a
+ * refusal.
+ */
 function isRefusal(thrown: unknown): boolean {
   return thrown instanceof ServerProblem && thrown.problem.status < 500 && thrown.problem.status !== 429
 }

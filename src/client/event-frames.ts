@@ -4,11 +4,11 @@ export interface EventFrame {
   readonly data: string
 }
 
-/** Reads server-sent events out of pieces of text, which end anywhere. */
+/** Parses server-sent events from chunks of text, which may end anywhere. */
 export class EventFrames {
   #rest = ''
 
-  /** What is whole by now; a comment alone is no frame. */
+  /** Returns the frames completed by this chunk; a comment alone is not a frame. */
   read(piece: string): readonly EventFrame[] {
     const parts = (this.#rest + piece).split('\n\n')
     this.#rest = parts.pop() ?? ''

@@ -8,7 +8,7 @@ import { DeadCalls, QueueCalls, ScheduleCalls } from './operating-calls.ts'
 import type { RemoteHandlers, RemoteWorkOptions } from './remote-options.ts'
 import { RemoteWorker } from './remote-worker.ts'
 
-/** A client of a job server: of the HTTP API that `treadle serve` opens. */
+/** A client of a job server: of the HTTP API that `treadle serve` provides. */
 export function treadleClient(options: ClientOptions): TreadleClient {
   return new TreadleClient(options)
 }
@@ -31,7 +31,7 @@ export class TreadleClient {
     this.dead = new DeadCalls(this.#calls)
   }
 
-  /** Does jobs of these names, until it is stopped. */
+  /** Runs jobs with these names until it is stopped. */
   work<Payloads extends Readonly<Record<string, unknown>>>(
     handlers: RemoteHandlers<Payloads>,
     options: RemoteWorkOptions = {},
@@ -39,22 +39,25 @@ export class TreadleClient {
     return new RemoteWorker(handlers, options, { leases: this.leases, clock: this.#calls.clock })
   }
 
-  /** What happens in all processes of the queue: `for await (const event of client.events())`. Breaks of the connection are mended. */
+  /**
+   * The events of all processes of the queue: `for await (const event of client.events())`. Reconnects when the
+   * connection is lost.
+   */
   events(options: FollowOptions = {}): AsyncGenerator<ServerEvent, void> {
     return followEvents(this.#calls, options)
   }
 
-  /** Everything counted. */
+  /** All counts. */
   stats(options?: CallOptions): Promise<Stats> {
     return this.#calls.call('stats', options)
   }
 
-  /** The workers on the database itself. */
+  /** The workers that are connected to the database itself. */
   async workers(options?: CallOptions): Promise<Workers['workers']> {
     return (await this.#calls.call('listWorkers', options)).workers
   }
 
-  /** Throws where the server does not live, or cannot reach its database. */
+  /** Throws if the server is not running or cannot reach its database. */
   async ready(options?: CallOptions): Promise<void> {
     await this.#calls.call('ready', options)
   }

@@ -3,7 +3,7 @@ import type { CallOptions, Calls } from './calling.ts'
 
 /** Options for creating a job over HTTP. */
 export interface CreateOptions extends CallOptions {
-  /** For a day, a repeat with the same key makes nothing and gives the same jobs. */
+  /** For a day, a repeat with the same key creates nothing and returns the same jobs. */
   readonly idempotencyKey?: string
 }
 
@@ -14,12 +14,12 @@ export class JobCalls {
     this.#calls = calls
   }
 
-  /** The job is on the server's disk when this resolves. */
+  /** When this resolves, the job is on the server's disk. */
   create(job: NewJob, { idempotencyKey, ...options }: CreateOptions = {}): Promise<Created> {
     return this.#calls.call('createJob', { ...options, body: job, headers: keyHeader(idempotencyKey) })
   }
 
-  /** All of them, or none where one is refused. */
+  /** Creates all of them, or none if one is refused. */
   async createMany(jobs: readonly NewJob[], { idempotencyKey, ...options }: CreateOptions = {}): Promise<readonly Created[]> {
     const made = await this.#calls.call('createJobs', { ...options, body: { jobs }, headers: keyHeader(idempotencyKey) })
     return made.jobs
@@ -29,7 +29,7 @@ export class JobCalls {
     return this.#calls.call('getJob', { ...options, params: { id } })
   }
 
-  /** A page of jobs, the newest first. */
+  /** A page of jobs, newest first. */
   list(filter: JobFilter = {}, options?: CallOptions): Promise<JobPage> {
     return this.#calls.call('listJobs', { ...options, query: filter })
   }
@@ -44,12 +44,12 @@ export class JobCalls {
     }
   }
 
-  /** A part of what it has logged: lines after this one, oldest first. */
+  /** A part of its log: the lines after this one, oldest first. */
   logs(id: string, { after = 0 }: { readonly after?: number } = {}, options?: CallOptions): Promise<JobLog> {
     return this.#calls.call('getJobLog', { ...options, params: { id }, query: { after } })
   }
 
-  /** Hands out no more jobs with this key, from any queue. */
+  /** Stops jobs with this key from being claimed, in all queues. */
   async pause(job: string, options?: CallOptions): Promise<void> {
     await this.#calls.call('pauseJobs', { ...options, params: { job } })
   }
@@ -58,12 +58,12 @@ export class JobCalls {
     await this.#calls.call('resumeJobs', { ...options, params: { job } })
   }
 
-  /** Only while it waits. */
+  /** Works only while the job waits. */
   change(id: string, change: JobChange, options?: CallOptions): Promise<Job> {
     return this.#calls.call('changeJob', { ...options, params: { id }, body: change })
   }
 
-  /** Ends a job that waits; asks the worker of one that runs to stop. */
+  /** Cancels a waiting job; asks the worker of a running one to stop. */
   async cancel(id: string, options?: CallOptions): Promise<'cancelled' | 'requested'> {
     return (await this.#calls.call('cancelJob', { ...options, params: { id } })).outcome
   }
@@ -73,17 +73,17 @@ export class JobCalls {
     return this.#calls.call('retryJob', { ...options, params: { id } })
   }
 
-  /** Runs a job again as a new one, with the same payload or another one. Gives the id of the copy. */
+  /** Runs a job again as a new one, with the same payload or another one. Returns the id of the copy. */
   async copy(id: string, change: JobCopy = {}, options?: CallOptions): Promise<string> {
     return (await this.#calls.call('copyJob', { ...options, params: { id }, body: change })).id
   }
 
-  /** Only while it waits, or when it has ended. */
+  /** Works only while the job waits or after it has ended. */
   async delete(id: string, options?: CallOptions): Promise<void> {
     await this.#calls.call('deleteJob', { ...options, params: { id } })
   }
 
-  /** What keeps it from running. */
+  /** Explains what keeps it from running. */
   why(id: string, options?: CallOptions): Promise<Why> {
     return this.#calls.call('explainJob', { ...options, params: { id } })
   }

@@ -12,7 +12,7 @@ import type {
 } from './api/lease-shapes.ts'
 import type { CallOptions, Calls } from './calling.ts'
 
-/** What a worker does; `TreadleClient.work` is made of it. */
+/** The calls of a worker; `TreadleClient.work` is built on them. */
 export class LeaseCalls {
   readonly #calls: Calls
 
@@ -20,23 +20,23 @@ export class LeaseCalls {
     this.#calls = calls
   }
 
-  /** Jobs to work on; none where there was no work in all that time. */
+  /** Claims jobs; returns none if there was no work within the wait. */
   async take(request: LeaseRequest, options?: CallOptions): Promise<readonly Lease[]> {
     const patienceMs = request.wait === undefined ? 0 : parseDuration(request.wait, 'wait')
     return (await this.#calls.call('lease', { ...options, body: request, patienceMs }))?.leases ?? []
   }
 
-  /** Throws `LEASE_LOST` where the lease is no longer held. */
+  /** Throws `LEASE_LOST` if the lease is no longer held. */
   async settle(id: string, settlement: Settlement, options?: CallOptions): Promise<Settled['receipt']> {
     return (await this.#calls.call('settle', { ...options, params: { id }, body: settlement })).receipt
   }
 
-  /** In the order in which they were given. */
+  /** Returns the outcomes in the order of the settlements. */
   async settleMany(settlements: Settlements['settlements'], options?: CallOptions): Promise<SettledMany['receipts']> {
     return (await this.#calls.call('settleMany', { ...options, body: { settlements } })).receipts
   }
 
-  /** In the order in which they were given. */
+  /** Returns the outcomes in the order of the leases. */
   async extend(extension: Extension, options?: CallOptions): Promise<Extended['leases']> {
     return (await this.#calls.call('extend', { ...options, body: extension })).leases
   }

@@ -25,9 +25,9 @@ export class QueueCalls {
 }
 
 export interface ScheduleListFilter {
-  /** Only those whose names or keys begin with this. */
+  /** Only schedules whose names or keys begin with this. */
   readonly prefix?: string
-  /** Only those that were made at run time, or only those of the code. */
+  /** Only schedules created at run time (true), or only those in the code (false). */
   readonly stored?: boolean
 }
 
@@ -38,7 +38,7 @@ export class ScheduleCalls {
     this.#calls = calls
   }
 
-  /** Those of the code and those that were made at run time, or some of them. */
+  /** Lists schedules, both those in the code and those created at run time. */
   async list({ prefix, stored, ...options }: ScheduleListFilter & CallOptions = {}): Promise<readonly Schedule[]> {
     const query = {
       ...(prefix !== undefined && { prefix }),
@@ -51,7 +51,7 @@ export class ScheduleCalls {
     return this.#calls.call('getSchedule', { ...options, params: { name } })
   }
 
-  /** Makes a stored schedule with this key, or changes the one that is there. */
+  /** Creates or updates the stored schedule with this key. */
   upsert(key: string, schedule: NewSchedule, options?: CallOptions): Promise<Schedule> {
     return this.#calls.call('putSchedule', { ...options, params: { name: key }, body: schedule })
   }
@@ -74,7 +74,7 @@ export class ScheduleCalls {
     return this.trigger(name, options)
   }
 
-  /** Another word for `runNow`. */
+  /** Alias of `runNow`. */
   trigger(name: string, options?: CallOptions): Promise<Created> {
     return this.#calls.call('triggerSchedule', { ...options, params: { name } })
   }
@@ -84,7 +84,7 @@ export class ScheduleCalls {
   }
 }
 
-/** Jobs that failed for good. */
+/** Jobs that have failed permanently. */
 export class DeadCalls {
   readonly #calls: Calls
 

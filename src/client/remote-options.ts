@@ -3,26 +3,26 @@ import { unknownOptions } from '../core/options.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 import type { RemoteHandler } from './remote-run.ts'
 
-/** A handler for each name. */
+/** A handler for each job name. */
 export type RemoteHandlers<Payloads> = { readonly [Job in keyof Payloads]: RemoteHandler<Payloads[Job]> }
 
 /** Options of a worker that claims over HTTP. */
 export interface RemoteWorkOptions {
-  /** Jobs that run at once; 10 by default. */
+  /** Maximum number of jobs that run at once; 10 by default. */
   readonly concurrency?: number
   /** Only these queues; all by default. */
   readonly queues?: readonly string[]
-  /** How long a job stays with a worker that gives no sign of life; it is renewed while the job runs. 30 s by default. */
+  /** How long a job stays claimed without a heartbeat; renewed while the job runs. 30 s by default. */
   readonly lease?: Duration
   /** How long one request waits for work; 20 s by default. */
   readonly wait?: Duration
   /** How long `stop()` waits for running jobs before it aborts their signals; 30 s by default. */
   readonly grace?: Duration
-  /** What people read as the worker of its jobs; a name that is another one for each worker by default. */
+  /** The worker's name as shown with its jobs; by default, a name unique to each worker. */
   readonly owner?: string
   /** Stops the worker. */
   readonly signal?: AbortSignal
-  /** Told of what went wrong with the server; the worker goes on, unless the server does not let it work. */
+  /** Called with errors in talking to the server. The worker continues, unless the server denies it access. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -48,7 +48,7 @@ const names: readonly (keyof RemoteWorkOptions)[] = [
   'onError',
 ]
 
-/** Complete and checked; all problems are told at once. */
+/** Complete and validated; reports all problems at once. */
 export function remoteWorkConfig(handlers: object, options: RemoteWorkOptions): RemoteWorkConfig {
   const problems: string[] = [...unknownOptions(options, names)]
   const jobs = Object.keys(handlers)
@@ -82,5 +82,5 @@ export function remoteWorkConfig(handlers: object, options: RemoteWorkOptions): 
   return config
 }
 
-/** The server hands out no more at once. */
+/** The server's maximum number of jobs per claim. */
 const mostAtOnce = 1_000

@@ -5,18 +5,18 @@ import type { Clock } from '../core/time/clock.ts'
 import type { Lease, Settlements } from './api/lease-shapes.ts'
 import type { LeaseCalls } from './lease-calls.ts'
 
-/** What a remote handler knows of its job. */
+/** What a remote handler knows about its job. */
 export interface RemoteContext extends Pick<Lease, 'id' | 'job' | 'name' | 'queue' | 'meta' | 'attempt' | 'maxRetries'> {
-  /** Aborted when the job was cancelled, its time is over, its lease is lost, or the worker cannot wait for it any longer. */
+  /** Aborted when the job is cancelled or times out, its lease is lost, or the worker cannot wait for it any longer. */
   readonly signal: AbortSignal
-  /** Shown to people who look at the job. */
+  /** Stores progress, which is shown with the job. */
   progress(value: Json): Promise<void>
 }
 
 /** Runs a job that was claimed over HTTP. */
 export type RemoteHandler<Payload> = (payload: Payload, context: RemoteContext) => unknown
 
-/** How a run ended, for the server. */
+/** How a run ended, as reported to the server. */
 export type Ending = Settlements['settlements'][number]
 
 /** Why a run was told to stop. */
@@ -30,7 +30,7 @@ export interface RemoteRunDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** One job in the hands of a remote worker. */
+/** One job claimed by a remote worker. */
 export class RemoteRun {
   readonly lease: Lease
   readonly #deps: RemoteRunDeps
@@ -43,7 +43,7 @@ export class RemoteRun {
     this.#deps = deps
   }
 
-  /** Calls the handler, and gives what the server is to be told; null where that is nothing. It never throws. */
+  /** Calls the handler and returns what to report to the server; null if there is nothing to report. Never throws. */
   async execute(handler: RemoteHandler<never>): Promise<Ending | null> {
     const { timeoutMs, payload } = this.lease
     const deadline = timeoutMs === null ? undefined : this.#deps.clock.timer(timeoutMs, () => this.abandon('timeout'))
@@ -61,14 +61,14 @@ export class RemoteRun {
     }
   }
 
-  /** The first reason counts. */
+  /** Only the first reason counts. */
   interrupt(why: Interruption): void {
     if (this.#interruption !== null) return
     this.#interruption = why
     this.#aborting.abort(new TreadleError(why === 'timeout' ? 'TIMEOUT' : 'STOPPED', this.#words(why)))
   }
 
-  /** Waits for the handler no longer. */
+  /** Stops waiting for the handler. */
   abandon(why: Interruption): void {
     this.interrupt(why)
     this.#giveUp()
@@ -81,7 +81,7 @@ export class RemoteRun {
     return { id, job, name, queue, meta, attempt, maxRetries, signal, progress }
   }
 
-  /** What is no JSON is no reason to do the work again: it is left out, and said. */
+  /** A result that is not JSON is no reason to run the job again: it is left out, and the error is reported. */
   #resultOf(result: unknown): { readonly result?: Json } {
     if (result === undefined) return {}
     try {

@@ -17,9 +17,9 @@ const largestSettle = 100
 const firstPauseMs = 500
 const longestPauseMs = 15_000
 
-/** A worker that talks to a job server and not to its database. It begins at once. */
+/** A worker that talks to a job server instead of its database. Starts at once. */
 export class RemoteWorker implements AsyncDisposable {
-  /** Resolves when it has stopped; rejects where the server does not let it work, as with a wrong token. */
+  /** Resolves when the worker has stopped; rejects if the server denies it access, as with a wrong token. */
   readonly ended: Promise<void>
   readonly #handlers: ReadonlyMap<string, RemoteHandler<never>>
   readonly #config: RemoteWorkConfig
@@ -43,16 +43,16 @@ export class RemoteWorker implements AsyncDisposable {
     signal?.addEventListener('abort', stop, { once: true })
     this.#stopping.signal.addEventListener('abort', () => this.#freed(), { once: true })
     this.ended = this.#work().finally(() => signal?.removeEventListener('abort', stop))
-    // `onError` was told: a program that does not look at `ended` goes on.
+    // `onError` has reported it, so a program that ignores `ended` must not crash.
     this.ended.catch(() => {})
   }
 
-  /** How many jobs it has now. */
+  /** The number of jobs it is running. */
   get running(): number {
     return this.#runs.size
   }
 
-  /** Takes no more jobs, waits for those that run, aborts them after a while, and gives back what is left. */
+  /** Takes no more jobs, waits for the running ones, aborts them after the grace period, and releases what is left. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.ended.catch(() => {})
@@ -80,7 +80,7 @@ export class RemoteWorker implements AsyncDisposable {
     }
   }
 
-  /** None where it was told to stop meanwhile. */
+  /** Empty if the worker was stopped while waiting. */
   async #take(limit: number): Promise<readonly Lease[]> {
     const { jobs, queues, leaseMs, waitMs, owner = this.#name } = this.#config
     const request = { jobs, limit, lease: leaseMs, wait: waitMs, owner, ...(queues !== undefined && { queues }) }
@@ -105,14 +105,14 @@ export class RemoteWorker implements AsyncDisposable {
     this.#runs.set(run, done)
   }
 
-  /** Or it is told to stop. */
+  /** Resolves when a run ends or the worker is told to stop. */
   #oneEnds(): Promise<void> {
     return new Promise((resolve) => {
       this.#freed = resolve
     })
   }
 
-  /** In stages: wait, abort, give back. */
+  /** In stages: wait, abort, release. */
   async #finish(): Promise<void> {
     const { clock } = this.#deps
     const all = Promise.all(this.#runs.values())
@@ -125,7 +125,7 @@ export class RemoteWorker implements AsyncDisposable {
     await all
   }
 
-  /** What was done must not be done again: it is told for as long as the server may come back. */
+  /** Finished work must not be repeated, so this retries while the server may come back. */
   async #settle(endings: readonly Ending[]): Promise<SettledMany['receipts']> {
     const { leases } = this.#deps
     let receipts: SettledMany['receipts']
@@ -153,7 +153,7 @@ export class RemoteWorker implements AsyncDisposable {
       this.#beatLater(leaseMs / 3)
     } catch (error) {
       onError(error)
-      // The leases run on: the next try must not wait for its turn.
+      // The leases keep running out, so retry sooner than the usual interval.
       this.#beatLater(leaseMs / 12)
     }
   }
@@ -167,7 +167,7 @@ export class RemoteWorker implements AsyncDisposable {
     }
   }
 
-  /** Tries again where the server is not there, or cannot answer for a while; undefined when the signal aborted. */
+  /** Retries while the server is unreachable or temporarily unable to answer; undefined if the signal was aborted. */
   async #persistently<Answer>(
     ask: () => Promise<Answer>,
     { signal, mostTries = Infinity }: Persistence,
@@ -191,7 +191,7 @@ interface Persistence {
   readonly mostTries?: number
 }
 
-/** After its signal a handler has so long to end by itself. */
+/** How long a handler may take to end after its signal was aborted. */
 const abortedMs = 5_000
 const mostSettleTries = 10
 

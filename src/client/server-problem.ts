@@ -1,9 +1,9 @@
 import { type ErrorCode, errorCodes, TreadleError } from '../core/errors.ts'
 import type { Problem } from './api/problem.ts'
 
-/** The server did not do what it was asked for. */
+/** The server refused the request. */
 export class ServerProblem extends TreadleError {
-  /** As the server said it. */
+  /** As sent by the server. */
   readonly problem: Problem
 
   constructor(problem: Problem) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { examples } from '../examples.ts'
 import { UsageError } from '../failure.ts'
 
-/** Commander's own help of a command that does not exist is the general one, as if all were well. */
+/** Commander's own `help` prints the general help for an unknown command, as if nothing were wrong. */
 export function addHelp(program: Command): void {
   program
     .command('help')

@@ -74,7 +74,7 @@ function writeProject(root: string, choices: Choices, files: readonly ProjectFil
   return { created, changed: changed.map((file) => write(root, file)) }
 }
 
-/** The files that may be there, and keep what they say. */
+/** Files that may already exist; their content is kept. */
 function mergedFiles(root: string, choices: Choices): readonly ProjectFile[] {
   const manifest = mergedManifest(root, choices, entryPath(root, choices))
   return [

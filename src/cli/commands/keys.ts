@@ -21,7 +21,7 @@ interface ScopeOptions extends FileOptions {
   readonly job?: readonly string[]
 }
 
-/** A file of keys, and the queue whose jobs they sign. */
+/** A key file, and the queue whose jobs its keys sign. */
 interface KeySession extends ProjectSession {
   readonly file: string
 }
@@ -174,7 +174,7 @@ function scopeOf({ queue, job }: ScopeOptions): KeyScope {
   return scope
 }
 
-/** Nothing here makes or changes a database, or needs a config where the file is named. */
+/** Never creates or changes a database, and needs no config if the file is given. */
 function withKeys(command: Command, run: (session: KeySession) => Promise<void>): Promise<void> {
   const { file } = command.optsWithGlobals<FileOptions>()
   const open = { changes: { migrate: false }, ...(file !== undefined && { needsNoConfig: true as const }) }
@@ -187,7 +187,7 @@ function withKeys(command: Command, run: (session: KeySession) => Promise<void>)
   return withProject(command, act, open)
 }
 
-/** Null where nobody can tell, and then it is said why. */
+/** Null if it cannot be determined. If the jobs cannot be read, prints why. */
 async function usageOf({ project, jobs, file, out }: KeySession): Promise<KeyUsage | null> {
   if (project.missingFile !== null) return project.keyFile === file ? { signed: new Map(), unsigned: 0, isPartial: false } : null
   try {

@@ -91,7 +91,7 @@ async function changeQueues(command: Command, names: readonly string[], verb: Ve
   })
 }
 
-/** Works also while a job file is broken, which may be the very reason to pause its schedule. */
+/** Works even if a job file is broken, which may be the very reason to pause its schedule. */
 export async function changeSchedules(command: Command, names: readonly string[], verb: Verb): Promise<void> {
   await withProject(command, async (session) => {
     const { jobs, out, now } = session

@@ -1,6 +1,6 @@
-/** One command with what may follow it. */
+/** One command, with what may follow it. */
 export interface CompletedCommand {
-  /** The words that lead to it, as one text; empty for the program itself. */
+  /** The words that lead to it, joined by spaces; empty for the program itself. */
   readonly path: string
   readonly commands: readonly Completed[]
   readonly options: readonly CompletedOption[]
@@ -12,8 +12,8 @@ export interface Completed {
 }
 
 export interface CompletedOption extends Completed {
-  /** It is followed by a value. */
+  /** Whether it takes a value. */
   readonly hasValue: boolean
-  /** The values that there are, where they are few. */
+  /** The allowed values, if there are only a few. */
   readonly choices: readonly string[]
 }

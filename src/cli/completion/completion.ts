@@ -7,7 +7,7 @@ import { zshScript } from './zsh.ts'
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** A script for a shell, made of the commands and options that there are: nothing is asked while somebody types. */
+/** Generates a shell script from the commands and options, so that completion runs no program. */
 export function completionScript(program: Command, shell: Shell): string {
   const commands = commandsOf(program, [])
   switch (shell) {

@@ -1,6 +1,6 @@
 import type { Completed, CompletedCommand } from './completed-command.ts'
 
-/** For zsh: the same, with what each word means beside it. */
+/** For zsh: the same, with a description next to each word. */
 export function zshScript(commands: readonly CompletedCommand[]): string {
   const cases = commands.map(({ path, commands: inner, options }) => {
     const entries = [...inner, ...options].map((each) => `      ${entry(each)}`).join('\n')

@@ -9,7 +9,7 @@ export interface InitOptions extends Partial<Choices> {
   readonly yes?: boolean
 }
 
-/** What the flags say; for the rest a person at a terminal is asked, and a script gets what the folder suggests. */
+/** Uses the flags. For the rest, asks a person at a terminal, or takes what the folder suggests in a script. */
 export async function choicesFor(root: string, options: InitOptions): Promise<Choices> {
   const suggested = suggestedFor(root)
   const { language, database, framework } = options
@@ -27,7 +27,7 @@ export async function choicesFor(root: string, options: InitOptions): Promise<Ch
   }
 }
 
-/** The page for a framework that the project uses and that no server is written for; null where there is none. */
+/** The guide for a framework that the project uses and for which no server is generated; null if there is none. */
 export function guideFor(root: string): { readonly framework: string; readonly page: string } | null {
   const manifest = readManifest(root)
   return guides.find(({ name }) => usesPackage(manifest, name)) ?? null
@@ -66,7 +66,7 @@ function suggestedFor(root: string): Choices {
   }
 }
 
-/** TypeScript, unless the folder holds a project that is written in JavaScript. */
+/** TypeScript, unless the folder holds a project written in JavaScript. */
 function suggestedLanguage(root: string, manifest: Manifest | null): Language {
   if (manifest === null || isFresh(manifest)) return 'typescript'
   if (existsSync(join(root, 'tsconfig.json')) || usesPackage(manifest, 'typescript')) return 'typescript'

@@ -1,12 +1,12 @@
 import type { Framework } from './options.ts'
 import { importFile, importLine, type SourceText, typed } from './source-text.ts'
 
-/** The name of the program, without its ending. */
+/** The name of the program, without its extension. */
 export function entryFile(framework: Framework): string {
   return framework === 'none' ? 'app' : 'server'
 }
 
-/** A program that puts jobs into the queue: by itself, or for each request. */
+/** A program that dispatches jobs, either directly or for each request. */
 export function entryText(source: SourceText, framework: Framework): string {
   switch (framework) {
     case 'none':

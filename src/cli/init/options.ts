@@ -1,4 +1,4 @@
-/** What a new project can be made of. */
+/** The choices for a new project. */
 export const languages = ['typescript', 'javascript', 'commonjs'] as const
 export const databases = ['sqlite', 'postgres', 'mysql', 'mariadb'] as const
 export const frameworks = ['none', 'express', 'fastify', 'hono'] as const

@@ -14,7 +14,7 @@ export interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>
 }
 
-/** Null where there is none. */
+/** Null if there is none. */
 export function readManifest(root: string): Manifest | null {
   const path = join(root, 'package.json')
   if (!existsSync(path)) return null
@@ -27,7 +27,7 @@ export function readManifest(root: string): Manifest | null {
   }
 }
 
-/** The package.json with the scripts and dependencies of these choices. What it says already is kept. */
+/** The package.json with the scripts and dependencies of these choices added. Existing entries are kept. */
 export function mergedManifest(root: string, choices: Choices, entry: string): Manifest {
   const existing = readManifest(root)
   const base: Manifest = existing ?? { name: packageName(root), private: true }
@@ -47,14 +47,14 @@ export function mergedManifest(root: string, choices: Choices, entry: string): M
   }
 }
 
-/** Nothing but what `npm install` or `npm init` writes into an empty folder. */
+/** Whether it contains only what `npm install` or `npm init` writes into an empty folder. */
 export function isFresh(manifest: Manifest): boolean {
   const installed = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
   const scripts = Object.entries(manifest.scripts ?? {})
   return installed.every((name) => name === 'treadle') && scripts.every(([, script]) => isPlaceholder(script))
 }
 
-/** What `npm init` writes in place of a test. */
+/** Whether it is the test script that `npm init` writes. */
 function isPlaceholder(script: string | undefined): boolean {
   return script?.includes('no test specified') === true
 }
@@ -63,7 +63,7 @@ function moduleType(language: Language): string {
   return language === 'commonjs' ? 'commonjs' : 'module'
 }
 
-/** npm wants lower case, and no spaces. */
+/** npm requires lower case and no spaces. */
 function packageName(root: string): string {
   const name = basename(root)
     .toLowerCase()
@@ -77,7 +77,7 @@ function scriptsFor(language: Language, entry: string): Readonly<Record<string, 
   if (language !== 'typescript') return { start: `node ${entry}`, test: 'node --test', ...watched }
   return {
     start: `tsx ${entry}`,
-    // The shell finds the files on Node 20, which looks for no TypeScript by itself.
+    // The shell expands the pattern, because Node 20 does not look for TypeScript tests by itself.
     test: 'node --import tsx --test test/*.test.ts',
     typecheck: 'tsc --noEmit',
     ...watched,

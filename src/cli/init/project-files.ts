@@ -12,7 +12,7 @@ export interface ProjectFile {
 
 export const signingKeyFile = 'treadle.key'
 
-/** The files that `treadle init` writes: none of them may exist. */
+/** The files that `treadle init` creates; none of them may exist. */
 export function projectFiles(root: string, choices: Choices): readonly ProjectFile[] {
   const source = sourceTextFor(root, choices)
   const ending = endingFor(root, choices)
@@ -28,7 +28,7 @@ export function projectFiles(root: string, choices: Choices): readonly ProjectFi
     : [...files, { path: 'tsconfig.json', text: tsconfigText }]
 }
 
-/** The program that `npm start` starts. */
+/** The program that `npm start` runs. */
 export function entryPath(root: string, choices: Choices): string {
   return `${entryFile(choices.framework)}${endingFor(root, choices)}`
 }
@@ -40,7 +40,7 @@ function endingFor(root: string, choices: Choices): string {
 
 function sourceTextFor(root: string, { language }: Choices): SourceText {
   if (language === 'commonjs') return { language, importEnding: '' }
-  // Node itself and tsx find a file by the name that it has. A project that compiles names what the compiler makes of it.
+  // Node and tsx import a file by its actual name. A project that compiles imports the compiler's output.
   if (language === 'typescript') return { language, importEnding: hasTsconfig(root) ? '.js' : '.ts' }
   return {
     language,

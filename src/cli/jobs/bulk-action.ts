@@ -12,16 +12,16 @@ import { key, queue, state, tag } from '../values.ts'
 import { wholeId } from './job-ids.ts'
 import { type ChosenJobs, searchOf, whereHelp } from './search.ts'
 
-/** What a command does with jobs, one by one or all that a filter selects. */
+/** What a command does with jobs, given by id or selected by a filter. */
 export interface BulkAction<Outcome extends string> {
-  /** As a question asks for it: "Cancel 12 jobs?" */
+  /** For questions: "Cancel 12 jobs?" */
   readonly verb: string
-  /** As a report tells of it: "cancelled 12 jobs". */
+  /** For reports: "cancelled 12 jobs". */
   readonly past: string
-  /** The states in which `--all` finds jobs to do it with. */
+  /** The states of the jobs that `--all` selects. */
   readonly states: readonly JobState[]
   readonly wording: Readonly<Record<Outcome, string>>
-  /** The outcomes in which it was done. */
+  /** The outcomes that count as success. */
   readonly done: readonly Outcome[]
   act(ids: readonly string[], session: StoreSession): Promise<readonly Outcome[]>
 }
@@ -112,7 +112,7 @@ async function actOnAll<Outcome extends string>(
   return rest.length === 0 ? exitCodes.ok : exitCodes.failed
 }
 
-/** Kept counters answer it at once, but for groups, tags and searches, whose jobs are counted page by page. */
+/** Answered from the maintained counters, except for groups, tags and searches, whose jobs are counted page by page. */
 async function countOf(store: JobStore, options: BulkOptions, states: readonly JobState[], meant: MeantJobs): Promise<number> {
   if ((options.group ?? options.tag ?? options.where) === undefined) {
     const isMeant = ({ job, queue }: JobCount) =>
@@ -152,7 +152,7 @@ async function actOnPages<Outcome extends string>(
 
 const pageSize = 500
 
-/** The jobs that are meant, page by page. A search looks at the newest of each state, and says where there were more. */
+/** The selected jobs, page by page. A search reads only the newest jobs of each state, and says so if there are more. */
 class MeantJobs {
   readonly #store: JobStore
   readonly #search: JobSearch
@@ -163,7 +163,7 @@ class MeantJobs {
     this.#search = search
   }
 
-  /** A page is read before the one before it is handed out: what is done with jobs may take them out of the list. */
+  /** Reads the next page before yielding the current one, because the action may remove its jobs from the list. */
   async *pages(state: JobState): AsyncGenerator<readonly JobRecord[]> {
     const { stored, matches, oldest, isSearch } = this.#search
     const filter = { ...stored, state }

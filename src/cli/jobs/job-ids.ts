@@ -1,7 +1,7 @@
 import { TreadleError } from '../../core/errors.ts'
 import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
 
-/** The job with this id, or the only one whose id begins so. */
+/** The job with this id, or the only one whose id begins with it. */
 export async function findJob(store: JobStore, id: string): Promise<JobRecord> {
   const job = (await store.get(id)) ?? (await findByPrefix(store, id))
   if (job !== null) return job
@@ -11,12 +11,12 @@ export async function findJob(store: JobStore, id: string): Promise<JobRecord> {
   )
 }
 
-/** The whole id where the beginning of one is enough; what names no job stays as it is. */
+/** Completes the beginning of an id; returns it unchanged if it matches no job. */
 export async function wholeId(store: JobStore, id: string): Promise<string> {
   return isPrefix(id) ? ((await findByPrefix(store, id))?.id ?? id) : id
 }
 
-/** Shorter ones would name every job of an hour. */
+/** Shorter prefixes would match every job of an hour. */
 const shortestPrefix = 8
 const uuidShape = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const hexadecimal = /^[0-9a-f-]+$/
@@ -25,7 +25,7 @@ function isPrefix(id: string): boolean {
   return id.length >= shortestPrefix && id.length < uuidShape.length && hexadecimal.test(id)
 }
 
-/** Ids sort by the time of their making, so those that begin alike stand side by side. */
+/** Ids sort by creation time, so ids with the same prefix are adjacent. */
 async function findByPrefix(store: JobStore, prefix: string): Promise<JobRecord | null> {
   if (!isPrefix(prefix)) return null
   const found = await store.list({ before: prefix + uuidShape.slice(prefix.length), limit: 2 })

@@ -1,12 +1,12 @@
 import { finalStates, jobStates } from '../../queue/contract/job-state.ts'
 import type { JobStore } from '../../queue/contract/store.ts'
 
-/** How many living jobs each key has signed. */
+/** How many unfinished jobs each key has signed. */
 export interface KeyUsage {
-  /** By the id of the key that signed them. */
+  /** By the id of the signing key. */
   readonly signed: ReadonlyMap<string, number>
   readonly unsigned: number
-  /** Not all jobs were looked at: there are too many, and there may be more of each. */
+  /** Whether there were too many jobs to read all of them, so that the counts are lower bounds. */
   readonly isPartial: boolean
 }
 

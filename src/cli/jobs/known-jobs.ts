@@ -2,7 +2,7 @@ import type { Treadle } from '../../app/treadle.ts'
 import { TreadleError } from '../../core/errors.ts'
 import { fitsPattern } from '../../core/text/name-pattern.ts'
 
-/** Refuses keys that no job here has. */
+/** Throws if a key belongs to no job here. */
 export function refuseUnknownJobs(jobs: Treadle, keys: readonly string[], advice = ''): void {
   const problem = unknownJobsProblem(jobs, keys)
   if (problem !== undefined) throw new TreadleError('JOB_UNKNOWN', `${problem}${advice}`)

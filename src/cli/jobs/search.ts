@@ -2,14 +2,14 @@ import type { JobState } from '../../queue/contract/job-state.ts'
 import { type JobSearch, jobSearch, mostExamined } from '../../server/jobs/job-search.ts'
 import { UsageError } from '../failure.ts'
 
-/** How jobs are chosen on the command line. */
+/** How the command line selects jobs. */
 export interface ChosenJobs {
   readonly state?: JobState
   readonly queue?: string
   readonly job?: string
   readonly group?: string
   readonly tag?: string
-  /** In the words of the dashboard's filter. */
+  /** In the filter language of the dashboard. */
   readonly where?: string
 }
 
@@ -29,7 +29,7 @@ export function searchOf({ where, ...chosen }: ChosenJobs, now: number): JobSear
   })
 }
 
-/** Said where a search did not look at all jobs that it could be about. */
+/** Shown if a search did not cover all candidate jobs. */
 export function examinedNote(examined: number): string {
   return `searched the newest ${examined.toLocaleString('en')} jobs; --state, --job, --queue and --tag narrow it, --before goes on`
 }

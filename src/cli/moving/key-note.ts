@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { databaseFile, keyFileOf } from '../../app/config/open-backend.ts'
 import { environmentVariable } from '../../core/process/environment.ts'
 
-/** Jobs stay signed as they were: the programs of the target need the keys of the source. Null where nothing has to be said. */
+/** Jobs keep their signatures, so the programs of the target need the keys of the source. Null if no note is needed. */
 export function keyNote(from: string | undefined, to: string): string | null {
   const source = from === undefined ? null : databaseFile(from, process.cwd())
   if (source === null || environmentVariable('TREADLE_SIGNING_KEY') !== undefined) return null

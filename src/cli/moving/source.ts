@@ -4,7 +4,7 @@ import type { Output } from '../output/output.ts'
 import { refuseMissing } from '../project.ts'
 import { withOutput, withProject } from '../session.ts'
 
-/** Runs a command on the queue that is named, or on that of the project. */
+/** Runs a command on the given queue, or on that of the project. */
 export async function withSource(
   command: Command,
   url: string | undefined,

@@ -24,7 +24,7 @@ export function checkText(report: CheckReport, out: Output, now: number): string
   ].join('\n')
 }
 
-/** Beside a mark, at the width of the terminal. */
+/** Next to a mark, wrapped to the width of the terminal. */
 export function warningText(warning: string, out: Output): string {
   return `${out.colours.yellow('!')} ${wrapped(visible(warning), out.width - 2, '  ')}`
 }

@@ -4,7 +4,7 @@ import { plural, visible, visibleLine, wrapped } from './text.ts'
 
 const marks: Readonly<Record<Verdict, string>> = { ok: '✓', warning: '!', problem: '✗' }
 
-/** What was looked at, and below it what to do. */
+/** The findings, and below them what to do. */
 export function diagnosisText(url: string, findings: readonly Finding[], out: Output): string {
   if (findings.length === 0) return `${url} has no database to check`
   const told = toldOnce(findings)
@@ -29,7 +29,7 @@ interface ToldFinding extends Judgement {
   readonly checks: readonly string[]
 }
 
-/** One thing may keep several checks from finding anything. */
+/** Merges equal findings, because one cause may make several checks fail. */
 function toldOnce(findings: readonly Finding[]): readonly ToldFinding[] {
   const firsts = findings.filter((finding) => firstAlike(finding, findings) === finding)
   return firsts.map((first) => {

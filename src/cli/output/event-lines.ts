@@ -6,14 +6,14 @@ import type { Colours } from './output.ts'
 import { plural, visible, visibleLine } from './text.ts'
 import { type LoggedEvent, loggedEvents, eventLine as workLine } from './workers/work-log.ts'
 
-/** One line for a person: when, what happened, and in which process. */
+/** One line for people: when, what happened, and in which process. */
 export function queueEventLine(event: QueueEvent, colours: Colours): string {
   const time = new Date(event.at).toISOString().slice(11, 23)
   if (event.type === 'dropped') return colours.yellow(`${time} … ${droppedText(event.count)}`)
   return `${colours.dim(time)} ${textOf(event, colours)} ${colours.dim(visibleLine(event.process))}${detailsText(event, colours)}`
 }
 
-/** The same for a program: one JSON object, with instants of ISO 8601. */
+/** The same for programs: one JSON object, with ISO 8601 instants. */
 export function queueEventJson(event: QueueEvent): string {
   return JSON.stringify({ ...event, at: formatInstant(event.at) })
 }
@@ -51,11 +51,11 @@ function isLogged(event: Happened): event is Logged {
 }
 
 function loggedText(event: Logged, colours: Colours): string {
-  // What a worker prints of its own events, printed of those of all.
+  // The same text that a worker prints for its own events.
   return workLine<LoggedEvent>(event.type, event, colours)
 }
 
-/** What was asked for beside, as JSON. */
+/** The requested details, as JSON. */
 function detailsText(event: Happened, colours: Colours): string {
   const said = Object.entries(event).filter(([name]) => eventDetailNames.some((detail) => detail === name))
   return said.length === 0 ? '' : `\n    ${colours.dim(visible(JSON.stringify(Object.fromEntries(said))))}`

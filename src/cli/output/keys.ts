@@ -4,13 +4,13 @@ import type { KeyUsage } from '../jobs/key-usage.ts'
 import type { Output } from './output.ts'
 import { plural } from './text.ts'
 
-/** A key as it may be shown: never with its secret. */
+/** A key for display: never includes its secret. */
 interface ShownKey {
   readonly id: string
-  /** Whether it signs anything: no key before it signs all jobs. */
+  /** Whether it signs anything: false if an earlier key signs all jobs. */
   readonly signs: boolean
   readonly limits: string
-  /** Living jobs that it signed; null where the queue cannot be looked at. */
+  /** Unfinished jobs that it signed; null if the queue cannot be read. */
   readonly jobs: number | null
 }
 
@@ -50,7 +50,7 @@ function jobsText(jobs: number | null, usage: KeyUsage | null): string {
   return usage?.isPartial ? `${jobs}+` : String(jobs)
 }
 
-/** What will not run with these keys. */
+/** Jobs that will not run with these keys. */
 function strayLines(keys: readonly SigningKey[], usage: KeyUsage | null): readonly string[] {
   const unsigned = usage?.unsigned ?? 0
   return [

@@ -18,10 +18,10 @@ export interface OutputOptions {
   readonly stderr: Stream
 }
 
-/** Data goes to the standard output, as text or JSON; everything said beside it goes to the error output. */
+/** Data goes to standard output, as text or JSON; everything else goes to standard error. */
 export class Output {
   readonly json: boolean
-  /** Colours for data: none unless the standard output is a terminal. */
+  /** Colours for data; disabled unless standard output is a terminal. */
   readonly colours: Colours
   readonly #stdout: Stream
   readonly #stderr: Stream
@@ -34,7 +34,7 @@ export class Output {
     this.colours = picocolors.createColors(options.colour && options.stdout.isTTY === true && !options.json)
   }
 
-  /** One answer in both forms; the text is made only when it is wanted. */
+  /** Prints one answer, as JSON or as text. The text is only built if needed. */
   answer(value: unknown, text: () => string): void {
     this.line(this.json ? JSON.stringify(value) : text())
   }
@@ -48,23 +48,23 @@ export class Output {
     return tableText(columns, rows, this.width, this.colours.dim)
   }
 
-  /** As wide as the terminal; what goes into a file or a pipe is not cut. */
+  /** The width of the terminal; unlimited for a file or a pipe. */
   get width(): number {
     return this.#stdout.isTTY === true ? (this.#stdout.columns ?? 80) : Number.POSITIVE_INFINITY
   }
 
-  /** Whether somebody sees what is replaced. */
+  /** Whether progress is visible, that is, on a terminal. */
   get showsProgress(): boolean {
     return this.#stderr.isTTY === true
   }
 
-  /** A remark that is not part of the data. */
+  /** Prints a remark that is not part of the data. */
   note(text: string): void {
     this.clearProgress()
     this.#stderr.write(`${withVisibleMarks(text)}\n`)
   }
 
-  /** Replaces the last progress; shown only to a person who watches. */
+  /** Replaces the last progress; shown only on a terminal. */
   progress(text: string): void {
     if (this.#stderr.isTTY !== true) return
     this.#stderr.write(`\r\u001b[2K${withVisibleMarks(text)}`)

@@ -1,6 +1,6 @@
 const bars = '▁▂▃▄▅▆▇█'
 
-/** Values as bars, one column each, the highest as high as a line. Nothing at all is a blank, and the smallest value is a bar. */
+/** Values as bars of one column each; the highest fills the line. Null is a blank, and the smallest value still has a bar. */
 export function sparkline(values: readonly (number | null)[]): string {
   const highest = Math.max(0, ...values.filter((value) => value !== null))
   return values
@@ -11,7 +11,7 @@ export function sparkline(values: readonly (number | null)[]): string {
     .join('')
 }
 
-/** At most `columns` values: each is the greatest of a group of neighbours. */
+/** At most `columns` values: each is the maximum of a group of neighbours. */
 export function condensed(values: readonly number[], columns: number): readonly number[] {
   if (values.length <= columns) return values
   return Array.from({ length: columns }, (_, column) => {
@@ -21,7 +21,7 @@ export function condensed(values: readonly number[], columns: number): readonly 
   })
 }
 
-/** The value below which this share of them lies. */
+/** The value below which this share of the values lies. */
 export function percentile(values: readonly number[], share: number): number | null {
   if (values.length === 0) return null
   const sorted = values.toSorted((a, b) => a - b)

@@ -8,7 +8,7 @@ import { visible } from './text.ts'
 import { relativeTime } from './time.ts'
 import { workerJson, workerTable } from './workers/workers.ts'
 
-/** The status for programs: instants are ISO 8601. */
+/** The status for programs, with ISO 8601 instants. */
 export function statusJson(status: Status): object {
   return { ...status, workers: status.workers.map(workerJson) }
 }
@@ -24,7 +24,7 @@ export function otherText({ name, status }: OtherStatus, out: Output, now: numbe
   return `${out.colours.bold(`backend ${name}`)}\n${text}`
 }
 
-/** The status for a person: queues, then jobs, then schedules, then workers. */
+/** The status for people: queues, then jobs, then schedules, then workers. */
 export function statusText(status: Status, out: Output, now: number): string {
   const { queues, jobs, schedules, workers } = status
   const parts = [
@@ -75,7 +75,7 @@ interface Counted {
   readonly counts: Readonly<Record<JobState, number>>
 }
 
-/** In the order of interest, for a narrow terminal has no room for the last. The rare ones are shown only where there are any. */
+/** Most important first, because a narrow terminal has no room for the last. Rare ones are shown only if there are any. */
 const countHeads: readonly { readonly state: JobState; readonly head: string; readonly rare?: boolean }[] = [
   { state: 'ready', head: 'READY' },
   { state: 'running', head: 'RUNNING' },
@@ -109,7 +109,7 @@ function unhandledNotes(jobs: readonly JobStatus[]): readonly string[] {
   return [`Waiting jobs that this program cannot run: ${names}`]
 }
 
-/** A queue may hold thousands of stored schedules. */
+/** Maximum number of schedules shown; a queue may hold thousands of stored ones. */
 const mostSchedules = 50
 
 function moreNotes(schedules: number): readonly string[] {

@@ -4,16 +4,19 @@ import { displayWidth, visibleLine } from './text.ts'
 export interface Column<Row> {
   readonly head: string
   readonly cell: (row: Row) => string
-  /** Put on after the text was fitted. */
+  /** Applied after the text was fitted. */
   readonly style?: (text: string, row: Row) => string
   readonly align?: 'left' | 'right'
-  /** An id is of no use in part: a column that must stay whole is never narrowed. */
+  /** Never narrow this column: part of an id, for example, is useless. */
   readonly whole?: boolean
-  /** Narrower than this it is of no use. */
+  /** The minimum useful width. */
   readonly least?: number
-  /** Where there is no room, the column with the highest rank is left out first. The place in the table unless given. */
+  /** If there is not enough room, the column with the highest rank is dropped first. Defaults to the column's position. */
   readonly rank?: number
-  /** A column that stays whole as long as others of a higher rank than this can be left out; then it is cut, at most to this width. */
+  /**
+   * Keeps the column whole while columns of a higher rank than this can be dropped; then it is cut, down to this width
+   * at most.
+   */
   readonly cut?: { readonly rank: number; readonly to: number }
 }
 
@@ -21,8 +24,8 @@ const gap = 2
 const leastWidth = 6
 
 /**
- * Rows as a table without lines, at most this many columns of the terminal wide: long cells end in an ellipsis, and where that is
- * not enough the least important columns are left out.
+ * Rows as a table without lines, at most this many terminal columns wide: long cells end in an ellipsis, and if that is
+ * not enough, the least important columns are dropped.
  */
 export function tableText<Row>(
   columns: readonly Column<Row>[],
@@ -75,7 +78,7 @@ function fitted<Row>(natural: readonly Fitting<Row>[], maxWidth: number): readon
   return natural.map((each, place) => ({ ...each, width: widths[place] as number }))
 }
 
-/** Cuts or leaves out what matters least. */
+/** Cuts or drops what matters least. */
 function withLess<Row>(columns: readonly Fitting<Row>[]): readonly Fitting<Row>[] {
   const least = columns.reduce((one, other) => (lossOf(other) >= lossOf(one) ? other : one))
   const { cut, whole: _, ...column } = least.column

@@ -2,14 +2,14 @@ import { formatDuration } from '../../core/time/duration.ts'
 import { parseZone } from '../../scheduling/calendar/zone.ts'
 import { localText } from '../../scheduling/explaining/local-time.ts'
 
-/** `2026-06-10 09:00:00`, in the time zone of whoever looks. */
+/** `2026-06-10 09:00:00`, in the local time zone. */
 export function localTime(ms: number): string {
   const date = new Date(ms)
   const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(twoDigits).join('-')
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':')}`
 }
 
-/** `2026-06-10 09:00:00 +02:00`, on the clock of a schedule's zone. */
+/** `2026-06-10 09:00:00 +02:00`, in the zone of a schedule. */
 export function zonedTime(ms: number, zone: string): string {
   return localText(parseZone(zone), ms)
 }
@@ -25,7 +25,7 @@ export function timeAndAge(ms: number, now: number): string {
   return `${localTime(ms)} (${relativeTime(ms, now)})`
 }
 
-/** The one or two largest units: nobody needs the milliseconds of three days. */
+/** Only the one or two largest units: the milliseconds of three days do not matter. */
 export function roughly(ms: number): string {
   const grain = grains.find(({ from }) => ms >= from)?.grain ?? 1
   return formatDuration(Math.floor(ms / grain) * grain)

@@ -2,14 +2,14 @@ import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { join, relative } from 'node:path'
 import { systemClock, type Timer } from '../../core/time/clock.ts'
 
-/** What a program is made of. Databases, logs and whatever else is written while it runs are not. */
+/** The source files of a program. Excludes databases, logs and other files written while it runs. */
 const source = /(?:\.[mc]?[jt]sx?|\.json|^\.env(?:\..*)?)$/
 const left = /^\.|^node_modules$|^coverage$/
 const mostFolders = 2_000
-/** Editors and compilers write several files, each in several steps. */
+/** How long to wait for further changes: editors and compilers write several files, each in several steps. */
 const gatherMs = 150
 
-/** Watches the source files of a folder and of those below it. */
+/** Watches the source files of a folder and its subfolders. */
 export class FileChanges {
   readonly #folder: string
   readonly #watchers = new Map<string, FSWatcher>()
@@ -22,7 +22,7 @@ export class FileChanges {
     this.#look()
   }
 
-  /** The next file that has changed since the last one was told; null when the signal is aborted. */
+  /** The next file that has changed since the last call; null if the signal is aborted. */
   async next(signal: AbortSignal): Promise<string | null> {
     if (signal.aborted) return null
     return new Promise((resolve) => {
@@ -38,13 +38,13 @@ export class FileChanges {
     this.#watchers.clear()
   }
 
-  /** Also those that were made since. */
+  /** Also watches folders created since the last call. */
   #look(): void {
     const folders = foldersIn(this.#folder)
     for (const folder of folders) {
       if (this.#watchers.has(folder)) continue
       const watcher = watch(folder, (_, name) => this.#notice(folder, name))
-      // One that was deleted has no more changes.
+      // The folder was deleted.
       watcher.on('error', () => {
         watcher.close()
         this.#watchers.delete(folder)
@@ -55,7 +55,7 @@ export class FileChanges {
 
   #notice(folder: string, name: string | null): void {
     if (name === null || (!source.test(name) && /\./.test(name))) return
-    // A name without a dot may be that of a new folder, which is looked into.
+    // A name without a dot may be a new folder.
     if (!source.test(name)) this.#look()
     else {
       this.#changed = relative(this.#folder, join(folder, name))
@@ -68,7 +68,7 @@ export class FileChanges {
     }
   }
 
-  /** Once it is quiet, and somebody wants to know. */
+  /** Reports the change once no more changes follow and a caller is waiting. */
   #tell(): void {
     const [file, waiter] = [this.#changed, this.#waiter]
     if (file === null || waiter === undefined || this.#timer !== undefined) return

@@ -12,8 +12,8 @@ export interface ChildOutput {
 }
 
 /**
- * Starts this very command once more, as a worker process. The path is the one that was called, so that a link which is turned to
- * another version is followed to it.
+ * Starts this same command again as a worker process. Uses the path as it was called, so that a symlink switched to
+ * another version is followed.
  */
 export function startChild(supervision: Supervision, listener: ChildListener, output: ChildOutput): ChildHandle {
   const args = [...process.argv.slice(2), '--supervised', supervisionText(supervision)]
@@ -28,7 +28,7 @@ export function startChild(supervision: Supervision, listener: ChildListener, ou
   return {
     pid: child.pid ?? 0,
     tell(order) {
-      // One that is about to end does not hear it.
+      // A process that is about to end misses the message.
       if (child.connected) child.send(order, () => {})
     },
     kill: () => void child.kill('SIGKILL'),
@@ -39,7 +39,10 @@ function readLines(stream: Readable | null, onLine: (line: string) => void): voi
   if (stream !== null) createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', onLine)
 }
 
-/** Its last words may come after its end; something that it started may hold its outputs open forever. */
+/**
+ * How long to wait for remaining output after the process has ended; a process that it started may keep its outputs
+ * open forever.
+ */
 const lastWordsMs = 1_000
 
 function onEnd(child: ChildProcess, ended: (exit: Exit) => void): void {

@@ -29,7 +29,7 @@ export interface Supervising {
   readonly processes: SupervisorOptions
 }
 
-/** Keeps processes that work, until it is stopped. Gives the exit code. */
+/** Keeps worker processes running until it is stopped. Returns the exit code. */
 export async function superviseWorking(session: ProjectSession, supervising: Supervising): Promise<number> {
   const { project, jobs, out } = session
   const { quiet, processes } = supervising
@@ -59,7 +59,7 @@ export async function superviseWorking(session: ProjectSession, supervising: Sup
   return stages.isAborted() ? exitCodes.interrupted : exitCodes.ok
 }
 
-/** Calls back for a process that has worked, and ended without telling what it did: it was killed. */
+/** Calls back if a process that has worked ends without a report: it was killed. */
 function noticingSilence(listener: ChildListener, onSilentEnd: () => void): ChildListener {
   let isSilent = false
   return {
@@ -75,7 +75,7 @@ function noticingSilence(listener: ChildListener, onSilentEnd: () => void): Chil
   }
 }
 
-/** The reason of the processes is this one's too. */
+/** Fails with the reason that the processes gave. */
 async function untilRefused(running: Promise<SupervisorReport>): Promise<SupervisorReport> {
   try {
     return await running
@@ -108,7 +108,7 @@ interface Stages {
   roll(): void
 }
 
-/** The first signal drains the processes, the second has them abort, the third kills them; SIGHUP replaces them. */
+/** The first signal drains the processes, the second aborts their jobs, the third kills them; SIGHUP replaces them. */
 function watchStages(out: Output, stages: Stages): { isAborted(): boolean } {
   let more = 0
   const terminals = [0, 1, 2].filter((stream) => isatty(stream))
@@ -121,7 +121,7 @@ function watchStages(out: Output, stages: Stages): { isAborted(): boolean } {
       else stages.kill()
     },
     () => {
-      // A terminal that was closed says so by the same signal: nobody is left who could press Ctrl-C.
+      // Closing the terminal sends the same signal, and then no one is left to press Ctrl-C.
       if (terminals.some((stream) => !isatty(stream))) return false
       stages.roll()
       return true

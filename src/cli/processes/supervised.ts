@@ -8,16 +8,16 @@ import { parseChildOrder } from '../../worker/supervisor/parsing.ts'
 import { failureOf, UsageError } from '../failure.ts'
 import { leaveSignalsToParent } from '../working/signals.ts'
 
-/** What a worker process is told of its place when it is started. */
+/** What a worker process learns at its start about its place among the others. */
 export interface Supervision {
   readonly parent: number
-  /** Among the processes, from 1. */
+  /** Its number among the processes, from 1. */
   readonly place: number
-  /** How long it may take to end after its parent has. */
+  /** How long it may take to end after its parent has ended. */
   readonly drainMs: number
 }
 
-/** The first alone follows schedules: more would do no harm, and no good. */
+/** Only the first process follows schedules: more would do no harm, but no good either. */
 const schedulingPlace = 1
 const usageEveryMs = 1_000
 
@@ -31,7 +31,7 @@ export function readSupervision(text: string): Supervision {
   return { parent: Number(parent), place: Number(place), drainMs: Number(drainMs) }
 }
 
-/** A worker process that is led by another one: it stops when it is told to, or when it is alone. */
+/** A worker process that is supervised by another one: stops when told to, or when its parent is gone. */
 export class Supervised {
   readonly #stopping = new AbortController()
   readonly #place: number
@@ -51,7 +51,7 @@ export class Supervised {
       if (order === 'abort') this.#abort()
       else if (order === 'drain') drain()
     })
-    // Whoever waits for orders and does nothing else has nothing to stay for.
+    // Waiting for messages alone must not keep the process alive.
     process.channel?.unref()
   }
 
@@ -67,7 +67,7 @@ export class Supervised {
     return this.#place === schedulingPlace
   }
 
-  /** Tells what must be known of this process while it works; its usage only where somebody wants to know. */
+  /** Reports the state of this process to its parent while it works; its usage only if requested. */
   attend(jobs: Treadle, tellsUsage: boolean): void {
     this.#onAbort = () => void jobs.stop({ abort: true })
     jobs.on('worker:started', ({ owner }) => this.#tell({ kind: 'ready', owner }))
@@ -81,7 +81,7 @@ export class Supervised {
     await this.#tell({ kind: 'report', report })
   }
 
-  /** Why it could not start, or gave up, is told to whoever would start it again. */
+  /** Tells the parent, which would restart it, why it could not start or gave up. */
   async failing(work: Promise<void>): Promise<void> {
     try {
       await work
@@ -106,7 +106,7 @@ export class Supervised {
     systemClock.timer(usageEveryMs, tell, { unref: true })
   }
 
-  /** A parent that is gone hears nothing, which is no error here. */
+  /** A parent that is gone cannot be told, which is not an error here. */
   #tell(message: ChildMessage): Promise<void> {
     return new Promise((resolve) => {
       if (!process.connected) resolve()

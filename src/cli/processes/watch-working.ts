@@ -7,7 +7,7 @@ import type { Output } from '../output/output.ts'
 import { stopRequest } from '../working/signals.ts'
 import { FileChanges } from './file-changes.ts'
 
-/** Starts this very command without `--watch`, and starts it again whenever a source file of the project has changed. */
+/** Starts this same command without `--watch`, and restarts it whenever a source file of the project changes. */
 export async function watchWorking(out: Output, config: string | undefined): Promise<number> {
   const folder = projectFolder(config)
   const changes = new FileChanges(folder)
@@ -36,7 +36,10 @@ function projectFolder(config: string | undefined): string {
   return path === null ? process.cwd() : dirname(path)
 }
 
-/** One worker process. It is the leader of its own group: what the terminal says is passed on to it, once. */
+/**
+ * One worker process. It leads its own process group, so that signals from the terminal reach it only once, passed on
+ * by this process.
+ */
 class WatchedWorker {
   readonly #child: ChildProcess
   readonly #ended: Promise<number>
@@ -45,7 +48,7 @@ class WatchedWorker {
   constructor(out: Output) {
     const args = process.argv.slice(1).filter((arg) => arg !== '--watch')
     this.#child = spawn(process.execPath, [...process.execArgv, ...args], { stdio: 'inherit', detached: true })
-    // One that is killed itself takes its worker with it.
+    // If this process is killed, its worker is killed with it.
     const unguard = this.#child.pid === undefined ? () => {} : guard(this.#child.pid)
     this.#ended = new Promise((done) => {
       this.#child.on('error', () => done(exitCodes.failed))

@@ -12,7 +12,7 @@ export interface SupervisedWorking {
   readonly tellsUsage: boolean
 }
 
-/** Works as one of several processes. What is common to all of them is said by the one that leads them. */
+/** Works as one of several processes. Their supervisor prints what they have in common. */
 export async function workSupervised({ project, jobs, out }: ProjectSession, working: SupervisedWorking): Promise<number> {
   const { supervised } = working
   const options = { ...project.worker, ...working.given }

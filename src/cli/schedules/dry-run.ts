@@ -10,9 +10,9 @@ import type { DryOccurrence, DryRun } from '../../worker/scheduler/dry-run.ts'
 import type { ProjectSession } from '../session.ts'
 
 export interface DryRunReport {
-  /** The time that the schedules were asked for. */
+  /** The time for which the schedules were evaluated. */
   readonly at: string
-  /** The database file where there is none: a pass would make it. */
+  /** The database file, if it does not exist: a pass would create it. */
   readonly missingDatabase: string | null
   readonly schedules: readonly PlannedSchedule[]
   readonly waiting: WaitingJobs
@@ -21,25 +21,25 @@ export interface DryRunReport {
 export interface PlannedSchedule {
   readonly schedule: string
   readonly leftOut: DryRun['leftOut']
-  /** False where this pass would store its runs and leave them to other workers: another queue or job was asked for. */
+  /** False if this pass would store its runs but leave them to other workers, because another queue or job was requested. */
   readonly isRunHere: boolean
   readonly occurrences: readonly PlannedRun[]
 }
 
 export interface PlannedRun {
   readonly at: string
-  /** On the clock of the schedule's zone. */
+  /** In the time of the schedule's zone. */
   readonly local: string
   readonly why: DryOccurrence['why']
-  /** Its time has come, so it would be run as soon as it is stored. What lies ahead is stored for its time. */
+  /** Whether it is due, so that it would run as soon as it is stored. Later ones are stored for their time. */
   readonly isDue: boolean
   readonly stored: boolean
 }
 
-/** Jobs that are in the queue already, whose time has come, beside those that would be stored. */
+/** Due jobs that are already in the queue, in addition to those that would be stored. */
 export interface WaitingJobs {
   readonly count: number
-  /** False where there are so many that wait for their time that only the newest were looked at. */
+  /** False if there are so many scheduled jobs that only the newest were read. */
   readonly isExact: boolean
 }
 
@@ -60,7 +60,7 @@ export async function readDryRun(session: ProjectSession, options: RunOptions): 
   }
 }
 
-/** A pass at an instant looks only at the schedules of the jobs that were asked for. */
+/** A pass at an instant evaluates only the schedules of the requested jobs. */
 export async function dryRuns(treadle: Treadle, { at, jobs, scheduler }: RunOptions): Promise<readonly DryRun[]> {
   if (scheduler === false) return []
   const runs = await treadle.schedules.dryRun(at === undefined ? {} : { at })
@@ -89,7 +89,7 @@ function planned(
   return { schedule, leftOut, isRunHere: definition !== undefined && isRunHere(definition.fields), occurrences: runs }
 }
 
-/** From kept counters, and the jobs that wait for a time that has come. */
+/** From the maintained counters, plus the scheduled jobs that are due. */
 async function waitingJobs(
   store: JobStore,
   isMeant: IsRunHere,

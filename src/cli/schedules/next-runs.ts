@@ -9,18 +9,18 @@ export interface ExplainedSchedule {
   readonly timezone: string
   readonly text: string
   readonly warnings: readonly string[]
-  /** A repeat that has never run: its first run comes when a scheduler first sees it. */
+  /** Whether it is a repeat that has never run: its first run comes when a scheduler first sees it. */
   readonly beginsAtOnce: boolean
   readonly runs: readonly NextRun[]
 }
 
 export interface NextRun {
   readonly at: string
-  /** On the clock of the schedule's own zone. */
+  /** In the time of the schedule's own zone. */
   readonly local: string
-  /** On the clock of the zone that was asked for. */
+  /** In the time of the requested zone. */
   readonly inZone?: string
-  /** What the change of clocks does to it, or that it is an estimate. */
+  /** How a clock change affects it, or that it is an estimate. */
   readonly note: string | null
 }
 
@@ -34,7 +34,7 @@ export interface RunsWanted {
   readonly zone?: string
 }
 
-/** Where a schedule stands. Of a repeat that says when it goes on; calendar schedules do not ask for it. */
+/** The state of a schedule. For a repeat, it determines the next run; calendar schedules do not use it. */
 export type Standing =
   | { readonly kind: 'never run' }
   | { readonly kind: 'next'; readonly at: number }
@@ -53,7 +53,7 @@ export interface NamedSchedule {
   readonly standing: Standing
 }
 
-/** The next runs of all of them, in the order of time. */
+/** The next runs of all schedules, in order of time. */
 export function mergedRuns(schedules: readonly NamedSchedule[], wanted: RunsWanted): readonly ScheduledRun[] {
   const runs = schedules.flatMap(({ name, schedule, standing }) =>
     runsOf(schedule, wanted, standing).map((run) => ({ schedule: name, ...run })),
@@ -79,7 +79,7 @@ function occurrencesOf(schedule: Schedule, { from, count }: RunsWanted, standing
   return [begin, ...schedule.explain({ from: first, count: count - 1 }).occurrences]
 }
 
-/** The run that a repeat counts the others from, where it is known. Occurrences are whole seconds. */
+/** The run from which a repeat counts the others, if known. Occurrences are whole seconds. */
 function firstOf(standing: Standing, from: number): number | null {
   if (standing.kind === 'never run') return Math.floor(from / 1_000) * 1_000
   return standing.kind === 'next' && standing.at > from ? standing.at : null

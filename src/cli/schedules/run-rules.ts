@@ -3,16 +3,16 @@ import type { JobDefinition } from '../../definition/definition.ts'
 import type { Overlap } from '../../definition/policies/overlap.ts'
 import type { MisfirePolicy } from '../../scheduling/misfire.ts'
 
-/** What holds for the runs of a job. */
+/** The limits on the runs of a job. */
 export interface RunLimits {
-  /** After so much time an attempt has failed; null is no limit. */
+  /** How long an attempt may take before it fails; null means no limit. */
   readonly timeout: string | null
   readonly maxRunningTime: string | null
-  /** At most this many at once; null is no limit. */
+  /** Maximum number of jobs that run at once; null means no limit. */
   readonly concurrency: number | null
 }
 
-/** What holds for the runs of a schedule. */
+/** The rules for the runs of a schedule. */
 export interface RunRules {
   readonly overlap: Overlap
   readonly misfire: string

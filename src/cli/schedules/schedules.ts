@@ -13,8 +13,8 @@ import { iso } from '../output/jobs/jobs.ts'
 import { limitsOf, type RunLimits, type RunRules, rulesOf } from './run-rules.ts'
 
 /**
- * `new` is known from the code, and no scheduler has seen it yet. Of those that were made at run time, one is rejected whose signature
- * is wrong, and one has ended whose last instant has passed.
+ * `new` is in the code, but no scheduler has seen it yet. A schedule created at run time is rejected if its signature
+ * is wrong, and has ended if its last instant has passed.
  */
 export type ScheduleState = 'active' | 'new' | 'paused' | 'disabled' | 'other environment' | 'not in code' | StoredScheduleState
 
@@ -24,16 +24,16 @@ export interface ScheduleStatus {
   readonly expression: string
   readonly timezone: string
   readonly job: string
-  /** Its key where it was made at run time; null where the code has it. */
+  /** Its key if it was created at run time; null if it is in the code. */
   readonly key: string | null
-  /** Null where the job is not known here. */
+  /** Null if the job is not known here. */
   readonly limits: RunLimits | null
   readonly rules: RunRules | null
-  /** The schedule in words; null where the code does not have it. */
+  /** The schedule in words; null if it is not in the code. */
   readonly text: string | null
   /** The last occurrence that was due. */
   readonly last: LastRun | null
-  /** A repeat that has never run: its first run comes when a scheduler first sees it. */
+  /** Whether it is a repeat that has never run: its first run comes when a scheduler first sees it. */
   readonly beginsAtOnce: boolean
   readonly nextAt: string | null
 }
@@ -41,15 +41,18 @@ export interface ScheduleStatus {
 export interface LastRun {
   readonly at: string
   readonly jobId: string
-  /** How it ended, or how it stands while it has not. */
+  /** How it ended, or its current state. */
   readonly state: FinalState | 'waits' | 'running' | 'retrying'
-  /** From when on it may begin, while it waits or is to be retried. */
+  /** When it may start, while it waits or is to be retried. */
   readonly runAt: string | null
   readonly startedAt: string | null
   readonly finishedAt: string | null
 }
 
-/** What schedulers have recorded, and what the code says. `complete` is false when not all of the code is known. */
+/**
+ * The schedules that schedulers have recorded, and those in the code. `complete` is false if not all of the code is
+ * known.
+ */
 export async function readSchedules(jobs: Treadle, now: number, complete: boolean): Promise<readonly ScheduleStatus[]> {
   const records = new Map((await jobs.schedules.list()).map((record) => [record.name, record]))
   const unended = await unendedJobs(await jobs.store(), [...records.values()])
@@ -61,7 +64,7 @@ export async function readSchedules(jobs: Treadle, now: number, complete: boolea
   return all.toSorted((a, b) => (a.schedule < b.schedule ? -1 : 1))
 }
 
-/** A stored one may be called by its key, or by its name. */
+/** A stored schedule can be given by its key or by its name. */
 export function refuseUnknownSchedule(name: string, known: readonly Pick<ScheduleStatus, 'schedule' | 'key'>[]): void {
   if (known.some(({ schedule, key }) => schedule === name || key === name)) return
   const names = known.map(({ schedule, key }) => key ?? schedule)
@@ -74,14 +77,14 @@ export function refuseUnknownSchedule(name: string, known: readonly Pick<Schedul
 
 const mostNamed = 50
 
-/** A schedule of the code, or one that is stored. */
+/** A schedule in the code, or a stored one. */
 export async function scheduleNamed(jobs: Treadle, name: string): Promise<Schedule> {
   const isCoded = jobs.definitions().some(({ job, fields }) => job === name && fields.schedule !== null)
   const stored = isCoded ? null : await jobs.schedules.get(name)
   return stored === null ? scheduleInCode(jobs, name) : scheduleOf(stored)
 }
 
-/** The schedule that the code gives to a job. */
+/** The schedule that the code sets for a job. */
 export function scheduleInCode(jobs: Treadle, name: string): Schedule {
   const scheduled = new Map(jobs.definitions().flatMap(({ job, fields: { schedule } }) => (schedule ? [[job, schedule]] : [])))
   if (jobs.has(name) && !scheduled.has(name)) {
@@ -102,7 +105,7 @@ interface Known {
   readonly now: number
 }
 
-/** The jobs of the last occurrences that have not ended: the occurrence itself tells only how it ended. */
+/** The jobs of the last occurrences that have not ended; the occurrence itself records only how it ended. */
 async function unendedJobs(store: JobStore, records: readonly ListedSchedule[]): Promise<Unended> {
   const ids = records.flatMap(({ last }) => (last !== null && last.outcome === null ? [last.jobId] : []))
   const found = await Promise.all(ids.map((id) => store.get(id)))
@@ -149,7 +152,7 @@ function codedStatus(
 }
 
 function nextOf(schedule: Schedule, record: ListedSchedule | undefined, now: number): number | null {
-  // What is stored was said by the code of its time, and counts as long as that is today's code.
+  // The stored time comes from the code of that time, and is valid only if the schedule has not changed since.
   const isSame = record?.expression === schedule.expression && record.timezone === schedule.timezone
   const stored = isSame ? record.nextAt : null
   if (schedule.kind === 'repeat') return stored ?? followingOf(schedule, record?.last ?? null)
@@ -158,7 +161,7 @@ function nextOf(schedule: Schedule, record: ListedSchedule | undefined, now: num
   return stored !== null && next !== null ? Math.min(stored, next) : next
 }
 
-/** When a repeat goes on after a run that has ended. */
+/** When a repeat runs next, after a run that has ended. */
 function followingOf(repeat: RepeatSchedule, last: OccurrenceRecord | null): number | null {
   if (last === null || last.finishedAt === null) return null
   const { at, startedAt, finishedAt } = last
@@ -216,7 +219,7 @@ function lastRun(last: OccurrenceRecord | null, unended: Unended): LastRun | nul
   }
 }
 
-/** It may have ended since the occurrence was read. */
+/** The job may have ended since the occurrence was read. */
 function progressOf(job: JobRecord): LastRun['state'] {
   if (job.state === 'running' || isFinal(job.state)) return job.state
   return job.attempts > 0 ? 'retrying' : 'waits'

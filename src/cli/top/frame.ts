@@ -25,7 +25,7 @@ export function frameOf(view: View, { columns, rows }: Size, colours: Colours): 
   return [...body, foot].map((line) => clipped(line, columns))
 }
 
-/** The same for a file or a pipe: all of it, once. */
+/** The same for a file or a pipe: everything, once. */
 export function plainFrame(view: View, columns: number, colours: Colours): string {
   const parts = panels.flatMap((panel) => {
     const lines = panelLines(panel, view, columns, colours)
@@ -69,7 +69,7 @@ interface Block {
   readonly lines: readonly string[]
 }
 
-/** The chosen panel has what the others leave; each of those shows three rows. */
+/** The selected panel gets the space that the others leave; each of those shows three rows. */
 function shared(blocks: readonly Block[], { panel, row }: View, room: number): readonly Block[] {
   const filled = blocks.filter(({ lines, panel: each }) => lines.length > 0 || each === panel)
   const short = filled.map((block) => (block.panel === panel ? block : { ...block, lines: block.lines.slice(0, 4) }))
@@ -106,7 +106,7 @@ function title(panel: Panel, view: View, colours: Colours, isChosen: boolean): s
   return isChosen ? `${colours.inverse(` ${text} `)}${colours.dim(more)}` : colours.bold(text)
 }
 
-/** The head and the rows of a panel; nothing where it is empty. */
+/** The header and the rows of a panel; empty if there are none. */
 function panelLines(panel: Panel, view: View, columns: number, colours: Colours): readonly string[] {
   const text = panelTable(panel, view, columns, colours)
   if (text === null) return []
@@ -123,7 +123,7 @@ function marked(line: string, columns: number, colours: Colours): string {
 
 const escapes = /\p{Cc}\[[0-9;]*m/gu
 
-/** Never wider than the terminal, where a line would become two. Colours take no room. */
+/** Cuts a line to the width of the terminal, so that it does not wrap. Colours take no space. */
 export function clipped(line: string, columns: number): string {
   if (displayWidth(line.replaceAll(escapes, '')) <= columns) return line
   let width = 0

@@ -22,13 +22,13 @@ export interface View {
   readonly running: readonly JobRecord[]
   readonly dead: readonly JobRecord[]
   readonly panel: Panel
-  /** The chosen row of that panel. */
+  /** The selected row of that panel. */
   readonly row: number
-  /** What came of the last key, or why nothing can be read. */
+  /** The result of the last key, or why nothing can be read. */
   readonly message: string | null
 }
 
-/** A row of the chosen panel: what keys act on. */
+/** The selected row, on which keys act. */
 export type Chosen =
   | { readonly kind: 'queue'; readonly name: string; readonly isPaused: boolean }
   | { readonly kind: 'job'; readonly id: string }
@@ -50,7 +50,7 @@ export function rowsOf({ looked, running, dead, panel }: View): readonly Chosen[
   }
 }
 
-/** The rows of a panel as a table; null where there are none. */
+/** The rows of a panel as a table; null if there are none. */
 export function panelTable(
   panel: Panel,
   { looked, rates, running, dead }: View,
@@ -130,7 +130,7 @@ function runningColumns(now: number): readonly Column<JobRecord>[] {
 
 const progressWidth = 10
 
-/** A bar for a share of one, else what the job says. */
+/** A bar if progress is a fraction of one, otherwise the job's own text. */
 function progressText(text: string | null): string {
   const progress = opened(shownText(text))
   if (progress === null) return ''

@@ -2,7 +2,7 @@ import { finalStates } from '../../queue/contract/job-state.ts'
 import { totalsByQueue } from '../../queue/contract/queue-counts.ts'
 import type { JobCount } from '../../queue/contract/store.ts'
 
-/** Jobs a minute that came into a queue, and that ended. */
+/** Jobs per minute that entered a queue, and that ended. */
 export interface Flow {
   readonly in: number
   readonly out: number
@@ -13,10 +13,13 @@ interface Sample {
   readonly queues: ReadonlyMap<string, { readonly living: number; readonly ended: number }>
 }
 
-/** Rates are those of the last minute. */
+/** Rates cover the last minute. */
 const windowMs = 60_000
 
-/** How much comes and goes, by comparing the kept counters with what they were. What retention deletes meanwhile is not counted. */
+/**
+ * How many jobs enter and leave each queue, measured as the change of the maintained counters. Jobs deleted by
+ * retention in between are not counted.
+ */
 export class Rates {
   #samples: readonly Sample[] = []
 
@@ -30,7 +33,7 @@ export class Rates {
     this.#samples = [...this.#samples.filter(({ at }) => at >= now - windowMs && at <= now), { at: now, queues }]
   }
 
-  /** Null before there are two looks to compare. */
+  /** Null before there are two samples to compare. */
   of(queue: string): Flow | null {
     const [first] = this.#samples
     const last = this.#samples.at(-1)
@@ -48,7 +51,7 @@ export class Rates {
     return { in: came / minutes, out: went / minutes }
   }
 
-  /** Of all queues together. */
+  /** For all queues together. */
   total(): Flow | null {
     const queues = [...(this.#samples.at(-1)?.queues.keys() ?? [])].map((queue) => this.of(queue))
     if (queues.length === 0 || queues.includes(null)) return null

@@ -45,7 +45,7 @@ const keys: Readonly<Record<string, Key>> = {
   '?': 'help',
 }
 
-/** Keys as a terminal sends them, several at once where somebody types quickly. */
+/** One key as a terminal sends it; fast typing may send several at once. */
 const oneKey = /\p{Cc}(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|[\s\S]/gu
 
 export function keysOf(text: string): readonly Key[] {
@@ -55,7 +55,7 @@ export function keysOf(text: string): readonly Key[] {
 const enter = '\u001b[?1049h\u001b[?25l'
 const leave = '\u001b[?25h\u001b[?1049l'
 
-/** A terminal that shows frames in place of lines, until it is given back as it was. */
+/** A terminal that shows frames instead of lines, until it is restored to its previous state. */
 export class Terminal {
   readonly #input: KeySource
   readonly #screen: Screen
@@ -90,14 +90,14 @@ export class Terminal {
     this.#screen.write(enter)
   }
 
-  /** Line by line in place of the last frame, so that nothing flickers. */
+  /** Overwrites the last frame line by line, so that nothing flickers. */
   draw(lines: readonly string[]): void {
     if (!this.#isTaken) return
     const shown = lines.slice(0, this.rows)
     this.#screen.write(`\u001b[H${shown.map((line) => `${line}\u001b[0m\u001b[K`).join('\r\n')}\u001b[J`)
   }
 
-  /** However it ends, and as often as it is called. */
+  /** Restores the terminal. May be called more than once, and must be called however the program ends. */
   giveBack(): void {
     if (!this.#isTaken) return
     this.#isTaken = false

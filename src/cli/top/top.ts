@@ -19,18 +19,18 @@ export interface TopDeps {
   readonly out: Output
 }
 
-/** More rows than this no terminal shows. */
+/** Maximum number of rows that are read; no terminal shows more. */
 const mostRows = 100
 const nothing: Looked = { now: 0, counts: [], paused: [], workers: [], schedules: [], deadInHour: 0 }
 
-/** One frame without a terminal. */
+/** One frame, without a terminal. */
 export async function topOnce(deps: TopDeps): Promise<string> {
   const top = new Top(deps, 0)
   await top.look()
   return plainFrame({ ...top.view, row: -1 }, deps.out.width, deps.out.colours)
 }
 
-/** What is shown, and what keys do to it. */
+/** What is shown, and how keys change it. */
 export class Top {
   readonly #deps: TopDeps
   readonly #intervalMs: number
@@ -42,7 +42,7 @@ export class Top {
   #panel: Panel = 'queues'
   readonly #rows = new Map<Panel, number>()
   #message: string | null = null
-  /** The job that is looked into, as lines, and how far they are scrolled. */
+  /** The details of the opened job, as lines, and how far they are scrolled. */
   #details: { readonly lines: readonly string[]; from: number } | null = null
   #terminal: Terminal | null = null
   #acting: Promise<void> = Promise.resolve()
@@ -52,7 +52,7 @@ export class Top {
     this.#intervalMs = intervalMs
   }
 
-  /** Until somebody quits, or the signal aborts. The terminal is then as it was before. */
+  /** Runs until the user quits or the signal aborts. Then restores the terminal. */
   async show(input: KeySource, screen: Screen, signal: AbortSignal): Promise<void> {
     const terminal = new Terminal(
       input,
@@ -109,7 +109,7 @@ export class Top {
     this.#rates.add(looked.counts, now)
   }
 
-  /** A database that is away for a while is said, and looked for again. */
+  /** If the database is unavailable, shows the error; the next refresh tries again. */
   async #lookOrTell(): Promise<void> {
     try {
       await this.look()
@@ -167,7 +167,7 @@ export class Top {
     this.#panel = panels[(at + by + panels.length) % panels.length] as Panel
   }
 
-  /** One after the other, and what came of it is said. */
+  /** Runs actions one after the other, and shows the result. */
   #act(key: 'pause' | 'retry' | 'enter', chosen: Chosen | undefined): void {
     const { store } = this.#deps
     const act = async () => {

@@ -3,15 +3,15 @@ import { exitCodes } from '../exit-codes.ts'
 const closed = new AbortController()
 let onSignal: (name: NodeJS.Signals) => void = () => process.exit(exitCodes.interrupted)
 
-/** Until a command says otherwise, Ctrl-C ends the program with the code that scripts know. */
+/** Unless a command handles it, Ctrl-C ends the program with the exit code that scripts expect. */
 export function exitOnInterrupt(): void {
   process.on('SIGINT', (name) => onSignal(name))
 }
 
-/** What is said to a reader or a terminal that has gone away. */
+/** Error codes of writing to a reader or terminal that is gone. */
 const goneCodes: readonly (string | undefined)[] = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 
-/** A reader that goes away (`treadle list | head`) is no error. */
+/** A reader that closes the pipe (`treadle list | head`) is not an error. */
 export function tolerateClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -23,13 +23,13 @@ export function tolerateClosedPipes(): void {
 
 export interface StopRequest {
   readonly signal: AbortSignal
-  /** The signal of the system that asked, or null while none did. */
+  /** The system signal that requested the stop; null if there was none. */
   name(): NodeJS.Signals | null
 }
 
 /**
- * For a command that ends in an orderly way: the first Ctrl-C, SIGTERM, SIGHUP or closed output aborts the signal, and `again`
- * is called for those that follow. A SIGHUP for which `hangUp` gives true is none of them.
+ * For a command that shuts down gracefully: the first Ctrl-C, SIGTERM, SIGHUP or closed output aborts the signal, and
+ * `again` is called for later ones. A SIGHUP for which `hangUp` returns true does not count.
  */
 export function stopRequest(
   first: (name: NodeJS.Signals) => void,
@@ -53,8 +53,8 @@ export function stopRequest(
 }
 
 /**
- * For a process that another one leads: Ctrl-C and the end of a terminal reach both, and must not count twice. A SIGTERM may be
- * meant for this one alone.
+ * For a supervised process: Ctrl-C and the closing of a terminal reach both processes, and must not count twice. A
+ * SIGTERM may be meant for this one alone.
  */
 export function leaveSignalsToParent(onTerminate: () => void): void {
   onSignal = () => {}
@@ -63,7 +63,7 @@ export function leaveSignalsToParent(onTerminate: () => void): void {
   onClosedOutput(onTerminate)
 }
 
-/** The output may have been closed before anybody asked. */
+/** The output may have been closed before this is called. */
 function onClosedOutput(run: () => void): void {
   if (closed.signal.aborted) run()
   else closed.signal.addEventListener('abort', run)

@@ -3,11 +3,11 @@ import type { Output } from '../output/output.ts'
 import { type StopRequest, stopRequest } from './signals.ts'
 
 export interface WatchedSignals extends StopRequest {
-  /** A second signal has come. */
+  /** Whether a second signal has arrived. */
   isAborted(): boolean
 }
 
-/** What works stops at the first signal and aborts at the second; here it is said, and the third ends the process. */
+/** Workers stop at the first signal and abort at the second. This prints both, and ends the process at the third. */
 export function watchSignals(
   out: Output,
   waiting = 'stopping: waiting for running jobs; press Ctrl-C again to abort them',

@@ -13,7 +13,7 @@ export interface WorkBounds {
 
 const memoryIntervalMs = 5_000
 
-/** Aborted once a bound is reached; says which one it was. */
+/** A signal that aborts once a bound is reached; prints which one. */
 export function boundedWork(jobs: Treadle, out: Output, { maxJobs, maxMemory, maxTime }: WorkBounds): AbortSignal {
   const reached = new AbortController()
   const end = (why: string) => {

@@ -6,7 +6,7 @@ import type { DaemonOptions, RunOptions, WorkKind } from '../../worker/options.t
 import { UsageError } from '../failure.ts'
 import { collect, duration, queues, share, wholeNumber } from '../values.ts'
 
-/** What the commands have in common that run jobs. */
+/** The options shared by the commands that run jobs. */
 export interface WorkerCommandOptions {
   readonly concurrency?: number
   readonly queue?: readonly string[]
@@ -32,7 +32,7 @@ export function workerOptions(command: Command): Command {
     .addOption(new Option('--single', 'only follow schedules while no other --single scheduler does').conflicts('scheduler'))
 }
 
-/** Only what the command line says: what it does not say is left to the config and the defaults. */
+/** Only the options given on the command line; the rest is left to the config and the defaults. */
 export function givenWorkerOptions(options: WorkerCommandOptions): Pick<RunOptions, CommonName> {
   const { concurrency, queue, job, lease, ageing, maxLoad, scheduler, single, backend } = options
   return {
@@ -50,7 +50,7 @@ export function givenWorkerOptions(options: WorkerCommandOptions): Pick<RunOptio
 
 type CommonName = 'concurrency' | 'queues' | 'jobs' | 'lease' | 'ageing' | 'maxLoad' | 'scheduler' | 'backend'
 
-/** The library knows the ranges; what it refuses of the command line alone is a mistake in how the command was called. */
+/** The library knows the valid ranges; values that it rejects from the command line alone are usage errors. */
 export function refuseWrongValues(given: DaemonOptions & RunOptions, kind: WorkKind): void {
   try {
     workerConfig(given, kind)
@@ -59,7 +59,7 @@ export function refuseWrongValues(given: DaemonOptions & RunOptions, kind: WorkK
   }
 }
 
-/** A queue that no job is sent to by itself is most often a misspelt one. */
+/** A queue that no job uses by default is most often a misspelt one. */
 export function unusedQueuesNote(definitions: readonly JobDefinition[], queues: readonly string[] = []): string | undefined {
   const used = new Set(definitions.map(({ fields }) => fields.queue))
   const unused = queues.filter((queue) => !used.has(queue))

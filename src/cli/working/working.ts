@@ -17,17 +17,17 @@ import { watchSignals } from './watched-signals.ts'
 import { boundedWork, type WorkBounds } from './work-bounds.ts'
 import { unusedQueuesNote } from './worker-options.ts'
 
-/** What the command line asks for; what it leaves open is said by the config or by the defaults. */
+/** What the command line asks for; the config and the defaults provide the rest. */
 export type Working = { readonly quiet: boolean; readonly bounds?: WorkBounds; readonly health?: HealthOptions } & (
   | { readonly kind: 'work'; readonly given: WorkOptions; readonly once?: boolean }
   | { readonly kind: 'daemon'; readonly given: DaemonOptions; readonly verbose: boolean }
 )
 
-/** Works until it is stopped, and tells what happens meanwhile. Gives the exit code. */
+/** Works until it is stopped, and prints what happens. Returns the exit code. */
 export async function keepWorking(session: ProjectSession, working: Working): Promise<number> {
   const { project, jobs, out } = session
   const options = { ...project.worker, ...working.given }
-  // Checked before anything is said of working.
+  // Validate before announcing that the worker starts.
   workerConfig(options, working.kind)
   refuseUnworkable(jobs, options)
   const stop = watchSignals(out)
@@ -61,7 +61,7 @@ export function refuseUnworkable(jobs: Treadle, options: WorkOptions): void {
   throw new TreadleError('CONFIG_INVALID', 'There is nothing to work on: no job is defined. Add one to the jobs folder.')
 }
 
-/** Tells how jobs end. */
+/** Prints how jobs end. */
 export function log(jobs: Treadle, out: Output, quiet: boolean): void {
   const waits = new ToldWaits()
   for (const name of loggedEvents) {
@@ -80,7 +80,7 @@ function logTicks(jobs: Treadle, out: Output, tickMs: number, all: boolean): voi
   })
 }
 
-/** Those that are disabled, or meant for another environment, are not followed here. */
+/** Schedules that are disabled, or meant for another environment, are not followed here. */
 async function followedCount(jobs: Treadle, { scheduler }: DaemonOptions): Promise<number> {
   if (scheduler === false || !jobs.definitions().some(({ fields }) => fields.schedule !== null)) return 0
   const schedules = await jobs.schedules.dryRun()

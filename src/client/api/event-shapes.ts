@@ -2,7 +2,7 @@ import { anything, input, instant, integer, list, nullable, object, record, text
 
 const several = 'several are separated by commas'
 
-/** Which events are meant, as a query says it. */
+/** The query parameters that select events. */
 export const eventQuery = input(
   {},
   {
@@ -31,7 +31,7 @@ const timings = object(
   { createdAt: instant(), dueAt: instant(), startedAt: instant(), endedAt: instant(), waitMs: ms, durationMs: ms },
 )
 
-/** Something that happened. Which members it has depends on its type. */
+/** An event. Its members depend on its type. */
 export const serverEvent = object(
   {
     type: text({ description: 'Such as `job:succeeded`; `dropped` where events before it were lost.' }),
@@ -62,5 +62,5 @@ export const serverEvent = object(
     omitted: list(text({ description: 'What was left out because it is too large.' })),
   },
 )
-/** Something that happened in any process of the queue. */
+/** An event from any process of the queue. */
 export type ServerEvent = ValueOf<typeof serverEvent>

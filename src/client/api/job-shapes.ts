@@ -51,7 +51,7 @@ const unique = input(
 
 const mostRetries = 1_000
 
-/** A job that is to be made. */
+/** A job to be created. */
 export const newJob = input(
   { job: jobName },
   {
@@ -89,7 +89,7 @@ export const created = object({
     description: 'False where the job was there already: its unique key, or the `Idempotency-Key`, had been used.',
   }),
 })
-/** A job that was created, or that holds the unique key already. */
+/** A job that was created, or the existing one that holds the unique key. */
 export type Created = ValueOf<typeof created>
 
 export const createdMany = object({ jobs: list(created, { description: 'In the order of the request.' }) })
@@ -126,7 +126,7 @@ const spoilt = {
   faults: list(text(), { description: 'What is wrong with it then.' }),
 }
 
-/** A job in a list: without what may be large. */
+/** A job in a list, without its potentially large parts. */
 export const jobSummary = object(
   { ...common, lastError: nullable(text({ description: 'The message of its last failure.' })) },
   spoilt,
@@ -165,7 +165,7 @@ export const jobPage = object(
     }),
   },
 )
-/** A page of jobs, and where the next one begins. */
+/** A page of jobs, and where the next page begins. */
 export type JobPage = ValueOf<typeof jobPage>
 
 export const pageLimit = integer({ description: 'At most so many.', minimum: 1, maximum: 500, default: 50 })
@@ -189,16 +189,16 @@ export const jobFilter = input(
 /** Which jobs to list, count or change. */
 export type JobFilter = ValueOf<typeof jobFilter>
 
-/** What may be changed of a job that waits. */
+/** What may be changed on a waiting job. */
 export const jobChange = input(
   {},
   { runAt: instant({ description: 'Not to be run before this instant.' }), priority, payload },
   { description: 'At least one of them.' },
 )
-/** What can be changed of a waiting job. */
+/** What can be changed on a waiting job. */
 export type JobChange = ValueOf<typeof jobChange>
 
-/** What a copy of a job has that the job itself has not. */
+/** What a copy of a job may change. */
 export const jobCopy = input({}, { payload })
 export type JobCopy = ValueOf<typeof jobCopy>
 

@@ -101,7 +101,7 @@ export const settlement = choice('outcome', [SettleDone, SettleFail, SettleDead,
 /** How a claimed job ended. */
 export type Settlement = ValueOf<typeof settlement>
 
-/** The same of one job among many. */
+/** The same for one job among many. */
 export const settleOneShapes = {
   SettleOneDone: input({ ...held, ...done }, { result }, meanings.done),
   SettleOneFail: input({ ...held, ...fail }, { delay }, meanings.fail),
@@ -116,7 +116,7 @@ export const settlements = input({
     maxItems: 1_000,
   }),
 })
-/** How many claimed jobs ended, in one request. */
+/** How several claimed jobs ended, in one request. */
 export type Settlements = ValueOf<typeof settlements>
 
 const receipts = ['done', 'blocked', 'failed', 'retried', 'dead', 'released', 'cancelled'] as const
@@ -124,7 +124,7 @@ const receiptText =
   '`blocked`: it is done, and waits for its children. `failed`: one of them has failed, and so has it. `cancelled`: it was asked to stop meanwhile, and has.'
 
 export const settled = object({ receipt: words(receipts, { description: receiptText }) })
-/** What became of one settlement. */
+/** The outcome of one settlement. */
 export type Settled = ValueOf<typeof settled>
 
 export const settledMany = object({
@@ -132,7 +132,7 @@ export const settledMany = object({
     description: `In the order of the request. \`lost\`: the lease was no longer held, and nothing was changed. ${receiptText}`,
   }),
 })
-/** What became of many settlements, in their order. */
+/** The outcomes of several settlements, in the same order. */
 export type SettledMany = ValueOf<typeof settledMany>
 
 export const extension = input(
@@ -148,7 +148,7 @@ export const extended = object({
       'In the order of the request. `lost`: another worker may have the job by now. `stop`: it is held, and was asked to stop: settle it as `cancelled`.',
   }),
 })
-/** What became of the leases that were extended. */
+/** The outcomes of a lease extension. */
 export type Extended = ValueOf<typeof extended>
 
 export const progressReport = input({

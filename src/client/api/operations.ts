@@ -266,7 +266,7 @@ const serverOperations = {
   },
 } as const satisfies Record<string, Operation>
 
-/** Everything that the API can do. */
+/** All operations of the API. */
 export const operations = {
   ...jobOperations,
   ...leaseOperations,

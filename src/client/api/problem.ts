@@ -1,6 +1,6 @@
 import { integer, list, object, text, type ValueOf } from './shape.ts'
 
-/** What the server answers with when it does not do what it was asked for (RFC 9457). */
+/** The body of an error response (RFC 9457). */
 export const problem = object(
   {
     type: text({ description: 'Which kind of problem: one of a fixed list of URNs that never change their meaning.' }),
@@ -27,7 +27,7 @@ interface Kind {
   readonly title: string
 }
 
-/** Every kind of problem. */
+/** All kinds of problems. */
 export const problemKinds = {
   'invalid-request': { status: 400, title: 'The request is not what the API describes' },
   'malformed-json': { status: 400, title: 'The body is not JSON' },
@@ -53,7 +53,7 @@ export const problemKinds = {
   unavailable: { status: 503, title: 'The server cannot answer now' },
 } as const satisfies Record<string, Kind>
 
-/** The kinds of errors that the HTTP API has. */
+/** The kinds of errors of the HTTP API. */
 export type ProblemKind = keyof typeof problemKinds
 
 export function problemType(kind: ProblemKind): string {

@@ -1,4 +1,4 @@
-/** What somebody may do who shows a token. Each may also do what those before it may. */
+/** The roles of tokens. Each role includes the ones before it. */
 export const roles = ['read', 'work', 'operate', 'admin'] as const
 
 export type Role = (typeof roles)[number]

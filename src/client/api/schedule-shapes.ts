@@ -25,7 +25,7 @@ export const scheduleName = text({
 const misfireKinds = ['skip', 'latest', 'all'] as const
 const overlaps = ['allow', 'skip', 'queue'] as const
 
-/** A schedule that is made at run time. */
+/** A schedule to be created at run time. */
 export const newSchedule = input(
   { job: text({ description: 'The key of the job.', minLength: 1, maxLength: 191 }) },
   {
@@ -53,7 +53,7 @@ function misfireOptions({ description }: { readonly description: string }): Shap
   return { anyOf: [words(misfireKinds), input({ kind: words(misfireKinds) }, { within: duration(), cap })], description }
 }
 
-/** A schedule that was made at run time. */
+/** A schedule that was created at run time. */
 export const storedSchedule = object({
   key: text(),
   job: text(),

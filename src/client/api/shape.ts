@@ -1,6 +1,9 @@
 import type { Json } from '../../core/text/json.ts'
 
-/** The part of JSON Schema (2020-12) that the API is described with. What stands here is also checked: see `server/http/wire/checking.ts`. */
+/**
+ * The part of JSON Schema (2020-12) that describes the API. Every keyword here is also checked: see
+ * `server/http/wire/checking.ts`.
+ */
 export interface JsonSchema {
   readonly type?: JsonType | readonly JsonType[]
   readonly description?: string
@@ -9,7 +12,7 @@ export interface JsonSchema {
   readonly const?: Json
   readonly format?: 'date-time'
   readonly pattern?: string
-  /** Shown where the pattern is not kept. */
+  /** Shown when a value does not match the pattern. */
   readonly examples?: readonly string[]
   readonly minLength?: number
   readonly maxLength?: number
@@ -23,7 +26,7 @@ export interface JsonSchema {
   readonly additionalProperties?: JsonSchema | boolean
   /** Any of these. */
   readonly anyOf?: readonly JsonSchema[]
-  /** The one whose member of this name says so. */
+  /** Selected by the member that `discriminator` names. */
   readonly oneOf?: readonly JsonSchema[]
   readonly discriminator?: { readonly propertyName: string }
 }
@@ -32,7 +35,7 @@ export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 
 
 declare const value: unique symbol
 
-/** A schema that knows the type of what it describes. */
+/** A schema that carries the type of what it describes. */
 export interface Shape<Value> extends JsonSchema {
   readonly [value]?: Value
 }
@@ -47,7 +50,7 @@ export function text(
   return { type: 'string', ...rules }
 }
 
-/** ISO 8601 with its offset. */
+/** ISO 8601 with an offset. */
 export function instant(rules: Words = {}): Shape<string> {
   return { type: 'string', format: 'date-time', ...rules }
 }
@@ -69,7 +72,7 @@ export function words<const Word extends string>(known: readonly Word[], rules: 
   return { type: 'string', enum: known, ...rules }
 }
 
-/** Milliseconds, or a text such as `30s` or `1h30m`. */
+/** Milliseconds, or text such as `30s` or `1h30m`. */
 export function duration(rules: Words = {}): Shape<number | string> {
   const pattern = '^(?:\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w))+$'
   return { anyOf: [integer({ minimum: 0 }), text({ pattern, examples: ['250ms', '30s', '1h30m'], maxLength: 100 })], ...rules }
@@ -90,7 +93,7 @@ export function list<Value>(
   return { type: 'array', items, ...rules }
 }
 
-/** An object with any members of this shape. */
+/** An object with arbitrary members of this shape. */
 export function record<Value>(members: Shape<Value>, rules: Words = {}): Shape<Readonly<Record<string, Value>>> {
   return { type: 'object', additionalProperties: members, ...rules }
 }
@@ -103,7 +106,7 @@ type ObjectOf<Required extends Members, Optional extends Members> = {
 
 type Flat<Value> = { readonly [Name in keyof Value]: Value[Name] }
 
-/** What the server answers with. Members may be added to it some day, so a client must not refuse those that it does not know. */
+/** For responses. Members may be added later, so clients must accept members that they do not know. */
 export function object<Required extends Members, Optional extends Members = Record<never, never>>(
   required: Required,
   optional?: Optional,
@@ -112,7 +115,7 @@ export function object<Required extends Members, Optional extends Members = Reco
   return { type: 'object', properties: { ...required, ...optional }, required: Object.keys(required), ...rules }
 }
 
-/** What the server reads. A member that it does not know is refused: a misspelt one must not be a silent default. */
+/** For requests. Unknown members are rejected, so that a misspelt one does not silently become a default. */
 export function input<Required extends Members, Optional extends Members = Record<never, never>>(
   required: Required,
   optional?: Optional,
@@ -121,7 +124,7 @@ export function input<Required extends Members, Optional extends Members = Recor
   return { ...object(required, optional, rules), additionalProperties: false }
 }
 
-/** One of several objects, told apart by a member that is another word in each: `{ [by]: literal('done') }`. */
+/** One of several objects, distinguished by a member with a different literal in each: `{ [by]: literal('done') }`. */
 export function choice<const Shapes extends readonly Shape<unknown>[]>(
   by: string,
   shapes: Shapes,

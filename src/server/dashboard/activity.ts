@@ -16,7 +16,7 @@ interface Kept {
   readonly act: Act
 }
 
-/** Who did what from here, the last ones: in the memory of this process. */
+/** The most recent actions taken from the dashboard, and who took them. Kept in the memory of this process. */
 export class Activity {
   readonly #clock: Clock
   readonly #onAct: ((entry: ActivityEntry) => void) | null
@@ -34,11 +34,11 @@ export class Activity {
     try {
       this.#onAct?.(entryOf(kept))
     } catch {
-      // What the host makes of it must not undo what was done.
+      // A failing `onAction` must not undo the action.
     }
   }
 
-  /** One who is limited to some jobs sees what was done with the same limits. */
+  /** A viewer limited to some jobs sees only actions taken under the same limits. */
   list({ grant }: Viewer): readonly ActivityEntry[] {
     return this.#entries.filter(({ viewer }) => !grant.isLimited || viewer.grant === grant).map(entryOf)
   }

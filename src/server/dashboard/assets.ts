@@ -4,7 +4,7 @@ import { TreadleError } from '../../core/errors.ts'
 import { ownFile } from '../../core/files/own-file.ts'
 import type { PageAnswer, PageRequest } from './exchange/exchange.ts'
 
-/** What the build has made of the page's code: see scripts/build/page.mjs. */
+/** Written by the build of the page: see scripts/build/page.mjs. */
 interface Manifest {
   readonly script: string
   readonly style: string
@@ -19,7 +19,7 @@ const types: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** The files of the page, read once. Their names change with their contents, so browsers may keep them forever. */
+/** The files of the page, read once. Their names change with their contents, so browsers may cache them forever. */
 export class Assets {
   readonly #manifest: Manifest
   readonly #kept = new Map<string, Buffer>()
@@ -28,7 +28,7 @@ export class Assets {
     this.#manifest = readManifest()
   }
 
-  /** Null where there is no such file. */
+  /** Null if there is no such file. */
   file(name: string, request: PageRequest): PageAnswer | null {
     if (!this.#manifest.files.includes(name)) return null
     const accepted = request.header('accept-encoding') ?? ''
@@ -46,7 +46,7 @@ export class Assets {
     }
   }
 
-  /** The page without any data: it may be seen by everybody. */
+  /** The page without any data, so anyone may see it. */
   shell(base: string): PageAnswer {
     const { script, style, theme, preload } = this.#manifest
     const at = (name: string) => escaped(`${base}/-/${name}`)
@@ -80,7 +80,7 @@ ${preload.map((name) => `<link rel="modulepreload" href="${at(name)}">`).join('\
   }
 }
 
-/** Also from the sources, where the page's own sources have this path, which no browser understands. */
+/** When run from source, this path holds the page's sources, which browsers cannot run: use the built files instead. */
 function pageFolder(): URL {
   const folder = ownFile('server/dashboard/page/')
   return folder.pathname.endsWith('/src/server/dashboard/page/')

@@ -14,12 +14,12 @@ import { walk } from './views/walk.ts'
 
 export interface BulkRequest {
   readonly action: BulkAction
-  /** Which jobs: these, or those that the filter is for. */
+  /** Which jobs: these ids, or the jobs that match the filter. */
   readonly ids?: readonly string[]
   readonly filter?: string
   /** Of those, only the jobs that died of this error. */
   readonly errorKey?: string
-  /** How many were confirmed. */
+  /** The number of jobs that the user confirmed. */
   readonly expected: number
   readonly runAt?: string
 }
@@ -48,8 +48,8 @@ type Counts = {
 }
 
 /**
- * Acts on many jobs, one after the other and by the rules of a single one, while the page may be closed. It takes what matched when
- * it was confirmed: jobs that were made, or ended, after that are left alone.
+ * Acts on many jobs, each by the same rules as for a single job. Continues when the page is closed.
+ * Covers the jobs that matched when the action was confirmed; jobs created or ended after that are left alone.
  */
 export class BulkActions {
   readonly #deps: ViewDeps
@@ -218,7 +218,7 @@ export class BulkActions {
   #refused({ refused }: Counts, id: string, thrown: unknown): void {
     const problem = problemOf(thrown)
     if (problem === null) this.#deps.logger.error(`A bulk action of the dashboard failed for job ${id}: ${messageOf(thrown)}`)
-    // The same reason names other jobs.
+    // The same reason may differ only in the job ids it names.
     const why = (problem?.message ?? 'It failed; the log of the server says why').replaceAll(id, '').replaceAll(/ {2,}/g, ' ')
     const known = refused.get(why)
     if (known !== undefined) known.count++
@@ -226,7 +226,7 @@ export class BulkActions {
   }
 }
 
-/** Some of them at once: the queue writes together what comes together. */
+/** Several at a time, because the queue writes concurrent changes together. */
 async function inBatches(ids: readonly string[], act: (id: string) => Promise<void>): Promise<void> {
   for (let from = 0; from < ids.length; from += atOnce) await Promise.all(ids.slice(from, from + atOnce).map(act))
 }

@@ -21,27 +21,27 @@ import { calendarView } from './views/schedules.ts'
 import { previewOf, searchJobs } from './views/searching.ts'
 import { workflowPage } from './views/workflows.ts'
 
-/** Who may look, and how one signs in. */
+/** Who has access, and how to sign in. */
 export interface Gate {
-  /** Null where it is nobody who is known. */
+  /** Null if the viewer is unknown. */
   viewerOf(request: PageRequest): Promise<Viewer | null>
-  /** Exchanges what was shown for a session; null where there is no other way in than the host's own. */
+  /** Exchanges credentials for a session; null if the dashboard has no sign-in of its own. */
   readonly signIn: ((request: PageRequest) => Promise<PageAnswer>) | null
   readonly signOut: ((request: PageRequest) => PageAnswer) | null
 }
 
-/** What the first part of a page's path may be. */
+/** The allowed first segments of a page's path. */
 const pages = ['', 'jobs', 'queues', 'workflows', 'schedules', 'dead', 'workers', 'engine', 'activity', 'login']
 
-/** Everything that is no page lies below this. */
+/** Everything that is not a page lives below this path. */
 const below = '/-/'
 
-/** Whether the dashboard has something at this path, below where it is mounted. */
+/** Whether the dashboard serves this path, relative to where it is mounted. */
 export function isOfDashboard(path: string): boolean {
   return path.startsWith(below) || pages.includes(path.split('/')[1] ?? '')
 }
 
-/** Answers all requests of the dashboard, wherever it is mounted. */
+/** Answers all requests to the dashboard, wherever it is mounted. */
 export class DashboardCore {
   readonly #assets = new Assets()
   readonly #gate: Gate
@@ -187,7 +187,7 @@ function meOf({ user, grant, canLogOut }: Viewer, { service, environment, colour
 async function cancelWorkflow({ store, activity }: DashboardDeps, viewer: Viewer, body: unknown): Promise<unknown> {
   const { root } = (body ?? {}) as { readonly root?: unknown }
   if (typeof root !== 'string') throw new HttpProblem('invalid-request', 'root must be the id of a workflow')
-  // What hangs together may be of any queue.
+  // The jobs of a workflow may be in any queue.
   if (viewer.grant.isLimited) throw new HttpProblem('forbidden', 'A workflow is cancelled by those who may see all of its jobs')
   const cancelled = await store.cancelTree(root)
   activity.add(viewer, { what: `cancel the workflow ${root}`, href: `/workflows/${root}` })

@@ -14,36 +14,36 @@ import { pageRequestOf, placeOf, sendAnswer } from './exchange/node-adapter.ts'
 import type { AppearanceOptions } from './options.ts'
 import { type DashboardParts, dashboardParts } from './parts.ts'
 
-/** Somebody whom the host knows. */
+/** A user that the host has authenticated. */
 export interface DashboardViewer {
-  /** `read` looks, `operate` acts on jobs, queues and schedules, `admin` may do everything. */
+  /** `read` may view, `operate` may act on jobs, queues and schedules, `admin` may do everything. */
   readonly role: Role
-  /** Who it is: shown on the page, and told with everything that is done. */
+  /** The user's name: shown on the page and recorded with every action. */
   readonly user?: string
   /** Only the jobs of these queues. */
   readonly queues?: readonly string[]
-  /** Only jobs of these names or patterns of names. */
+  /** Only jobs whose names match these names or patterns. */
   readonly jobs?: string | readonly string[]
 }
 
-/** Options of `dashboard`: who may look, where it is mounted, and what it hides. */
+/** Options of `dashboard`: who has access, where it is mounted, and what it hides. */
 export interface DashboardOptions extends AppearanceOptions {
   /**
-   * Who makes this request, by the host's own login; null where it is nobody who may look. `incoming` is Node's request, with what
-   * a framework has put there (`incoming.user`), where there is one.
+   * Identifies the user of this request with the host's own login; returns null to deny access. `incoming` is Node's
+   * request, if there is one, with whatever a framework has added to it (`incoming.user`).
    */
   readonly authorize: (request: Request, incoming?: IncomingMessage) => Promise<DashboardViewer | null> | DashboardViewer | null
-  /** Where it is mounted, such as `/admin/jobs`. Express says it by itself, the others have to be told. */
+  /** The mount path, such as `/admin/jobs`. Express provides it by itself; other frameworks need it here. */
   readonly basePath?: string
-  /** Where browsers see it, where that is another path: behind a proxy that strips a part. */
+  /** The path that browsers see if it differs, as behind a proxy that strips a prefix. */
   readonly publicPath?: string
 }
 
-/** A dashboard for a web server that is there already. Nothing is opened before the first request. */
+/** A dashboard for an existing web server. Opens nothing before the first request. */
 export interface Dashboard extends AsyncDisposable {
-  /** For servers that speak the Fetch API: Hono, Next.js. */
+  /** For servers that use the Fetch API: Hono, Next.js. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** For servers on Node's own: Express, Fastify, Koa, `node:http`. */
+  /** For servers built on Node's own: Express, Fastify, Koa, `node:http`. */
   readonly node: (request: IncomingMessage, response: ServerResponse) => Promise<void>
   /** Ends all streams. The queue stays open. */
   close(): Promise<void>
@@ -118,7 +118,7 @@ function trimmed(path: string | undefined): string | undefined {
   return path?.replace(/\/+$/, '')
 }
 
-/** What the dashboard holds open, from the first request on. */
+/** What the dashboard keeps open from the first request on. */
 class Opened {
   readonly #jobs: Treadle
   readonly #options: AppearanceOptions
@@ -151,7 +151,7 @@ class Opened {
   }
 
   async #open(): Promise<DashboardParts> {
-    // A key that is missing is told to whoever does something that needs it.
+    // A missing key is reported only to a user whose action needs it.
     const served = await this.#jobs.served({ looksOnly: true })
     this.#service = new JobService(served, mostRescues)
     return dashboardParts(this.#jobs, this.#service, this.#options)
@@ -161,7 +161,7 @@ class Opened {
 const mostRescues = 10
 const mostGrants = 1_000
 
-/** The same grant for the same rights, so that all who have them are shown the same. */
+/** Returns the same grant for the same rights, so that viewers with equal rights share their views. */
 class Grants {
   readonly #known = new Map<string, Grant>()
 
@@ -181,7 +181,7 @@ class Grants {
   }
 }
 
-/** What a host looks at: the address and the headers. */
+/** What a host's login needs: the address and the headers. */
 function requestOf(request: IncomingMessage): Request {
   const headers = new Headers()
   for (const [name, value] of Object.entries(request.headers)) {

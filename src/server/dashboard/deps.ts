@@ -10,7 +10,7 @@ import type { Snapshots } from './live/snapshots.ts'
 import type { Colour } from './shared/view.ts'
 import type { Redaction } from './views/redaction.ts'
 
-/** What the pages are made of. */
+/** What the views need. */
 export interface ViewDeps {
   readonly jobs: Treadle
   readonly service: JobService

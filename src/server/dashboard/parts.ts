@@ -19,7 +19,7 @@ import { Topics } from './live/topics.ts'
 import type { AppearanceOptions } from './options.ts'
 import { Redaction } from './views/redaction.ts'
 
-/** What answers requests, made once the queue is open. */
+/** What answers the requests, created once the queue is open. */
 export interface DashboardParts {
   readonly deps: DashboardDeps
   readonly views: LiveViews

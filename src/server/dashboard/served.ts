@@ -25,9 +25,9 @@ export interface ServedDashboardOptions {
 }
 
 export interface ServedDashboard {
-  /** Answers what is the dashboard's, and hands on to the API what is not. */
+  /** Answers requests to the dashboard and passes all others to the API. */
   readonly listener: RequestListener
-  /** What an address of the dashboard ends in: with a code that signs in once, where a token is needed. */
+  /** What to append to the dashboard's address: a one-time sign-in code if a token is needed. */
   newEntrance(): string
   /** Resolves when all streams have ended. */
   close(): Promise<void>
@@ -73,7 +73,7 @@ export function servedDashboard(options: ServedDashboardOptions): ServedDashboar
   }
 }
 
-/** Whoever starts the server may do what the best of its tokens may. */
+/** Whoever starts the server gets the rights of its most powerful token. */
 function highestGrant(tokens: readonly ServerToken[]): Grant {
   const best = tokens.reduce((found, token) => (includes(token.role, found.role) && isWider(token, found) ? token : found))
   return new Grant(best.role, best)
@@ -86,7 +86,7 @@ function isWider(token: ServerToken, found: ServerToken): boolean {
 
 const incoming = new WeakMap<PageRequest, IncomingMessage>()
 
-/** Without a token everybody of this machine is let in, and nobody else. */
+/** Without tokens, access is open to this machine and to no other. */
 function openGate(): Gate {
   return {
     viewerOf: async (request) => {
@@ -128,7 +128,7 @@ class TokenGate implements Gate {
       })
     }
     const byCode = typeof code === 'string' ? this.#sessions.redeem(code) : null
-    // A code that is wrong counts as a token that is.
+    // A wrong code counts like a wrong token.
     const grant = byCode ?? this.#access.grantOf(typeof token === 'string' ? token : '', address)
     if (grant === null) {
       throw new HttpProblem(
@@ -152,7 +152,7 @@ class TokenGate implements Gate {
   }
 }
 
-/** Cookies do not know ports, so the port is in the name: two servers of one machine have two sessions. */
+/** Cookies are shared between ports, so the name contains the port: two servers on one machine keep separate sessions. */
 function cookieName(request: PageRequest): string {
   const port = incoming.get(request)?.socket.localPort ?? 0
   return `${request.isTls ? '__Host-' : ''}treadle-${port}`

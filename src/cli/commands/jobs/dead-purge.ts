@@ -64,7 +64,7 @@ function filterOf({ olderThan, job, queue }: PurgeOptions, now: number): RemoveF
   }
 }
 
-/** In batches, so that workers get their turn in between. */
+/** Deletes in batches, so that workers get their turn in between. */
 async function purge(store: JobStore, out: Output, filter: RemoveFilter): Promise<number> {
   let deleted = 0
   for (let count = batch; count === batch; ) {

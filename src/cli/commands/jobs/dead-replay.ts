@@ -18,7 +18,7 @@ export function addReplay(dead: Command): void {
       examples(['dead replay 0190d1a2-…', ''], ['dead replay --all', ''], ['dead replay --all --job send-email', '']),
     )
     .action((ids: readonly string[], options: BulkOptions, command: Command) =>
-      // A replay is no loss, so nobody is asked.
+      // A replay loses nothing, so do not ask for confirmation.
       runBulkAction(command, ids, options.all ? { ...options, yes: true } : options, retrying('dead')),
     )
 }

@@ -48,7 +48,7 @@ export function addList(program: Command): void {
     )
 }
 
-/** The options that every list of jobs has. */
+/** The options shared by all lists of jobs. */
 export function listOptions(command: Command): Command {
   return command
     .option('--queue <queue>', 'only jobs in this queue', queue)
@@ -74,7 +74,7 @@ export async function printJobs(command: Command, options: ListOptions): Promise
 }
 
 export interface ScheduleListing {
-  /** Only those whose keys, or names, begin with this. */
+  /** Only schedules whose keys or names begin with this. */
   readonly prefix?: string
   readonly stored?: boolean
 }

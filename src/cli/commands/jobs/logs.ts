@@ -44,7 +44,7 @@ async function printLogs(command: Command, given: string, { follow = false, afte
     const { id } = await findJob(store, given)
     const stop = follow ? watchSignals(out).signal : undefined
     let last = after
-    // The last lines are written just after the end of the job: there is one more look after it was seen.
+    // The last lines are written just after the job ends, so read once more after seeing its end.
     for (let isOver = !follow; ; ) {
       const isLast = isOver || stop?.aborted === true
       isOver = isLast || (await hasEnded(store, id))
@@ -61,7 +61,7 @@ async function hasEnded(store: JobStore, id: string): Promise<boolean> {
   return job === null || isFinal(job.state)
 }
 
-/** Up to the last line that there is. */
+/** Prints up to the last line. */
 async function printFrom(store: JobStore, id: string, after: number, out: Output): Promise<number> {
   for (let last = after; ; ) {
     const page = await readJobLog(store.logs, id, { after: last }, null)

@@ -5,7 +5,7 @@ import { type BulkAction, type BulkOptions, bulkOptions, runBulkAction } from '.
 
 export type Moved = Awaited<ReturnType<JobStore['reschedule']>>
 
-/** Moves waiting jobs to the time that is given for each call. */
+/** Moves waiting jobs to the time that `timeOf` returns at each call. */
 export function moving(
   words: { readonly verb: string; readonly past: string },
   timeOf: (now: number) => number,

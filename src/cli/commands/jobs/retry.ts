@@ -26,7 +26,7 @@ export function addRetry(program: Command): void {
     )
 }
 
-/** Only those in the given state, where one is given. */
+/** Retries only jobs in the given state, if one is given. */
 export function retrying(only?: JobState): BulkAction<Retried> {
   return {
     verb: only === 'dead' ? 'Replay' : 'Retry',

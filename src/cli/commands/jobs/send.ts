@@ -76,7 +76,7 @@ export function addSend(program: Command): void {
     })
 }
 
-/** What was given, or `noPayload`. */
+/** Returns the given payload, or `noPayload`. */
 export function readPayload(argument: string | undefined, file: string | undefined): unknown {
   if (argument !== undefined && file !== undefined)
     throw new UsageError('give the payload either as an argument or with --payload-file')

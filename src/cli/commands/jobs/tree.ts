@@ -29,7 +29,7 @@ export function addTree(program: Command): void {
     )
 }
 
-/** Of a workflow only its jobs are stored: its own id is no job's. */
+/** Only the jobs of a workflow are stored: its own id is not the id of a job. */
 async function rootOf(store: JobStore, id: string): Promise<string> {
   if ((await store.tree(id)).total > 0) return id
   return (await findJob(store, id)).root ?? id

@@ -52,7 +52,7 @@ export function addExport(program: Command): void {
     })
 }
 
-/** Waits for a reader that is slower. */
+/** Waits for a slower reader. */
 async function writeOut(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }

@@ -39,7 +39,7 @@ export function addImport(program: Command): void {
 
 async function importFrom(file: string | undefined, to: string | QueueBackend, out: Output): Promise<number> {
   if (file !== undefined) return importFile(file, to, out)
-  // The file is read twice.
+  // The input is read twice, so keep a copy.
   const folder = await mkdtemp(join(environmentVariable('TMPDIR') ?? '/tmp', 'treadle-import-'))
   try {
     const copy = join(folder, 'jobs.jsonl')

@@ -27,7 +27,7 @@ export function addForget(program: Command): void {
           schedules.filter(({ key }) => key === null),
         )
         const isInCode = schedules.some(({ schedule, state }) => schedule === name && state !== 'not in code')
-        // One that is still in the code is refused in any case, so there is nothing to ask.
+        // A schedule that is still in the code is refused anyway, so do not ask.
         if (!yes && !isInCode && !(await isMeant(name))) {
           out.note('nothing was removed')
           return exitCodes.failed

@@ -10,7 +10,7 @@ import { addDeleteSchedule } from './delete-schedule.ts'
 import { addSetSchedule } from './set-schedule.ts'
 import { printSchedule } from './show-schedule.ts'
 
-/** Schedules that are made at run time, beside those of the code. */
+/** Schedules created at run time, in addition to those in the code. */
 export function addSchedules(program: Command): void {
   const schedules = program
     .command('schedules')

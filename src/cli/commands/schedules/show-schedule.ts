@@ -9,7 +9,7 @@ import { loadSoundJobs, lookIntoStore } from '../../session.ts'
 
 const shownRuns = 10
 
-/** A schedule of the code, or one that is stored. */
+/** Prints a schedule from the code or a stored one. */
 export async function printSchedule(command: Command, key: string): Promise<void> {
   await lookIntoStore(command, async (session) => {
     const { jobs, store, out, now } = session

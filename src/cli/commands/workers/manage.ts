@@ -61,7 +61,7 @@ export function addManage(program: Command): void {
     .action((options: ManageCommandOptions, command: Command) => withOutput(command, ({ out }) => run(options, out)))
 }
 
-/** Gives the exit code. */
+/** Returns the exit code. */
 async function run({ quiet = false, tlsCa, ...options }: ManageCommandOptions, out: Output): Promise<number> {
   const workers = resolve(options.workers)
   if (!(await isFolder(workers))) throw new UsageError(`--workers: there is no folder ${workers}`)
@@ -77,7 +77,7 @@ async function run({ quiet = false, tlsCa, ...options }: ManageCommandOptions, o
       aborting.abort()
     },
   )
-  // Loaded for this command alone: the others are not to wait for it.
+  // Loaded only here, so that other commands start faster.
   const { manage } = await import('../../../manager/manager.ts')
   await manage({
     ...options,
@@ -99,7 +99,7 @@ function tell(event: ManagerEvent, out: Output): void {
   out.line(out.json ? JSON.stringify({ ...event, at }) : managerEventLine(event, out.colours))
 }
 
-/** As systems print it. */
+/** A load average in the format that operating systems print. */
 function load(text: string): number {
   const number = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
   if (number > 0) return number

@@ -23,7 +23,7 @@ import {
   workerOptions,
 } from '../../working/worker-options.ts'
 
-/** Which failures of jobs the exit code tells of. */
+/** Which job failures affect the exit code. */
 const failOn = ['never', 'dead', 'failed'] as const
 type FailOn = (typeof failOn)[number]
 
@@ -96,7 +96,7 @@ async function pass({ jobs, out }: ProjectSession, given: RunOptions, failOn: Fa
   return exitCodeOf(report, failOn)
 }
 
-/** A program finds them in the report. */
+/** JSON output has them in the report instead. */
 function noteMissed(jobs: Treadle, out: Output): readonly TreadleEvents['schedule:missed'][] {
   const missed: TreadleEvents['schedule:missed'][] = []
   jobs.on('schedule:missed', (event) => {
@@ -106,10 +106,10 @@ function noteMissed(jobs: Treadle, out: Output): readonly TreadleEvents['schedul
   return missed
 }
 
-/** So many are told one by one. */
+/** Maximum number of dead jobs that are printed one by one. */
 const mostDeathsTold = 20
 
-/** Cron sends what is written: who reads that wants to know what died, and of what. */
+/** Cron mails the output, and its reader wants to know which jobs died and why. */
 function noteDeaths(jobs: Treadle, out: Output): readonly TreadleEvents['job:dead'][] {
   const died: TreadleEvents['job:dead'][] = []
   jobs.on('job:dead', (event) => {

@@ -74,7 +74,7 @@ function serveCommand(options: ServeCommandOptions, command: Command): Promise<v
   return withJobs(command, run, { needsNoConfig: true })
 }
 
-/** What is wrong on the command line is known before anything is opened. */
+/** Reports errors on the command line before anything is opened. */
 function refuseWrong(options: ServeOptions): void {
   try {
     serveConfig(options)
@@ -118,13 +118,13 @@ function read(file: string): Buffer {
   }
 }
 
-/** Until it is told to stop. With a worker's options it works, too. */
+/** Serves until it is told to stop. With worker options, also runs jobs. */
 async function keepServing(session: ProjectSession, options: ServeOptions, work: WorkOptions | null): Promise<number> {
   const { jobs, out, project } = session
   let server: JobServer | undefined
   const stop = watchSignals(out, work === null ? answering : undefined, () => void server?.stop({ graceMs: 0 }))
   await jobs.open({ wait: stop.signal })
-  // Loaded for this command alone: the others are not to wait for it.
+  // Loaded only here, so that other commands start faster.
   const { serve } = await import('../../../server/serve.ts')
   server = await serve(jobs, options)
   try {
@@ -143,7 +143,7 @@ async function keepServing(session: ProjectSession, options: ServeOptions, work:
 
 const answering = 'stopping: finishing open requests; press Ctrl-C again to exit at once'
 
-/** Rejects where only a new start helps, so that a supervisor makes one. */
+/** Rejects if only a restart helps, so that a supervisor can restart it. */
 function untilStopped({ lost }: JobServer, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     void lost.then(reject)

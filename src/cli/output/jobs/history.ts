@@ -7,11 +7,11 @@ import { visibleLine } from '../text.ts'
 import { localTime, relativeTime } from '../time.ts'
 import { iso, stateColour } from './jobs.ts'
 
-/** How the newest jobs with one key went, the oldest first. */
+/** How the newest jobs with one key went, oldest first. */
 export interface History {
   readonly name: string
   readonly looked: number
-  /** There may be older ones. */
+  /** Whether there may be older ones. */
   readonly isCut: boolean
   readonly since: number
   readonly counts: Readonly<Partial<Record<JobState, number>>>
@@ -43,7 +43,7 @@ export function historyOf(name: string, newestFirst: readonly JobRecord[], limit
 
 function runOf({ id, state, startedAt, finishedAt, runAt, createdAt, attempts }: JobRecord): readonly EndedRun[] {
   if (!isFinal(state) || finishedAt === null) return []
-  // What is known of the start is that of the last attempt, and so is what was due.
+  // Only the start and due time of the last attempt are stored.
   const waitedMs = startedAt === null || attempts > 1 ? null : Math.max(0, startedAt - Math.max(runAt, createdAt))
   const tookMs = startedAt === null ? null : Math.max(0, finishedAt - startedAt)
   return [{ id, state, endedAt: finishedAt, waitedMs, tookMs, attempts }]
@@ -101,7 +101,7 @@ function chartLine(label: string, values: readonly number[], width: number, { co
   return `${colours.dim(label.padEnd(8))}${sparkline(condensed(values, width))}  ${colours.dim(words)}`
 }
 
-/** Ends of each of the last hours, those that failed below them. */
+/** Jobs ended in each of the last hours, with the failed ones below. */
 function hoursLine(runs: readonly EndedRun[], now: number, { colours }: Output): string {
   const hours = (wanted: (run: EndedRun) => boolean) =>
     Array.from({ length: shownHours }, (_, hour) => {

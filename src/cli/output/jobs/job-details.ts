@@ -14,12 +14,12 @@ import { linkLines, progressLine } from './tree.ts'
 export interface ShownJob {
   readonly job: JobRecord
   readonly links: readonly JobLink[]
-  /** Of its workflow; null where it stands alone. */
+  /** The counts of its workflow; null if it has none. */
   readonly tree: TreeCounts | null
   readonly log: JobLog
 }
 
-/** Everything about one job, for a person. */
+/** Everything about one job, for people. */
 export function jobDetails({ job, links, tree, log }: ShownJob, out: Output, now: number): string {
   const { colours } = out
   const time = (ms: number | null) => (ms === null ? undefined : timeAndAge(ms, now))
@@ -74,13 +74,13 @@ function progressText(progress: unknown): string {
   return typeof progress === 'number' && progress >= 0 && progress <= 1 ? `${Math.round(progress * 100)} %` : block(progress)
 }
 
-/** Of what is encrypted, that it is and with which key. */
+/** For encrypted text: that it is encrypted, and with which key. */
 function contents(text: string): string {
   const encrypted = parseEncrypted(text)
   return encrypted === undefined ? block(opened(text)) : visible(`encrypted (${encrypted.kid})`)
 }
 
-/** Pretty JSON, its further lines under the first. */
+/** Pretty-printed JSON, with the following lines aligned to the first. */
 function block(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value, null, 2)
   return visible(text).replaceAll('\n', `\n${' '.repeat(labelWidth + 2)}`)

@@ -6,7 +6,7 @@ import type { JobRecord } from '../../../queue/contract/store.ts'
 import type { Colours, Output } from '../output.ts'
 import { relativeTime } from '../time.ts'
 
-/** Jobs as a table: what a person needs to choose one. */
+/** Jobs as a table, with what a person needs to pick one. */
 export function jobTable(jobs: readonly JobRecord[], out: Output, now: number): string {
   return out.table(
     [
@@ -28,9 +28,9 @@ export function jobTable(jobs: readonly JobRecord[], out: Output, now: number): 
   )
 }
 
-/** A job for programs: JSON texts are opened, instants are ISO 8601. */
+/** A job for programs: JSON texts are parsed, instants are ISO 8601. */
 export function jobJson(record: JobRecord): object {
-  // Texts that say nothing that is not said in another field.
+  // These repeat what other fields say.
   const { identity: _, signature: __, ...job } = record
   return {
     ...job,
@@ -46,7 +46,7 @@ export function jobJson(record: JobRecord): object {
   }
 }
 
-/** How many attempts were started, and of how many where that was said: otherwise the definition of the worker decides. */
+/** How many attempts were started, and the maximum if the job sets it; otherwise the worker's definition decides. */
 export function attemptsText({ attempts, identity }: JobRecord, between: string): string {
   const retries = saidRetries(identity)
   return retries === null ? String(attempts) : `${attempts}${between}${retries + 1}`
@@ -75,7 +75,7 @@ export function iso(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
 
-/** The value of a JSON text, or the text itself where something else was written there. */
+/** The value of a JSON text, or the text itself if it is not JSON. */
 export function opened(text: string | null): unknown {
   if (text === null) return null
   try {

@@ -3,10 +3,10 @@ import type { LineLevel, LogLine } from '../../../envelope/log-lines.ts'
 import type { Colours, Output } from '../output.ts'
 import { plural, visible } from '../text.ts'
 
-/** How many of the last lines stand below a job. */
+/** Maximum number of log lines shown below a job. */
 const tailLines = 20
 
-/** The end of what a job has logged. */
+/** The end of a job's log. */
 export function logTail(id: string, { lines, dropped }: JobLog, { colours }: Output): readonly string[] {
   if (lines.length === 0) return []
   const shown = lines.slice(-tailLines)
@@ -15,7 +15,7 @@ export function logTail(id: string, { lines, dropped }: JobLog, { colours }: Out
   return ['', `  ${plural(lines.length + dropped, 'log line')}${more}`, ...logLines(shown, colours).map((line) => `    ${line}`)]
 }
 
-/** Lines for people, with what is missing between them. */
+/** Lines for people, with notes about missing ones between them. */
 export function logLines(lines: readonly LogLine[], colours: Colours, after?: number): readonly string[] {
   let last = after ?? (lines[0]?.line ?? 1) - 1
   return lines.flatMap((line) => {
@@ -50,7 +50,7 @@ function levelColour(colours: Colours, level: LineLevel): (text: string) => stri
   }
 }
 
-/** A line for programs: instants are ISO 8601. */
+/** A line for programs, with ISO 8601 instants. */
 export function lineJson({ at, ...line }: LogLine): object {
   return { ...line, at: new Date(at).toISOString() }
 }

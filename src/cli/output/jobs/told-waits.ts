@@ -1,7 +1,7 @@
 import type { TreadleEvents } from '../../../execution/events.ts'
 import type { LoggedEvent } from '../workers/work-log.ts'
 
-/** A run that waits asks again and again whether it may begin; that is worth a line only when its reason is another one. */
+/** A waiting run checks again and again whether it may begin; this is only worth a line if the reason has changed. */
 export class ToldWaits {
   readonly #reasons = new Map<string, string>()
 
@@ -12,7 +12,7 @@ export class ToldWaits {
     const told = this.#reasons.get(id)
     this.#reasons.delete(id)
     if (why === null) return true
-    // One that ended elsewhere is never heard of again.
+    // Jobs that ended in another process are never removed, so limit the size.
     if (this.#reasons.size >= mostTold) this.#reasons.clear()
     this.#reasons.set(id, why)
     return told !== why

@@ -4,20 +4,20 @@ import type { Output } from '../output.ts'
 import { visible, visibleLine } from '../text.ts'
 import { stateColour } from './jobs.ts'
 
-/** A job of a workflow and the jobs that it waits for, as far as they are stored. */
+/** A job of a workflow, and the jobs that it waits for, as far as they are stored. */
 export interface TreeJob {
   readonly job: JobRecord
   readonly links: readonly JobLink[]
 }
 
-/** How far a workflow is, in a line. */
+/** The progress of a workflow in one line. */
 export function progressLine({ total, counts }: TreeCounts): string {
   const ended = finalStates.reduce((sum, state) => sum + counts[state], 0)
   const states = jobStates.filter((state) => counts[state] > 0).map((state) => `${counts[state]} ${state}`)
   return `${ended} of ${total} jobs have finished (${states.join(', ') || 'none is left'})`
 }
 
-/** What a job waits for, a line for each. */
+/** What a job waits for, one line each. */
 export function linkLines(links: readonly JobLink[], out: Output): readonly string[] {
   return links.map(({ kind, id, job, key, state, error }) => {
     const colour = state === 'missing' ? out.colours.red : stateColour(out.colours, state)
@@ -26,7 +26,7 @@ export function linkLines(links: readonly JobLink[], out: Output): readonly stri
   })
 }
 
-/** Parents with their children below them; a job that waits for others says for whom. */
+/** Parents with their children below them; a job that waits for others names them. */
 export function drawTree(jobs: readonly TreeJob[], out: Output): string {
   const ids = new Set(jobs.map(({ job }) => job.id))
   const oldestFirst = [...jobs].reverse()

@@ -5,7 +5,7 @@ import type { Output } from '../output.ts'
 const barWidth = 24
 const lineEveryMs = 5_000
 
-/** A bar for people, and a line now and then for logs. */
+/** A progress bar for people, and an occasional line for logs. */
 export function progressWriter(out: Output): (progress: MoveProgress) => void {
   const elapsedMs = stopwatch()
   let saidAtMs = 0

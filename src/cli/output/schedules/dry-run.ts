@@ -3,7 +3,7 @@ import type { DryRunReport, PlannedRun, PlannedSchedule, WaitingJobs } from '../
 import type { Output } from '../output.ts'
 import { plural } from '../text.ts'
 
-/** What a pass would do, for a person. */
+/** What a pass would do, for people. */
 export function dryRunText(report: DryRunReport, out: Output, now: number): string {
   const { missingDatabase, schedules } = report
   const rows = schedules.flatMap(rowsOf)
@@ -40,14 +40,14 @@ function rowsOf(planned: PlannedSchedule): readonly Row[] {
 
 export const leftOutWords = { disabled: 'disabled', environment: 'for another environment', paused: 'paused' } as const
 
-/** The reason comes first, for a narrow terminal cuts the end. */
+/** The reason comes first, because a narrow terminal cuts off the end. */
 function whatOf({ why, isDue, stored }: PlannedRun, { isRunHere }: PlannedSchedule): string {
   if (stored) return 'stored already'
   if (!isDue) return why === 'next' ? 'next: stored ahead' : 'stored ahead'
   return `${why === 'missed' ? 'missed' : 'due'}: ${isRunHere ? 'run now' : 'left to others'}`
 }
 
-/** What would be new in the queue, and what of it this pass would run. */
+/** What would be new in the queue, and how much of it this pass would run. */
 function storedText(schedules: readonly PlannedSchedule[]): string {
   const stored = schedules.flatMap(({ occurrences, isRunHere }) =>
     occurrences.filter((run) => !run.stored).map((run) => isRunHere && run.isDue),
@@ -80,7 +80,7 @@ function planTable(rows: readonly Row[], out: Output): string {
   )
 }
 
-/** Milliseconds are of no use to a person. */
+/** Drops the milliseconds, which people do not need. */
 function seconds(iso: string): string {
   return iso.replace(/\.\d+Z$/, 'Z')
 }

@@ -8,12 +8,12 @@ import { relativeTime } from '../time.ts'
 
 export interface ExplainedOptions {
   readonly zone?: string
-  /** Given where the runs are not those after now: then nobody wants to know how far from now they are. */
+  /** Set if the runs do not start from now; their distance from now is not shown then. */
   readonly from?: Date
   readonly now: number
 }
 
-/** A schedule in words, its next runs, and what is to be said of them. */
+/** A schedule in words, its next runs, and notes about them. */
 export function explainedText(schedule: ExplainedSchedule, out: Output, options: ExplainedOptions): string {
   const { text, expression, timezone, warnings, beginsAtOnce, runs } = schedule
   const common = commonNote(schedule)
@@ -28,7 +28,7 @@ export function explainedText(schedule: ExplainedSchedule, out: Output, options:
   ].join('\n')
 }
 
-/** The runs of several schedules, each on the clock of its own zone. */
+/** The runs of several schedules, each in the time of its own zone. */
 export function mergedText(runs: readonly ScheduledRun[], out: Output, options: ExplainedOptions): string {
   if (runs.length === 0) return 'no runs to come'
   const name: Column<ScheduledRun> = { head: 'SCHEDULE', cell: ({ schedule }) => schedule, least: 10, rank: 1 }
@@ -42,7 +42,7 @@ export function leftOutNote(schedules: readonly ScheduleStatus[]): readonly stri
   return names.length === 0 ? [] : [`note: not followed: ${names.join(', ')}`]
 }
 
-/** Schedules whose first run comes after the last one that is shown: a frequent one must not hide them. */
+/** Schedules whose first run is later than the last run shown, so that a frequent schedule does not hide them. */
 export function laterNote(schedules: readonly ScheduleStatus[], { from, now }: ExplainedOptions): readonly string[] {
   const names = schedules.map(({ schedule, nextAt }) => {
     const when = nextAt === null || from !== undefined ? '' : ` (${relativeTime(Date.parse(nextAt), now)})`
@@ -53,7 +53,7 @@ export function laterNote(schedules: readonly ScheduleStatus[], { from, now }: E
 
 const atOnce = 'It first runs as soon as a scheduler sees it. Assuming that happens at the first of these times:'
 
-/** What holds for all runs is said once; of a repeat, that those after the first one are estimates. */
+/** A note shared by all runs is printed once; for a repeat, it says that runs after the first are estimates. */
 function commonNote({ kind, runs }: ExplainedSchedule): string | null {
   if (kind === 'repeat') return runs.at(-1)?.note ?? null
   const note = runs[0]?.note ?? null

@@ -18,12 +18,12 @@ export function scheduleTable(schedules: readonly ScheduleStatus[], out: Output,
   )
 }
 
-/** Without the meaning in words, for a place where the schedules are not all that is shown. */
+/** Without the meaning in words, for output that shows more than schedules. */
 export function shortScheduleTable(schedules: readonly ScheduleStatus[], out: Output, now: number): string {
   return out.table(scheduleColumns(out, now), schedules)
 }
 
-/** What a person should know of the schedules beside the table. */
+/** Notes about the schedules to print with the table. */
 export function scheduleNotes(schedules: readonly ScheduleStatus[], now: number): readonly string[] {
   const forgotten = namesOf(schedules, ({ state }) => state === 'not in code')
   const rejected = namesOf(schedules, ({ state }) => state === 'rejected')
@@ -35,7 +35,7 @@ export function scheduleNotes(schedules: readonly ScheduleStatus[], now: number)
   ]
 }
 
-/** A worker that is there begins within seconds. */
+/** How long a due run may wait before it counts as overdue; a live worker starts it within seconds. */
 const patienceMs = 60_000
 
 function isOverdue(last: LastRun | null, now: number): boolean {

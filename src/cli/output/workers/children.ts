@@ -8,12 +8,12 @@ import { plural, visibleLine } from '../text.ts'
 import { roughly } from '../time.ts'
 import { reportText } from './work-log.ts'
 
-// What is said of worker processes, and of what they say.
+// Messages about worker processes, and their output.
 
 export type SupervisorEventName = keyof SupervisorEvents
 type Writers = { readonly [Name in SupervisorEventName]: (event: SupervisorEvents[Name], colours: Colours) => string }
 
-/** Whether it is more than the ordinary course of things. */
+/** Whether it is a problem rather than normal operation. */
 export function isChildTrouble<Name extends SupervisorEventName>(name: Name, event: SupervisorEvents[Name]): boolean {
   if (name === 'child:ended') return !(event as SupervisorEvents['child:ended']).expected
   return name === 'child:overdue' || name === 'child:overstayed' || name === 'roll:failed' || name === 'supervisor:error'
@@ -38,13 +38,13 @@ export function childLine({ child }: ChildEvent, line: string, colours: Colours)
   return `${colours.dim(`[${child}]`)} ${line}`
 }
 
-/** Also what a handler prints is an object, so that whoever reads a line can rely on it. */
+/** Wraps what a handler prints in an object too, so that readers can rely on every line being one. */
 export function childJson({ child, pid }: ChildEvent, line: string): string {
   const said = jsonObject(line) ?? { event: 'output', text: line }
   return JSON.stringify({ ...said, child, pid })
 }
 
-/** `uncounted`: so many processes ended without telling what they did. */
+/** `uncounted` is the number of processes that ended without a report. */
 export function supervisorStoppedText(report: SupervisorReport & { readonly uncounted: number }): string {
   const { died, uncounted } = report
   const deaths = died === 0 ? '' : `; ${plural(died, 'process', 'processes')} died`

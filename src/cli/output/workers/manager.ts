@@ -3,12 +3,12 @@ import type { Colours } from '../output.ts'
 import { plural, visibleLine } from '../text.ts'
 import { roughly } from '../time.ts'
 
-/** Whether it is more than the ordinary course of things. */
+/** Whether it is a problem rather than normal operation. */
 export function isManagerTrouble({ event }: ManagerEvent): boolean {
   return event === 'job:failed' || event === 'manager:trouble'
 }
 
-/** One line for a person, such as `✓ SendEmail 7 12ms`. */
+/** One line for people, such as `✓ SendEmail 7 12ms`. */
 export function managerEventLine(event: ManagerEvent, colours: Colours): string {
   switch (event.event) {
     case 'manager:started':

@@ -5,7 +5,7 @@ import type { TickSummary } from '../../../worker/scheduler/tick-statistics.ts'
 import { plural } from '../text.ts'
 import { reportText } from './work-log.ts'
 
-// What is said when a worker begins, and when it has ended.
+// Messages printed when a worker starts, and when it has stopped.
 
 export interface Started {
   readonly url: string
@@ -15,9 +15,9 @@ export interface Started {
   readonly concurrency: number
   readonly scheduler: boolean | 'single'
   readonly schedules: number
-  /** Only of a daemon. */
+  /** Only for a daemon. */
   readonly tickMs?: number
-  /** Only where there are several. */
+  /** Only if there are several. */
   readonly processes?: number
 }
 
@@ -35,7 +35,7 @@ export function startText(started: Started): string {
   ].join('\n')
 }
 
-/** A daemon also tells how well it kept time. */
+/** For a daemon, also says how well it kept time. */
 export function stoppedText(report: RunReport & Partial<TickSummary>): string {
   const done = `stopped: ${reportText(report) || 'nothing was done'}`
   const { ticks, overruns = 0, missedTicks = 0, clockJumps = 0, longestMs = 0, latestMs = 0 } = report

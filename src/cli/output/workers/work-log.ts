@@ -25,7 +25,7 @@ export type LoggedEvent = Exclude<
 >
 type Writers = { readonly [Name in LoggedEvent]: (event: TreadleEvents[Name], colours: Colours) => string }
 
-/** How jobs end, and what schedules missed. Errors and stalls of the worker itself, and jobs without a signature, are told by the logger. */
+/** How jobs end, and what schedules missed. The logger reports errors and stalls of the worker itself, and unsigned jobs. */
 export const loggedEvents: readonly LoggedEvent[] = [
   'job:succeeded',
   'job:failed',
@@ -48,12 +48,12 @@ export function isTrouble(name: LoggedEvent): boolean {
   return trouble.includes(name)
 }
 
-/** One line for a person, such as `✓ send-email 0190d1a2-… 12ms`. */
+/** One line for people, such as `✓ send-email 0190d1a2-… 12ms`. */
 export function eventLine<Name extends LoggedEvent>(name: Name, event: TreadleEvents[Name], colours: Colours): string {
   return writers[name](event, colours)
 }
 
-/** The same for a program: one JSON object. */
+/** The same for programs: one JSON object. */
 export function eventJson<Name extends LoggedEvent>(name: Name, event: TreadleEvents[Name], now: number): string {
   const error = 'error' in event ? { error: errorJson(event.error) } : {}
   const took = 'durationMs' in event ? { durationMs: Math.round(event.durationMs * 1_000) / 1_000 } : {}
@@ -69,7 +69,7 @@ export function deathJson(death: TreadleEvents['job:dead']): object {
   return { ...death, error: errorJson(death.error) }
 }
 
-/** `3 succeeded, 1 dead`; only what happened. */
+/** `3 succeeded, 1 dead`; only the counts that are not zero. */
 export function reportText(report: RunReport): string {
   const counts = Object.entries(reportWording).map(([key, word]) => [report[key as keyof RunReport], word] as const)
   const parts = counts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
@@ -126,7 +126,7 @@ function dueText(times: readonly number[]): string {
   return first === last ? formatInstant(first) : `${formatInstant(first)} to ${formatInstant(last)}`
 }
 
-/** They are counted only so far. */
+/** The count stops at a maximum. */
 function leftOutText(leftOut: number): string {
   const count = leftOut < mostLeftOut ? String(leftOut) : `${mostLeftOut.toLocaleString('en')} or more`
   return `${count} left out`

@@ -3,10 +3,10 @@ import { iso } from '../jobs/jobs.ts'
 import type { Output } from '../output.ts'
 import { relativeTime, roughly } from '../time.ts'
 
-/** A worker that is well is seen every ten seconds. */
+/** How long a worker may be silent; a healthy one sends a heartbeat every ten seconds. */
 const silentMs = 15_000
 
-/** Workers as a table: who is there, how busy, and whether something is wrong. */
+/** Workers as a table: which ones there are, how busy they are, and whether something is wrong. */
 export function workerTable(workers: readonly WorkerRecord[], out: Output, now: number): string {
   return out.table(
     [
@@ -29,7 +29,7 @@ export function workerTable(workers: readonly WorkerRecord[], out: Output, now: 
   )
 }
 
-/** A worker for programs: instants are ISO 8601. */
+/** A worker for programs, with ISO 8601 instants. */
 export function workerJson(worker: WorkerRecord): object {
   const { startedAt, seenAt, expiresAt, scheduler } = worker
   return {
@@ -46,7 +46,7 @@ function stateText({ breaker, seenAt }: WorkerRecord, now: number): string {
   return breaker === 'closed' ? 'well' : `queue fails (breaker ${breaker})`
 }
 
-/** `3/10`, and `3/4 of 10` where it allows itself only four now. */
+/** `3/10`, or `3/4 of 10` if it currently limits itself to four. */
 function runningText({ running, allowed, concurrency }: WorkerRecord): string {
   return allowed === concurrency ? `${running}/${concurrency}` : `${running}/${allowed} of ${concurrency}`
 }

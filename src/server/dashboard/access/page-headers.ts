@@ -10,7 +10,7 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join('; ')
 
-/** Of every answer: nothing foreign is loaded, nothing is framed, nothing is kept where others could read it. */
+/** Sent with every response: load nothing from other origins, forbid framing, and keep nothing in shared caches. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',

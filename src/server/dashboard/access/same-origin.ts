@@ -2,8 +2,9 @@ import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { PageRequest } from '../exchange/exchange.ts'
 
 /**
- * Throws where a page of another address could have sent this. Browsers say so themselves; old ones, and those over plain HTTP, at
- * least say from where they come. The header of our own makes a browser ask first, which is never allowed.
+ * Throws if a page of another origin could have sent this request. Modern browsers say so in `Sec-Fetch-Site`; old
+ * ones, and those on plain HTTP, at least send `Origin`. The custom header forces a CORS preflight, which is never
+ * allowed.
  */
 export function refuseForeign(request: PageRequest): void {
   const site = request.header('sec-fetch-site')
@@ -19,7 +20,7 @@ export function refuseForeign(request: PageRequest): void {
   }
 }
 
-/** Behind a proxy the browser's `Host` may be told beside. */
+/** Behind a proxy, the browser's `Host` may be in `X-Forwarded-Host`. */
 function isOwn(origin: string, request: PageRequest): boolean {
   if (!URL.canParse(origin)) return false
   const { host } = new URL(origin)

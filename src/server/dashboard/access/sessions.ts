@@ -13,7 +13,7 @@ interface Kept {
   readonly endsAt: number
 }
 
-/** Who is signed in. Only digests are kept: whoever reads this memory can sign in as nobody. */
+/** The signed-in sessions. Only digests are kept, so reading this memory does not let anyone sign in. */
 export class Sessions {
   readonly #clock: Clock
   readonly #sessions = new Map<string, Kept>()
@@ -23,14 +23,14 @@ export class Sessions {
     this.#clock = clock
   }
 
-  /** A code that is worth a session, once and for ten minutes. */
+  /** Returns a code that can be exchanged for a session once, within ten minutes. */
   newCode(grant: Grant): string {
     const code = randomToken()
     this.#codes.set(digestOf(code), { grant, endsAt: this.#clock.now() + codeMs })
     return code
   }
 
-  /** Null where there is no such code, or it was used, or its time is over. */
+  /** Null if the code is unknown, used or expired. */
   redeem(code: string): Grant | null {
     const key = digestOf(code)
     const found = this.#codes.get(key)
@@ -40,7 +40,7 @@ export class Sessions {
 
   begin(grant: Grant, user: string | null): string {
     const secret = `${randomToken()}${randomToken()}`
-    // The oldest makes room.
+    // Evict the oldest session.
     for (const old of this.#sessions.keys()) if (this.#sessions.size >= mostSessions) this.#sessions.delete(old)
     this.#sessions.set(digestOf(secret), { viewer: { user, grant, canLogOut: true }, endsAt: this.#clock.now() + sessionMs })
     return secret

@@ -1,6 +1,6 @@
 import type { Grant } from '../../access/grant.ts'
 
-/** Who looks. */
+/** The person viewing the dashboard. */
 export interface Viewer {
   readonly user: string | null
   readonly grant: Grant

@@ -9,7 +9,7 @@ import type { Body } from '../../http/wire/body.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { JobService } from '../../jobs/job-service.ts'
 
-/** Does what the HTTP API does, for somebody who is known by other means than a token. The rules are the same ones. */
+/** Calls operations of the HTTP API for a user who is not identified by a token. The same rules apply. */
 export class ApiCaller {
   readonly #routing: Routing
   readonly #service: JobService
@@ -19,12 +19,12 @@ export class ApiCaller {
     this.#service = service
   }
 
-  /** `path` is as the API has it, below its prefix. */
+  /** `path` is the API path below its prefix. */
   call(method: string, path: string, grant: Grant, body?: Json, signal?: AbortSignal): Promise<AnyReply> {
     return this.#call(method, path, grant, body === undefined ? null : { text: JSON.stringify(body), value: body }, signal)
   }
 
-  /** With a body whose text counts: no digit of it changes. */
+  /** Sends the body as this exact text, so that no digit of it changes. */
   callWith(method: string, path: string, grant: Grant, text: string): Promise<AnyReply> {
     return this.#call(method, path, grant, { text, value: JSON.parse(text) as Json })
   }

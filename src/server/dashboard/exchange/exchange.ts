@@ -1,16 +1,16 @@
-/** A request, whatever kind of server it came to. */
+/** A request, independent of the kind of server that received it. */
 export interface PageRequest {
   readonly method: string
-  /** Below the mount path, beginning with a slash, as it came. */
+  /** The path below the mount path, with a leading slash, still encoded. */
   readonly path: string
   readonly query: URLSearchParams
-  /** Where the dashboard is, as browsers see it: empty, or a path without a slash at its end. */
+  /** Where browsers see the dashboard: empty, or a path without a trailing slash. */
   readonly base: string
   readonly isTls: boolean
-  /** By its name in small letters. */
+  /** Looks up a header by its lower-case name. */
   header(name: string): string | undefined
   body(): Promise<unknown>
-  /** Aborted when the reader goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 

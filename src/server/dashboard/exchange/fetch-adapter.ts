@@ -2,7 +2,7 @@ import { HttpProblem } from '../../http/wire/http-problem.ts'
 import { mostBodyBytes, type PageAnswer, type PageRequest } from './exchange.ts'
 import { parsedBody, without } from './node-adapter.ts'
 
-/** A request of the Fetch API, as Hono, Next.js and others have it. */
+/** Wraps a Fetch API request, as Hono, Next.js and others pass it. */
 export function pageRequestOfFetch(request: Request, basePath: string, publicPath: string | undefined): PageRequest {
   const url = new URL(request.url)
   return {

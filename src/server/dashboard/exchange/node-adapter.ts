@@ -3,7 +3,7 @@ import { TreadleError } from '../../../core/errors.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import { mostBodyBytes, type PageAnswer, type PageRequest } from './exchange.ts'
 
-/** Where a request leads below the mount path. */
+/** A request's path, relative to the mount path. */
 export interface Place {
   readonly base: string
   readonly path: string
@@ -35,7 +35,7 @@ export function pageRequestOf(request: IncomingMessage, response: ServerResponse
   }
 }
 
-/** Frameworks strip the path that they have mounted something at, and say so in their own ways. */
+/** Frameworks strip the path at which a handler is mounted, and each reports it in its own way. */
 export function placeOf(request: IncomingMessage, basePath: string | undefined, publicPath: string | undefined): Place {
   const { baseUrl, originalUrl, url = '/' } = request as HostedRequest
   const [path = '/', search = ''] = split(url)
@@ -48,7 +48,7 @@ export function placeOf(request: IncomingMessage, basePath: string | undefined, 
   return { base: publicPath ?? stripped.replace(/\/$/, ''), path: isBare ? '' : path, search }
 }
 
-/** A path that does not begin with it was stripped already. */
+/** A path that does not start with `basePath` has been stripped already. */
 export function without(basePath: string, path: string): string {
   if (path === basePath) return ''
   return basePath !== '' && path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path
@@ -62,7 +62,7 @@ function split(url: string): readonly string[] {
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const { body } = request as HostedRequest
-  // The host's own parser was there first.
+  // The host's own body parser has already read it.
   if (body !== undefined && (request.readableEnded || typeof body === 'object')) return emptyIsNothing(body, request)
   if (request.readableEnded && Number(request.headers['content-length'] ?? 0) > 0) {
     const message =
@@ -79,7 +79,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return parsedBody(Buffer.concat(chunks).toString())
 }
 
-/** A parser gives an empty object where nothing was sent. */
+/** Parsers return an empty object when there is no body. */
 function emptyIsNothing(body: unknown, { headers }: IncomingMessage): unknown {
   return headers['content-length'] === '0' || headers['content-length'] === undefined ? undefined : body
 }
@@ -95,7 +95,7 @@ export function parsedBody(text: string): unknown {
 
 export async function sendAnswer(response: ServerResponse, { status, headers, body }: PageAnswer): Promise<void> {
   if (response.destroyed) return
-  // What a host has set before, such as its own policy, gives way to ours.
+  // Override headers that the host has set before, such as its own policy.
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   response.statusCode = status
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
@@ -107,7 +107,7 @@ export async function sendAnswer(response: ServerResponse, { status, headers, bo
   for await (const part of body) {
     if (response.destroyed) break
     if (!response.write(part)) await drained(response)
-    // Compressing hosts hold back what is written until they are told.
+    // Hosts with compression buffer what is written until it is flushed.
     if ('flush' in response && typeof response.flush === 'function') response.flush()
   }
   response.end()

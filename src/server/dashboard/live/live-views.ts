@@ -12,12 +12,12 @@ import { workersFor, workerView } from '../views/workers.ts'
 import { workflowView } from '../views/workflows.ts'
 
 interface LiveView {
-  /** How often it is looked at anew while somebody watches. */
+  /** How often to refresh it while it is being watched. */
   readonly paceMs: number
   readonly look: (viewer: Viewer, argument: string) => Promise<unknown>
 }
 
-/** Everything that a page can watch, by the word before the colon of a topic: `job:0192…`. */
+/** Everything that a page can watch, keyed by the part of a topic before the colon: `job:0192…`. */
 export class LiveViews {
   readonly engine: Engine
   readonly #views: ReadonlyMap<string, LiveView>

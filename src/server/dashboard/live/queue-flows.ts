@@ -4,12 +4,12 @@ import type { Snapshots } from './snapshots.ts'
 
 const minuteMs = 60_000
 const sampleMs = 5_000
-/** A sample takes at most this share of the time. */
+/** Sampling takes at most one part in this many of the time. */
 const restFactor = 50
 const keptFlowsMs = 5 * minuteMs
 
 export interface QueueFlow {
-  /** Jobs per minute that came, and that ended. */
+  /** Jobs per minute that entered, and that ended. */
   readonly in: number
   readonly out: number
 }
@@ -20,12 +20,15 @@ export interface QueueFlowsDeps {
   readonly clock: Clock
 }
 
-/** How many jobs come into each queue and leave it, by comparing the kept counters with what they were. Bounded, and gone with the process. */
+/**
+ * How many jobs enter and leave each queue, measured as the change of the maintained counters. Bounded, and kept only
+ * in memory.
+ */
 export class QueueFlows {
   readonly #deps: QueueFlowsDeps
   readonly #flows = new Map<string, (QueueFlow & { readonly at: number })[]>()
   #last: ReadonlyMap<string, JobCount> | null = null
-  /** What all jobs together were last counted as, and when they last were just that. */
+  /** The last counts of all jobs together, and when they were last seen unchanged. */
   #sums = ''
   #quietAt = 0
   #timer: Timer | null = null
@@ -41,7 +44,7 @@ export class QueueFlows {
     this.#timer?.cancel()
   }
 
-  /** Over the last five minutes, or as many of them as were seen; null before two samples. */
+  /** Over the last five minutes, or the part of them that was sampled; null before two samples. */
   of(queue: string): QueueFlow | null {
     const seen = this.#flows.get(queue)
     const first = seen?.[0]
@@ -66,7 +69,7 @@ export class QueueFlows {
     try {
       await this.#compare()
     } catch {
-      // The queue does not answer: the page says so, and the next sample is compared with the last one that was had.
+      // The queue does not answer: the page says so, and the next sample is compared with the last good one.
     }
     this.#next(Math.max(sampleMs, restFactor * elapsed()))
   }
@@ -74,7 +77,7 @@ export class QueueFlows {
   async #compare(): Promise<void> {
     const { store, snapshots, clock } = this.#deps
     const sums = JSON.stringify(await store.counts({ isSum: true }))
-    // While nothing happens, it does not matter how many names and queues there are.
+    // While nothing changes, the number of names and queues does not affect the cost.
     if (sums === this.#sums) {
       this.#quietAt = clock.now()
       return
@@ -103,7 +106,7 @@ export class QueueFlows {
   }
 }
 
-/** What retention deletes meanwhile is not counted. */
+/** Jobs deleted by retention between two samples are not counted. */
 function flowBetween(before: JobCount | undefined, { counts: after }: JobCount): QueueFlow {
   const grown = (state: keyof typeof after) => Math.max(0, after[state] - (before?.counts[state] ?? 0))
   const out = grown('succeeded') + grown('dead') + grown('cancelled') + grown('skipped')

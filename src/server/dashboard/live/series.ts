@@ -5,24 +5,24 @@ import { RollupSum, RollupSums } from '../../../queue/statistics/rollup-cells.ts
 import type { Percentiles, Range, SeriesPoint, SeriesView } from '../shared/view.ts'
 
 const minuteMs = 60_000
-/** Rates are not told from less than this. */
+/** Shortest period from which rates are computed. */
 const shortestMs = 10_000
 
-/** How long the points of a chart are, how many there are, and for how long what was read is good enough for it. */
+/** For each chart: the length of a point, the number of points, and how long its data stays fresh. */
 const charts: Readonly<Record<Range, { readonly stepMs: number; readonly points: number; readonly freshMs: number }>> = {
   '1h': { stepMs: minuteMs, points: 60, freshMs: 4_000 },
   '1d': { stepMs: 10 * minuteMs, points: 144, freshMs: 30_000 },
   '7d': { stepMs: 60 * minuteMs, points: 168, freshMs: 60_000 },
 }
 
-/** A job of a queue, as far as it matters who may see it. */
+/** A job and its queue, to check who may see it. */
 export interface Pair {
   readonly queue: string
   readonly job: string
 }
 
 export interface PairRates extends Pair {
-  /** Ends per minute. */
+  /** Jobs ended per minute. */
   readonly perMinute: number
   readonly attempts: number
   readonly failed: number
@@ -44,7 +44,10 @@ interface Kept {
   readonly buckets: Promise<readonly RollupBucket[]>
 }
 
-/** The charts, from what all workers of the queue have added to its rollups. It is read once for all who look, and only while somebody does. */
+/**
+ * The charts, from the rollups that all workers of the queue maintain. Read once for all viewers, and only while
+ * someone is watching.
+ */
 export class Series {
   readonly #rollups: RollupStore | null
   readonly #clock: Clock
@@ -66,7 +69,7 @@ export class Series {
     return { stepMs, isKept: this.#rollups !== null, points: sums.map((sum, index) => pointOf(sum, from + index * stepMs)) }
   }
 
-  /** What happened in the last minutes; null where no engine tells. */
+  /** What happened in the last minutes; null if the engine keeps no statistics. */
   async recent(minutes: number, sees: (pair: Pair) => boolean): Promise<Recent | null> {
     if (this.#rollups === null) return null
     const now = this.#clock.now()
@@ -98,7 +101,7 @@ export class Series {
     if (kept !== undefined && now >= kept.at && now - kept.at < freshMs) return kept.buckets
     const buckets = this.#rollups?.read(now - points * stepMs) ?? Promise.resolve([])
     this.#kept.set(range, { at: now, buckets })
-    // A failure is not kept: the next one who asks tries again.
+    // Do not cache a failure: the next reader tries again.
     buckets.catch(() => {
       if (this.#kept.get(range)?.buckets === buckets) this.#kept.delete(range)
     })

@@ -3,7 +3,7 @@ import type { ScheduleRecord } from '../../../queue/contract/schedule-store.ts'
 import type { JobCount, JobStore } from '../../../queue/contract/store.ts'
 import type { WorkerRecord } from '../../../queue/contract/worker-store.ts'
 
-/** What was read is shown to everybody who asks within this time: any number of viewers is one reader of the queue. */
+/** How long a result is shared between viewers, so that any number of them reads the queue like one. */
 const freshMs = 900
 
 interface Kept {
@@ -11,7 +11,7 @@ interface Kept {
   readonly value: Promise<unknown>
 }
 
-/** What all pages look at, read once for all of them. */
+/** The data that all pages need, read once for all of them. */
 export class Snapshots {
   readonly #store: JobStore
   readonly #clock: Clock
@@ -42,7 +42,7 @@ export class Snapshots {
     return this.#once('schedules', () => this.#store.schedules.list())
   }
 
-  /** Somebody has changed something: the next look is a new one. */
+  /** Called after a change, so that the next read is a fresh one. */
   forget(): void {
     this.#kept.clear()
   }
@@ -53,7 +53,7 @@ export class Snapshots {
     if (kept !== undefined && now >= kept.at && now - kept.at < freshMs) return kept.value as Promise<Value>
     const value = read()
     this.#kept.set(name, { at: now, value })
-    // A failure is not kept: the next one who asks tries again.
+    // Do not cache a failure: the next reader tries again.
     value.catch(() => {
       if (this.#kept.get(name)?.value === value) this.#kept.delete(name)
     })

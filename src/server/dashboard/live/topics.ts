@@ -6,10 +6,10 @@ import type { LiveViews } from './live-views.ts'
 const mostTopics = 20
 const mostStreams = 200
 const heartbeatMs = 15_000
-/** A view takes at most this share of the time, however many look at it. */
+/** A view takes at most one part in this many of the time, however many people watch it. */
 const restFactor = 10
 
-/** What comes over a stream for one topic. */
+/** What a stream sends for one topic. */
 export interface TopicEvent {
   readonly topic: string
   readonly at: number
@@ -17,18 +17,18 @@ export interface TopicEvent {
   readonly problem?: { readonly status: number; readonly title: string; readonly detail: string }
 }
 
-/** One view that somebody looks at, computed once for all who do with the same rights. */
+/** One watched view, computed once for all viewers with the same rights. */
 interface Topic {
   readonly name: string
   readonly viewer: Viewer
   readonly streams: Set<Stream>
-  /** What was last said, without its time. */
+  /** The last data sent, without its time. */
   said: string | null
   timer: Timer | null
 }
 
 interface Stream {
-  /** Only the newest state of each topic waits for a slow reader. */
+  /** A slow reader gets only the newest state of each topic. */
   readonly waiting: Map<string, string>
   wake: () => void
   isOver: boolean
@@ -55,13 +55,13 @@ export class Topics {
     return this.#streams.size
   }
 
-  /** One topic now, for those who cannot be streamed to. */
+  /** The current state of one topic, for clients that cannot receive a stream. */
   async read(viewer: Viewer, topic: string): Promise<TopicEvent> {
     const at = this.#clock.now()
     return { topic, at, ...(await this.#look(viewer, topic)) }
   }
 
-  /** Server-sent events, until the reader goes away. */
+  /** Server-sent events until the client disconnects. */
   async *stream(
     viewer: Viewer,
     names: readonly string[],
@@ -100,7 +100,7 @@ export class Topics {
     }
   }
 
-  /** Something was changed from here: whoever looks sees it at once. */
+  /** Called after a change from the dashboard, so that all viewers see it at once. */
   refresh(): void {
     for (const topic of this.#topics.values()) this.#later(topic, 0)
   }

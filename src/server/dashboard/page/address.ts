@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 export const base = document.documentElement.dataset.base ?? ''
 
 export interface Address {
-  /** Below the mount path, in parts that are decoded. */
+  /** The decoded segments below the mount path. */
   readonly parts: readonly string[]
   readonly query: URLSearchParams
 }
@@ -28,7 +28,7 @@ addEventListener('popstate', () => {
   address.value = read()
 })
 
-/** `path` is below the mount path, and begins with a slash. */
+/** `path` is relative to the mount path, with a leading slash. */
 export function go(path: string, options: { readonly replace?: boolean } = {}): void {
   if (options.replace === true) history.replaceState(null, '', base + path)
   else history.pushState(null, '', base + path)
@@ -36,7 +36,7 @@ export function go(path: string, options: { readonly replace?: boolean } = {}): 
   if (options.replace !== true) scrollTo(0, 0)
 }
 
-/** The same page with another parameter; null takes it away. */
+/** The address of the same page with another value for this parameter; null removes it. */
 export function withParameter(name: string, value: string | null): string {
   const query = new URLSearchParams(location.search)
   if (value === null) query.delete(name)
@@ -45,7 +45,7 @@ export function withParameter(name: string, value: string | null): string {
   return location.pathname.slice(base.length) + (said === '' ? '' : `?${said}`)
 }
 
-/** A click that the browser would follow by itself is ours where it stays on this page and in this tab. */
+/** Handles a click on a link that stays in the dashboard and in this tab; leaves other links to the browser. */
 export function onLinkClick(event: MouseEvent): void {
   const link = (event.target as Element | null)?.closest('a')
   if (link === null || link === undefined || event.defaultPrevented || event.button !== 0) return

@@ -14,17 +14,17 @@ const words: Readonly<Record<BulkAction, { readonly verb: string; readonly done:
   reschedule: { verb: 'Reschedule', done: 'moved', note: 'Only jobs that wait can be moved.' },
 }
 
-/** Above so many the number must be typed. */
+/** Above this number of jobs, the user must type the number to confirm. */
 const many = 1_000
 
-/** Those that are selected, or all that a filter is for. */
+/** The selected jobs, or all jobs that match a filter. */
 export type Chosen =
   | { readonly ids: readonly string[] }
   | { readonly filter: string; readonly errorKey?: string; readonly count?: number }
 
 export const running = signal<readonly BulkView[]>([])
 
-/** Asks first, with the count and samples. */
+/** Asks for confirmation first, with the count and samples. */
 export async function bulk(action: BulkAction, chosen: Chosen, onDone: () => void): Promise<void> {
   const preview = 'ids' in chosen ? null : await read2(chosen.filter)
   if (preview === undefined) return
@@ -132,7 +132,7 @@ function forget(id: string): void {
   running.value = running.value.filter((each) => each.id !== id)
 }
 
-/** What is under way, with a way to stop it. */
+/** Actions in progress, with a way to stop them. */
 export function BulkProgress() {
   return (
     <>

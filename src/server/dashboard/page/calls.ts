@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { Me, ProblemView } from '../shared/view.ts'
 import { base, go } from './address.ts'
 
-/** What the server says when it does not do what was asked. */
+/** The server's reason for refusing a request. */
 export class Refusal extends Error {
   readonly status: number
 
@@ -56,7 +56,7 @@ function problemIn(text: string, { status, statusText }: Response): ProblemView 
   }
 }
 
-/** And back to the same place afterwards. */
+/** Returns to the same page after signing in. */
 export function toLogin(): void {
   const here = location.pathname.slice(base.length) + location.search
   if (here.startsWith('/login')) return

@@ -20,11 +20,11 @@ const left = 54
 const bottom = 20
 const top = 8
 
-/** So wide as its place, measured once and when that changes. */
+/** The width of the container, measured once and whenever it changes. */
 function useWidth() {
   const place = useRef<HTMLDivElement>(null)
   const width = useSignal(600)
-  // Before anything is painted: a chart that is too wide for a moment would move the page.
+  // Before the first paint: a chart that is briefly too wide would shift the page.
   useLayoutEffect(() => {
     if (place.current === null) return undefined
     const take = (given: number) => {
@@ -110,7 +110,7 @@ export function ThroughputChart({ series }: { readonly series: SeriesView }) {
 
 const percents = ['p50', 'p95', 'p99'] as const
 
-/** Waiting and running, on a scale of powers, because one is often a thousand times the other. */
+/** Waiting and running times on a logarithmic scale, because one is often a thousand times the other. */
 export function TimesChart({ series, what }: { readonly series: SeriesView; readonly what: 'wait' | 'run' }) {
   const { place, width } = useWidth()
   const over = useSignal<number | null>(null)
@@ -176,7 +176,7 @@ export function TimesChart({ series, what }: { readonly series: SeriesView; read
   )
 }
 
-/** Points that have a neighbour are joined; a lone one is a short stroke. */
+/** Joins neighbouring points; an isolated point becomes a short stroke. */
 function pathOf(values: readonly (number | null)[], x: (at: number) => number, y: (value: number) => number): string {
   let path = ''
   for (const [at, value] of values.entries()) {
@@ -236,7 +236,7 @@ function Times({ series: { points, stepMs }, width }: { readonly series: SeriesV
   )
 }
 
-/** The same data for those who cannot see a drawing. */
+/** The same data for screen readers. */
 function Table({ series: { points } }: { readonly series: SeriesView }) {
   const told = points.filter(({ done, retried, dead, other }) => done + retried + dead + other > 0).slice(-30)
   return (

@@ -38,7 +38,7 @@ export function bytes(value: number): string {
   return value < 1_048_576 ? `${(value / 1_024).toFixed(1)} KB` : `${(value / 1_048_576).toFixed(1)} MB`
 }
 
-/** Below a day how long ago, then the date. */
+/** Up to a day as an age, after that as a date. */
 export function ago(at: number): string {
   const since = now() - at
   if (since >= 86_400_000) return date(at)
@@ -87,7 +87,7 @@ export function iso(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** The first four characters and the last four: the beginning is the same for all jobs of a minute. */
+/** The first four characters and the last four: jobs of the same minute all begin alike. */
 export function shortId(id: string): string {
   return id.length > 12 ? `${id.slice(0, 4)}…${id.slice(-4)}` : id
 }
@@ -98,7 +98,7 @@ export function jobsText(value: number): string {
 
 const hidden = /[\p{Cf}\u2028\u2029\u115f\u1160\u3164\uffa0]|\u034f|[^\P{Cc}\n\t]/gu
 
-/** Characters that are not seen, or that turn the text around, are shown as what they are. */
+/** Replaces invisible characters, and those that change the text direction, with visible ones. */
 export function visible(text: string): string {
   return text.replaceAll(hidden, (character) => {
     const code = character.codePointAt(0) ?? 0
@@ -106,7 +106,7 @@ export function visible(text: string): string {
   })
 }
 
-/** The instant at which the day of another one begins in the chosen zone. */
+/** The start of the day that contains this instant, in the chosen zone. */
 export function dayStart(at: number): number {
   const parts = Object.fromEntries(
     formatter({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
@@ -114,7 +114,7 @@ export function dayStart(at: number): number {
       .map(({ type, value }) => [type, Number(value)]),
   )
   const start = at - (at % 1_000) - (((parts.hour ?? 0) * 60 + (parts.minute ?? 0)) * 60 + (parts.second ?? 0)) * 1_000
-  // Where the clock changed since midnight, the hour is another one.
+  // If the clocks changed since midnight, the hour is off.
   const off = Number(formatter({ hour: '2-digit', hourCycle: 'h23' }).format(start).replace(/\D/g, ''))
   return off === 0 ? start : off < 12 ? start - off * 3_600_000 : start + (24 - off) * 3_600_000
 }

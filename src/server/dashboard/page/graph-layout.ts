@@ -1,15 +1,15 @@
-/** Where the nodes of a graph without circles are drawn: layers from left to right, and in each an order with few crossings. */
+/** Where to draw the nodes of an acyclic graph: layers from left to right, each ordered to have few crossings. */
 export interface Layout {
-  /** Of each node. */
+  /** One for each node. */
   readonly places: readonly { readonly layer: number; readonly row: number }[]
   readonly layers: number
   readonly rows: number
-  /** Of each edge: the rows that its line passes in the layers between its ends. */
+  /** One for each edge: the rows that its line passes in the layers between its ends. */
   readonly bends: readonly (readonly { readonly layer: number; readonly row: number }[])[]
 }
 
 interface Spot {
-  /** Null is a bend of a line. */
+  /** Null for a bend of a line. */
   readonly node: number | null
   readonly edge: number | null
   order: number
@@ -54,7 +54,10 @@ export function layoutOf(nodes: number, edges: readonly (readonly [from: number,
   }
 }
 
-/** Each node lies behind all that it waits for. What should be no circle is cut where it closes. */
+/**
+ * Places each node after all nodes that it waits for. A circular reference, which should not exist, is cut where it
+ * closes.
+ */
 function longestPaths(nodes: number, edges: readonly (readonly [number, number])[]): readonly number[] {
   const waits = Array.from({ length: nodes }, () => 0)
   const next = Array.from({ length: nodes }, () => [] as number[])

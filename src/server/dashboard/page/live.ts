@@ -7,7 +7,7 @@ import { offset, read, toLogin } from './calls.ts'
 export type Connection = 'live' | 'connecting' | 'reconnecting' | 'paused' | 'polling'
 
 export const connection = signal<Connection>('connecting')
-/** When something was last heard, by the server's clock. */
+/** When the last data arrived, by the server's clock. */
 export const heardAt = signal<number | null>(null)
 export const isPaused = signal(false)
 
@@ -39,7 +39,7 @@ export interface Live<Data> {
 
 const nothing: Live<never> = { data: null, problem: null, at: null }
 
-/** Follows a topic while the component is shown. A problem keeps the data that was there before. */
+/** Follows a topic while the component is shown. Keeps the previous data if a problem occurs. */
 export function useLive<Data>(topic: string): Live<Data> {
   const state = useSignal<Live<Data> & { readonly topic: string }>({ ...nothing, topic })
   useEffect(() => {
@@ -63,7 +63,7 @@ function listen(topic: string, listener: Listener): () => void {
   }
 }
 
-/** Topics come and go together when a page changes: one new stream for all of them. */
+/** When a page changes, its topics change together: open one new stream for all of them. */
 function reopenSoon(): void {
   clearTimeout(opening)
   opening = setTimeout(open, 0)
@@ -113,7 +113,7 @@ function watchSilence(): void {
   silence = setTimeout(onFailure, silentMs)
 }
 
-/** A stream that was refused tells no reason: a plain request does. */
+/** A refused stream gives no reason, but a plain request does. */
 function onFailure(): void {
   failures++
   close()
@@ -129,7 +129,7 @@ function onFailure(): void {
   )
 }
 
-/** Where streams do not come through. */
+/** For networks that block streams. */
 function poll(): void {
   for (const topic of listeners.keys()) {
     read<TopicEvent>('view', { topic }).then(
@@ -152,6 +152,6 @@ export function pauseOrResume(): void {
   reopenSoon()
 }
 
-// A page that nobody sees costs nobody anything.
+// A hidden page causes no load.
 document.addEventListener('visibilitychange', reopenSoon)
 addEventListener('pagehide', close)

@@ -2,7 +2,7 @@ import type { LogLineView, LogView } from '../shared/view.ts'
 import { count, iso, precise, visible } from './format.ts'
 import { Card } from './parts.tsx'
 
-/** What a job has logged, and what its program printed: the newest lines. */
+/** The newest lines that a job has logged and that its program has printed. */
 export function LogCard({ log: { lines, total, isHidden } }: { readonly log: LogView }) {
   if (isHidden || lines.length === 0) return null
   const first = lines[0] as LogLineView

@@ -11,13 +11,13 @@ import { Problem } from './parts.tsx'
 import { Shell } from './shell.tsx'
 
 export interface PageProps {
-  /** What stands behind the name of the page in the address. */
+  /** The part of the address after the page's name. */
   readonly argument: string | undefined
 }
 
 type Page = ComponentType<PageProps>
 
-/** Each page comes with its own script, when it is first opened. */
+/** Each page has its own script, loaded when it is first opened. */
 const pages: Readonly<Record<string, () => Promise<Page>>> = {
   jobs: async () => (await import('./pages/jobs.tsx')).Jobs,
   job: async () => (await import('./pages/job.tsx')).Job,

@@ -22,7 +22,7 @@ function dismiss(id: number): void {
   messages.value = messages.value.filter((message) => message.id !== id)
 }
 
-/** Does something, and says what came of it. */
+/** Does something and shows the outcome. */
 export async function attempt<Answer>(
   work: () => Promise<Answer>,
   done: ComponentChildren | ((answer: Answer) => ComponentChildren),
@@ -58,7 +58,7 @@ export interface Question {
   readonly text: ComponentChildren
   readonly action: string
   readonly isDangerous?: boolean
-  /** What must be typed before it is done. */
+  /** What the user must type to confirm. */
   readonly typed?: string
   readonly field?: { readonly label: string; readonly type: 'datetime-local'; readonly value: string }
   readonly onAnswer: (field: string) => void

@@ -7,7 +7,7 @@ import { ago, ahead, date, exact, iso, precise, shortId, visible } from './forma
 import { Icon, type IconName } from './icons.tsx'
 import type { Live } from './live.ts'
 
-/** Redrawn once a second, so that ages grow. */
+/** Changes once a second, so that ages stay up to date. */
 export const tick = signal(0)
 setInterval(() => {
   if (!document.hidden) tick.value++
@@ -34,7 +34,7 @@ const stateIcons: Readonly<Record<string, IconName>> = {
   ended: 'bar',
 }
 
-/** A state is always icon, word and colour. */
+/** A state is always shown as icon, word and colour. */
 export function State({ state, detail }: { readonly state: string; readonly detail?: string | null }) {
   return (
     <span class={`state state-${state.replaceAll(' ', '-')}`}>
@@ -91,7 +91,7 @@ export function Precise({ at }: { readonly at: number | null }) {
   )
 }
 
-/** Text of jobs, with everything that could deceive made visible. */
+/** Text from jobs, with all deceptive characters made visible. */
 export function Text({ children }: { readonly children: string }) {
   return <bdi>{visible(children)}</bdi>
 }
@@ -104,7 +104,7 @@ export function JobLink({ id, children }: { readonly id: string; readonly childr
   )
 }
 
-/** Each leads to all jobs that have it. */
+/** Each tag links to all jobs that have it. */
 export function TagList({ tags }: { readonly tags: readonly string[] }) {
   return (
     <>
@@ -181,7 +181,7 @@ export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly
   )
 }
 
-/** Over plain HTTP browsers have no clipboard for pages: then a field that is selected. */
+/** Over plain HTTP, browsers give pages no clipboard: select a text field instead. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
@@ -201,7 +201,7 @@ export function Problem({ problem }: { readonly problem: Pick<ProblemView, 'deta
   )
 }
 
-/** What a live view shows while it has nothing to show. */
+/** What a live view shows before its data arrives. */
 export function Waiting<Data>({ live }: { readonly live: Live<Data> }) {
   if (live.problem !== null) return <Problem problem={live.problem} />
   return (
@@ -211,7 +211,7 @@ export function Waiting<Data>({ live }: { readonly live: Live<Data> }) {
   )
 }
 
-/** A list never ends in silence. */
+/** Always says how far a list has been searched. */
 export function SearchedTo({
   searched,
   next,
@@ -250,7 +250,7 @@ export function Progress({ value, label }: { readonly value: number; readonly la
   )
 }
 
-/** A handful of bars without axes. */
+/** A small bar chart without axes. */
 export function Spark({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
   const top = Math.max(1, ...values)
   return (

@@ -7,7 +7,7 @@ import { shortId } from './format.ts'
 import { say } from './messages.tsx'
 import { Card, JobLink, Problem } from './parts.tsx'
 
-/** Runs a job again as a new one, with another payload. The text travels as it is written, so numbers keep all their digits. */
+/** Runs a job again as a new one, with another payload. The payload is sent as typed, so numbers keep all their digits. */
 export function PayloadEditor({ job, onClose }: { readonly job: JobView; readonly onClose: () => void }) {
   const text = useSignal(indented(job))
   const problem = useSignal<string | null>(null)

@@ -9,7 +9,7 @@ import { say } from './messages.tsx'
 import { Ahead, Card, Empty, Problem, Text } from './parts.tsx'
 import { zoneName } from './settings.ts'
 
-/** How long nothing is typed before it is explained anew. */
+/** How long to wait after the last keystroke before the schedule is explained again. */
 const pauseMs = 250
 
 const kinds = [
@@ -32,7 +32,7 @@ export function newDraft(): ScheduleDraft {
   }
 }
 
-/** Makes a stored schedule, or changes one: what it will do is told while it is written. */
+/** Creates or changes a stored schedule, and shows what it will do while it is being edited. */
 export function ScheduleForm({ first, isNew }: { readonly first: ScheduleDraft; readonly isNew: boolean }) {
   const draft = useSignal(first)
   const view = useSignal<DraftView | null>(null)
@@ -195,7 +195,7 @@ interface Described {
   readonly 'aria-describedby'?: string
 }
 
-/** A field with what is wrong with it, said where it is. */
+/** A field with its error next to it. */
 function Field({
   name,
   label,

@@ -32,7 +32,7 @@ export function setZone(next: Zone): void {
   localStorage.setItem('treadle-zone', next)
 }
 
-/** The name that `Intl` understands. */
+/** The zone name for `Intl`. */
 export function zoneName(): string {
   return zone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value
 }

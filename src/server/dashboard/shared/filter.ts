@@ -1,17 +1,17 @@
 /** The filter language of lists: `state:dead job:send-*,resize since:24h error:"refused" -queue:low payload.order:777 0192f3`. */
 
-/** One condition. Several values mean: any of them. */
+/** One condition. Several values mean any of them. */
 export interface Term {
   readonly key: FilterKey
   readonly negated: boolean
   readonly values: readonly string[]
-  /** Of a `payload.` condition: the members that lead to the value. */
+  /** For a `payload.` condition: the path of members to the value. */
   readonly path?: readonly string[]
 }
 
 export type FilterKey = (typeof filterKeys)[number]
 
-/** `text` is a bare word: the beginning of an id, else a text that is searched for. */
+/** `text` is a bare word: the beginning of an id, or else a text to search for. */
 export const filterKeys = [
   'state',
   'job',
@@ -69,7 +69,7 @@ export function parseFilter(text: string): ParsedFilter {
   return problems.length > 0 ? { problems } : { terms: read.filter((each): each is Term => 'key' in each) }
 }
 
-/** The text that says these conditions. */
+/** Writes these conditions as filter text. */
 export function writeFilter(terms: readonly Term[]): string {
   return terms.map(writeTerm).join(' ')
 }
@@ -80,12 +80,12 @@ export function writeTerm({ key, negated, values, path }: Term): string {
   return `${negated ? '-' : ''}${key === 'text' ? said : `${name}:${said}`}`
 }
 
-/** A value as it stands in a filter. */
+/** A value as written in a filter. */
 export function quoted(value: string): string {
   return value === '' || /[\s,:"]|^-/.test(value) ? `"${value.replaceAll(/["\\]/g, '\\$&')}"` : value
 }
 
-/** Split at blanks, except inside of quotes. */
+/** Splits at whitespace, except inside quotes. */
 function wordsOf(text: string): readonly string[] {
   return text.match(/(?:"(?:\\.|[^"\\])*"?|[^\s"])+/g) ?? []
 }
@@ -143,7 +143,7 @@ export function comparisonOf(value: string): Comparison | null {
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** An instant, or so long before now. */
+/** An instant, or an age before now. */
 export function momentOf(value: string, now: number): number | null {
   const ago = /^(\d{1,6})([smhdw])$/.exec(value)
   if (ago !== null) return now - Number(ago[1]) * (unitMs[ago[2] as string] as number)
@@ -157,7 +157,7 @@ function suggested(name: string, known: readonly string[]): string {
   return distance(name, near) <= 2 ? `. Did you mean "${near}"?` : `. Known are ${known.join(', ')}`
 }
 
-/** How many letters must be changed. */
+/** The number of letters that must be changed. */
 export function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let i = 1; i <= a.length; i++) {

@@ -1,12 +1,12 @@
 /**
- * JSON as it was written: numbers keep all their digits, members their order. `JSON.parse` would round a number of nineteen digits,
- * and nobody could see it.
+ * JSON as it was written: numbers keep all their digits, members their order. `JSON.parse` would silently round a
+ * number of nineteen digits.
  */
 export type JsonNode =
   | { readonly kind: 'object'; readonly members: readonly JsonMember[] }
   | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
   | { readonly kind: 'text'; readonly text: string }
-  /** A number, true, false or null, as it stands there. */
+  /** A number, true, false or null, as written. */
   | { readonly kind: 'literal'; readonly text: string }
 
 export interface JsonMember {
@@ -16,7 +16,7 @@ export interface JsonMember {
 
 const deepest = 200
 
-/** Null where the text is no JSON, or is nested too deep to be shown. */
+/** Null if the text is not JSON or is nested too deep to be shown. */
 export function readJson(text: string): JsonNode | null {
   try {
     JSON.parse(text)
@@ -40,7 +40,7 @@ export function writeTree(node: JsonNode): string {
   }
 }
 
-/** The same over several lines, for people who change it. */
+/** The same over several lines, for editing. */
 export function writeIndented(node: JsonNode, indent = ''): string {
   const inner = `${indent}  `
   switch (node.kind) {
@@ -60,7 +60,7 @@ export function writeIndented(node: JsonNode, indent = ''): string {
 
 type Read = readonly [node: JsonNode, end: number]
 
-/** The text is known to be JSON, so only what tells the kinds apart is looked at. */
+/** The text is known to be valid JSON, so this only distinguishes the kinds of values. */
 function valueAt(text: string, at: number, depth: number): Read {
   if (depth > deepest) throw new Error('too deep')
   const first = text[at]

@@ -1,11 +1,11 @@
 import type { Role } from '../../../client/api/roles.ts'
 
-/** What the pages are given. Instants are UTC milliseconds of the server's clock. */
+/** The data of the pages. Instants are UTC milliseconds of the server's clock. */
 
 export type State = 'ready' | 'scheduled' | 'blocked' | 'running' | 'succeeded' | 'dead' | 'cancelled' | 'skipped'
 export type Counts = Readonly<Record<State, number>>
 
-/** The viewer, and what there is to be seen. */
+/** The viewer, and what is available to them. */
 export interface Me {
   readonly user: string | null
   readonly role: Role
@@ -14,7 +14,7 @@ export interface Me {
   readonly canLogOut: boolean
   readonly version: string
   readonly backend: string
-  /** Of this installation, and the colour of its bar. */
+  /** The name of this installation, and the colour of its bar. */
   readonly environment: string | null
   readonly colour: Colour | null
   readonly now: number
@@ -23,7 +23,7 @@ export interface Me {
 /** The colour of the bar that marks an environment. */
 export type Colour = 'blue' | 'green' | 'amber' | 'red' | 'violet' | 'grey'
 
-/** A text of a job, as far as it may be seen. */
+/** A text of a job, as far as the viewer may see it. */
 export type ShownText =
   | { readonly kind: 'none' }
   | { readonly kind: 'hidden'; readonly bytes: number }
@@ -57,18 +57,18 @@ export interface JobRow {
 }
 
 export interface Searched {
-  /** How many were looked at for this page. */
+  /** The number of jobs searched for this page. */
   readonly jobs: number
-  /** When the last of them was made; null where none was looked at. */
+  /** When the last of them was created; null if none was searched. */
   readonly until: number | null
 }
 
 export interface JobPage {
   readonly jobs: readonly JobRow[]
-  /** Where to go on; null at the end. */
+  /** Where to continue; null at the end. */
   readonly next: string | null
   readonly searched: Searched
-  /** How many match, where the kept counters say so. */
+  /** The number of matches, if the maintained counters know it. */
   readonly total: number | null
 }
 
@@ -82,7 +82,7 @@ export interface AttemptView {
 
 export interface LinkView {
   readonly kind: 'dependency' | 'child'
-  /** Null where the viewer may not see it. */
+  /** Null if the viewer may not see it. */
   readonly id: string | null
   readonly job: string | null
   readonly key: string | null
@@ -90,7 +90,7 @@ export interface LinkView {
   readonly waiting: boolean
 }
 
-/** A line that a job has logged. The fields are a JSON text. */
+/** A line that a job has logged. The fields are JSON text. */
 export interface LogLineView {
   readonly line: number
   readonly attempt: number
@@ -101,11 +101,11 @@ export interface LogLineView {
 }
 
 export interface LogView {
-  /** The newest, oldest first. */
+  /** The newest lines, oldest first. */
   readonly lines: readonly LogLineView[]
-  /** How many there were in all. */
+  /** The total number of lines. */
   readonly total: number
-  /** Nobody is shown what jobs log. */
+  /** Whether job logs are hidden from all viewers. */
   readonly isHidden: boolean
 }
 
@@ -125,7 +125,7 @@ export interface JobView extends JobRow {
   readonly number: number | null
   /** The job that it is a copy of. */
   readonly copyOf: string | null
-  /** Why its payload cannot be edited here; null where it can. */
+  /** Why its payload cannot be edited here; null if it can. */
   readonly editRefusal: string | null
   readonly faults: readonly string[]
   readonly why: readonly { readonly rule: string; readonly message: string; readonly until: number | null }[]
@@ -139,7 +139,7 @@ export interface QueueRow {
   readonly paused: boolean
   readonly counts: Counts
   readonly oldestReadyAt: number | null
-  /** Per minute, over the last five; null where they are not known yet. */
+  /** Per minute, over the last five minutes; null if not known yet. */
   readonly inRate: number | null
   readonly outRate: number | null
   readonly emptyInMs: number | null
@@ -151,7 +151,7 @@ export interface QueueRow {
 /** The jobs with one key in a queue. */
 export interface QueuedJobRow {
   readonly job: string
-  /** Nothing with this key is taken from any queue. */
+  /** Whether no job with this key is claimed from any queue. */
   readonly paused: boolean
   readonly counts: Counts
   readonly oldestReadyAt: number | null
@@ -159,7 +159,7 @@ export interface QueuedJobRow {
 
 export interface QueueView extends QueueRow {
   readonly jobs: readonly QueuedJobRow[]
-  /** More of them than are listed. */
+  /** The number of jobs that are not listed. */
   readonly more: number
   readonly workers: readonly WorkerRow[]
   readonly series: SeriesView
@@ -207,10 +207,10 @@ export interface SeriesPoint {
 
 export type Percentiles = readonly [p50: number, p95: number, p99: number]
 
-/** Each point says what happened in the `stepMs` from its instant on. */
+/** Each point covers the `stepMs` that start at its instant. */
 export interface SeriesView {
   readonly stepMs: number
-  /** False where the engine keeps no statistics: then all points are empty. */
+  /** False if the engine keeps no statistics; all points are empty then. */
   readonly isKept: boolean
   readonly points: readonly SeriesPoint[]
 }
@@ -218,7 +218,7 @@ export interface SeriesView {
 export interface VerdictLine {
   readonly level: 'problem' | 'warning'
   readonly text: string
-  /** Below the mount path. */
+  /** Relative to the mount path. */
   readonly href: string
 }
 
@@ -236,7 +236,7 @@ export interface ErrorGroup {
   readonly jobs: number
   readonly firstAt: number
   readonly lastAt: number
-  /** For each of the last seven days, the oldest first. */
+  /** For each of the last seven days, oldest first. */
   readonly days: readonly number[]
 }
 
@@ -252,7 +252,7 @@ export interface OverviewView {
   readonly workers: number
   readonly oldestReadyAt: number | null
   readonly verdict: readonly VerdictLine[]
-  /** Since when nothing was wrong, as far as this process has seen. */
+  /** Since when all has been well, as far as this process has seen. */
   readonly wellSince: number | null
   readonly series: SeriesView
   readonly rates: {
@@ -276,12 +276,12 @@ export interface OverviewView {
 
 export interface ScheduleRow {
   readonly name: string
-  /** Of one that is stored in the queue; null where the code has it. */
+  /** The key of a stored schedule; null if the schedule is in the code. */
   readonly key: string | null
   readonly job: string
   readonly expression: string
   readonly timezone: string
-  /** Null where the program that shows it does not have the schedule in its code. */
+  /** Null if this program does not have the schedule in its code. */
   readonly words: string | null
   readonly state: 'active' | 'paused' | 'new' | 'disabled' | 'not in code' | 'ended' | 'unknown job' | 'rejected'
   readonly isRepeat: boolean
@@ -298,18 +298,18 @@ export interface RunView {
 }
 
 export interface ScheduleView extends ScheduleRow {
-  /** Of each run of one that is stored, as JSON; null where the code has it. */
+  /** For a stored schedule, the payload of each run as JSON; null if the schedule is in the code. */
   readonly payload: string | null
-  /** What a form begins with that changes it; null where the code has it. */
+  /** The initial values of the form that edits it; null if the schedule is in the code. */
   readonly draft: ScheduleDraft | null
   readonly editRefusal: string | null
   readonly warnings: readonly string[]
   readonly next: readonly { readonly at: number; readonly local: string; readonly note: string | null }[]
-  /** The latest first. */
+  /** Latest first. */
   readonly recent: readonly RunView[]
 }
 
-/** A stored schedule as it stands in a form. Nothing is an empty text. */
+/** A stored schedule as form values. An unset value is an empty string. */
 export interface ScheduleDraft {
   readonly key: string
   readonly job: string
@@ -325,7 +325,7 @@ export interface ScheduleDraft {
 
 export type DraftField = keyof ScheduleDraft
 
-/** What it would do. */
+/** What a draft would do. */
 export interface DraftView {
   readonly words: string | null
   readonly next: readonly { readonly at: number; readonly local: string; readonly note: string | null }[]
@@ -344,9 +344,9 @@ export interface CalendarRow {
   readonly state: ScheduleRow['state']
   readonly past: readonly RunView[]
   readonly future: readonly { readonly at: number; readonly note: string | null }[]
-  /** They are too many to be told one by one. */
+  /** Whether there are too many to list one by one. */
   readonly isDense: boolean
-  /** A repeat: its next runs depend on how long the ones before take. */
+  /** Whether it is a repeat: its next runs depend on how long the previous ones take. */
   readonly isEstimate: boolean
 }
 
@@ -373,17 +373,17 @@ export interface WorkflowView {
   readonly startedAt: number
   readonly endedAt: number | null
   readonly nodes: readonly GraphNode[]
-  /** From what is waited for to what waits: indices of nodes. */
+  /** From a dependency to the node that waits for it, as indices of nodes. */
   readonly edges: readonly (readonly [from: number, to: number])[]
-  /** Not all of its jobs are shown. */
+  /** Whether some of its jobs are not shown. */
   readonly cut: boolean
 }
 
-/** One job, or several that are the same in everything but their ids. */
+/** One job, or several that differ only in their ids. */
 export interface GraphNode {
   readonly job: string
   readonly state: State | 'missing'
-  /** Null where it stands for several. */
+  /** Null if it stands for several jobs. */
   readonly id: string | null
   readonly size: number
   readonly done: number
@@ -414,7 +414,7 @@ export type BulkAction = 'retry' | 'cancel' | 'delete' | 'run-now' | 'reschedule
 
 export interface BulkPreview {
   readonly count: number
-  /** False where there are at least so many. */
+  /** False if the count is only a lower bound. */
   readonly exact: boolean
   readonly samples: readonly JobRow[]
   readonly searched: Searched
@@ -435,7 +435,7 @@ export interface BulkView {
   readonly failure: string | null
 }
 
-/** One action that somebody took in the dashboard. */
+/** One action taken in the dashboard. */
 export interface ActivityEntry {
   readonly at: number
   readonly user: string | null

@@ -12,7 +12,7 @@ const days = 7
 const mostGroups = 500
 const budget = { rows: 5_000, bytes: 32 * 1024 * 1024, ms: 300 }
 
-/** The dead jobs by their errors, as far as one request comes; the page adds up what comes after it. */
+/** The dead jobs grouped by error, as far as one request reads; the page merges later results. */
 export async function deadGroups(deps: ViewDeps, viewer: Viewer, cursor: string | undefined): Promise<DeadPage> {
   const { store, clock, snapshots } = deps
   const { grant } = viewer
@@ -30,7 +30,7 @@ export async function deadGroups(deps: ViewDeps, viewer: Viewer, cursor: string 
   return { groups: groupsOf(found, clock.now()), total: totalsOf(counts).counts.dead, next, searched }
 }
 
-/** Those whose newest job died last come first. */
+/** Sorted by their newest job, latest first. */
 export function groupsOf(records: readonly JobRecord[], now: number): readonly ErrorGroup[] {
   const groups = new Map<string, JobRecord[]>()
   for (const record of records) {

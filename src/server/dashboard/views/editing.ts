@@ -8,10 +8,10 @@ import type { ApiCaller } from '../exchange/api-caller.ts'
 import { readJson } from '../shared/json-tree.ts'
 import type { Redaction } from './redaction.ts'
 
-/** A payload that is larger is not edited in a page. */
+/** Maximum size of a payload that can be edited in the page. */
 const mostEdited = 64 * 1024
 
-/** Why the payload of a job cannot be edited here; null where it can. */
+/** Why the payload of a job cannot be edited here; null if it can. */
 export function editRefusal({ payload }: Pick<JobRecord, 'payload'>, redaction: Redaction): string | null {
   if (parseEncrypted(payload) !== undefined) return 'Its payload is encrypted'
   if (redaction.hidesPayloads) return 'Payloads are hidden here'
@@ -20,13 +20,13 @@ export function editRefusal({ payload }: Pick<JobRecord, 'payload'>, redaction: 
   return redaction.redacts(payload) ? 'A part of its payload is redacted, and would be lost' : null
 }
 
-/** The job that this one is a copy of; null where it is none. */
+/** The job that this one is a copy of; null if it is not a copy. */
 export function copiedFrom({ meta }: Pick<JobRecord, 'meta'>): string | null {
   const from = meta[copyMember]
   return typeof from === 'string' ? from : null
 }
 
-/** Runs a job again as a new one, with the payload that was written in the page: its text, so that no digit of it changes. */
+/** Runs a job again as a new one, with the payload text entered in the page, so that no digit of it changes. */
 export async function copyJob(deps: ViewDeps, { grant }: Viewer, body: unknown, api: ApiCaller): Promise<unknown> {
   const { id, payload } = (body ?? {}) as { readonly id?: unknown; readonly payload?: unknown }
   if (typeof id !== 'string' || typeof payload !== 'string')

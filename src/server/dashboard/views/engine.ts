@@ -2,7 +2,10 @@ import { version } from '../../../core/version.ts'
 import type { ViewDeps } from '../deps.ts'
 import type { EngineView, Finding } from '../shared/view.ts'
 
-/** The doctor reads much of the database: one look at a time, kept until somebody asks for another one. */
+/**
+ * The doctor reads much of the database, so only one check runs at a time, and its result is kept until another is
+ * requested.
+ */
 export class Engine {
   readonly #deps: ViewDeps
   #findings: readonly Finding[] | null = null

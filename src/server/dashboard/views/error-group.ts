@@ -2,7 +2,7 @@ import { digest } from '../../../core/text/digest.ts'
 import { masked } from '../../../core/text/masking.ts'
 import type { JobRecord } from '../../../queue/contract/store.ts'
 
-/** The same text for errors that differ only in numbers, ids, addresses, paths and what is quoted. */
+/** Returns the same text for errors that differ only in numbers, ids, addresses, paths and quoted parts. */
 export function normalMessage(message: string): string {
   return message
     .slice(0, 2_000)
@@ -17,7 +17,7 @@ export function normalMessage(message: string): string {
     .slice(0, 300)
 }
 
-/** The rule has a number, so that it can change without two rules being mixed. */
+/** Version of the grouping rule, so that it can change without mixing the groups of two rules. */
 const rule = 1
 
 export function errorKeyOf(record: Pick<JobRecord, 'job' | 'errors' | 'reason'>): string {

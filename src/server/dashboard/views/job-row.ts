@@ -5,7 +5,7 @@ import type { Redaction } from './redaction.ts'
 
 const longestError = 400
 
-/** A job in a list, without what may be large. */
+/** A job in a list, without its potentially large parts. */
 export function rowOf(record: JobRecord, redaction: Redaction): JobRow {
   const { id, job, name, queue, state, priority, attempts, maxRetries, group, tags, schedule, root, reason } = record
   const { createdAt, runAt, startedAt, finishedAt, owner, leaseExpiresAt, cancelRequested } = record
@@ -37,7 +37,7 @@ export function rowOf(record: JobRecord, redaction: Redaction): JobRow {
   }
 }
 
-/** How far it is: a number from 0 to 1, or a percentage in the members that people use for it. */
+/** Progress as a number from 0 to 1; also reads percentages from the member names commonly used for them. */
 function shareOf(progress: string | null): number | null {
   if (progress === null || progress.length > 10_000) return null
   try {

@@ -13,7 +13,7 @@ import { logView } from './log-view.ts'
 
 const mostAttempts = 200
 const mostLinks = 200
-/** So many jobs of its workflow are asked whether they wait for this one. */
+/** Maximum number of jobs of the workflow that are checked for waiting for this one. */
 const mostAsked = 100
 
 export async function jobView(deps: ViewDeps, { grant }: Viewer, id: string): Promise<JobView> {
@@ -56,7 +56,7 @@ export async function jobView(deps: ViewDeps, { grant }: Viewer, id: string): Pr
   }
 }
 
-/** Its payload, result, progress or meta as a whole, as far as it may be seen. */
+/** Its payload, result, progress or meta in full, as far as the viewer may see it. */
 export async function jobText(deps: ViewDeps, { grant }: Viewer, id: string, part: string): Promise<string> {
   const stored = await deps.store.get(id)
   if (stored === null || !grant.sees(stored)) throw noSuchJob(id)
@@ -78,7 +78,7 @@ function linkView(link: JobLink | { readonly kind: JobLink['kind']; readonly wai
   return { kind, waiting, id: link.id, job: link.job, key: link.key, state: link.state }
 }
 
-/** The store knows who a job waits for; who waits for it is found among the jobs of its workflow. */
+/** The store knows which jobs a job waits for; the jobs that wait for it are found among the jobs of its workflow. */
 async function waitersOf({ store }: ViewDeps, grant: Grant, record: JobRecord, seen: SeenJobs): Promise<readonly LinkView[]> {
   const { id, root } = record
   if (root === null) return []

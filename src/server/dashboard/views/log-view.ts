@@ -5,7 +5,7 @@ import type { LogView } from '../shared/view.ts'
 
 const mostLines = 200
 
-/** The end of what a job has logged, as far as it may be seen: fields are redacted like payloads. */
+/** The end of a job's log, as far as it may be seen: fields are redacted like payloads. */
 export async function logView({ store, redaction }: ViewDeps, id: string): Promise<LogView> {
   if (redaction.hidesPayloads) return { lines: [], total: 0, isHidden: true }
   const { lines, last } = await readWholeLog(store.logs, id, null)

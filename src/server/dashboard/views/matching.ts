@@ -6,13 +6,13 @@ import type { Redaction } from './redaction.ts'
 
 type Test = (record: JobRecord) => boolean
 
-/** A filter as it is looked for: what the store answers by itself, and what is tested on the jobs that come. */
+/** A filter split into what the store can evaluate and what is tested on the returned jobs. */
 export interface Matching {
   readonly stored: Omit<JobFilter, 'limit' | 'before'>
   readonly matches: Test
-  /** Jobs that were made before this instant cannot match, nor can those that come after them. */
+  /** Jobs created before this instant cannot match, so the search ends there. */
   readonly oldest: number | null
-  /** The kept counters know how many there are. */
+  /** Set if the maintained counters know the number of matches. */
   readonly counted: { readonly states: readonly State[] | null; readonly terms: readonly Term[] } | null
 }
 
@@ -43,7 +43,7 @@ export function matchingOf(terms: readonly Term[], now: number, redaction: Redac
   }
 }
 
-/** Only of states, queues and jobs that are named whole. */
+/** Only for conditions on states, queues and jobs given by their full names. */
 function countedOf(terms: readonly Term[]): Matching['counted'] {
   const isCounted = terms.every(
     ({ key, negated, values }) =>

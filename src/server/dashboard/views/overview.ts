@@ -15,10 +15,10 @@ const lookedDead = 100
 const shownGroups = 6
 const shownJobs = 8
 
-/** The first page: is it well? */
+/** The first page, which says whether all is well. */
 export class Overview {
   readonly #deps: ViewDeps
-  /** By viewers' grants. */
+  /** By the viewer's grant. */
   readonly #wellSince = new WeakMap<Viewer['grant'], number | null>()
 
   constructor(deps: ViewDeps) {

@@ -7,14 +7,14 @@ import type { ViewDeps } from '../deps.ts'
 import type { QueueRow, QueueView } from '../shared/view.ts'
 import { workersFor } from './workers.ts'
 
-/** Below so many ends there is nothing to reckon with. */
+/** With fewer ended jobs than this, nothing is estimated. */
 const fewEnds = 10
 const mostJobs = 200
 const mostQueues = 1_000
 
 export interface QueueList {
   readonly queues: readonly QueueRow[]
-  /** More of them than are listed: those with the fewest living jobs are left out. */
+  /** The number of queues that are not listed: those with the fewest unfinished jobs. */
   readonly more: number
 }
 

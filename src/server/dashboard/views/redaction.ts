@@ -2,21 +2,24 @@ import { parseEncrypted, shownText } from '../../../envelope/encryption.ts'
 import { type JsonNode, readJson, writeTree } from '../shared/json-tree.ts'
 import type { ShownText } from '../shared/view.ts'
 
-/** Members whose values nobody sees, wherever they are. */
+/** Members whose values are always hidden, at any depth. */
 const defaultSecrets =
   /pass(?:word|wd|phrase)?$|secret|token|authorization|cookie|credential|api[_-]?key|card(?:[_-]?number)?$|cvc|^iban$/i
 
 export interface RedactionOptions {
-  /** False hides payloads, results, progress and meta from everybody. */
+  /** False hides payloads, results, progress and meta from all viewers. */
   readonly payloads?: boolean
-  /** Names of members, or patterns of them, whose values are hidden beside the usual ones (password, secret, token …). */
+  /** Names or patterns of members whose values are hidden, in addition to the usual ones (password, secret, token …). */
   readonly redact?: readonly (string | RegExp)[]
 }
 
 const mark = '•••• redacted'
 const mostShown = 64 * 1024
 
-/** Decides what of a job's texts may be seen. It works on the texts, so that what stays keeps every digit. */
+/**
+ * Decides which parts of a job's texts may be seen. Works on the texts themselves, so that the visible parts keep every
+ * digit.
+ */
 export class Redaction {
   readonly #isHidden: boolean
   readonly #others: readonly (string | RegExp)[]
@@ -41,19 +44,19 @@ export class Redaction {
     return { kind: 'json', text: open.slice(0, mostShown), bytes, cut: open.length > mostShown }
   }
 
-  /** The whole text without secrets; null where it is no JSON, in which nobody could find them. */
+  /** The whole text without secrets; null if it is not JSON, because secrets could not be found in it. */
   text(text: string): string | null {
     const tree = readJson(shownText(text))
     return tree === null ? null : writeTree(this.#without(tree))
   }
 
-  /** Whether something in it is a secret. */
+  /** Whether it contains a secret. */
   redacts(text: string): boolean {
     const tree = readJson(text)
     return tree !== null && writeTree(this.#without(tree)) !== writeTree(tree)
   }
 
-  /** What may be searched: nothing of what is hidden or encrypted. */
+  /** What may be searched: nothing that is hidden or encrypted. */
   searchable(text: string): JsonNode | null {
     if (this.#isHidden || parseEncrypted(text) !== undefined) return null
     const tree = readJson(text)

@@ -12,7 +12,7 @@ import type { DraftField, DraftView, ScheduleDraft } from '../shared/view.ts'
 
 const shownNext = 5
 
-/** What a schedule that is being written would do, and what is wrong with it, at the fields. Changes nothing. */
+/** What the schedule being edited would do, and what is wrong with each field. Changes nothing. */
 export async function draftView(deps: ViewDeps, body: unknown): Promise<DraftView> {
   const draft = draftOf(body)
   const { service } = deps
@@ -51,7 +51,7 @@ export async function draftView(deps: ViewDeps, body: unknown): Promise<DraftVie
   }
 }
 
-/** Stores the schedule, by the rules and rights of the HTTP API. */
+/** Stores the schedule, by the rules and permissions of the HTTP API. */
 export async function saveDraft(deps: ViewDeps, { grant }: Viewer, body: unknown, api: ApiCaller): Promise<unknown> {
   const draft = draftOf(body)
   const { problems } = await draftView(deps, body)
@@ -75,7 +75,7 @@ function explained(options: RecurrenceOptions, { service, clock }: ViewDeps): Dr
   return { words, warnings, next: occurrences.map(({ at, local, note }) => ({ at, local, note })), problems: [] }
 }
 
-/** A refusal without the name that nobody has given yet. */
+/** Removes the placeholder name of the draft from the error. */
 function withoutPlace<Value>(parse: () => Value): Value {
   try {
     return parse()
@@ -84,7 +84,7 @@ function withoutPlace<Value>(parse: () => Value): Value {
   }
 }
 
-/** Without what another field has said is wrong. */
+/** Leaves out the fields for which a problem has already been reported. */
 function soundOptions(draft: ScheduleDraft, problems: ReadonlyMap<DraftField, string>): RecurrenceOptions {
   const { timezone, until, ...rest } = recurrenceOf(draft)
   return {
@@ -117,7 +117,7 @@ function draftOf(body: unknown): ScheduleDraft {
   return { ...fields, kind, misfire, overlap, until: text('until'), payload: text('payload').trim() || 'null' }
 }
 
-/** The payload of a schedule is read as a value, so a number must be one that a value can be. */
+/** The payload of a schedule is stored as a value, so its numbers must be representable. */
 function payloadProblem(text: string): string | null {
   const tree = readJson(text)
   if (tree === null) return 'It cannot be read as JSON'

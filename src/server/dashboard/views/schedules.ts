@@ -12,12 +12,12 @@ import type { Redaction } from './redaction.ts'
 
 const shownNext = 20
 const shownRecent = 60
-/** Of one schedule in a calendar; more than that is a band. */
+/** Maximum number of runs of one schedule in a calendar; more are drawn as a band. */
 const mostOccurrences = 500
 const mostSchedules = 200
 const longestSpanMs = 8 * 86_400_000
 
-/** Of thousands that are stored, the first ones are shown. */
+/** Maximum number of stored schedules that are shown. */
 const mostRows = 1_000
 
 export async function scheduleRows(deps: ViewDeps, viewer: Viewer): Promise<readonly ScheduleRow[]> {
@@ -49,7 +49,7 @@ export async function calendarView(deps: ViewDeps, viewer: Viewer, from: number,
   return { from, to, schedules: rows }
 }
 
-/** The next run of each that has one, soonest first. */
+/** The next run of each schedule that has one, soonest first. */
 export async function nextRuns(
   deps: ViewDeps,
   viewer: Viewer,
@@ -63,7 +63,7 @@ function shownPayload({ payload, encrypted }: StoredSchedule, redaction: Redacti
   return encrypted || redaction.hidesPayloads ? null : redaction.text(JSON.stringify(payload ?? null))
 }
 
-/** What a form begins with that changes it. */
+/** The initial values of the form that edits it. */
 function storedDraft(stored: StoredSchedule, payload: string | null): ScheduleDraft {
   const { key, job, kind, said, timezone, until, misfire, overlap } = stored
   const last = until === null ? '' : new Date(until).toISOString()
@@ -82,7 +82,7 @@ function hasRuns({ state }: ScheduleRow): boolean {
 }
 
 interface Known {
-  /** Null where the code has it. */
+  /** Null if the schedule is in the code. */
   readonly stored: StoredSchedule | null
   readonly name: string
   readonly record: ScheduleRecord | null
@@ -90,7 +90,7 @@ interface Known {
   readonly schedule: Schedule | null
 }
 
-/** What schedulers have recorded, and what the code of this program says. */
+/** The schedules that schedulers have recorded, and those in the code of this program. */
 async function known({ snapshots, service, clock }: ViewDeps, { grant }: Viewer): Promise<readonly Known[]> {
   const records = new Map((await snapshots.schedules()).map((record) => [record.name, record]))
   const coded = service.queue.registry.definitions().filter(({ fields }) => fields.schedule !== null)
@@ -152,7 +152,7 @@ function runView({ at, jobId, outcome, startedAt, finishedAt }: OccurrenceRecord
   return { at, jobId, outcome, startedAt, finishedAt }
 }
 
-/** A repeat goes on from the run that is stored. */
+/** A repeat continues from the stored run. */
 function nextOf(schedule: Schedule, nextAt: number | null, from: number, count: number): readonly ExplainedOccurrence[] {
   if (schedule.kind === 'calendar') return schedule.explain({ from, count }).occurrences
   if (nextAt === null) return []

@@ -18,7 +18,7 @@ export interface SearchRequest {
   readonly cursor: string | undefined
 }
 
-/** A page of jobs that a filter is for. */
+/** A page of jobs that match a filter. */
 export async function searchJobs(deps: ViewDeps, viewer: Viewer, { filter, cursor }: SearchRequest): Promise<JobPage> {
   const { store, clock, redaction } = deps
   const terms = termsOf(filter)
@@ -39,7 +39,7 @@ export async function searchJobs(deps: ViewDeps, viewer: Viewer, { filter, curso
   return { jobs, next, searched, total: await countedTotal(deps, viewer, matching) }
 }
 
-/** How many jobs a filter is for, and some of them. */
+/** How many jobs match a filter, and some of them. */
 export async function previewOf(deps: ViewDeps, viewer: Viewer, filter: string): Promise<BulkPreview> {
   const { store, clock, redaction } = deps
   const matching = matchingOf(termsOf(filter), clock.now(), redaction)
@@ -62,7 +62,7 @@ export async function previewOf(deps: ViewDeps, viewer: Viewer, filter: string):
   return { count: total ?? count, exact: total !== null || next === null, samples: rows, searched }
 }
 
-/** The conditions of a filter; throws where one of its words is not known. */
+/** The conditions of a filter; throws if it contains an unknown word. */
 export function termsOf(filter: string): readonly Term[] {
   const parsed = parseFilter(filter)
   if (parsed.problems === undefined) return parsed.terms
@@ -74,7 +74,7 @@ export function termsOf(filter: string): readonly Term[] {
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Whoever pastes an id means that job. */
+/** A pasted id means exactly that job. */
 function wholeId(terms: readonly Term[]): string | null {
   const [only] = terms
   if (terms.length !== 1 || only === undefined || only.negated || !['text', 'id'].includes(only.key)) return null
@@ -89,7 +89,7 @@ async function pageOfOne({ store, redaction }: ViewDeps, { grant }: Viewer, id: 
   return { jobs, next: null, searched: { jobs: jobs.length, until: jobs[0]?.createdAt ?? null }, total: jobs.length }
 }
 
-/** From the kept counters, where they know it. */
+/** From the maintained counters, if they know it. */
 async function countedTotal({ snapshots }: ViewDeps, { grant }: Viewer, { counted }: Matching): Promise<number | null> {
   if (counted === null) return null
   const names = (key: 'queue' | 'job') => counted.terms.filter((term) => term.key === key).map(({ values }) => new Set(values))

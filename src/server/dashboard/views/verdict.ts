@@ -3,25 +3,25 @@ import type { Recent } from '../live/series.ts'
 import { quoted } from '../shared/filter.ts'
 import type { ScheduleRow, VerdictLine, WorkerRow } from '../shared/view.ts'
 
-/** What is looked at to say whether all is well. */
+/** What is checked to decide whether all is well. */
 export interface Facts {
   readonly now: number
   readonly counts: readonly JobCount[]
   readonly paused: readonly string[]
   readonly workers: readonly Pick<WorkerRow, 'breaker' | 'jobs' | 'queues' | 'follows' | 'lastTickAt'>[]
   readonly schedules: readonly Pick<ScheduleRow, 'name' | 'state' | 'nextAt'>[]
-  /** Of the last five minutes; null where nobody has watched them. */
+  /** For the last five minutes; null if there are no statistics. */
   readonly recent: Pick<Recent, 'done' | 'failed' | 'wait'> | null
   readonly deadInHour: number
 }
 
 const minuteMs = 60_000
-/** Less attempts than this say nothing about a share. */
+/** With fewer attempts than this, a share is not meaningful. */
 const fewAttempts = 20
 const badShare = 0.05
 const mostLines = 6
 
-/** Everything that is wrong, the worst first; nothing where all is well. */
+/** Everything that is wrong, worst first; empty if all is well. */
 export function verdictOf(facts: Facts): readonly VerdictLine[] {
   return [
     ...unworked(facts),
@@ -57,7 +57,7 @@ function unhandled(facts: Facts): readonly VerdictLine[] {
   if (workers.length === 0) return []
   const isHandled = ({ queue, job }: JobCount) =>
     workers.some((worker) => worker.jobs.includes(job) && (worker.queues === null || worker.queues.includes(queue)))
-  // A deployment takes a moment.
+  // Allow for the time that a deployment takes.
   const without = readyIn(facts).filter((count) => !isHandled(count) && now - (count.oldestReadyAt ?? now) > 10_000)
   return without.slice(0, 2).map(({ queue, job, counts }) => ({
     level: 'problem',
@@ -80,7 +80,7 @@ function schedules({ schedules: all, workers, now }: Facts): readonly VerdictLin
   })
 }
 
-/** Longer than a minute, and than five times what is usual. */
+/** Jobs that wait longer than a minute and longer than five times the usual wait. */
 function oldWaits(facts: Facts): readonly VerdictLine[] {
   const { now, recent, workers } = facts
   if (workers.length === 0) return []

@@ -6,7 +6,7 @@ import { bookmarkOf, markedBy } from '../../http/wire/bookmark.ts'
 import { HttpProblem } from '../../http/wire/http-problem.ts'
 import type { Searched } from '../shared/view.ts'
 
-/** One request looks at no more than this, whichever ends first. Then it says how far it came. */
+/** What one request may read at most; the first limit reached ends it. The result says how far it got. */
 export interface Budget {
   readonly rows: number
   readonly bytes: number
@@ -19,10 +19,10 @@ export interface WalkRequest {
   readonly filter: Omit<JobFilter, 'limit' | 'before'>
   readonly grant: Grant
   readonly cursor: string | undefined
-  /** Older ones are not looked at. */
+  /** Jobs older than this are not read. */
   readonly oldest?: number | null
   readonly budget?: Budget
-  /** How many rows are read at once. */
+  /** How many rows to read at a time. */
   readonly rowsAtOnce?: number
 }
 
@@ -31,17 +31,17 @@ export interface Walk {
   readonly searched: Searched
 }
 
-/** Until here, or on. It is given jobs as the grant may be told of them, so that no filter finds what is not shown. */
+/** Whether to stop or to continue. It receives jobs as this grant may see them, so that no filter finds hidden values. */
 export type Visit = (record: JobRecord) => 'enough' | 'more'
 
 /**
- * Goes through jobs, the newest first, until the visitor has enough, there are no more or the budget is spent. It never ends in
- * silence: `next` is null only at the end.
+ * Goes through jobs, newest first, until the visitor has enough, there are no more or the budget is spent. `next` is
+ * null only at the end.
  */
 export async function walk(store: JobStore, clock: Clock, request: WalkRequest, visit: Visit): Promise<Walk> {
   const { grant, oldest = null, budget = defaultBudget, rowsAtOnce = 50 } = request
   const elapsed = stopwatchOf(clock)
-  // Whoever may see one queue only is not made to wait for the jobs of others.
+  // A viewer limited to one queue should not wait for the jobs of others.
   const [only, ...others] = grant.queues ?? []
   const filter = only !== undefined && others.length === 0 ? { queue: only, ...request.filter } : request.filter
   const start = request.cursor === undefined ? null : await beginning(store, request.cursor)
@@ -68,10 +68,13 @@ export async function walk(store: JobStore, clock: Clock, request: WalkRequest, 
   }
 }
 
-/** So many jobs before the last one are remembered, in case that the last ones are deleted before the next page is asked for. */
+/**
+ * Positions before the last job that the cursor remembers, in case the last jobs are deleted before the next page is
+ * requested.
+ */
 const anchors = [0, 1, 5, 20, 40]
 
-/** Nobody reads ids of jobs in it that he may not see. */
+/** The cursor does not reveal ids of jobs that the viewer may not see. */
 function cursorOf(trail: readonly string[]): string {
   const ids = anchors.flatMap((back) => trail[trail.length - 1 - back] ?? [])
   return bookmarkOf(ids.join(' '))
@@ -79,11 +82,11 @@ function cursorOf(trail: readonly string[]): string {
 
 interface Beginning {
   readonly before?: string
-  /** What is not below this id was shown already. */
+  /** Ids at or above this one were shown already. */
   readonly below: string
 }
 
-/** Goes on behind the last job that is still there. Where all are gone it begins anew, and leaves out what was shown. */
+/** Continues after the last job that still exists. If all are gone, starts over and skips what was shown. */
 async function beginning(store: JobStore, cursor: string): Promise<Beginning> {
   const ids = markedBy(cursor)?.split(' ')
   const below = ids?.[0]

@@ -11,7 +11,7 @@ const pageSize = 25
 const mostMembers = 500
 const budget = { rows: 5_000, bytes: 32 * 1024 * 1024, ms: 600 }
 
-/** Workflows are known by their jobs: those of the newest jobs, until there are enough. */
+/** Workflows are found through their jobs: reads the newest jobs until it has found enough workflows. */
 export async function workflowPage(
   { store, clock }: ViewDeps,
   { grant }: Viewer,
@@ -23,7 +23,7 @@ export async function workflowPage(
     clock,
     { filter: {}, grant, cursor, budget, rowsAtOnce: 200 },
     ({ root, ...record }) => {
-      // The first of its jobs gives it a name.
+      // The first of its jobs gives the workflow its name.
       if (root !== null) roots.set(root, { root, ...record })
       return roots.size === pageSize ? 'enough' : 'more'
     },
@@ -65,7 +65,7 @@ export async function workflowView({ store }: ViewDeps, { grant }: Viewer, root:
   }
 }
 
-/** The counts of a workflow. For those who may see only some jobs, of those, among the newest ones. */
+/** The counts of a workflow. For a viewer limited to some jobs, counts only those, among the newest ones. */
 async function treeFor(grant: Grant, store: JobStore, root: string): Promise<TreeCounts> {
   if (!grant.isLimited) return store.tree(root)
   const members = (await store.list({ root, limit: mostMembers })).filter((member) => grant.sees(member))
@@ -74,7 +74,7 @@ async function treeFor(grant: Grant, store: JobStore, root: string): Promise<Tre
   return { total: members.length, counts }
 }
 
-/** Jobs of one name that wait for the same jobs, and for which the same ones wait, are one node. */
+/** Jobs with the same name, the same dependencies and the same dependents share one node. */
 export function graphOf(
   members: readonly JobRecord[],
   links: ReadonlyMap<string, readonly JobLink[]>,
@@ -90,7 +90,7 @@ export function graphOf(
   const shapeOf = ({ id, job }: JobRecord) =>
     JSON.stringify([job, [...(waitsFor.get(id) ?? [])].sort(), [...(waiters.get(id) ?? [])].sort()])
   const stacks = new Map<string, JobRecord[]>()
-  // The oldest first, so that what was made first is drawn first.
+  // Oldest first, so that what was created first is drawn first.
   for (const member of members.toReversed()) {
     const isAlone = (waitsFor.get(member.id)?.length ?? 0) + (waiters.get(member.id)?.length ?? 0) === 0
     const shape = isAlone ? member.id : shapeOf(member)
@@ -126,13 +126,13 @@ function nodeOf(stack: readonly JobRecord[]): GraphNode {
   }
 }
 
-/** The state of a stack is that of the one that matters most. */
+/** A stack shows the state that matters most among its jobs. */
 function stateOf(stack: readonly JobRecord[]): State {
   const order: readonly State[] = ['running', 'ready', 'scheduled', 'blocked', 'dead', 'cancelled', 'skipped', 'succeeded']
   return order.find((state) => stack.some((member) => member.state === state)) ?? 'succeeded'
 }
 
-/** An id of version 7 begins with the time of its making. */
+/** A version 7 id begins with its creation time. */
 function timeOf(id: string): number | null {
   const ms = Number.parseInt(id.replace('-', '').slice(0, 12), 16)
   return Number.isNaN(ms) ? null : ms

@@ -226,7 +226,7 @@ function Why({ job }: { readonly job: JobView }) {
   )
 }
 
-/** A reason with the commands that it names. */
+/** A reason, with the commands that it names. */
 function Sentence({ text }: { readonly text: string }) {
   const said = text.replace('`treadle retry` puts', 'Retry puts')
   const parts = `${said[0]?.toUpperCase() ?? ''}${said.slice(1)}`.split('`')
@@ -240,7 +240,7 @@ interface Span {
   readonly until: number
 }
 
-/** What is known of its life. Starts of earlier attempts are not kept: only when they failed. */
+/** The known phases of its life. Of earlier attempts only the time of failure is stored, not the start. */
 function spansOf(job: JobView): readonly Span[] {
   const { createdAt, startedAt, finishedAt, errors, state } = job
   const spans: Span[] = []
@@ -351,7 +351,7 @@ function Attempt({
   )
 }
 
-/** Frames of the program in full, those of packages and of Node folded. */
+/** Frames of the program in full; those of packages and of Node are folded. */
 function Stack({ stack }: { readonly stack: string }) {
   const isAll = useSignal(false)
   const lines = stack.split('\n')

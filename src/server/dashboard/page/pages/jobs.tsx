@@ -19,7 +19,7 @@ interface Loaded {
   readonly total: number | null
 }
 
-/** Pages of jobs that a filter is for, one after the other. */
+/** The jobs that match a filter, loaded page by page. */
 function useJobs(filter: string) {
   const loaded = useSignal<Loaded | null>(null)
   const problem = useSignal<string | null>(null)
@@ -115,7 +115,7 @@ export function Jobs() {
   )
 }
 
-/** New ones wait behind a button: rows do not jump under the pointer. */
+/** New jobs wait behind a button, so that rows do not jump under the pointer. */
 function Newer({
   counts,
   terms,

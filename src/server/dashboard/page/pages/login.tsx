@@ -4,7 +4,7 @@ import { address, base, go } from '../address.ts'
 import { change } from '../calls.ts'
 import { Problem } from '../parts.tsx'
 
-/** With the code of a printed link, or with a token. Neither is kept in the browser. */
+/** Signs in with the code from a printed link, or with a token. Neither is kept in the browser. */
 export function Login() {
   const problem = useSignal<string | null>(null)
   const busy = useSignal(false)
@@ -23,7 +23,7 @@ export function Login() {
   useEffect(() => {
     const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1]
     if (code === undefined) return
-    // It is of no use any more, and need not stay in the history.
+    // The code is used up and need not stay in the history.
     history.replaceState(null, '', location.pathname + location.search)
     void enter({ code })
   }, [])

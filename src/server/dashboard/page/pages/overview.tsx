@@ -102,7 +102,7 @@ function Tiles({ view: { counts, rates, series } }: { readonly view: OverviewVie
   )
 }
 
-/** The unit is smaller than the number. */
+/** Shows the unit smaller than the number. */
 function Measured({ value }: { readonly value: string }) {
   const [, number = value, unit = ''] = /^([\d.,<–]+) ?(.*)$/.exec(value) ?? []
   return (

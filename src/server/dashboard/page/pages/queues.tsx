@@ -132,7 +132,7 @@ function PauseButton({ queue, paused }: { readonly queue: string; readonly pause
   )
 }
 
-/** All jobs with this key, whichever queue they are in. */
+/** Pauses all jobs with this key, whichever queue they are in. */
 function PauseJobButton({ job, paused }: { readonly job: string; readonly paused: boolean }) {
   const act = () =>
     attempt(

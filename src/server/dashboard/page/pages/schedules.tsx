@@ -270,7 +270,7 @@ function Edit({ view: { name, editRefusal } }: { readonly view: ScheduleView }) 
   )
 }
 
-/** The last sixty, the oldest first: how long each took, and how it ended. */
+/** The last sixty runs, oldest first: how long each took and how it ended. */
 function RunBars({ runs }: { readonly runs: readonly RunView[] }) {
   const ordered = runs.toReversed()
   const took = ordered.map(({ startedAt, finishedAt }) =>
@@ -320,7 +320,7 @@ function Calendar({ days }: { readonly days: number }) {
   void zone.value
   const asked = Number(address.value.query.get('at') ?? '')
   const from = dayStart(asked > 0 ? asked : now())
-  // A day may have 23 hours or 25.
+  // A day may have 23 or 25 hours.
   const until = dayStart(from + days * dayMs + dayMs / 2)
   const view = useSignal<CalendarView | null>(null)
   const problem = useSignal<string | null>(null)
@@ -442,7 +442,7 @@ function Marks({
   )
 }
 
-/** More often than can be drawn one by one. */
+/** For runs that are too frequent to be drawn one by one. */
 function Band({
   row: { past, future },
   left,

@@ -197,7 +197,7 @@ function Detail({ root }: { readonly root: string }) {
 const [nodeWidth, nodeHeight, gapX, gapY, edge] = [168, 44, 56, 16, 12]
 
 function Graph({ view: { nodes, edges, root } }: { readonly view: WorkflowView }) {
-  // Positions stay while jobs only change their states.
+  // Nodes keep their positions while only the states of jobs change.
   const shape = JSON.stringify([nodes.length, edges])
   const layout = useMemo(() => layoutOf(nodes.length, edges), [shape])
   const width = layout.layers * (nodeWidth + gapX) - gapX + 2 * edge
