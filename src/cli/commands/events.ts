@@ -60,7 +60,7 @@ async function followEvents(command: Command, options: EventsCommandOptions): Pr
       const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
       const events = jobs.events({ ...filter, signal, decrypt: false })
       await events.listening
-      if (!out.json) out.note('listening; press Ctrl-C to end')
+      out.note('listening; press Ctrl-C to end')
       for await (const event of events) out.line(out.json ? queueEventJson(event) : queueEventLine(event, out.colours))
     },
     lookOnly,
