@@ -150,7 +150,7 @@ function isolationCheck({ database }: PostgresDiagnosingParts): Check {
   }
 }
 
-/** How often the listening connection sends something, with a margin. */
+/** The listening connection is never silent for longer than this. */
 const shortestSilenceMs = 60_000
 
 /** What happens if a timeout is shorter than the queue needs, by its name. */
