@@ -47,8 +47,8 @@ const answerForm = { typeCast, rowsAsArray: false, nestTables: false, namedPlace
 const numbers = new Set(['TINY', 'SHORT', 'INT24', 'LONG', 'LONGLONG', 'DECIMAL', 'NEWDECIMAL', 'FLOAT', 'DOUBLE'])
 
 /**
- * Returns numbers as numbers and everything else as text, whatever the pool's settings. All numbers of the queue are safe
- * integers.
+ * Returns numbers as numbers and everything else as text, whatever the pool's settings. None of the queue's numbers is too large
+ * for that.
  */
 function typeCast(field: MysqlField, next: () => unknown): unknown {
   if (!numbers.has(field.type)) return field.string('utf8')

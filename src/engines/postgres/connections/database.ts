@@ -63,7 +63,7 @@ function connectionPool(pool: PostgresPool) {
 
 const ignored = new WeakSet<PostgresPool>()
 
-/** The pool itself drops idle connections that break. Added only once to a pool shared by several queues. */
+/** A pool drops idle connections that break by itself. The listener is added only once to a pool shared by several queues. */
 function ignoreErrorsOf(pool: PostgresPool): void {
   if (ignored.has(pool)) return
   ignored.add(pool)

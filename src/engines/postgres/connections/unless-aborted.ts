@@ -1,4 +1,7 @@
-/** Does not cancel the work itself. Removes its listener from the signal, which may outlive many such calls. */
+/**
+ * Rejects when the signal is aborted; the work itself continues. Leaves no listener on the signal, which may outlive many such
+ * calls.
+ */
 export function unlessAborted<Answer>(work: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -11,7 +11,7 @@ import type { Prepared, Rule, Units } from '../units/units.ts'
 import { wantComponent } from './components.ts'
 import { headerWrite, type ParcelHeader, unitWrite } from './parcels.ts'
 
-/** Maximum number of attempts when others have changed everything that was to be taken. The next walk tries again. */
+/** Maximum number of attempts when other programs have changed everything that was to be taken. The next walk tries again. */
 const mostTries = 5
 
 export interface PackingParts {

@@ -71,7 +71,7 @@ export class LoadedQueue {
   readonly timelines: LoadedMap<string, Timeline>
   /** Jobs that were deleted, and the states in which they had ended. */
   readonly forgotten: { readonly id: string; readonly root: string; readonly state: FinalState | null }[] = []
-  /** The final states of deleted jobs in workflows that come from another queue. */
+  /** How many deleted jobs had ended in which state, for workflows that come from another queue. */
   readonly gone: { readonly root: string; readonly state: FinalState; readonly jobs: number }[] = []
   readonly logs: LoadedLogs
   /** Schedules that were moved away. */

@@ -3,7 +3,7 @@ import { parsed } from '../../../queue/model/parsed-json.ts'
 import type { StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
 import { finiteOr, textIn, textOrNull } from './stored-text.ts'
 
-/** The schedule stored under a name. Only the name is left of a corrupted one, so its followers find nothing to verify. */
+/** The schedule stored under a name. Only the name of a corrupted one is kept, which leaves nothing to verify. */
 export function readSchedule(name: string, text: string | null): StoredSchedule | undefined {
   if (text === null) return undefined
   const { expression, timezone, version, definition, since, paused } = Object(parsed(text)) as Readonly<Record<string, unknown>>

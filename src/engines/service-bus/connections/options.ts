@@ -23,8 +23,9 @@ export interface ServiceBusOptions {
   /** The name of a queue's entity in the namespace. Several queues may share an entity. */
   readonly entityName?: (queue: string) => string
   /**
-   * Jobs with at least one of these priorities go to a separate entity (`NAME.p10` for 10), which workers empty first. None by
-   * default: Service Bus has no priorities, and an entity delivers its jobs in the order they were sent.
+   * Priority levels. A job at or above a level goes to a separate entity for the highest such level (`NAME.p10` for 10), which
+   * workers empty first. None by default: Service Bus has no priorities, and an entity delivers its jobs in the order they were
+   * sent.
    */
   readonly levels?: readonly number[]
   /** The MaxDeliveryCount of the entities; 10 by default, as in Service Bus. */
