@@ -25,17 +25,17 @@ import { TubeDirectory } from './tube-directory.ts'
 import { TubeNames } from './tube-names.ts'
 import { UnhandledJobs } from './unhandled-jobs.ts'
 
-/** Until the server has said what it takes. */
+/** Used until the server has reported its own limit. */
 const usualJobSize = 65_535
 
 /**
- * Queues in tubes of Beanstalkd. One connection sends, one claims and settles, and those that wait for jobs do nothing else. The
- * server keeps the leases: it returns the jobs of a connection that closes at once, and those of one that is silent after their time
- * to run.
+ * Queues in Beanstalkd tubes. One connection sends, one claims and settles, and separate ones only wait for jobs. The server
+ * keeps the leases: it returns a connection's jobs as soon as it closes, and those of a silent connection when their time to run
+ * is over.
  */
 export class BeanstalkdBackend implements QueueBackend {
   readonly kind = 'beanstalkd'
-  /** Commands of one claim travel together; more of them at once make it no faster. */
+  /** The commands of one claim are pipelined; more of them would not be faster. */
   readonly largestClaim = 250
   readonly #config: BeanstalkdConfig
   readonly #sender: Link
@@ -75,12 +75,12 @@ export class BeanstalkdBackend implements QueueBackend {
     this.#settling = new Settling({ link: this.#worker, held, copies, clock })
   }
 
-  /** How often jobs were put back because no worker of this program handles them, by their keys. */
+  /** How often jobs were put back because no worker of this program handles them, by job key. */
   get unhandled(): ReadonlyMap<string, number> {
     return this.#unhandled.counts
   }
 
-  /** Asks the server once who it is: one that is not there, is too old or is no Beanstalkd is told when the queue is opened. */
+  /** Queries the server once, so that opening the queue fails if it is unreachable, too old or not a Beanstalkd. */
   async open(): Promise<this> {
     try {
       const session = await this.#sender.connect()
@@ -141,7 +141,7 @@ export class BeanstalkdBackend implements QueueBackend {
     }
   }
 
-  /** What was asked before is still answered. */
+  /** Earlier calls are still answered. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -156,7 +156,7 @@ export class BeanstalkdBackend implements QueueBackend {
     this.#sender.close()
   }
 
-  /** Where a connection waits for that very tube, it hears of the job from the server. */
+  /** If a connection is waiting on this tube, the server delivers the job to it. */
   #putInto(tube: string): void {
     if (!this.#waiter.waitsFor(tube)) this.#watchers.notify()
   }
@@ -179,7 +179,7 @@ function failure(thrown: unknown, { address: { host, port } }: BeanstalkdConfig)
   return new TreadleError('DATABASE_FAILED', `Beanstalkd at ${host}:${port}: ${messageOf(thrown)}`, { cause: thrown })
 }
 
-/** Versions that are not numbers are builds of the newest source. */
+/** A version that is not a number is a build of the latest source. */
 function isTooOld(version: string): boolean {
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(version) ?? []
   return major !== undefined && (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 12))

@@ -25,17 +25,17 @@ export interface ClaimingDeps {
   readonly logger: Logger
 }
 
-/** Reserved, and not looked at yet. */
+/** A reserved job that has not been examined yet. */
 export interface Candidate extends ServerJob {
   readonly session: Session
 }
 
-/** A claim puts back so many jobs that it cannot run, and then lets others have their turn. */
+/** Maximum number of unsupported jobs that a claim puts back before it yields to other workers. */
 const mostUnhandled = 50
-/** So long a claim is not repeated that met nothing else. */
+/** How long to wait before the next claim if one found only unsupported jobs. */
 const unhandledPauseMs = 100
 
-/** Reserves jobs and sorts out those that this worker must not run. */
+/** Reserves jobs and filters out those that this worker must not run. */
 export class Claiming {
   readonly #deps: ClaimingDeps
   #last: Promise<unknown> = Promise.resolve()
@@ -45,7 +45,7 @@ export class Claiming {
     this.#deps = deps
   }
 
-  /** One after the other: what a connection watches is common to all. */
+  /** Claims run one after the other, because they share the connection's watch list. */
   lease(request: LeaseRequest): Promise<LeaseBatch> {
     const claimed = this.#last.then(() => this.#lease(request))
     this.#last = claimed.catch(() => {})
@@ -64,16 +64,16 @@ export class Claiming {
     const isDry = await this.#reserve(session, watched, claim)
     const wasBusy = this.#isBusy
     this.#isBusy = claim.leases.length > 0
-    // There may be queues by now that nobody has looked for while jobs kept coming.
+    // New queues may have appeared that were not listed while jobs kept coming.
     if (isDry && wasBusy && !this.#isBusy && request.queues === null) return this.#lease(request)
     if (isDry && claim.unhandled === 0) waiter.arm(watched)
     const nextAt = isDry ? null : clock.now() + (this.#isBusy ? 0 : unhandledPauseMs)
     return { leases: claim.leases, nextAt: claim.isFull ? null : nextAt, cancelled: [] }
   }
 
-  /** True when there was nothing more to reserve. */
+  /** Returns true if there was nothing more to reserve. */
   async #reserve(session: Session, watched: ReadonlySet<string>, claim: Claim): Promise<boolean> {
-    // An idle queue is asked once; one that gave jobs the last time, for all at once.
+    // Reserve a single job if the queue was idle; otherwise ask for all at once.
     let size = this.#isBusy ? claim.room : 1
     while (!claim.isFull) {
       if (claim.unhandled >= mostUnhandled) return false
@@ -95,7 +95,7 @@ async function reserveMany(session: Session, count: number): Promise<readonly Ca
   return asked.flatMap((job) => (job === null ? [] : [{ ...job, session }]))
 }
 
-/** One claim, while it is filled. */
+/** One claim while it is being filled. */
 class Claim {
   readonly leases: Lease[] = []
   readonly #request: LeaseRequest
@@ -135,7 +135,7 @@ class Claim {
     if (written === null) return this.#buryAsItIs(candidate, stats.pri)
     const isReplayed = written.dead !== null && stats.kicks > 0
     const message = isReplayed ? revived(written) : written
-    // It died before this worker could say so: what was put in its place is complete, and only has to be buried.
+    // A worker died before it could bury this copy. The copy is complete and only has to be buried.
     if (message.dead !== null) return this.#buryAsItIs(candidate, stats.pri)
     const rescues = message.rescues + rescuesOf(stats)
     const { maxRescues } = this.#request
@@ -195,7 +195,7 @@ class Claim {
     const { held, copies } = this.#deps
     const ttr = Math.max(stats.ttr, secondsOf(leaseMs))
     const job = held.add({ session, owner, serverId, message, rescues, ttr: stats.ttr })
-    // The time to run is part of a job, and so is how its owner holds it: where that has to be another one, a copy takes its place.
+    // The time to run and whether its owner holds it alone are stored in the job. To change either, a copy replaces it.
     if (ttr > stats.ttr || message.alone !== !amongOthers) {
       const changed = { ...message, rescues, alone: !amongOthers }
       const copyId = await copies.keep(job, { message: changed, ttr })
@@ -211,19 +211,19 @@ class Claim {
   }
 }
 
-/** A dead letter that somebody kicked has all its attempts again; its errors stay. */
+/** A dead letter that was kicked gets all its attempts back and keeps its errors. */
 function revived(message: BrokerMessage): BrokerMessage {
   return { ...message, attempts: 0, rescues: 0, begunBy: null, alone: false, dead: null }
 }
 
-/** Every time that it was reserved and came back otherwise than by a release or a bury, its owner had died or lost it. */
+/** Whenever a reserved job came back other than by a release or a bury, its owner had died or lost it. */
 function rescuesOf({ reserves, releases, buries }: ServerStats): number {
   return Math.max(reserves - 1 - releases - buries, 0)
 }
 
 const longestUnhandledDelay = 60
 
-/** In seconds: the more often nobody could run it, the longer. */
+/** In seconds; grows with the number of times the job was put back. */
 function unhandledDelay(releases: number): number {
   return Math.min(2 ** Math.min(releases, 6), longestUnhandledDelay)
 }

@@ -2,22 +2,22 @@ import { TreadleError } from '../../core/errors.ts'
 import type { Reply } from './reply-reader.ts'
 import type { Session } from './session.ts'
 
-/** A job as the server hands it out. Its id is the server's, not the job's own. */
+/** A job as the server returns it. The id is the server's, not the job's own. */
 export interface ServerJob {
   readonly serverId: string
   readonly body: Buffer
 }
 
 export interface PutSettings {
-  /** The lower the sooner. */
+  /** Lower is more urgent. */
   readonly pri: number
   /** Whole seconds. */
   readonly delay: number
-  /** Whole seconds: so long a job belongs to whoever reserved it, unless that one touches it. */
+  /** Whole seconds. How long a reservation lasts unless its owner touches the job. */
   readonly ttr: number
 }
 
-/** What the server counts of a job. */
+/** The server's counters for a job. */
 export interface ServerStats {
   readonly state: string
   readonly pri: number
@@ -28,7 +28,7 @@ export interface ServerStats {
   readonly kicks: number
 }
 
-/** Puts a job into the tube that the session uses, and gives the server's id of it. */
+/** Puts a job into the tube that the session uses and returns the server's id for it. */
 export async function put(session: Session, { pri, delay, ttr }: PutSettings, body: string | Uint8Array): Promise<string> {
   const reply = await session.ask(`put ${pri} ${delay} ${ttr}`, body)
   if (reply.word === 'INSERTED') return reply.args[0] as string
@@ -45,16 +45,16 @@ export function tooBig(bytes: number, limit: number | null): TreadleError {
   return new TreadleError('PAYLOAD_TOO_LARGE', message)
 }
 
-/** The next job of the watched tubes; null where there is none within the time. */
+/** The next job of the watched tubes; null if there is none within the timeout. */
 export async function reserve(session: Session, timeoutSeconds = 0): Promise<ServerJob | null> {
   const reply = await session.ask(`reserve-with-timeout ${timeoutSeconds}`, null, timeoutSeconds * 1_000)
   if (reply.word === 'RESERVED') return jobOf(reply)
-  // A job that this session holds has less than a second left: there is nothing else to be had.
+  // DEADLINE_SOON: a job held by this session expires within a second, and no other job is available.
   if (reply.word === 'TIMED_OUT' || reply.word === 'DEADLINE_SOON') return null
   throw unexpected('reserve', reply)
 }
 
-/** This very job, in whatever state it waits; false where it does not. */
+/** Reserves this particular job, whether ready, delayed or buried; false if it is not available. */
 export async function reserveJob(session: Session, serverId: string): Promise<boolean> {
   const reply = await session.ask(`reserve-job ${serverId}`)
   if (reply.word === 'RESERVED') return true
@@ -69,7 +69,7 @@ function tooOld(): TreadleError {
   )
 }
 
-/** Those that answer whether the job was there, and for this session to change. */
+/** Runs a command that reports whether the job exists and this session may change it. */
 export async function change(session: Session, command: string, done: string): Promise<boolean> {
   const reply = await session.ask(command)
   if (reply.word === done) return true
@@ -86,7 +86,7 @@ export function release(session: Session, serverId: string, pri: number, delay: 
   return change(session, `release ${serverId} ${pri} ${delay}`, 'RELEASED')
 }
 
-/** As it stands, whoever has it; null where there is none. */
+/** Reads a job without reserving it, whoever holds it; null if there is none. */
 export async function peek(session: Session, what: string): Promise<ServerJob | null> {
   const reply = await session.ask(what)
   if (reply.word === 'FOUND') return jobOf(reply)
@@ -94,7 +94,7 @@ export async function peek(session: Session, what: string): Promise<ServerJob | 
   throw unexpected(what, reply)
 }
 
-/** Null where there is no such job any more. */
+/** Null if the job no longer exists. */
 export async function statsJob(session: Session, serverId: string): Promise<ServerStats | null> {
   const text = await statistics(session, `stats-job ${serverId}`)
   if (text === null) return null
@@ -110,7 +110,7 @@ export async function statsJob(session: Session, serverId: string): Promise<Serv
   }
 }
 
-/** The YAML that the server answers with; null where it knows no such thing. */
+/** The server's YAML answer; null if the subject does not exist. */
 export async function statistics(session: Session, command: string): Promise<string | null> {
   const reply = await session.ask(command)
   if (reply.word === 'OK') return (reply.body as Buffer).toString('latin1')
@@ -118,7 +118,7 @@ export async function statistics(session: Session, command: string): Promise<str
   throw unexpected(command, reply)
 }
 
-/** One entry of it: all of them are on lines of their own. */
+/** One entry of that YAML; each is on a line of its own. */
 export function statistic(yaml: string, name: string): string | undefined {
   return lineOf(yaml, name)?.replace(/^"(.*)"$/, '$1')
 }

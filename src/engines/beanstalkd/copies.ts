@@ -15,14 +15,17 @@ export interface CopySettings {
   /** In seconds. */
   readonly delay: number
   readonly ttr: number
-  /** Is called as soon as the copy is stored, before the original goes. */
+  /** Called as soon as the copy is stored, before the original is deleted. */
   readonly onStored?: (copyId: string) => void
 }
 
-/** So long a copy that is to be reserved is kept from everybody else; many times longer than that takes. */
+/**
+ * How long to delay a copy that is about to be reserved, so that no one else gets it; many times longer than the reservation
+ * takes.
+ */
 const hiddenSeconds = 60
 
-/** The server's scale is the other way round: 0 is the most urgent. */
+/** The server's scale is reversed: 0 is the most urgent. */
 const middlePri = 65_536
 const lastPri = 2 ** 32 - 1
 
@@ -36,8 +39,8 @@ export function secondsOf(delayMs: number): number {
 }
 
 /**
- * The body of a job cannot be changed, so a job that changes is a copy that is put first, and an original that is deleted then. There
- * is no moment without the job; whoever dies in between leaves it twice. An original that is no longer held is left alone.
+ * A job's body cannot be changed, so a changed job is a copy that is put first, after which the original is deleted. The job is
+ * never missing; a crash in between leaves it twice. An original that is no longer held is left alone.
  */
 export class Copies {
   readonly #names: TubeNames
@@ -50,24 +53,24 @@ export class Copies {
     this.#maxJobSize = maxJobSize
   }
 
-  /** Gives the job back to the queue as the message says. False where it was lost. */
+  /** Returns the job to the queue with this message. False if it was lost. */
   async putBack(original: Original, copy: CopySettings): Promise<boolean> {
     if (!(await touch(original.session, original.serverId))) return false
     const copyId = await this.#put(original.session, copy)
     return this.#finish(original, copyId)
   }
 
-  /** Ends it as a dead letter: buried, with what the message says of it. False where it was lost. */
+  /** Buries the job as a dead letter with this message. False if it was lost. */
   async bury(original: Original, copy: Omit<CopySettings, 'delay'>): Promise<boolean> {
     const { session } = original
     if (!(await touch(session, original.serverId))) return false
     const copyId = await this.#put(session, { ...copy, delay: hiddenSeconds })
-    // Where this fails, the message itself says that it is dead: the next claim that meets it buries it.
+    // If this fails, the message itself says that it is dead, and the next claim that finds it buries it.
     if (await reserveJob(session, copyId)) await bury(session, copyId, priOf(copy.message))
     return this.#finish(original, copyId)
   }
 
-  /** Changes a job that stays reserved. The server's new id of it, or null where it was lost. */
+  /** Changes a job that stays reserved. Returns the server's new id for it, or null if it was lost. */
   async keep(original: Original, copy: Omit<CopySettings, 'delay'>): Promise<string | null> {
     const { session } = original
     if (!(await touch(session, original.serverId))) return null
@@ -79,7 +82,7 @@ export class Copies {
   async #put(session: Session, { message, delay, ttr, onStored }: CopySettings): Promise<string> {
     const text = fittingText(message, this.#maxJobSize())
     const tube = this.#names.tubeOf(message.envelope.queue)
-    // Both are asked at once, so that nothing comes between them.
+    // Both are queued in the same turn, so that no other command comes between them.
     const using = session.use(tube)
     const [copyId] = await Promise.all([put(session, { pri: priOf(message), delay, ttr }, text), using])
     this.#tubes.note(tube)
@@ -89,7 +92,7 @@ export class Copies {
 
   async #finish({ session, serverId }: Original, copyId: string): Promise<boolean> {
     if (await deleteJob(session, serverId)) return true
-    // Somebody else has it by now, as it was.
+    // Another owner has the original by now.
     await deleteJob(session, copyId)
     return false
   }

@@ -2,34 +2,34 @@ import { randomToken } from '../../core/id.ts'
 import type { BrokerMessage } from '../broker/message.ts'
 import type { Session } from './session.ts'
 
-/** A job that this program has reserved. It is bound to the connection that it was reserved over. */
+/** A job that this program has reserved. It is bound to the connection that reserved it. */
 export interface HeldJob {
   readonly token: string
   readonly session: Session
   readonly owner: string
-  /** Another one when a changed copy has taken the job's place. */
+  /** Changes when an updated copy replaces the job. */
   serverId: string
   message: BrokerMessage
   /** How many of its owners have died so far. */
   readonly rescues: number
   /** In seconds. */
   ttr: number
-  /** A settlement of it is under way. */
+  /** Whether a settlement is in progress. */
   isSettling: boolean
-  /** The answer to its settlement was lost: it may have been carried out. */
+  /** The answer to its settlement was lost, so the settlement may have been applied. */
   isUnconfirmed: boolean
-  /** The server's id of the copy that was to take its place, where that was stored before the answers stopped. */
+  /** The server's id of the replacement copy, if it was stored before the answers stopped. */
   copyId: string | null
 }
 
 export type NewlyHeld = Pick<HeldJob, 'session' | 'owner' | 'serverId' | 'message' | 'rescues' | 'ttr'>
 
-/** What this program holds, by the tokens that it gave out. */
+/** The jobs that this program holds, by token. */
 export class HeldJobs {
   readonly #byToken = new Map<string, HeldJob>()
   readonly #bySession = new Map<Session, Map<string, string>>()
 
-  /** A job that the same connection has reserved again was lost in between: the older token is worth nothing. */
+  /** If the same connection reserves a job again, it was lost in between, and the older token is invalid. */
   add(job: NewlyHeld): HeldJob {
     const held = { ...job, token: randomToken(), isSettling: false, isUnconfirmed: false, copyId: null }
     const tokens = this.#tokensOf(held.session)
@@ -48,7 +48,7 @@ export class HeldJobs {
     return this.#bySession.get(session)?.size ?? 0
   }
 
-  /** The copy is the job from now on. */
+  /** From now on the copy is the job. */
   replace(held: HeldJob, copyId: string, message: BrokerMessage, ttr: number): void {
     const tokens = this.#bySession.get(held.session)
     tokens?.delete(held.serverId)

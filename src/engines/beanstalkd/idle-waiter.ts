@@ -3,11 +3,14 @@ import { release, reserve, type ServerJob, statsJob } from './commands.ts'
 import type { HeldJobs } from './held-jobs.ts'
 import type { Session } from './session.ts'
 
-/** After so long the server is asked anew, so that a connection that only seems to stand is found out. */
+/** How long one wait blocks before it is repeated, to detect dead connections. */
 const blockSeconds = 30
-/** A job that came to a worker which is busy by now is given back after this. */
+/** How long a job may wait here before it is released, in case the worker is busy by now. */
 const patienceMs = 500
-/** A connection that holds a job cannot wait for another one: commands for the first would stand behind the wait. */
+/**
+ * Maximum number of connections. One that holds a job cannot wait for another, because commands for the first would queue behind
+ * the wait.
+ */
 const mostSessions = 4
 
 interface Wait {
@@ -24,14 +27,14 @@ interface Found extends ServerJob {
 export interface IdleWaiterDeps {
   readonly open: () => Promise<Session>
   readonly held: HeldJobs
-  /** Whether anybody wants to be woken. */
+  /** Whether there are watchers to wake. */
   readonly isWatched: () => boolean
   readonly onFound: () => void
 }
 
 /**
- * Waits for the next job while the workers of this program are idle, on a connection that does nothing else. The server hands it the
- * job at once, also one whose delay is over; the worker that is woken finds it here.
+ * Waits for the next job on a dedicated connection while this program's workers are idle. The server delivers a job to it
+ * immediately, including one whose delay has ended; the worker that is woken takes the job from here.
  */
 export class IdleWaiter {
   readonly #deps: IdleWaiterDeps
@@ -48,7 +51,7 @@ export class IdleWaiter {
     return this.#wait?.session?.isOpen ?? false
   }
 
-  /** Whether a job that is put there comes to this program, unless others wait for it too. */
+  /** Whether a job put into this tube is delivered to this program, unless other programs wait for it too. */
   waitsFor(tube: string): boolean {
     return this.isWaiting && this.#wait?.tubes.has(tube) === true
   }
@@ -62,14 +65,14 @@ export class IdleWaiter {
     const wait: Wait = { tubes: new Set(tubes), session: undefined }
     this.#wait = wait
     this.#until(wait)
-      // Whoever idles looks for jobs by itself, too, and arms this again.
+      // Idle workers also poll, which arms this again.
       .catch(() => {})
       .finally(() => {
         if (this.#wait === wait) this.#wait = undefined
       })
   }
 
-  /** What has come, for a claim from these tubes. */
+  /** Returns the job that has arrived, for a claim from these tubes. */
   take(tubes: ReadonlySet<string>): readonly Found[] {
     const found = this.#found
     if (found === undefined || ![...found.tubes].every((tube) => tubes.has(tube))) return []
@@ -78,7 +81,7 @@ export class IdleWaiter {
     return found.session.isOpen ? [found] : []
   }
 
-  /** Nobody wants to be woken any more. */
+  /** Call when there are no watchers left. */
   disarm(): void {
     this.#abandon()
     if (this.#found !== undefined) this.#giveBack(this.#found)
@@ -106,7 +109,7 @@ export class IdleWaiter {
     }
   }
 
-  /** The server gives what it hands to a connection that closes to somebody else. */
+  /** The server redelivers whatever it sends to a connection that closes. */
   #abandon(): void {
     const wait = this.#wait
     this.#wait = undefined
@@ -118,7 +121,7 @@ export class IdleWaiter {
     this.#found = undefined
     found.timer.cancel()
     const { session, serverId } = found
-    // It must not wait for another job before this one is given back.
+    // The session must not wait for another job before this one is released.
     this.#sessions.delete(session)
     const released = async () => {
       const stats = await statsJob(session, serverId)

@@ -4,7 +4,7 @@ import { type BeanstalkdOptions, beanstalkdConfig } from './options.ts'
 export type { BeanstalkdBackend } from './backend.ts'
 export type { BeanstalkdOptions } from './options.ts'
 
-/** Opens the queues in tubes of a Beanstalkd server. */
+/** Opens queues in the tubes of a Beanstalkd server. */
 export function openBeanstalkd(options: BeanstalkdOptions): Promise<BeanstalkdBackend> {
   return new BeanstalkdBackend(beanstalkdConfig(options)).open()
 }

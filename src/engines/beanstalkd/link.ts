@@ -5,7 +5,7 @@ import { type Address, type Patience, Session } from './session.ts'
 const firstPauseMs = 50
 const longestPauseMs = 1_000
 
-/** The way to the server: a session that is opened when it is needed, and another one when that was lost. */
+/** Keeps a session to the server: opened on demand, and replaced when it is lost. */
 export class Link {
   readonly #address: Address
   readonly #patience: Patience
@@ -14,7 +14,7 @@ export class Link {
   #session: Session | undefined
   #opening: Promise<Session> | undefined
 
-  /** Network time is not the queue's clock, which a test may move by hand. */
+  /** Network timing does not use the queue's clock, which tests may move by hand. */
   constructor(address: Address, patience: Patience, clock: Clock = systemClock) {
     this.#address = address
     this.#patience = patience
@@ -26,7 +26,7 @@ export class Link {
     return this.#session?.isOpen ? this.#session : undefined
   }
 
-  /** A server that does not answer is tried again, for as long as one command may take. */
+  /** Retries for as long as one command may take if the server does not answer. */
   async session(): Promise<Session> {
     const current = this.current
     if (current !== undefined) return current
@@ -36,7 +36,7 @@ export class Link {
     return this.#opening
   }
 
-  /** The first session: a server that is not there is told at once. */
+  /** Opens the first session. Fails at once if the server is unreachable. */
   async connect(): Promise<Session> {
     this.#session = await Session.open(this.#address, this.#patience, this.#clock)
     return this.#session

@@ -7,30 +7,36 @@ import type { Address } from './session.ts'
 
 /** Options of `openBeanstalkd`. */
 export interface BeanstalkdOptions {
-  /** `beanstalkd://host:port/prefix`. The port is 11300 and the prefix `treadle` by default; the parameters `timeout` and `ttr` say the same as the options. */
+  /**
+   * `beanstalkd://host:port/prefix`. The port is 11300 and the prefix `treadle` by default; the parameters `timeout` and `ttr`
+   * have the same meaning as the options.
+   */
   readonly url: string
-  /** The names of all tubes begin with it; it goes before the one in the URL. */
+  /** Prefix of all tube names; takes precedence over the one in the URL. */
   readonly prefix?: string
-  /** A server that does not answer for so long is given up with its connection, and connected to anew; 10 s by default. */
+  /** How long the server may take to answer before its connection is dropped and reopened; 10 s by default. */
   readonly timeout?: Duration
-  /** The time to run that jobs are put with: the lease of a worker that asks for no more; 30 s by default, as of workers. */
+  /**
+   * The time to run of new jobs, which is the lease of a worker that does not ask for a longer one; 30 s by default, like a
+   * worker's lease.
+   */
   readonly ttr?: Duration
   readonly logger?: Logger
   readonly clock?: Clock
 }
 
-/** Complete and checked. */
+/** Complete and validated options. */
 export interface BeanstalkdConfig {
   readonly address: Address
   readonly prefix: string
   readonly timeoutMs: number
-  /** In seconds, as the server counts it. */
+  /** In seconds, the server's unit. */
   readonly ttr: number
   readonly logger: Logger
   readonly clock: Clock
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler requires an entry for each new option.
 const optionNames: Readonly<Record<keyof BeanstalkdOptions, true>> = {
   url: true,
   prefix: true,
@@ -47,7 +53,7 @@ const soundPrefix = /^[A-Za-z0-9._/;+()][A-Za-z0-9._/;+()-]{0,63}$/
 const parameterNames = ['timeout', 'ttr'] as const
 const longestTtrMs = 86_400_000
 
-/** All problems are told at once. */
+/** Reports all problems at once. */
 export function beanstalkdConfig(options: BeanstalkdOptions): BeanstalkdConfig {
   const problems: string[] = [...unknownOptions(options, Object.keys(optionNames))]
   const url = URL.canParse(options.url) ? new URL(options.url) : undefined
@@ -66,7 +72,7 @@ export function beanstalkdConfig(options: BeanstalkdOptions): BeanstalkdConfig {
     throw new TreadleError('CONFIG_INVALID', `The options of the beanstalkd backend are invalid: ${problems.join('; ')}`)
   }
   const { clock = systemClock, logger = consoleLogger } = options
-  // A host in brackets is an IPv6 address, which sockets take without them.
+  // Sockets expect an IPv6 address without its brackets.
   const host = (url?.hostname ?? '').replace(/^\[(.*)\]$/, '$1')
   const address = { host, port: Number(url?.port || defaultPort) }
   return Object.freeze({ address, prefix, timeoutMs, ttr: Math.ceil(ttrMs / 1_000), logger, clock })

@@ -1,26 +1,26 @@
 import { TreadleError } from '../../core/errors.ts'
 
-/** One answer of the server: `INSERTED 12`, or `RESERVED 12 5` with the five bytes that follow it. */
+/** A reply of the server: `INSERTED 12`, or `RESERVED 12 5` with the five bytes that follow it. */
 export interface Reply {
   readonly word: string
   readonly args: readonly string[]
-  /** The bytes of a job or of statistics; null where an answer is a line alone. */
+  /** The bytes of a job or of statistics; null for a reply of a single line. */
   readonly body: Buffer | null
 }
 
-/** Answers that are followed by as many bytes as their last argument says. */
+/** Replies that are followed by as many bytes as their last argument says. */
 const withBody: ReadonlySet<string> = new Set(['RESERVED', 'FOUND', 'OK'])
 
-/** No line of the protocol is longer; a peer that sends more without a line break is not Beanstalkd. */
+/** Maximum line length of the protocol; a peer that sends more without a line break is not Beanstalkd. */
 const longestLine = 1_024
 const newline = 0x0a
 const lineEnd = '\r\n'
 
-/** Cuts the bytes of a connection into answers, wherever the network has cut them. */
+/** Parses the byte stream of a connection into replies, however the network splits it. */
 export class ReplyReader {
   #rest: Buffer = Buffer.alloc(0)
 
-  /** The answers that are complete now. */
+  /** Returns the replies that are now complete. */
   read(bytes: Buffer): readonly Reply[] {
     const data = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
     const replies: Reply[] = []

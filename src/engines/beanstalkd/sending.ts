@@ -27,7 +27,6 @@ interface Parcel {
   readonly text: string
 }
 
-/** Puts jobs into their tubes. */
 export class Sending {
   readonly #deps: SendingDeps
 
@@ -35,7 +34,7 @@ export class Sending {
     this.#deps = deps
   }
 
-  /** The tubes that it put jobs into which are due. */
+  /** Calls `onDue` for each tube that received jobs which are due. */
   async send(envelopes: readonly Envelope[], onDue: (tube: string) => void): Promise<readonly SendReceipt[]> {
     const distinct = new Map(envelopes.map((envelope) => [envelope.id, envelope]))
     const parcels = [...distinct.values()].map((envelope) => this.#parcel(envelope))
@@ -44,7 +43,7 @@ export class Sending {
     return envelopes.map((envelope) => ({ id: envelope.id, stored: distinct.delete(envelope.id) }))
   }
 
-  /** A job that is too large is refused before anything is stored. */
+  /** Rejects a job that is too large before anything is stored. */
   #parcel(envelope: Envelope): Parcel {
     if (envelope.links !== null) throw coordinationMissing('Beanstalkd cannot keep jobs that wait for others')
     const { names, clock, maxJobSize } = this.#deps
@@ -60,7 +59,7 @@ export class Sending {
     const { link, ttr, tubes } = this.#deps
     const session = await link.session()
     const put1 = async ({ tube, pri, delay, text }: Parcel) => {
-      // Both are asked at once, so that nothing comes between them.
+      // Both are queued in the same turn, so that no other command comes between them.
       await Promise.all([session.use(tube), put(session, { pri, delay, ttr }, text)])
       tubes.note(tube)
     }
@@ -71,7 +70,7 @@ export class Sending {
   }
 }
 
-/** Of a put whose answer never came nobody knows whether it was carried out: what is sent again may be there twice. */
+/** Without an answer, a put may or may not have been applied: sending the job again may store it twice. */
 function incomplete(reason: unknown, stored: number, all: number): unknown {
   if (!(reason instanceof TreadleError) || (all === 1 && reason.code !== 'DATABASE_UNREACHABLE')) return reason
   const message = `${messageOf(reason)}. ${stored} of ${all} jobs are known to be stored; others may be, and would be there twice when they are sent again`

@@ -8,7 +8,7 @@ export interface Address {
   readonly port: number
 }
 
-/** How long a server may take to answer anything at all before its connection is given up. */
+/** How long a server may take to answer anything at all before its connection is dropped. */
 export interface Patience {
   readonly timeoutMs: number
 }
@@ -19,9 +19,9 @@ interface Pending {
 }
 
 /**
- * One connection, from when it is made until it is closed. Commands are answered in the order in which they were asked. When it
- * closes, everything that is still unanswered fails: nobody knows whether it was carried out. Jobs that were reserved over a
- * connection belong to it, and are handed to others by the server as soon as it closes.
+ * One connection, from opening to closing. Commands are answered in the order they were sent. When it closes, all unanswered
+ * commands fail, and may or may not have been applied. Reserved jobs belong to the connection: when it closes, the server makes
+ * them available to others at once.
  */
 export class Session {
   readonly #socket: Socket
@@ -40,7 +40,7 @@ export class Session {
   #closed: TreadleError | undefined
   #used = 'default'
 
-  /** Throws `DATABASE_UNREACHABLE` where nobody accepts the connection in time. */
+  /** Throws `DATABASE_UNREACHABLE` if the connection is not accepted in time. */
   static open(address: Address, { timeoutMs }: Patience, clock: Clock = systemClock): Promise<Session> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: address.host, port: address.port, noDelay: true })
@@ -63,7 +63,7 @@ export class Session {
     this.#address = address
     this.#timeoutMs = timeoutMs
     this.#clock = clock
-    // What only waits to be used keeps no program alive.
+    // An idle connection does not keep the process alive.
     socket.unref()
     socket.on('error', (error) => this.#close(messageOf(error)))
     socket.on('close', () => this.#close('the connection was closed'))
@@ -74,7 +74,7 @@ export class Session {
     return this.#closed === undefined
   }
 
-  /** The tube that `put` goes to, and the tubes that `reserve` takes from: the server remembers them with the connection. */
+  /** The tube that `put` writes to, and the tubes that `reserve` reads from: the server keeps them per connection. */
   get used(): string {
     return this.#used
   }
@@ -88,7 +88,7 @@ export class Session {
     else act()
   }
 
-  /** `blockMs` is how long the server may keep this command waiting on purpose. Whatever is asked after it waits with it. */
+  /** `blockMs` is how long the server may deliberately block on this command. Commands sent after it wait as well. */
   ask(command: string, body: string | Uint8Array | null = null, blockMs = 0): Promise<Reply> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
     return new Promise((resolve, reject) => {
@@ -104,12 +104,12 @@ export class Session {
 
   async use(tube: string): Promise<void> {
     if (this.#used === tube) return
-    // Remembered at once: what is asked next stands behind it.
+    // Set at once: later commands are queued behind it.
     this.#used = tube
     await this.ask(`use ${tube}`)
   }
 
-  /** Takes from these tubes alone from now on. What is asked next stands behind it. */
+  /** From now on, reserves from these tubes only. Later commands are queued behind it. */
   async watch(tubes: ReadonlySet<string>): Promise<void> {
     const asked: Promise<Reply>[] = []
     for (const tube of tubes) {
@@ -117,7 +117,7 @@ export class Session {
       this.#watched.add(tube)
       asked.push(this.ask(`watch ${tube}`))
     }
-    // A connection must watch one tube at least: the old ones go after the new ones have come.
+    // A connection must watch at least one tube, so old ones are ignored only after new ones are watched.
     for (const tube of [...this.#watched]) {
       if (tubes.has(tube)) continue
       this.#watched.delete(tube)
@@ -126,7 +126,7 @@ export class Session {
     await Promise.all(asked)
   }
 
-  /** At once: what is unanswered fails. */
+  /** Closes immediately; unanswered commands fail. */
   destroy(): void {
     this.#close('it was given up')
   }
@@ -164,7 +164,7 @@ export class Session {
     pending.resolve(reply)
   }
 
-  /** One timer for all commands: as long as answers come, the server lives. */
+  /** One timer for all commands: as long as answers arrive, the server is alive. */
   #watchOver(): void {
     if (this.#timer !== undefined) return
     const before = this.#answers

@@ -14,17 +14,17 @@ export interface SettlingDeps {
   readonly clock: Clock
 }
 
-/** Every way in which a lease ends or goes on. */
+/** Begins, extends and settles leases. */
 export class Settling {
   readonly #deps: SettlingDeps
-  /** Of batches that failed in part: whoever settles them again is told what it was the first time. */
+  /** Receipts from batches that failed partially, returned when those settlements are retried. */
   readonly #receipts = new Map<string, SettleReceipt>()
 
   constructor(deps: SettlingDeps) {
     this.#deps = deps
   }
 
-  /** All at once: each job has its own few commands, and those of all travel together. */
+  /** Settles all in parallel: each job needs a few commands of its own, and those of all jobs are pipelined. */
   async settle(settlements: readonly Settlement[]): Promise<readonly SettleReceipt[]> {
     const settled = await Promise.allSettled(settlements.map((settlement) => this.#settle(settlement)))
     const failed = settled.find((each) => each.status === 'rejected')
@@ -53,12 +53,12 @@ export class Settling {
     return 'lost'
   }
 
-  /** What it holds over a connection that has closed is lost. */
+  /** A job held over a closed connection is lost. */
   #heldBy(token: string): HeldJob | undefined {
     const held = this.#deps.held.get(token)
     if (held === undefined || held.isSettling) return undefined
     if (held.session.isOpen) return held
-    // Its end may still be on its way.
+    // Its settlement may still be retried.
     if (!held.isUnconfirmed) this.#deps.held.remove(held)
     return undefined
   }
@@ -114,7 +114,7 @@ export class Settling {
       case 'snooze':
       case 'wait': {
         const delayMs = settlement.kind === 'snooze' ? settlement.delayMs : 0
-        // A beginning is taken back, and that is written in the job.
+        // Undoing a beginning has to be written into the job.
         if (message.begunBy !== null) return this.#putBack(held, unbegun(message, held.rescues), delayMs)
         return release(session, serverId, priOf(message), secondsOf(delayMs))
       }
@@ -127,8 +127,8 @@ export class Settling {
   }
 
   /**
-   * The connection that held the job has closed, so the server has given it back to the queue. A job that was done must not be done
-   * again as long as nobody else has begun it. Whatever else it was to become, it is in the queue as it was.
+   * The connection that held the job has closed, so the server has returned it to the queue. A finished job must not run again,
+   * so it is deleted unless another worker has started it. For any other settlement, the job is in the queue as it was.
    */
   async #endLate(held: HeldJob, { kind }: Settlement): Promise<boolean> {
     const session = await this.#deps.link.session()
@@ -136,7 +136,7 @@ export class Settling {
     const isEnd = kind === 'done' || kind === 'cancelled' || kind === 'skipped'
     if (!isEnd && copyId === null) return false
     const isThere = await isSameJob(session, serverId, held)
-    // It was asked to be deleted before, and is gone.
+    // An earlier attempt asked to delete it, and it is gone.
     if (!isThere) return isUnconfirmed
     if (await deleteJob(session, serverId)) return true
     if (copyId !== null && (await isSameJob(session, copyId, held))) await deleteJob(session, copyId)
@@ -144,7 +144,7 @@ export class Settling {
   }
 }
 
-/** A server that has lost its jobs gives out the same ids again: what has this one must be the same job. */
+/** A server that has lost its jobs reuses ids, so check that the id still belongs to the same job. */
 async function isSameJob(session: Session, serverId: string, { message }: HeldJob): Promise<boolean> {
   const job = await peek(session, `peek ${serverId}`)
   if (job === null) return false

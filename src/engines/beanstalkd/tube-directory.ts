@@ -4,12 +4,12 @@ import { listTubes } from './commands.ts'
 import type { Session } from './session.ts'
 import type { TubeNames } from './tube-names.ts'
 
-/** While jobs keep coming, the server is asked no more often than this for queues that have appeared. */
+/** Minimum time between two listings of the server's tubes while jobs keep coming. */
 const listingMs = 1_000
 
 type AskedQueues = Pick<LeaseRequest, 'queues' | 'exceptQueues'>
 
-/** Which tubes a claim takes from. */
+/** Determines which tubes a claim reserves from. */
 export class TubeDirectory {
   readonly #names: TubeNames
   #known: ReadonlySet<string> = new Set()
@@ -19,12 +19,12 @@ export class TubeDirectory {
     this.#names = names
   }
 
-  /** This program has put a job there. */
+  /** Call when this program has put a job into this tube. */
   note(tube: string): void {
     if (!this.#known.has(tube)) this.#known = new Set([...this.#known, tube])
   }
 
-  /** Null is all of them: those that the server has. A claim that comes after others which found jobs need not ask again. */
+  /** If `queues` is null, returns all tubes on the server. A claim that follows successful ones may use the last listing. */
   async of({ queues, exceptQueues = [] }: AskedQueues, session: Session, isBusy: boolean): Promise<ReadonlySet<string>> {
     if (queues !== null) return new Set(queues.map((queue) => this.#names.tubeOf(queue)))
     if (!isBusy || this.#sinceListed === undefined || this.#sinceListed() > listingMs) {

@@ -1,13 +1,13 @@
 import { digest } from '../../core/text/digest.ts'
 
-/** The longest name that the server takes, in bytes. */
+/** The server's maximum length of a tube name, in bytes. */
 const longestName = 200
 const plain = /[A-Za-z0-9._/;+()-]/
 const escapeSign = '$'
 
 /**
- * The tube of each queue: the prefix, a dot and the queue's name, in which every byte that a tube's name cannot hold is written as
- * `$` and two hexadecimal digits. A name that would be too long ends in a digest of the whole.
+ * Maps queues to tubes: the prefix, a dot and the queue's name, in which every byte that a tube name cannot contain is written as
+ * `$` and two hexadecimal digits. A name that would be too long ends in a digest of the queue's name.
  */
 export class TubeNames {
   readonly #prefix: string
@@ -27,7 +27,7 @@ export class TubeNames {
     return tube.startsWith(this.#prefix)
   }
 
-  /** The queue whose tube it is; where that name was too long, what is left of it. */
+  /** The queue of this tube; if its name was too long, the part that was kept. */
   queueOf(tube: string): string {
     const [name = ''] = tube.slice(this.#prefix.length).split(escapeSign + escapeSign)
     return decoded(name)

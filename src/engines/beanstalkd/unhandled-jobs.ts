@@ -2,7 +2,7 @@ import type { Logger } from '../../core/logger.ts'
 
 const mostNames = 1_000
 
-/** Jobs that this program has reserved and does not know: how often each was put back. */
+/** Counts how often jobs that no worker of this program handles were put back. */
 export class UnhandledJobs {
   readonly #counts = new Map<string, number>()
   readonly #logger: Logger

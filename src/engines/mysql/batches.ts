@@ -1,12 +1,15 @@
 import type { SqlRow } from '../sql/session.ts'
 import { mostCharactersPerUnit } from './literals.ts'
 
-/** A statement for more rows than this is slower to plan than it is to send another one. */
+/** Maximum number of rows per statement: beyond it, planning takes longer than sending another statement. */
 const mostRows = 500
-/** The rest is left for the words around the values. */
+/** Share of the packet for the values; the rest is for the SQL around them. */
 const roomShare = 0.5
 
-/** Rows in parts, each of which fits into a statement that the server takes. A row that is too large by itself is a part alone. */
+/**
+ * Splits rows into batches that each fit into a statement the server accepts. A row that is too large by itself gets its own
+ * batch.
+ */
 export function inBatches(rows: readonly SqlRow[], maxPacketBytes: number): readonly (readonly SqlRow[])[] {
   const batches: SqlRow[][] = []
   let bytes = Number.POSITIVE_INFINITY
@@ -26,7 +29,7 @@ export function inBatches(rows: readonly SqlRow[], maxPacketBytes: number): read
 
 const bytesOfNumber = 20
 
-/** At most this many bytes, also where texts are not plain. */
+/** An upper bound in bytes, even for non-ASCII text. */
 function sizeOf(row: SqlRow): number {
   let bytes = 0
   for (const value of Object.values(row))

@@ -6,10 +6,10 @@ import type { SqlDatabase, SqlSession } from '../sql/session.ts'
 import { type ClaimedRow, claimedColumns, type OpenLane, type ShortClaim, type ShortClaimed } from '../sql/shortcuts.ts'
 import { mysqlDialect } from './dialect.ts'
 
-/** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
+/** How many candidates to read per lane beyond the limit, in case other workers hold locks on the first ones. */
 const slack = 50
 
-/** The first ready jobs are found without a lock, and then locked by their ids: who scans an index with locks meets others in it. */
+/** Finds the first ready jobs without locking, then locks them by id: locking index scans would block each other. */
 export async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortClaimed> {
   const candidates = await firstOf(database, request.lanes, request.limit + slack)
   if (candidates.length === 0) return { rows: [], isContended: false }
@@ -21,7 +21,7 @@ export async function claim(database: SqlDatabase, request: ShortClaim): Promise
   return { rows, isContended }
 }
 
-/** The ids of the best ready jobs of these lanes, best first. */
+/** The ids of the best ready jobs in these lanes, best first. */
 async function firstOf(session: SqlSession, lanes: readonly OpenLane[], most: number): Promise<readonly string[]> {
   const found = await mysqlDialect.firstReady(
     session,
@@ -38,7 +38,7 @@ async function firstOf(session: SqlSession, lanes: readonly OpenLane[], most: nu
 
 const locking = `SELECT ${claimedColumns.join(', ')} FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isReady} ORDER BY id FOR UPDATE SKIP LOCKED`
 
-/** Locks as many as are asked for, going on to worse ones only where somebody else is at the better ones. */
+/** Locks up to `limit` jobs. Moves on to worse candidates only if others have locked the better ones. */
 function* lockFirst(session: SqlSession, candidates: readonly string[], limit: number): Steps<readonly ClaimedRow[]> {
   const locked: ClaimedRow[] = []
   for (let from = 0; from < candidates.length && locked.length < limit; ) {

@@ -24,7 +24,7 @@ import { isDemoted, writableAdvice } from './connections/failure.ts'
 import { crowdIndex, laneIndex, placeIndex } from './schema/places.ts'
 
 export interface MysqlDiagnosingParts extends DiagnosingParts {
-  /** What the names of the tables begin with. */
+  /** Prefix of the table names. */
   readonly prefix: string
 }
 
@@ -45,7 +45,7 @@ export function diagnoseMysql(parts: MysqlDiagnosingParts): Promise<readonly Fin
   ])
 }
 
-/** One that is too old is refused before anybody can ask. */
+/** Servers that are too old are rejected when connecting. */
 function serverCheck({ database }: MysqlDiagnosingParts): Check {
   return {
     name: 'server',
@@ -105,7 +105,7 @@ function indexesCheck({ database, prefix }: MysqlDiagnosingParts): Check {
   }
 }
 
-/** Rights are asked for also by statements that find no row. */
+/** The server checks privileges even for statements that match no rows. */
 const harmless = [
   'SELECT name FROM {locks} WHERE 1 = 0',
   'INSERT INTO {locks} SELECT * FROM {locks} WHERE 1 = 0',
@@ -133,7 +133,7 @@ function isolationCheck({ database }: MysqlDiagnosingParts): Check {
   return {
     name: 'isolation',
     async look() {
-      // Whichever of the two names this server has.
+      // Servers use one name or the other.
       const [row] = await database.all<Variable>(
         "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
       )

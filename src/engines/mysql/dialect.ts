@@ -4,8 +4,8 @@ import { isUnprepared } from './connections/failure.ts'
 import { byLane, byPlace, cancelling, crowd, inState } from './schema/places.ts'
 
 /**
- * One look into the index for each lane that is not crowded. The optimizer would read all their ready jobs instead, so it is asked for
- * one value at a time, which leaves it no choice.
+ * One index lookup for each lane that is not crowded. Otherwise the optimizer would read all their ready jobs; a scalar subquery
+ * leaves it no choice.
  */
 const readyLanes = `SELECT lane FROM {lanes}
   WHERE lane < ${crowdedFrom} AND (SELECT 1 FROM ${byPlace} WHERE place = {lanes}.lane LIMIT 1) = 1`
@@ -19,15 +19,15 @@ export const mysqlDialect: Dialect = {
   inState,
   cancelling,
   wholeNumber: 'SIGNED',
-  // Of the seconds and their parts no time zone is asked, which has some hours twice.
+  // Does not depend on the time zone, in which some hours occur twice.
   nowMs: 'UNIX_TIMESTAMP() * 1000 + MICROSECOND(NOW(3)) DIV 1000',
-  // What a cast gives has the collation of the connection, which may be one that cannot be mixed with that of names.
+  // A cast would have the connection's collation, which may not mix with that of the name columns.
   idAsText: 'id',
   isUnprepared,
   firstReady,
 }
 
-/** So many places are looked at by one statement: it is planned for each of them. */
+/** Maximum number of places per statement, which is planned for each of them. */
 const mostPlaces = 100
 
 async function firstReady(

@@ -21,7 +21,7 @@ export type { MysqlOptions } from './options.ts'
 
 const kind = 'mysql'
 
-/** Opens the queue in a MySQL or MariaDB database, and brings its schema up to date. */
+/** Opens the queue in a MySQL or MariaDB database and migrates its schema. */
 export async function openMysql(options: MysqlOptions): Promise<QueueBackend> {
   const config = mysqlConfig(options)
   return openAgain(() => openQueue(config))
@@ -36,7 +36,7 @@ async function openQueue(config: MysqlConfig): Promise<QueueBackend> {
     throw thrown
   }
   const { clock, logger, pool } = config
-  // Callers may have all connections of a pool that is theirs.
+  // Callers may hold all connections of their own pool.
   const beside = pool === null ? database : null
   const sessionOn = sessionsOn({ session: { ...session, longestMs: null }, isMariadb, beside })
   return sqlBackend({
@@ -51,7 +51,7 @@ async function openQueue(config: MysqlConfig): Promise<QueueBackend> {
   })
 }
 
-/** For those who look after the database. Its schema is not looked at before it is asked for. */
+/** For maintenance commands. Does not check the schema until asked to. */
 export async function openMysqlUpkeep(options: MysqlOptions): Promise<OpenUpkeep> {
   const { database, upkeep } = await connect(mysqlConfig(options))
   return { ...upkeep, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }

@@ -11,28 +11,28 @@ import type { MysqlPool } from './connections/client.ts'
 /** Options of `openMysql`. */
 export interface MysqlOptions {
   /**
-   * A `mysql://` or `mariadb://` URL, unless a pool is given. Its parameters `prefix`, `connections` and `queryTimeout` say the same
-   * as the options.
+   * A `mysql://` or `mariadb://` URL, unless a pool is given. Its parameters `prefix`, `connections` and `queryTimeout` have the
+   * same meaning as the options.
    */
   readonly url?: string
-  /** A pool of `mysql2/promise`. It is not closed with the queue. */
+  /** A `mysql2/promise` pool. Closing the queue does not close it. */
   readonly pool?: MysqlPool
-  /** What the names of the tables begin with; `treadle_` by default. */
+  /** Prefix of the table names; `treadle_` by default. */
   readonly prefix?: string
-  /** False refuses a schema that is not up to date instead of migrating it. */
+  /** False rejects an outdated schema instead of migrating it. */
   readonly migrate?: boolean
-  /** How many connections the queue opens at most; 5 by default. Calls are batched, so few are needed. */
+  /** Maximum number of connections; 5 by default. Calls are batched, so a few are enough. */
   readonly connections?: number
-  /** A statement that takes longer is given up with its connection; 30 s by default. */
+  /** How long a statement may take before it and its connection are given up; 30 s by default. */
   readonly queryTimeout?: Duration
   readonly clock?: Clock
   /** Where errors and warnings are logged; the console by default. */
   readonly logger?: Logger
 }
 
-/** Complete and checked. */
+/** Complete and validated options. */
 export interface MysqlConfig extends ConnectionLimits {
-  /** For the driver: without what is only for the queue. Empty where a pool is given. */
+  /** The URL for the driver, without the queue's own parameters. Empty if a pool is given. */
   readonly url: string
   readonly pool: MysqlPool | null
   readonly prefix: string
@@ -41,7 +41,7 @@ export interface MysqlConfig extends ConnectionLimits {
   readonly logger: Logger
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler requires an entry for each new option.
 const optionNames: Readonly<Record<keyof MysqlOptions, true>> = {
   url: true,
   pool: true,
@@ -55,7 +55,7 @@ const optionNames: Readonly<Record<keyof MysqlOptions, true>> = {
 
 const parameterNames = ['prefix', 'connections', 'queryTimeout'] as const
 
-/** What an option says goes before what the URL says. */
+/** Options take precedence over the URL's parameters. */
 export function mysqlConfig(options: MysqlOptions): MysqlConfig {
   const problems = [...unknownOptions(options, Object.keys(optionNames))]
   const { url, parameters } = parsedUrl(options, problems)
@@ -79,7 +79,7 @@ function parsedUrl({ url, pool }: MysqlOptions, problems: string[]): ParsedUrl<(
   return parsed === undefined ? { url: '', parameters: {} } : { ...parsed, url: forDriver(parsed.url) }
 }
 
-/** For `mysql2` TLS is an object, and one that says nothing more has the server's certificate checked. */
+/** `mysql2` expects an object for TLS; an empty one enables certificate verification. */
 function forDriver(url: string): string {
   const parsed = new URL(url)
   if (parsed.searchParams.get('ssl') === 'true') parsed.searchParams.set('ssl', '{}')

@@ -15,7 +15,7 @@ export interface SharingOptions extends Pick<MeetingOptions, 'beside'> {
   readonly isMariadb: boolean
 }
 
-/** Sessions in transactions of callers. */
+/** Creates sessions in callers' transactions. */
 export function sessionsOn({ session, isMariadb, beside }: SharingOptions): (found: JoinableTransaction) => SqlSession | null {
   return (found) => {
     const client = clientOf(found)
@@ -29,25 +29,25 @@ function clientOf(found: JoinableTransaction): MysqlQueryable | null {
   if (found.kind !== 'statements') return null
   const query = async ({ sql }: { readonly sql: string }) => {
     try {
-      // Whether it is asked for rows or for a report, it finds what it needs.
+      // Serves both as rows and as a report.
       return [Object.assign(plainRows(await found.run(sql, [])), { affectedRows: 0, info: '' }), undefined] as const
     } catch (thrown) {
       throw foreignFailure(thrown, isServerError, (code) => ({ errno: Number(code) }))
     }
   }
-  // It may run them on another connection the next time.
+  // Its statements may run on another connection next time.
   return new CallerClient({ query }, found)
 }
 
 const isServerError = (thrown: unknown) => numberOf(thrown) !== undefined
 
-/** Connections with callbacks have one with promises around them. */
+/** Connections with a callback API offer a promise wrapper. */
 function promising(connection: MysqlConnection): MysqlQueryable {
   const { promise } = connection as { promise?: unknown }
   return (typeof promise === 'function' ? promise.call(connection) : connection) as MysqlQueryable
 }
 
-/** A pool puts another object with promises around a connection each time that it gives it. */
+/** A pool wraps a connection in a new promise object each time it is acquired. */
 function coreOf(connection: MysqlConnection): object {
   const { connection: core } = connection as { connection?: unknown }
   return typeof core === 'object' && core !== null ? core : connection
@@ -59,11 +59,11 @@ interface MysqlClient {
   execute(sql: string, values: readonly unknown[]): Promise<readonly [unknown, unknown]>
 }
 
-/** Statements that MySQL commits before and after, whatever they do. */
+/** Statements that cause an implicit commit. */
 const endings =
   /^(?:create(?!\s+temporary)|drop(?!\s+temporary)|alter|truncate|rename|lock|unlock|grant|revoke|analyze|optimize|repair|flush|set\s+(?:@@\w+\.|session\s+|global\s+|@@)?autocommit)\b/i
 
-/** Those that the queue has begun for a handler: they are READ COMMITTED, as all of its own. */
+/** Transactions that the queue has begun for a handler: they are READ COMMITTED, like all of its own. */
 const ownTransactions = new WeakSet<JoinableTransaction>()
 
 export function workOn(connection: unknown): WorkConnection {
@@ -75,7 +75,7 @@ export function workOn(connection: unknown): WorkConnection {
     joinable,
     endings,
     async begin(savepoint) {
-      // A handler may do something else in between.
+      // A handler may do other work between statements.
       await client.query(idleAsUsual)
       await client.query(`SAVEPOINT ${savepoint}`)
     },

@@ -8,7 +8,7 @@ import type { MysqlDatabase } from './connections/database.ts'
 import { isDuplicate } from './connections/failure.ts'
 import { succeed, succeedQuickly } from './succeeding.ts'
 
-/** Each of them is one transaction of a few statements, over rows that are found by their primary keys alone. */
+/** Each shortcut is one transaction of a few statements, on rows found by primary key only. */
 export function mysqlShortcuts(database: MysqlDatabase): Shortcuts {
   const store: Shortcuts['store'] = (given, rows) => (given === database ? storeQuickly(database, rows) : storeNew(given, rows))
   return {
@@ -19,7 +19,7 @@ export function mysqlShortcuts(database: MysqlDatabase): Shortcuts {
   }
 }
 
-/** Nearly always all of them are new. Only where one is not it matters which they are. */
+/** Almost always, all of them are new. Which ones are new only matters if some are not. */
 async function storeQuickly(database: MysqlDatabase, rows: readonly PlainRow[]): Promise<ReadonlySet<string> | null> {
   try {
     await database.attempt(function* (session) {

@@ -3,23 +3,23 @@ import { type ColumnType, type TableName, tables } from '../sql/rows/tables.ts'
 import type { SqlRow, SqlValue } from '../sql/session.ts'
 import { literal, textIn } from './literals.ts'
 
-/** Its choice of an index depends on what it last knew of the table, and it locks all that it reads on the way. */
+/** Names the index to use: the optimizer's choice depends on its last statistics, and it locks every row it reads. */
 export function mysqlNames(prefix: string): TableNames {
   return new TableNames(prefix, (index) => ` FORCE INDEX (${index})`)
 }
 
 /**
- * A job that is claimed gets a token, an owner and two times. A row that grows is moved to another place in its page, and pages that
- * are full are split: that was most of what a claim wrote. So a new row has room for them, in the token that nobody has yet.
+ * A claim sets a token, an owner and two times. A row that grows moves within its page, and full pages are split: that used to be
+ * most of what a claim wrote. So new rows reserve the space in the token, which is unused until then.
  */
 const room: Partial<Readonly<Record<TableName, { readonly column: string; readonly value: string }>>> = {
   jobs: { column: 'token', value: 'SPACE(88)' },
 }
 
-/** Writes statements in MySQL's words, with their values. */
+/** Writes statements for MySQL, including their values. */
 export class MysqlStatements {
   readonly #names: TableNames
-  /** Of texts that are compared exactly. */
+  /** For text that is compared exactly. */
   readonly #collation: string
   readonly #parts = new Map<string, readonly string[]>()
 
@@ -28,7 +28,7 @@ export class MysqlStatements {
     this.#collation = collation
   }
 
-  /** With the names of tables, and each value where its `?` stands. */
+  /** Fills in table names, and a value for each `?`. */
   written(sql: string, values: readonly SqlValue[]): string {
     const parts = this.#partsOf(sql)
     let text = parts[0] as string
@@ -48,7 +48,7 @@ export class MysqlStatements {
     return this.insert(table, columns, rows, ` ON DUPLICATE KEY UPDATE ${set}`)
   }
 
-  /** Most rows of a batch change to the same values in most columns: those are said once. */
+  /** Most rows of a batch get the same values in most columns; those values are written once. */
   update(table: TableName, keys: readonly string[], columns: readonly string[], rows: readonly SqlRow[]): string {
     const first = rows[0] as SqlRow
     const own = columns.filter((column) => rows.some((row) => row[column] !== first[column]))
@@ -66,7 +66,7 @@ export class MysqlStatements {
     return `UPDATE ${this.given(table, [...keys, ...own], rows)} STRAIGHT_JOIN ${target} ON ${found} SET ${set.join(', ')}`
   }
 
-  /** Rows in place of a table, called `given`. */
+  /** Rows as a derived table called `given`. */
   given(table: TableName, columns: readonly string[], rows: readonly SqlRow[]): string {
     const selects = rows.map((row, index) => {
       const values = columns.map((column) => this.#typed(table, column, row[column] ?? null))
@@ -75,7 +75,7 @@ export class MysqlStatements {
     return `(SELECT ${selects.join(' UNION ALL SELECT ')}) AS given`
   }
 
-  /** A text out of a query can be looked for in an index only where it is of the same kind as the texts there. */
+  /** A text from a subquery can use an index only if it has the charset and collation of the indexed column. */
   #typed(table: TableName, column: string, value: string | number | null): string {
     if (typeof value !== 'string') return literal(value)
     const types: Readonly<Record<string, { readonly type: ColumnType }>> = tables[table].columns

@@ -5,13 +5,15 @@ import { isRunning, stateNumber } from '../sql/rows/tables.ts'
 import type { SqlDatabase, SqlSession } from '../sql/session.ts'
 import type { DoneLease } from '../sql/shortcuts.ts'
 
-/** Gives the ids of those that were held; null is all of them. */
+/** The ids of the jobs whose leases were held; null if all were. */
 type Succeeded = ReadonlySet<string> | null
 
-/** So many claims and results are ended by a statement each; more are cheaper to end by one that looks first. */
+/**
+ * Up to this many groups of leases are ended with one statement each; for more, it is cheaper to lock and read the rows first.
+ */
 const mostStatements = 3
 
-/** Nearly always all leases are held. Only where one is not it matters which they are. */
+/** Almost always, all leases are held. Which ones are held only matters if some are not. */
 export async function succeedQuickly(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<Succeeded> {
   const alike = groupsOf(done)
   if (alike.length > mostStatements) return succeed(database, done, time)
@@ -27,7 +29,7 @@ export async function succeedQuickly(database: SqlDatabase, done: readonly DoneL
   return succeed(database, done, time)
 }
 
-/** Those of one claim with one result. */
+/** Groups leases with the same claim and result. */
 function groupsOf(done: readonly DoneLease[]): readonly (readonly DoneLease[])[] {
   const groups = new Map<string, DoneLease[]>()
   for (const lease of done) {
@@ -43,7 +45,7 @@ const ending = `UPDATE {jobs by PRIMARY}
   SET state = ${stateNumber.succeeded}, finished_at = ?, lease_until = NULL, cancel = 0, held_key = NULL, result = ?, seal = ?
   WHERE id IN (?) AND ${isRunning} AND linked = 0 AND token = ?`
 
-/** A statement that took longer has waited for a lock, and what it ended has ended after that. */
+/** A statement that took longer has waited for a lock, so its jobs ended after that wait. */
 const longestWithoutWaitMs = 100
 const dating = 'UPDATE {jobs by PRIMARY} SET finished_at = ? WHERE id IN (?)'
 
@@ -56,7 +58,7 @@ function* endAlike(session: SqlSession, leases: readonly DoneLease[], time: Queu
   if (endedAt - now > longestWithoutWaitMs) yield* wait(session.run(dating, [endedAt, ids]))
 }
 
-/** Rolls back. */
+/** Thrown to roll back. */
 class SomeLost extends Error {}
 
 const held = `SELECT id, token FROM {jobs by PRIMARY} WHERE id IN (?) AND ${isRunning} AND linked = 0 ORDER BY id FOR UPDATE`

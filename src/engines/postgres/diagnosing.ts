@@ -28,9 +28,9 @@ import { missingRight, rightsIn } from './schema/rights.ts'
 import { createIndex } from './schema/schema.ts'
 
 export interface PostgresDiagnosingParts extends DiagnosingParts {
-  /** The schema that the tables are in. */
+  /** The schema that holds the tables. */
   readonly place: string
-  /** What a statement of the queue may take. */
+  /** How long a statement of the queue may take. */
   readonly longestMs: number
 }
 
@@ -71,7 +71,7 @@ function tablesCheck({ database, place }: PostgresDiagnosingParts): Check {
   return {
     name: 'tables',
     async look() {
-      // The catalogue itself: others show only what the user has a right to.
+      // Queries the catalog itself: the information schema only shows what the user has privileges on.
       return judgeTables(
         await database.all<FoundColumn>(
           `SELECT relname AS table_name, attname AS column_name FROM pg_attribute
@@ -120,7 +120,7 @@ function rightsCheck({ database, place }: PostgresDiagnosingParts): Check {
   }
 }
 
-/** Null where it takes writes. */
+/** Null if it accepts writes. */
 async function judgeReadOnly(database: SqlDatabase): Promise<Judgement | null> {
   const [row] = await database.all<{ only_reads: string; is_standby: number; login: string; name: string }>(
     `SELECT current_setting('transaction_read_only') AS only_reads, pg_is_in_recovery()::int AS is_standby,
@@ -133,7 +133,7 @@ async function judgeReadOnly(database: SqlDatabase): Promise<Judgement | null> {
   return problem(`${setting} = on: it may only read`, `Run: ${settingFor(row.login, row.name, setting, 'off')}`)
 }
 
-/** Goes before whatever the server, the database and the user say otherwise. */
+/** Overrides the settings of the server, the database and the user. */
 function settingFor(login: string, name: string, setting: string, value: string): string {
   return `ALTER ROLE ${login} IN DATABASE ${name} SET ${setting} = ${value};`
 }
@@ -150,10 +150,10 @@ function isolationCheck({ database }: PostgresDiagnosingParts): Check {
   }
 }
 
-/** The connection that listens says something so often. */
+/** The listening connection is never silent for longer than this. */
 const shortestSilenceMs = 60_000
 
-/** What comes of a limit that is shorter than the queue needs, by its name. */
+/** What happens if a timeout is shorter than the queue needs, by its name. */
 const limits: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: 'a handler that does something else in ctx.transaction for longer loses it',
   idle_session_timeout: 'workers listen anew again and again',
@@ -161,7 +161,7 @@ const limits: Readonly<Record<string, string>> = {
   statement_timeout: 'statements of ctx.transaction, and all behind a pooler, are ended',
 }
 
-/** Those of the user and the server: what the queue sets on its own connections is not looked at. */
+/** Checks the settings of the user and the server, not those that the queue sets on its own connections. */
 function timeoutsCheck({ database, longestMs }: PostgresDiagnosingParts): Check {
   return {
     name: 'timeouts',
@@ -228,7 +228,7 @@ function transactionsCheck({ database }: PostgresDiagnosingParts): Check {
   }
 }
 
-/** So many dead rows, and so many for each living one, are more than autovacuum leaves when it gets to work. */
+/** More dead rows than this, in number and relative to live ones, are more than a working autovacuum leaves behind. */
 const manyDead = 50_000
 const deadShare = 0.5
 

@@ -2,7 +2,7 @@ import type { Dialect, Reader, ReadyJob, ReadyPlace, StateIndex } from '../sql/d
 import { crowdedFrom } from '../sql/lanes/lane-numbers.ts'
 import { crowdIsReady, isRunning, isSoughtByLane, stateNumber } from '../sql/rows/tables.ts'
 
-/** A walk from lane to lane: each step is one look into the index. */
+/** Walks from lane to lane; each step is one index lookup. */
 const readyLanes = `WITH RECURSIVE ready AS (
     (SELECT lane FROM {jobs} WHERE state = 0 AND lane < ${crowdedFrom} ORDER BY lane LIMIT 1)
     UNION ALL

@@ -23,7 +23,7 @@ export type { PostgresOptions } from './options.ts'
 
 const kind = 'postgres'
 
-/** Opens the queue in a PostgreSQL database, and brings its schema up to date. */
+/** Opens the queue in a PostgreSQL database and migrates its schema. */
 export async function openPostgres(options: PostgresOptions): Promise<QueueBackend> {
   const config = postgresConfig(options)
   return openAgain(() => openQueue(config))
@@ -49,7 +49,7 @@ async function openQueue(config: PostgresConfig): Promise<QueueBackend> {
   })
 }
 
-/** For those who look after the database. Its schema is not looked at before it is asked for. */
+/** For maintenance commands. Does not check the schema until asked to. */
 export async function openPostgresUpkeep(options: PostgresOptions): Promise<OpenUpkeep> {
   const { database, upkeep } = await connect(postgresConfig(options))
   return { ...upkeep, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }

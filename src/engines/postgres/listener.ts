@@ -5,30 +5,30 @@ import { unlessAborted } from './connections/unless-aborted.ts'
 export interface ListenerOptions {
   readonly channel: string
   readonly open: () => Promise<PostgresListening>
-  /** Has another connection say this on the channel. */
+  /** Sends this text to the channel over another connection. */
   readonly notify: (text: string) => Promise<unknown>
-  /** Somebody else has said this. */
+  /** Called when another program has sent this text. */
   readonly onHeard: (text: string) => void
-  /** From here on it is heard; what was said before may have been missed. */
+  /** Called once notifications arrive; earlier ones may have been missed. */
   readonly onListening: () => void
-  /** What was said did not arrive. */
+  /** Called when a notification did not arrive. */
   readonly onDeaf: () => void
 }
 
-/** How long a word may take from one connection to the other. */
+/** How long a notification may take from one connection to the other. */
 const longestWayMs = 5_000
 const answerMs = 10_000
-/** So often it is checked that the connection still stands. */
+/** How often to check that the connection is still alive. */
 const checkMs = 30_000
 const firstPauseMs = 200
 const longestPauseMs = 10_000
-/** A pooler that passes nothing on will do so in an hour as well. */
+/** A pooler that does not pass notifications on is unlikely to change soon. */
 const deafPauseMs = 600_000
 
-/** The network's time is not the queue's clock. */
+/** Network timing does not use the queue's clock. */
 const clock: Clock = systemClock
 
-/** Keeps one connection that listens on a channel, and makes it anew when it breaks. */
+/** Keeps one connection listening on a channel and reconnects when it breaks. */
 export class Listener {
   readonly #options: ListenerOptions
   readonly #stopping = new AbortController()
@@ -41,7 +41,7 @@ export class Listener {
     this.#running = this.#run()
   }
 
-  /** Whether what is said on the channel arrives, as far as is known. */
+  /** Whether notifications on the channel arrive, as far as is known. */
   get isListening(): boolean {
     return this.#isListening
   }
@@ -61,7 +61,7 @@ export class Listener {
     }
   }
 
-  /** Until the connection breaks, or turns out to be of no use. */
+  /** Resolves when the connection breaks or turns out to be unusable. */
   async #listenOnce(signal: AbortSignal): Promise<'broken' | 'deaf' | 'failed'> {
     const { open, channel, onListening, onDeaf } = this.#options
     const broken = new AbortController()
@@ -91,12 +91,12 @@ export class Listener {
       return this.#isListening ? 'broken' : 'failed'
     } finally {
       this.#isListening = false
-      // Nobody waits for a connection that may never answer.
+      // Not awaited: the connection may never answer.
       void client?.end().catch(() => {})
     }
   }
 
-  /** A pooler may give the connection away after each statement, so it is tried whether anything arrives. */
+  /** A pooler may give the connection away after each statement, so test whether a notification arrives. */
   async #isHeard(ended: AbortSignal): Promise<boolean> {
     const text = `proof ${clock.random()}`
     const arrived = new AbortController()

@@ -11,33 +11,36 @@ import { Listener } from './listener.ts'
 
 export interface NotifyingOptions {
   readonly database: SqlDatabase
-  /** One for each queue. */
+  /** Each queue has its own. */
   readonly schema: string
-  /** Null where others are told, but nobody here can listen. */
+  /** Null if this program can notify others but cannot listen. */
   readonly listenUrl: string | null
   readonly logger: Logger
 }
 
-/** However much is sent, this is between two words, or nearly. */
+/** Minimum time between two notifications, approximately, however much is sent. */
 const shortestPauseMs = 5
 
-/** What a transaction of the caller says: also the program that it belongs to hears it, which does not know when it ends. */
+/**
+ * Sent from within a caller's transaction. The sending program reacts to it too, because it does not know when that transaction
+ * ends.
+ */
 const committed = 'committed'
 
 const deafness =
   'NOTIFY does not arrive: the connection leads through a pooler, it seems. Workers look for jobs now and then instead. listenUrl may name the server itself; notify: false stops trying.'
 
 /**
- * Wakes the workers of this program at once, and those of other programs through the server. Beside the words that travel with
- * what is sent, one is on its way at most, the next leaves when it has returned, and nobody waits for either. A connection listens
- * while somebody watches.
+ * Wakes this program's workers at once, and those of other programs with NOTIFY. Apart from notifications that are part of a send
+ * statement, at most one is in flight; the next leaves when it has returned. Neither delays a caller. A connection listens while
+ * there are watchers.
  */
 export class NotifyingWaker implements Waker {
   readonly #options: NotifyingOptions
   readonly #channel: string
   readonly #watchers = new Watchers()
   readonly #lateWakes = new LateWakes(() => this.#watchers.notify())
-  /** Who says it: what this program says is known to it. */
+  /** Identifies the sender, so that this program can ignore its own notifications. */
   readonly #self = randomToken()
   readonly #closing = new AbortController()
   #listener: Listener | undefined
@@ -64,9 +67,9 @@ export class NotifyingWaker implements Waker {
     this.#telling ??= this.#tell()
   }
 
-  /** The server keeps the word until the transaction is committed, and drops it with the transaction. */
+  /** The server delivers the notification on commit and drops it on rollback. */
   async wakeAtCommit(session: SqlSession): Promise<void> {
-    // As a text: there are clients that cannot read a column of nothing.
+    // Cast to text: some clients cannot read a void column.
     await session.run('SELECT pg_notify(?, ?)::text', [this.#channel, committed])
     if (this.#listener?.isListening !== true) this.#lateWakes.begin()
   }
@@ -99,7 +102,7 @@ export class NotifyingWaker implements Waker {
     do {
       if (this.#isUntold) {
         this.#isUntold = false
-        // A word that is lost costs time, and no job: others look now and then in any case.
+        // A lost notification costs time but no job: other programs poll anyway.
         await this.#say(this.#self).catch(() => {})
       }
       await pause(systemClock, shortestPauseMs, this.#closing.signal)
@@ -107,7 +110,7 @@ export class NotifyingWaker implements Waker {
     this.#telling = undefined
   }
 
-  /** A word is a commit, too, but nothing that has to be on disk before it is heard. */
+  /** A notification is a commit too, but need not be on disk before it is delivered. */
   async #say(text: string): Promise<unknown> {
     const saying = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(?, ?)::text"
     return this.#options.database.run(saying, [this.#channel, text])

@@ -12,49 +12,48 @@ import type { PostgresPool } from './connections/client.ts'
 export interface PostgresOptions {
   /**
    * A `postgres://` URL, unless a pool is given. Its parameters `schema`, `connections`, `queryTimeout`, `prepare`, `notify` and
-   * `listenUrl` say the same as the options.
+   * `listenUrl` have the same meaning as the options.
    */
   readonly url?: string
-  /** A pool of `pg`. It is not closed with the queue. */
+  /** A `pg` pool. Closing the queue does not close it. */
   readonly pool?: PostgresPool
-  /** The schema that the tables are in; `treadle` by default. */
+  /** The schema that holds the tables; `treadle` by default. */
   readonly schema?: string
-  /** False refuses a schema that is not up to date instead of migrating it. */
+  /** False rejects an outdated schema instead of migrating it. */
   readonly migrate?: boolean
-  /** How many connections the queue opens at most, beside the one that listens; 5 by default. Calls are batched, so few are needed. */
+  /** Maximum number of connections, in addition to the one that listens; 5 by default. Calls are batched, so a few are enough. */
   readonly connections?: number
-  /** A statement that takes longer is given up with its connection; 30 s by default. */
+  /** How long a statement may take before it and its connection are given up; 30 s by default. */
   readonly queryTimeout?: Duration
-  /**
-   * Whether the server may keep prepared statements for a connection. By default it may, unless the connections are those of a given
-   * pool or of a pooler.
-   */
+  /** Whether to use prepared statements. On by default, except with a given pool or behind a pooler. */
   readonly prepare?: boolean
-  /** False has workers of other programs look for jobs now and then, in place of waking them with LISTEN and NOTIFY. */
+  /** False makes workers of other programs poll instead of waking them with LISTEN and NOTIFY. */
   readonly notify?: boolean
-  /** Where to listen, when `url` leads to a pooler that cannot. With a given pool, nobody listens unless this is given. */
+  /**
+   * Where to listen if `url` points to a pooler that does not support it. With a given pool, nothing listens unless this is set.
+   */
   readonly listenUrl?: string
   readonly logger?: Logger
   readonly clock?: Clock
 }
 
-/** Complete and checked. */
+/** Complete and validated options. */
 export interface PostgresConfig extends ConnectionLimits {
-  /** For the driver: without what is only for the queue. Empty where a pool is given. */
+  /** The URL for the driver, without the queue's own parameters. Empty if a pool is given. */
   readonly url: string
   readonly pool: PostgresPool | null
   readonly schema: string
   readonly migrate: boolean
-  /** Null is as it turns out. */
+  /** Null to decide once it is known whether there is a pooler. */
   readonly prepare: boolean | null
   readonly notify: boolean
-  /** Null where there is nowhere to listen. */
+  /** Null if there is nowhere to listen. */
   readonly listenUrl: string | null
   readonly logger: Logger
   readonly clock: Clock
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler requires an entry for each new option.
 const optionNames: Readonly<Record<keyof PostgresOptions, true>> = {
   url: true,
   pool: true,
@@ -71,7 +70,7 @@ const optionNames: Readonly<Record<keyof PostgresOptions, true>> = {
 
 const parameterNames = ['schema', 'connections', 'queryTimeout', 'prepare', 'notify', 'listenUrl'] as const
 
-/** What an option says goes before what the URL says. */
+/** Options take precedence over the URL's parameters. */
 export function postgresConfig(options: PostgresOptions): PostgresConfig {
   const problems = [...unknownOptions(options, Object.keys(optionNames))]
   const { url, parameters } = parsedUrl(options, problems)

@@ -10,7 +10,7 @@ import { Preparing } from './connections/preparing.ts'
 import { PostgresSession } from './connections/session.ts'
 import type { PostgresStatements } from './statements.ts'
 
-/** A session in a transaction of the caller. Statements are not kept on a connection that is another's. */
+/** A session in a caller's transaction. Statements are not prepared on a connection that belongs to someone else. */
 export function sessionOn(found: JoinableTransaction, statements: PostgresStatements): SqlSession | null {
   const options = { statements, preparing: new Preparing(false), longestMs: null }
   if (found.kind === 'postgres') return new PostgresSession(found.connection as unknown as PostgresQueryable, options)
@@ -32,7 +32,10 @@ interface PgClient {
   query(text: string, values?: readonly unknown[]): Promise<PostgresAnswer>
 }
 
-/** Until the transaction ends the planner is free again and nothing is in a hurry: these are statements of which the queue knows nothing. */
+/**
+ * Until the transaction ends, the planner's defaults are restored and no timeouts of the queue apply: the queue knows nothing
+ * about these statements.
+ */
 const settings = ['enable_seqscan', 'jit', 'statement_timeout', 'idle_in_transaction_session_timeout']
 const freedom = settings.map((name) => `SET LOCAL ${name} TO DEFAULT`).join('; ')
 

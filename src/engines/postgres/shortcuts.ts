@@ -19,10 +19,10 @@ import type { Word } from '../sql/waking/waker.ts'
 import { postgresDialect } from './dialect.ts'
 import type { PostgresStatements } from './statements.ts'
 
-/** Beyond what is asked for, so many more jobs of each lane are looked at, in case others are at the first ones. */
+/** How many candidates to read per lane beyond the limit, in case other workers hold locks on the first ones. */
 const slack = 50
 
-/** Each of them is one statement, and so one round trip and one commit. */
+/** Each shortcut is one statement, and so one round trip and one commit. */
 export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
   const plain = storing(statements, plainColumns)
   const wider = storing(statements, widerColumns)
@@ -40,7 +40,7 @@ export function postgresShortcuts(statements: PostgresStatements): Shortcuts {
       }
     }
     const [answer] = await database.all<Stored>(silent, [json, rows.length])
-    // It was the word that the server refused: a job must not be lost for its sake.
+    // The server refused the notification, not the insert: a job must not be lost because of it.
     if (word !== null) mayTell = false
     return answer
   }
@@ -62,19 +62,19 @@ interface Stored {
 }
 
 /**
- * Whoever commits a word holds a lock of the whole server until the commit is on disk. So of those who send to queues of a database
- * only one does that at a time, and the others say theirs afterwards.
+ * Committing a NOTIFY holds a server-wide lock until the commit is on disk. So only one sender per database does that at a time;
+ * the others notify afterwards.
  */
 const telling = `turn AS MATERIALIZED (
     SELECT pg_try_advisory_xact_lock(hashtext('treadle words')) AS is_ours
   ), told AS MATERIALIZED (SELECT pg_notify(?, ?)::text FROM turn WHERE is_ours)`
 
-/** Whether the server took the statement and did not like it. */
+/** Whether the server received the statement and rejected it. */
 function isRefused(thrown: unknown): boolean {
   return thrown instanceof TreadleError && (thrown.code === 'DATABASE_FAILED' || thrown.code === 'DATABASE_DENIED')
 }
 
-/** Which jobs were written is told only where some were not. */
+/** Returns the ids of the written jobs only if some were not written. */
 function storing(statements: PostgresStatements, columns: readonly string[]) {
   const written = `WITH written AS (
       ${statements.insert('jobs', columns, 'ON CONFLICT DO NOTHING RETURNING id, lane, state')}
@@ -88,10 +88,10 @@ function storing(statements: PostgresStatements, columns: readonly string[]) {
   }
 }
 
-/** The time that a statement is given, or the server's own when it comes to it: a wait for a lock is over by then. */
+/** The given time, or the server's time when it is evaluated, which is after any wait for a lock. */
 const momentOr = (given: string) => `coalesce(${given}::bigint, ${postgresDialect.nowMs})`
 
-/** Most jobs have no result, and then ids and claims are all that travels. The time is read once for all of them. */
+/** Most jobs have no result, so only ids and claims are sent. The time is read once for all of them. */
 const succeeding = (given: string, result: string, seal: string) => `WITH ended AS (
     UPDATE {jobs} AS jobs SET state = 4, finished_at = (SELECT ${momentOr('?')}), result = ${result}, seal = ${seal}, lease_until = NULL,
       cancel = 0, held_key = NULL
@@ -111,7 +111,7 @@ const succeedingWithResults = succeeding(
 const succeedingWithout = succeeding('unnest(?::uuid[], ?::text[]) AS given(id, claim)', 'NULL', 'NULL')
 
 async function succeed(database: SqlDatabase, done: readonly DoneLease[], time: QueueTime): Promise<ReadonlySet<string> | null> {
-  // In one order, so that two statements over the same jobs do not wait for each other.
+  // In a fixed order, so that two statements on the same jobs do not deadlock.
   const sorted = [...done].sort((a, b) => (a.id < b.id ? -1 : 1))
   const isPlain = sorted.every(({ result, seal }) => result === null && seal === null)
   const [answer] = isPlain ? await succeedPlainly(database, sorted, time) : await succeedWithResults(database, sorted, time)
@@ -135,8 +135,8 @@ function succeedWithResults(database: SqlDatabase, done: readonly DoneLease[], t
 }
 
 /**
- * What a claim does with the jobs that it has locked, which stay where they are; the time is read when all of them are locked. It may be undone by a power cut and is then made
- * again, so it does not wait for the disk.
+ * What a claim does with the jobs it has locked; a locked row keeps its ctid. The time is read once all of them are locked. A
+ * claim lost in a power cut is simply made again, so it does not wait for the disk.
  */
 const taking = `moment AS MATERIALIZED (
     SELECT ${momentOr('?')} AS at FROM (SELECT count(*) FROM locked) AS locking
@@ -168,12 +168,12 @@ const candidates = `candidates AS MATERIALIZED (
     SELECT jobs.ctid FROM candidates JOIN {jobs} AS jobs ON jobs.id = candidates.id AND jobs.${isReady}
     ORDER BY candidates.level, candidates.rank, candidates.id LIMIT ? FOR UPDATE OF jobs SKIP LOCKED
   )`
-/** How many jobs were there to be claimed, though others may have been at them. */
+/** How many jobs could have been claimed, though other workers may have locked them. */
 const seen = '(SELECT count(*) FROM candidates)'
 
 const claimingOfMany = `WITH ${candidates}, ${taking}, ${unsynced} SELECT taken.*, ${seen} AS seen FROM taken CROSS JOIN unsynced`
 
-/** Out of one lane the first ones are locked as they are read, whatever others have locked. */
+/** For a single lane: locks the first jobs as they are read and skips those that others have locked. */
 const claimingOfOne = `WITH locked AS MATERIALIZED (
     SELECT ctid FROM {jobs} AS jobs WHERE state = 0 AND lane = ? AND grp = '' AND ${unpaused('?', '?')}
     ORDER BY run_at, id LIMIT ? FOR UPDATE SKIP LOCKED
@@ -196,7 +196,7 @@ async function claim(database: SqlDatabase, request: ShortClaim): Promise<ShortC
   return { rows, isContended: rows.length < limit && rows.length < (rows[0]?.seen ?? 1) }
 }
 
-/** In PostgreSQL's own writing. Ids and claims hold nothing that would have to be quoted. */
+/** A PostgreSQL array literal. Ids and claims contain nothing that needs quoting. */
 function arrayOf(words: readonly string[]): string {
   return `{${words.join(',')}}`
 }

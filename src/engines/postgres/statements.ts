@@ -11,7 +11,7 @@ export const columnTypes: Readonly<Record<ColumnType, string>> = {
   serial: 'bigint',
 }
 
-/** Writes statements in PostgreSQL's words. Many rows travel as one JSON text, so that a statement is the same for any number of them. */
+/** Writes statements for PostgreSQL. Rows are sent as one JSON text, so that a statement is the same for any number of them. */
 export class PostgresStatements {
   readonly #names: TableNames
   readonly #numbered = new Map<string, string>()
@@ -20,7 +20,7 @@ export class PostgresStatements {
     this.#names = names
   }
 
-  /** With the names of tables, `$1` for the first `?`, and lists as arrays. */
+  /** Fills in table names, `$1` for the first `?`, and arrays for lists. */
   translated(sql: string): string {
     const known = this.#numbered.get(sql)
     if (known !== undefined) return known
@@ -44,7 +44,7 @@ export class PostgresStatements {
     return `UPDATE {${table}} AS target SET ${changes} FROM ${this.rows(table, [...keys, ...columns])} WHERE ${found}`
   }
 
-  /** A JSON text as rows with the columns of a table. */
+  /** Reads a JSON text as rows with columns of the table. */
   rows(table: TableName, columns: readonly string[]): string {
     const types: Readonly<Record<string, { readonly type: ColumnType }>> = tables[table].columns
     const list = columns.map((column) => `${column} ${plainType(types[column]?.type ?? 'text')}`)

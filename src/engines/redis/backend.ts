@@ -34,19 +34,19 @@ import { field, type Need, range } from './units/needs.ts'
 import { Units } from './units/units.ts'
 import { RedisWaker } from './waking.ts'
 
-/** So many jobs are asked for at once: a call is a round trip. */
+/** Maximum number of jobs per claim; high, because a call is a network round trip. */
 const largestClaim = 1_000
 
 export interface RedisBackendParts {
   readonly config: RedisConfig
   readonly client: RedisClient
   readonly server: RedisServer
-  /** Where it is, without passwords. */
+  /** Where the server is, without passwords. */
   readonly place: string
   readonly upkeep: Upkeep
 }
 
-/** Everything of the contract but transactions, in a Redis or Valkey server. */
+/** Implements the whole contract except transactions, on a Redis or Valkey server. */
 export class RedisBackend implements QueueBackend {
   readonly kind = 'redis'
   readonly largestClaim = largestClaim
@@ -143,7 +143,7 @@ export class RedisBackend implements QueueBackend {
     return this.#waker.watch(wake)
   }
 
-  /** What was asked before is still answered. */
+  /** Earlier calls are still answered. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -207,7 +207,7 @@ export class RedisBackend implements QueueBackend {
   }
 }
 
-/** What is asked of an envelope before it is stored: whether it, its number or its key is there, and what it hangs on. */
+/** What is checked before an envelope is stored: whether its id, number or unique key exists, and the jobs it depends on. */
 function sendNeeds(envelope: Envelope): readonly Need[] {
   const { id, number, links } = envelope
   const index = keyIndexOf(envelope)

@@ -50,7 +50,7 @@ end
 return swept
 `)
 
-/** State that workers share. Locks are a script each, by the queue's time. */
+/** State that workers share. Locking and unlocking are one script each and use the queue's time. */
 export class RedisCoordination implements Coordination {
   readonly #parts: RedisStoreParts
 

@@ -4,10 +4,10 @@ import type { RedisServer } from './connections/server.ts'
 import { isTooOld, lossOf, type ServerSettings, settingsOf } from './server-settings.ts'
 import { readServerTime } from './server-time.ts'
 
-/** So full a memory is worth a look. */
+/** The share of memory in use that is worth a warning. */
 const nearlyFull = 0.8
 
-/** Looks at everything that could make a queue in this server slow, wrong or less durable than it should be. */
+/** Checks everything that could make a queue on this server slow, wrong or less durable than it should be. */
 export async function diagnoseRedis(server: RedisServer, clock: Clock): Promise<readonly Finding[]> {
   const settings = await settingsOf(server)
   const checks: readonly Check[] = [

@@ -14,14 +14,14 @@ import { bodyIn } from './units/stored-text.ts'
 
 const [sending, claiming, settling] = [script(sendScript), script(claimScript), script(settleScript)]
 
-/** So many jobs are stored by one script: others wait for their turn while it runs. */
+/** Maximum number of jobs stored by one script, which blocks all other calls while it runs. */
 const mostSent = 20_000
 
 type Done = Settlement & { readonly kind: 'done' }
 type ClaimedRow = readonly [string, string, number, string, string, string, number]
 type ClaimAnswer = readonly ['done', readonly ClaimedRow[], string, string, string, string, readonly string[]]
 
-/** What most jobs are: they hang on nothing. Each call is one script for the whole batch, and answers as the rules would. */
+/** For most jobs, which have no dependencies. Each call is one script for the whole batch and returns what the rules would. */
 export class FastPaths {
   readonly #server: RedisServer
   readonly #time: QueueTime
@@ -33,7 +33,7 @@ export class FastPaths {
     this.#onWake = onWake
   }
 
-  /** Null where the rules have to see to it. */
+  /** Null if the rules have to handle it. */
   async send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[] | null> {
     if (envelopes.length > mostSent || !envelopes.every(isPlain)) return null
     const rows = envelopes.flatMap((envelope) => rowOf(envelope))
@@ -45,7 +45,7 @@ export class FastPaths {
     })
   }
 
-  /** Null where the rules have to see to it. */
+  /** Null if the rules have to handle it. */
   async claim(request: LeaseRequest, claim: string): Promise<LeaseBatch | null> {
     if (!isUnlimited(request)) return null
     const { owner, queues, priority, jobs, others, limit, leaseMs, amongOthers = false } = request
@@ -67,18 +67,18 @@ export class FastPaths {
     return { leases, nextAt: known.length === 0 ? null : this.#time.toLocal(Math.min(...known)), cancelled }
   }
 
-  /** What a request that asks for jobs by a pattern would take. */
+  /** The lanes that a request with patterns would claim from. */
   async #lanesOf(request: LeaseRequest): Promise<readonly string[]> {
     const outlook = await outlookOf(this.#server, this.#time.now(), request.owner)
     const { lanes } = await wantedLanes(this.#server, request, outlook, 1)
     return lanes.map(({ lane }) => lane)
   }
 
-  /** Null in the place of those that the rules have to see to. */
+  /** Null for each settlement that the rules have to handle. */
   async settle(settlements: readonly Settlement[]): Promise<readonly (SettleReceipt | null)[]> {
     const receipts: (SettleReceipt | null)[] = new Array(settlements.length).fill(null)
     const tokens = new Set(settlements.map(({ token }) => token))
-    // Of several settlements of one lease the first one counts, whichever way that goes.
+    // If a lease is settled more than once, the first settlement counts, whichever path would handle it.
     if (tokens.size < settlements.length) return receipts
     const plain = settlements.flatMap((settlement, index) => (isPlainEnd(settlement) ? [{ settlement, index }] : []))
     if (plain.length === 0) return receipts
@@ -122,7 +122,7 @@ function leaseOf([id, body, attempt, rescues, runAt, rest, linked]: ClaimedRow, 
   return { token: tokenOf(claim, id), envelope, attempt, rescues: Math.max(0, countIn(rescues)), expiresAt, linked: linked === 1 }
 }
 
-/** What depends on nothing but the job itself. */
+/** Whether it involves nothing but the job itself. */
 function isPlainEnd(settlement: Settlement): settlement is Done {
   return settlement.kind === 'done' && settlement.once === undefined
 }

@@ -13,13 +13,13 @@ export type { RedisBackend } from './backend.ts'
 export type { RedisClient } from './connections/client.ts'
 export type { RedisOptions } from './options.ts'
 
-/** Opens the queue in a Redis or Valkey server. One that may delete jobs when its memory is full is refused. */
+/** Opens the queue on a Redis or Valkey server. Rejects a server that may evict jobs when its memory is full. */
 export async function openRedis(options: RedisOptions): Promise<RedisBackend> {
   const config = redisConfig(options)
   return openAgain(() => openQueue(config))
 }
 
-/** For those who look after the server. */
+/** For maintenance commands. */
 export async function openRedisUpkeep(options: RedisOptions): Promise<OpenUpkeep> {
   const config = redisConfig(options)
   const { client, server } = await connect(config)
@@ -44,7 +44,7 @@ async function openQueue(config: RedisConfig): Promise<RedisBackend> {
 async function connect(config: RedisConfig) {
   const client = config.client ?? (await makeClient(config))
   const place = config.url === '' ? 'the given client' : new URL(config.url).host
-  // Without a listener, a lost connection would end the program.
+  // Without an error listener, a lost connection would crash the process.
   client.on('error', () => {})
   try {
     await whenReady(client, config.timeoutMs, place)
@@ -63,7 +63,7 @@ function disconnect({ client: given }: RedisConfig, client: RedisClient): void {
   if (given === null) client.disconnect()
 }
 
-/** Builds from before 0.1.0 kept all counts in one hash, and had fewer indexes. */
+/** Builds before 0.1.0 kept all counts in one hash and had fewer indexes. */
 async function refuseOldLayout(server: RedisServer, prefix: string): Promise<void> {
   const [isOld] = await server.all([['EXISTS', 'n']])
   if (isOld !== 1) return

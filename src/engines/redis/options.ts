@@ -10,30 +10,30 @@ import type { RedisClient } from './connections/client.ts'
 export interface RedisOptions {
   /**
    * `redis://`, `rediss://` (TLS) or `valkey://user:password@host:6379/0`, unless a client is given. Its parameters `prefix`,
-   * `cluster`, `sentinel`, `timeout` and `allowEviction` say the same as the options.
+   * `cluster`, `sentinel`, `timeout` and `allowEviction` have the same meaning as the options.
    */
   readonly url?: string
-  /** A client of `ioredis`, for a server or for a cluster. It is not closed with the queue. */
+  /** An `ioredis` client for a server or a cluster. Closing the queue does not close it. */
   readonly client?: RedisClient
-  /** What keys begin with, in braces: all keys of a queue are in one slot of a cluster. `treadle` by default. */
+  /** Prefix of all keys, written in braces so that all keys of a queue are in one slot of a cluster. `treadle` by default. */
   readonly prefix?: string
-  /** The URL names one node of a Redis Cluster. */
+  /** Whether the URL names a node of a Redis Cluster. */
   readonly cluster?: boolean
-  /** The URL names a Sentinel, and this the primary to ask it for. */
+  /** The name of the primary to ask for, if the URL names a Sentinel. */
   readonly sentinel?: string
-  /** A call that is not answered within this has failed; 10 s by default. */
+  /** How long a call may take before it fails; 10 s by default. */
   readonly timeout?: Duration
-  /** Opens also a server that may delete jobs when its memory is full. */
+  /** Also accepts a server that may evict jobs when its memory is full. */
   readonly allowEviction?: boolean
-  /** False has all calls made by the rules, and none by the scripts that make plain ones faster. For tests. */
+  /** False makes all calls go through the rules instead of the scripts that speed up plain ones. For tests. */
   readonly fastPaths?: boolean
   readonly logger?: Logger
   readonly clock?: Clock
 }
 
-/** Complete and checked. */
+/** Complete and validated options. */
 export interface RedisConfig {
-  /** For the driver: without what is only for the queue. Empty where a client is given. */
+  /** The URL for the driver, without the queue's own parameters. Empty if a client is given. */
   readonly url: string
   readonly client: RedisClient | null
   readonly prefix: string
@@ -46,7 +46,7 @@ export interface RedisConfig {
   readonly clock: Clock
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler requires an entry for each new option.
 const optionNames: Readonly<Record<keyof RedisOptions, true>> = {
   url: true,
   client: true,
@@ -70,7 +70,7 @@ const schemes: Readonly<Record<string, string>> = {
 const soundPrefix = /^[A-Za-z0-9._-]{1,64}$/
 const shortestTimeoutMs = 100
 
-/** What an option says goes before what the URL says. All problems are told at once. */
+/** Options take precedence over the URL's parameters. Reports all problems at once. */
 export function redisConfig(options: RedisOptions): RedisConfig {
   const problems = [...unknownOptions(options, Object.keys(optionNames))]
   const { url, parameters } = parsedUrl(options, problems)

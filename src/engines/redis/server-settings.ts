@@ -1,7 +1,7 @@
 import type { RedisServer } from './connections/server.ts'
 import { pairsOf } from './store/jobs.ts'
 
-/** What a server says of itself, as far as it matters to a queue. What it does not tell is null. */
+/** The server's settings that matter to a queue. Null if the server does not report one. */
 export interface ServerSettings {
   readonly version: string
   readonly product: 'Redis' | 'Valkey'
@@ -10,7 +10,7 @@ export interface ServerSettings {
   readonly usedMemory: number
   readonly isAppending: boolean
   readonly appendFsync: string | null
-  /** When it writes snapshots; empty where it never does. */
+  /** When it writes snapshots; empty if never. */
   readonly save: string | null
   readonly role: string
   readonly replicas: number
@@ -38,7 +38,7 @@ export async function settingsOf(server: RedisServer): Promise<ServerSettings> {
   }
 }
 
-/** Many who rent a server may not ask for its settings. */
+/** Hosted servers often do not allow reading their settings. */
 async function setting(server: RedisServer, name: string): Promise<string | null> {
   try {
     const found = (await server.command('CONFIG', 'GET', name)) as string[] | Record<string, string>
@@ -57,7 +57,7 @@ function infoOf(text: string): ReadonlyMap<string, string> {
   )
 }
 
-/** What a crash of the server, or of its machine, can lose of what was acknowledged. */
+/** How much acknowledged data a crash of the server or its machine can lose. */
 export function lossOf({ isAppending, appendFsync, save }: ServerSettings): { readonly isNone: boolean; readonly text: string } {
   if (isAppending && appendFsync === 'always') {
     return { isNone: true, text: 'a crash loses nothing that was acknowledged (appendonly yes, appendfsync always)' }

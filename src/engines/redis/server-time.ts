@@ -3,7 +3,7 @@ import type { RedisServer } from './connections/server.ts'
 
 const timeScript = script("return redis.call('TIME')")
 
-/** What the clock of the server says that has the queue's keys: in a cluster there are several. */
+/** The clock of the server that holds the queue's keys: a cluster has several. */
 export async function readServerTime(server: RedisServer): Promise<number> {
   const [seconds, micros] = (await server.run(timeScript, [])) as [string, string]
   return Number(seconds) * 1_000 + Number(micros) / 1_000

@@ -6,16 +6,16 @@ import type { RedisServer } from './connections/server.ts'
 import { claimOf, type Head, idOf, readHead, tokenOf } from './units/head.ts'
 import { field } from './units/needs.ts'
 
-/** More are not remembered: leases end by themselves. */
+/** Maximum number of calls to remember. The rest can be forgotten: leases expire by themselves. */
 const mostRemembered = 10_000
 
-/** Calls whose answer was lost. Whether they were carried out is found out before it matters. */
+/** Calls whose answers were lost. Whether they were applied is found out before it matters. */
 export class UnconfirmedCalls {
   readonly #server: RedisServer
   readonly #settle: (settlements: readonly Settlement[]) => Promise<readonly SettleReceipt[]>
-  /** The owners of claims. */
+  /** The owner of each claim. */
   readonly #claims = new Map<string, string>()
-  /** Of settlements. */
+  /** The tokens of settlements. */
   readonly #tokens = new Set<string>()
 
   constructor(server: RedisServer, settle: (settlements: readonly Settlement[]) => Promise<readonly SettleReceipt[]>) {
@@ -32,7 +32,7 @@ export class UnconfirmedCalls {
     }
   }
 
-  /** Jobs that were leased by a claim whose answer was lost go back to the queue, and no attempt of theirs counts. */
+  /** Returns jobs to the queue that were leased by a claim whose answer was lost. No attempt is counted. */
   async giveBackClaims(): Promise<void> {
     if (this.#claims.size === 0) return
     const lost = new Map(this.#claims)
@@ -44,7 +44,7 @@ export class UnconfirmedCalls {
     for (const claim of lost.keys()) this.#claims.delete(claim)
   }
 
-  /** A job that has ended, and whose last lease was this one, was ended by the first time. */
+  /** If a job has ended and its last lease was this one, an earlier call had already ended it. */
   async watchSettlements(
     settlements: readonly Settlement[],
     act: () => Promise<readonly SettleReceipt[]>,
@@ -89,7 +89,7 @@ const endOf: Readonly<Partial<Record<Settlement['kind'], FinalState>>> = {
 }
 
 function firstReceipt(settlement: Settlement, head: Head | undefined): SettleReceipt {
-  // Nothing is left of a job that was not to be kept.
+  // A job that was not to be kept leaves nothing behind.
   if (head === undefined) return 'keep' in settlement && !settlement.keep ? 'applied' : 'lost'
   if (head.claim !== claimOf(settlement.token)) return 'lost'
   if (head.state === 'blocked') return settlement.kind === 'wait' ? 'applied' : 'blocked'

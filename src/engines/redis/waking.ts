@@ -3,13 +3,13 @@ import { Watchers } from '../../queue/claiming/watchers.ts'
 import type { Watch } from '../../queue/contract/contract.ts'
 import type { RedisClient } from './connections/client.ts'
 
-/** So often a connection that only listens is asked whether it still hears, and so long it has to answer. */
+/** How often to check that a listening connection still works, and how long it may take to answer. */
 const askEveryMs = 10_000
 const answerWithinMs = 5_000
 
 /**
- * Wakes the workers of this program at once, and those of others through the server. A connection listens while somebody watches. It
- * is a hint: one that is broken is made anew, meanwhile and in any case workers look for jobs now and then.
+ * Wakes this program's workers at once, and those of other programs through the server. A connection listens while there are
+ * watchers. Notifications are only hints: a broken connection is reopened, and workers poll in any case.
  */
 export class RedisWaker {
   readonly #watchers = new Watchers()
@@ -24,7 +24,7 @@ export class RedisWaker {
     this.#channel = channel
   }
 
-  /** Those of this program. The others hear of it from the script that has made the work ready. */
+  /** Wakes this program's workers. The others are notified by the script that made the work ready. */
   wake(): void {
     this.#watchers.notify()
   }
@@ -63,7 +63,7 @@ export class RedisWaker {
     this.#askLater(listener)
   }
 
-  /** Whatever was said while nobody heard is looked for once. */
+  /** Also wakes the watchers once, because earlier notifications may have been missed. */
   async #subscribe(listener: RedisClient): Promise<void> {
     try {
       await listener.subscribe(this.#channel)
@@ -71,7 +71,7 @@ export class RedisWaker {
       this.#isListening = true
       this.#watchers.notify()
     } catch {
-      // The connection is made anew, and this with it.
+      // Subscribes again when the connection is reopened.
     }
   }
 

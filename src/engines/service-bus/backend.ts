@@ -24,7 +24,7 @@ import { Renewing } from './renewing.ts'
 import { sendAll } from './sending.ts'
 import { Settling } from './settling.ts'
 
-/** A queue in an Azure Service Bus namespace. It can be told nothing of jobs that wait, so it has no `store`. */
+/** A queue in an Azure Service Bus namespace. It has no `store`, because Service Bus cannot query or change waiting jobs. */
 export class ServiceBusBackend implements QueueBackend {
   readonly kind = 'service-bus'
   readonly largestClaim = 500
@@ -60,7 +60,7 @@ export class ServiceBusBackend implements QueueBackend {
     this.deadLetters = new DeadLetters({ clock, names, entityOf, deadLettersOf })
   }
 
-  /** Whether all queues that were named are there and may be sent to; throws where not. */
+  /** Throws unless all configured queues exist and can be sent to. */
   async check(): Promise<void> {
     await Promise.all(this.#names.known.map((name) => this.#entity(name).check()))
   }
@@ -104,7 +104,7 @@ export class ServiceBusBackend implements QueueBackend {
     return this.#call(() => this.#settling.reap(maxRescues, deadOwners))
   }
 
-  /** Jobs of other programs are found by a look. */
+  /** Not pushed: jobs of other programs are found by polling. */
   watch(wake: () => void): Watch {
     return { ...this.#watchers.watch(wake), isPush: false }
   }

@@ -20,14 +20,14 @@ export interface ClaimingDeps {
   readonly aside: SetAside
 }
 
-/** After this many rounds that brought only what nobody wanted, the worker asks again. */
+/** Maximum number of rounds that yield only unwanted messages, before the worker has to claim again. */
 const mostVainRounds = 4
-/** The SDK gives the broker 200 ms for its answer, which is enough for so many messages also on a busy machine. */
+/** The SDK gives the broker 200 ms to answer, which is enough for this many messages even on a busy machine. */
 const largestReceive = 100
 
 export class Claiming {
   readonly #deps: ClaimingDeps
-  /** Where the next claim begins, so that no queue is always the first. */
+  /** Where the next claim starts, so that no queue always comes first. */
   #turn = 0
 
   constructor(deps: ClaimingDeps) {
@@ -49,7 +49,7 @@ export class Claiming {
     return { leases, nextAt: mayBeMore ? this.#deps.clock.now() : held.nextExpiry, cancelled: [] }
   }
 
-  /** Takes from these entities in turn, and tells whether there may be more than was taken. */
+  /** Receives from these entities in turn. Returns whether there may be more. */
   async #fill(
     names: readonly string[],
     found: LockedJob[],
@@ -79,7 +79,7 @@ export class Claiming {
     return entities.length > 0
   }
 
-  /** Undefined where it is not to be run: it is in the dead-letter queue then. */
+  /** Undefined if it must not run; it has then been moved to the dead-letter queue. */
   async #read(
     entity: Entity,
     message: ReceivedMessage,
@@ -100,7 +100,8 @@ export class Claiming {
     const error = (text: string) => ({ attempt: state.attempts + 1, at: now, message: text })
     if (state.dead !== null) await back.bury(job, state.dead, null)
     else if (state.begun !== null) await back.bury(job, 'interrupted', error(interruption(state.begun)))
-    // A worker that holds several jobs says so, and its death is not the fault of each: then MaxDeliveryCount is the bound.
+    // A worker that holds several jobs sets `amongOthers`: its death is not the fault of each job, so only MaxDeliveryCount
+    // limits those.
     else if (rescues > maxRescues && !amongOthers) await back.bury(job, 'poisoned', error(poisoned(rescues)))
     else return job
     return undefined
@@ -129,7 +130,7 @@ function wantedBy({ jobs, others = null, queues, priority = null }: LeaseRequest
     (priority === null || priority === envelope.priority)
 }
 
-/** Of what came together the best is first; what still waits in the broker may be better. */
+/** Puts the best of the received jobs first; those still in the broker may be better. */
 function byRank({ ageingMs = null }: LeaseRequest): (a: LockedJob, b: LockedJob) => number {
   const ageing = ({ envelope }: LockedJob) => envelope.runAt - envelope.priority * (ageingMs ?? 0)
   return (a, b) =>

@@ -6,9 +6,9 @@ import type { EntityNames } from './connections/entity-names.ts'
 import { freshState, type ReadMessage, readMessage, toMessage } from './messages/message.ts'
 import { sequenceNumber } from './messages/sequence-number.ts'
 
-/** A job, or what was taken for one, in a dead-letter queue. */
+/** A message in a dead-letter queue, usually a job. */
 export interface DeadJob {
-  /** Of the job; of the message where that is not a job. */
+  /** The job's id, or the message's if it is not a job. */
   readonly id: string
   readonly job: string | null
   readonly queue: string | null
@@ -20,7 +20,7 @@ export interface DeadJob {
 
 /** Which dead-lettered messages to read. */
 export interface DeadJobFilter {
-  /** Only of this queue; all that the program knows by default. */
+  /** Only this queue; by default all that the program knows. */
   readonly queue?: string
   readonly ids?: readonly string[]
   /** 100 by default. */
@@ -37,7 +37,7 @@ export interface DeadLettersDeps {
 const defaultLimit = 100
 const largestPart = 250
 
-/** Looking at the jobs that are dead, and putting them back. */
+/** Lists, replays and removes dead jobs. */
 export class DeadLetters {
   readonly #deps: DeadLettersDeps
 
@@ -45,7 +45,7 @@ export class DeadLetters {
     this.#deps = deps
   }
 
-  /** The oldest first, of each queue after the other. Nothing is locked by it. */
+  /** Oldest first within each queue. Locks nothing. */
   async list(filter: DeadJobFilter = {}): Promise<readonly DeadJob[]> {
     const { limit = defaultLimit } = filter
     const found: DeadJob[] = []
@@ -60,7 +60,10 @@ export class DeadLetters {
     return found.slice(0, limit)
   }
 
-  /** Puts dead jobs back with all their attempts; the history of errors stays. Gives how many. What is not a job stays where it is. */
+  /**
+   * Puts dead jobs back with all their attempts and keeps their errors. Returns how many. Messages that are not jobs stay where
+   * they are.
+   */
   async replay(filter: DeadJobFilter = {}): Promise<number> {
     return this.#forEach(filter, async (entity, message) => {
       const job = this.#read(message)
@@ -73,12 +76,12 @@ export class DeadLetters {
     })
   }
 
-  /** Deletes them. Gives how many. */
+  /** Deletes them and returns how many. */
   async remove(filter: DeadJobFilter = {}): Promise<number> {
     return this.#forEach(filter, (entity, message) => entity.complete(message))
   }
 
-  /** Those that are not wanted are held until the end, so that none comes twice. */
+  /** Holds unwanted messages until the end, so that none is received twice. */
   async #forEach(filter: DeadJobFilter, act: (entity: Entity, message: ReceivedMessage) => Promise<boolean>): Promise<number> {
     const { limit = defaultLimit } = filter
     let count = 0

@@ -15,13 +15,13 @@ export interface HandingBackDeps {
   readonly maxDeliveryCount: number
 }
 
-/** A lock with less time left is renewed before a message is replaced by another one. */
+/** Minimum time left on a lock before its message is replaced; if there is less, the lock is renewed first. */
 const leastLockMs = 5_000
 const longestDescription = 1_000
 
 /**
- * The ways in which a locked message ends. Where a job goes on as another message, that is stored first, so that there is no moment
- * without the job; where the lock turns out to be lost, it is withdrawn. Each answer is false where the lock is lost.
+ * Settles locked messages. If a job continues as another message, that one is stored first, so that the job is never missing; if
+ * the lock turns out to be lost, the new message is cancelled. Each method returns false if the lock is lost.
  */
 export class HandingBack {
   readonly #deps: HandingBackDeps
@@ -36,7 +36,7 @@ export class HandingBack {
     return (await job.entity.complete(job.message)) || this.#wasOurs(job)
   }
 
-  /** At once and to the same place where the broker can do that, else as another message. */
+  /** Abandons the message if the broker can return it immediately; otherwise replaces it with another message. */
   async putBack(job: LockedJob | HeldJob, state: JobState, delayMs: number, keepsTime = false): Promise<boolean> {
     const { deliveryCount = 0 } = job.message
     const now = this.#deps.clock.now()
@@ -47,7 +47,7 @@ export class HandingBack {
     return job.entity.abandon(job.message, properties)
   }
 
-  /** The job goes on as this envelope, at this time. */
+  /** Continues the job with this envelope, at this time. */
   async replace(job: LockedJob | HeldJob, envelope: Envelope, state: JobState, at: number): Promise<boolean> {
     if (!(await this.#hasTime(job))) return false
     const entity = this.#deps.entityOf(envelope.queue, envelope.priority)
@@ -58,18 +58,18 @@ export class HandingBack {
     return false
   }
 
-  /** To the dead-letter queue, with the reason and all errors. */
+  /** Moves the job to the dead-letter queue, with the reason and all errors. */
   async bury(job: LockedJob | HeldJob, reason: DeadReason, error: AttemptError | null): Promise<boolean> {
     const errors = error === null ? job.state.errors : [...job.state.errors, error]
     const state = { ...job.state, errors, begun: null, dead: reason }
-    // Nobody can send to a dead-letter queue: the next claim moves it there.
+    // Messages cannot be sent to a dead-letter queue directly: the next claim moves it there.
     if (begunOf(job) !== null) return this.replace(job, job.envelope, state, this.#deps.clock.now())
     const { entity, message } = job
     const properties = { ...stateProperties(state), ...reasonProperties(reason, errors.at(-1)?.message ?? reason) }
     return (await entity.deadLetter(message, properties)) || this.#wasOurs(job)
   }
 
-  /** What is not a job, and so has no state. */
+  /** Dead-letters a message that is not a job and so has no state. */
   async reject({ entity, message }: Pick<LockedJob, 'entity' | 'message'>, thrown: unknown): Promise<void> {
     this.#deps.logger.warn(
       `A message in the Service Bus queue ${entity.name} is not a job and was dead-lettered: ${messageOf(thrown)}`,
@@ -86,8 +86,8 @@ export class HandingBack {
   }
 
   /**
-   * The answer to a settlement can be lost, and the next try finds no lock. A message that is gone before its lock has ended was
-   * removed by that first try: nobody else could.
+   * The answer to a settlement can be lost, and the next attempt then finds no lock. A message that is gone before its lock has
+   * expired was removed by the first attempt: nothing else could have removed it.
    */
   async #wasOurs({ entity, message, lockedUntil }: LockedJob): Promise<boolean> {
     if (message.sequenceNumber === undefined || this.#deps.clock.now() >= lockedUntil) return false

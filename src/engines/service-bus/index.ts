@@ -7,7 +7,7 @@ export type { ServiceBusClientLike } from './connections/client.ts'
 export type { ServiceBusOptions } from './connections/options.ts'
 export type { DeadJob, DeadJobFilter, DeadLetters } from './dead-letters.ts'
 
-/** Opens the queue in an Azure Service Bus namespace. Its entities must be there: none is made. */
+/** Opens the queue in an Azure Service Bus namespace. Its entities must exist: none are created. */
 export async function openServiceBus(options: ServiceBusOptions): Promise<ServiceBusBackend> {
   const config = serviceBusConfig(options)
   const client = config.client ?? (await connect(config.connectionString ?? ''))

@@ -2,7 +2,7 @@ import type { Envelope } from '../../envelope/envelope.ts'
 import type { ClaimRules } from '../../queue/contract/limits.ts'
 import { coordinationMissing } from '../../queue/contract/missing-coordination.ts'
 
-/** What a job asks for that only a queue can keep which knows all jobs. Told when it is sent, before anything is stored. */
+/** Rejects jobs whose features need a queue that knows all jobs. Checked on sending, before anything is stored. */
 export function refuseUnsupportedJobs(envelopes: readonly Envelope[], uniqueKeys: 'refused' | 'carried'): void {
   for (const { job, uniqueKey, singleInstance, links } of envelopes) {
     if (links !== null) throw missing(`Job "${job}" is part of a workflow`, 'workflows')
@@ -11,7 +11,7 @@ export function refuseUnsupportedJobs(envelopes: readonly Envelope[], uniqueKeys
   }
 }
 
-/** Limits are shared by all workers, and Service Bus has nowhere to count. Told by the first claim. */
+/** Limits are shared by all workers, and Service Bus has nowhere to count. Checked by each claim. */
 export function refuseLimits({ jobs, queueLimits = [] }: ClaimRules): void {
   const limited = jobs.find(({ concurrency, rate, group }) => concurrency !== null || rate != null || hasLimits(group))
   if (limited !== undefined) throw missing(`Job "${limited.job}" has a limit of concurrency or rate`, 'limits')

@@ -14,7 +14,7 @@ export interface RenewingDeps {
 
 const shortestPauseMs = 1_000
 
-/** Keeps leases: by the locks of their messages, and by a scheduled message where a job has begun for good. */
+/** Keeps leases alive: by the locks of their messages, or by a scheduled message once a job has begun and must not run again. */
 export class Renewing {
   readonly #deps: RenewingDeps
   #timer: Timer | undefined
@@ -35,8 +35,8 @@ export class Renewing {
   }
 
   /**
-   * A message that is due when the lease ends, and says that the job had begun, takes the place of the locked one. While the lease
-   * is held it is cancelled or put off; otherwise whoever receives it moves it to the dead-letter queue.
+   * Replaces the locked message with one that is scheduled for the end of the lease and says that the job had begun. While the
+   * lease is held, it is cancelled or postponed; otherwise its receiver moves it to the dead-letter queue.
    */
   begin(tokens: readonly string[]): Promise<readonly SettleReceipt[]> {
     return this.#forEach(tokens, async (job) => {
@@ -51,7 +51,7 @@ export class Renewing {
     })
   }
 
-  /** Renews locks that end before their leases do, each when half of its time is over. */
+  /** Renews locks that end before their leases do, each when half of its time has passed. */
   watch(): void {
     this.#timer?.cancel()
     if (this.#isClosed) return
@@ -69,7 +69,7 @@ export class Renewing {
 
   async #renewLocks(): Promise<void> {
     const { held } = this.#deps
-    // One that fails is tried again with the next timer, and a lock that is lost shows at the next heartbeat.
+    // Failed renewals are retried with the next timer; a lost lock is noticed at the next heartbeat.
     await Promise.allSettled(held.outliving().map((job) => this.#renewLock(job)))
     this.watch()
   }

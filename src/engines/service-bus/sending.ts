@@ -11,8 +11,8 @@ export interface SendingDeps {
 }
 
 /**
- * Sends what is due, and schedules the rest. What goes to one entity for one instant is one batch, as far as its size allows, and is
- * stored together or not at all. Several batches may be stored in part: with duplicate detection all of them can be sent again.
+ * Sends jobs that are due and schedules the others. Jobs for the same entity and time form one batch, if its size allows, which
+ * is stored entirely or not at all. If only some of several batches are stored, all can be sent again with duplicate detection.
  */
 export async function sendAll(
   envelopes: readonly Envelope[],

@@ -11,10 +11,10 @@ export interface SettlingDeps {
   readonly back: HandingBack
 }
 
-/** How leases end. */
+/** Settles and reaps leases. */
 export class Settling {
   readonly #deps: SettlingDeps
-  /** Of batches that failed in part: who settles them again gets the same answers. */
+  /** Receipts from batches that failed partially, returned when those settlements are retried. */
   readonly #answered = new Map<string, SettleReceipt>()
 
   constructor(deps: SettlingDeps) {
@@ -31,7 +31,7 @@ export class Settling {
     throw failed.reason
   }
 
-  /** Returns leases of this program that have run out. Those of other programs come back when their locks end. */
+  /** Returns expired leases of this program. Those of other programs come back when their locks expire. */
   async reap(maxRescues: number, deadOwners: readonly string[] = []): Promise<ReapReport> {
     const { clock, held } = this.#deps
     const ends = await Promise.all(
@@ -51,7 +51,7 @@ export class Settling {
     return receipt ?? 'lost'
   }
 
-  /** The lease is nobody else's meanwhile. Where the broker does not answer it is held on, to be tried again. */
+  /** Nothing else can take the lease while this runs. If the broker does not answer, the lease is kept for another attempt. */
   async #once<Answer>(token: string, end: (job: HeldJob) => Promise<Answer>): Promise<Answer | undefined> {
     const { held } = this.#deps
     const job = held.take(token)
@@ -78,7 +78,7 @@ export class Settling {
       }
       case 'snooze':
         return back.putBack(job, state, settlement.delayMs, settlement.delayMs <= 0)
-      // Nobody can be a child here, so there is nothing to wait for.
+      // There are no child jobs here, so there is nothing to wait for.
       case 'wait':
         return back.putBack(job, state, 0, true)
       case 'again': {

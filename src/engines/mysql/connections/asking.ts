@@ -3,16 +3,16 @@ import type { MysqlField, MysqlQueryable } from './client.ts'
 import { mysqlFailure } from './failure.ts'
 
 export interface AskingLimits {
-  /** The longest statement that the server takes: its `max_allowed_packet`. It drops the connection on which a longer one comes. */
+  /** Maximum statement length: the server's `max_allowed_packet`. It drops connections that send a longer one. */
   readonly maxPacketBytes: number
-  /** A statement that takes longer fails; null is no limit. */
+  /** How long a statement may take before it fails; null for no limit. */
   readonly longestMs: number | null
 }
 
-/** Sends a statement, and gives what it answers. */
+/** Sends a statement and returns the answer. */
 export async function ask(client: MysqlQueryable, sql: string, limits: AskingLimits): Promise<unknown> {
   const { maxPacketBytes, longestMs } = limits
-  // Statements are ASCII: a character is a byte.
+  // Statements are ASCII, so a character is a byte.
   if (sql.length >= maxPacketBytes) throw longerThan(maxPacketBytes, sql.length)
   try {
     const [answer] = await client.query({ sql, ...answerForm, ...(longestMs !== null && { timeout: longestMs }) })
@@ -33,20 +33,23 @@ export interface MysqlReport {
 }
 
 /**
- * Connections may have been told to count an update of a row to the values that it has as none. The sentence beside the number
- * counts it always, whatever its language: `Rows matched: 1  Changed: 0  Warnings: 0`.
+ * A connection may be configured not to count rows that an update leaves unchanged. The info text always counts them, in any
+ * language: `Rows matched: 1  Changed: 0  Warnings: 0`.
  */
 export function foundRows({ affectedRows, info }: MysqlReport): number {
   const [found] = /\d+/.exec(info) ?? []
   return found === undefined ? affectedRows : Number(found)
 }
 
-/** What a pool may have been told about answers is told again with each statement. */
+/** Sent with each statement, to override the pool's own settings for results. */
 const answerForm = { typeCast, rowsAsArray: false, nestTables: false, namedPlaceholders: false } as const
 
 const numbers = new Set(['TINY', 'SHORT', 'INT24', 'LONG', 'LONGLONG', 'DECIMAL', 'NEWDECIMAL', 'FLOAT', 'DOUBLE'])
 
-/** Numbers are numbers and everything else is text, whatever the pool was told. No number of the queue is too large for it. */
+/**
+ * Returns numbers as numbers and everything else as text, whatever the pool's settings. None of the queue's numbers is too large
+ * for that.
+ */
 function typeCast(field: MysqlField, next: () => unknown): unknown {
   if (!numbers.has(field.type)) return field.string('utf8')
   const value = next()

@@ -4,15 +4,15 @@ import { type Charsets, charsetColumns, charsetProblems } from './charsets.ts'
 import type { MysqlQuery, MysqlQueryable } from './client.ts'
 
 /**
- * A connection of a caller. It is looked at before the first statement, because the queue would read texts on it that were changed
- * on their way; what it writes is safe on every one.
+ * A connection that belongs to a caller. Its charset is checked before the first statement, because with another one the queue
+ * would read altered text; what it writes is safe on every connection.
  */
 export class CallerClient implements MysqlQueryable {
   readonly #client: MysqlQueryable
   readonly #connection: object
   readonly #limits = { maxPacketBytes: Number.POSITIVE_INFINITY, longestMs: null }
 
-  /** `connection` is what stays the same as long as the connection to the server does. */
+  /** `connection` identifies the connection to the server for as long as that connection lives. */
   constructor(client: MysqlQueryable, connection: object) {
     this.#client = client
     this.#connection = connection
@@ -32,7 +32,7 @@ export class CallerClient implements MysqlQueryable {
 
 const question = `SELECT ${charsetColumns}`
 
-/** Connections that were looked at. */
+/** Connections that were already checked. */
 const seen = new WeakSet<object>()
 
 function refuse(problems: readonly string[]): void {
@@ -41,10 +41,10 @@ function refuse(problems: readonly string[]): void {
   throw new TreadleError('TRANSACTION_INVALID', message)
 }
 
-/** How `mysql2` reads what is not changed: in utf8mb4, ids in ASCII, and numbers. */
+/** Encodings that `mysql2` reports for unaltered columns: utf8mb4, ASCII ids and numbers. */
 const unchanged: ReadonlySet<unknown> = new Set(['utf8', 'ascii', 'binary', undefined])
 
-/** The caller may have chosen another charset since. With rows `mysql2` tells which one they came in. */
+/** The caller may have changed the charset since the check. `mysql2` reports the charset of the rows with each result. */
 function changedFields(fields: unknown): readonly string[] {
   if (!Array.isArray(fields)) return []
   const other = fields.find((field: { readonly encoding?: unknown } | undefined) => !unchanged.has(field?.encoding))

@@ -3,7 +3,7 @@ export interface MysqlQueryable {
   query(query: MysqlQuery): Promise<readonly [unknown, unknown]>
 }
 
-/** A statement with its values written into it. */
+/** A statement that includes its values as literals. */
 export interface MysqlQuery {
   readonly sql: string
   readonly typeCast: (field: MysqlField, next: () => unknown) => unknown
@@ -18,7 +18,7 @@ export interface MysqlField {
   string(encoding?: 'utf8'): string | null
 }
 
-/** One connection of a pool, to be given back, or to be closed where it is of no more use. */
+/** A connection checked out of a pool, to be released, or destroyed if it is broken. */
 export interface MysqlConnection extends MysqlQueryable {
   release(): void
   destroy(): void

@@ -11,13 +11,13 @@ export type MysqlDatabase = PooledDatabase<MysqlConnection>
 
 export interface MysqlDatabaseOptions extends MysqlSessionOptions {
   readonly pool: MysqlPool
-  /** Makes another one in its place; null where somebody else made it. */
+  /** Creates a replacement pool; null if the pool belongs to the caller. */
   readonly remake: (() => MysqlPool) | null
   readonly longestMs: number
 }
 
 const begin = 'START TRANSACTION'
-/** Of a connection that waits for its next statement, also in a transaction. */
+/** Limits how long a connection may wait for its next statement, including inside a transaction. */
 const idleAtMost = `SET SESSION wait_timeout = ${longestIdleInTransactionMs / 1_000}`
 export const idleAsUsual = 'SET SESSION wait_timeout = DEFAULT'
 const readCommitted = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'
@@ -30,7 +30,7 @@ export function mysqlDatabase({ pool, remake, ...options }: MysqlDatabaseOptions
     isDemoted,
     longestWaitMs: waitForConnectionMs(options.longestMs),
   })
-  // The queue's own connections are READ COMMITTED by themselves.
+  // The queue's own connections are set to READ COMMITTED when they open.
   const bounds =
     remake === null
       ? { beginning: [readCommitted, begin], ending: [] }

@@ -17,7 +17,7 @@ interface RawConnection {
   ): unknown
 }
 
-/** The driver is loaded when it is needed: who uses another database need not have it. */
+/** Loaded on demand, so that users of other databases need not install the driver. */
 async function loadMysql(): Promise<MysqlModule> {
   try {
     return (await import('mysql2/promise')) as unknown as MysqlModule
@@ -47,20 +47,20 @@ export async function poolMaker({ url, connections, queryTimeoutMs: timeout }: P
       connection.on('error', () => {})
       for (const sql of onConnect) {
         connection.query({ sql, timeout }, (error) => {
-          // The statement that follows waits for this one, and its own time has not begun. To end a connection in the driver's way
-          // is to wait for its server. Any other failure meets that statement too.
+          // The next statement is queued behind this one, and its timeout has not started yet. Closing the connection through the
+          // driver would wait for the server. After any other failure, the next statement fails too.
           if (error?.code === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.stream.destroy()
         })
       }
     })
-    // A program that has nothing else to do may end.
+    // Idle connections do not keep the process alive.
     pool.on('acquire', ({ stream }) => stream.ref())
     pool.on('release', ({ stream }) => stream.unref())
     return pool
   }
 }
 
-/** A text that is too long is to be refused and not cut; and a wait for a lock is to end before the program gives up. */
+/** Text that is too long must be rejected, not truncated, and a lock wait must end before the program gives up. */
 const onConnect = [
   'SET SESSION innodb_lock_wait_timeout = 10',
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',

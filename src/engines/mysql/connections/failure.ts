@@ -1,49 +1,49 @@
 import { messageOf, TreadleError } from '../../../core/errors.ts'
 
-/** Errors after which the same transaction may well go through: a deadlock, a wait for a lock that was too long, a row that changed. */
+/** Errors after which a retry of the transaction may succeed: a deadlock, a lock wait timeout, a row that has changed. */
 const transient = new Set([1213, 1205, 1020])
 const duplicates = new Set([1062, 1586])
 const locked = 3572
 const unprepared = 1295
-/** A right is missing: to a database, a table, a column, a setting, a routine. */
+/** A missing privilege on a database, table, column, setting or routine. */
 const denied = new Set([1044, 1142, 1143, 1227, 1370])
-/** The user or the password is wrong, or the server lets nobody of that name in from here. */
+/** Wrong user or password, or the server does not admit this user from this host. */
 const notLetIn = 1045
 const noDatabase = 1049
-/** The server only reads: it was made a replica of another one. */
+/** The server is read-only: it has become a replica. */
 const demoted = new Set([1290, 1792, 1836])
-/** The server goes away, was told to drop the connection, or takes no more of them. */
+/** The server is shutting down, was told to drop the connection, or accepts no more connections. */
 const unreachable = new Set([...demoted, 1040, 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 3032, 4031])
 
 export const writableAdvice =
   'Name the server that takes writes in the URL; where it is this one, an administrator can run: SET GLOBAL read_only = OFF;'
 
-/** Whether a transaction that failed so should be tried again. */
+/** Whether a transaction that failed with this error should be retried. */
 export function isTransient(thrown: unknown): boolean {
   return transient.has(numberOf(thrown) ?? 0)
 }
 
-/** Whether a row was refused because another one has its key. */
+/** Whether a row was rejected because of a duplicate key. */
 export function isDuplicate(thrown: unknown): boolean {
   return duplicates.has(numberOf(thrown) ?? 0)
 }
 
-/** Whether somebody has a lock on what was asked for without a wait. */
+/** Whether a NOWAIT lock request failed because another transaction holds the lock. */
 export function isLocked(thrown: unknown): boolean {
   return numberOf(thrown) === locked
 }
 
-/** Whether the server takes the statement, but not prepared. */
+/** Whether the server accepts the statement, but not as a prepared one. */
 export function isUnprepared(thrown: unknown): boolean {
   return numberOf(thrown) === unprepared
 }
 
-/** Whether the server no longer takes writes, though another one may. */
+/** Whether the server no longer accepts writes, though another one may. */
 export function isDemoted(thrown: unknown): boolean {
   return demoted.has(numberOf(thrown) ?? 0)
 }
 
-/** What the driver threw, in words of the queue. */
+/** Translates an error of the driver. */
 export function mysqlFailure(thrown: unknown): TreadleError {
   if (thrown instanceof TreadleError) return thrown
   hideValues(thrown)
@@ -68,13 +68,13 @@ export function mysqlFailure(thrown: unknown): TreadleError {
   return new TreadleError('DATABASE_FAILED', `MySQL refused: ${message} (${number})`, options)
 }
 
-/** The server's errors have numbers of their own; those of the system are negative. */
+/** The server's error number; undefined for system errors, whose numbers are negative. */
 export function numberOf(thrown: unknown): number | undefined {
   const number = ((thrown instanceof TreadleError ? thrown.cause : thrown) as { errno?: unknown } | null | undefined)?.errno
   return typeof number === 'number' && number > 0 ? number : undefined
 }
 
-/** The driver keeps the statement with its error, and with it whatever jobs carry: not for a log. */
+/** The driver attaches the statement to its error, including job payloads, which must not end up in logs. */
 function hideValues(thrown: unknown): void {
   const failed = thrown as { sql?: unknown } | null
   if (typeof failed?.sql === 'string') failed.sql = failed.sql.split("'", 1)[0]

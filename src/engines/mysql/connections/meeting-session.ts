@@ -5,30 +5,30 @@ import type { MysqlQueryable } from './client.ts'
 import { isLocked } from './failure.ts'
 import { MysqlSession, type MysqlSessionOptions } from './session.ts'
 
-/** What else must be known in a transaction of a caller on MySQL itself. */
+/** Additional options for a caller's transaction on MySQL (not MariaDB). */
 export interface MeetingOptions extends MysqlSessionOptions {
-  /** Another connection; null where to wait for one could be to wait for callers that wait for one too. */
+  /** Another connection; null if acquiring one could deadlock with callers that also wait for one. */
   readonly beside: SqlSession | null
-  /** Whether the transaction is READ COMMITTED: then to look for what is not there locks nothing. */
+  /** Whether the transaction is READ COMMITTED: then looking up a missing key locks nothing. */
   readonly readsCommitted: boolean
 }
 
-/** Where keys are held, each to be read by the index that alone has to be locked for it. */
+/** The tables that hold unique keys, each with the only index that a lookup has to lock. */
 const holding: Partial<Readonly<Record<TableName, string>>> = {
   jobs: '{jobs by jobs_unique}',
   unique_keys: '{unique_keys by PRIMARY}',
 }
 
-/** A lock is another program's, and its time is not the queue's clock. */
+/** Locks belong to other programs, so their timing does not use the queue's clock. */
 const clock = systemClock
-/** So long it is looked again and again whether a lock is gone. */
+/** How long to keep checking whether a lock is gone. */
 const longestLookMs = 1_000
 const longestPauseMs = 50
 const ownAfterMs = 16
 
 /**
- * A session in a transaction that others may wait for. MySQL locks the place of a key that it finds taken only when it writes it,
- * together with all places up to the key before, and that until the caller ends. So it looks for keys before it writes them.
+ * A session in a transaction that others may have to wait for. If MySQL finds a key taken when it is inserted, it locks the key
+ * and the gap before it until the caller's transaction ends. So this session looks for keys before it writes them.
  */
 export class MeetingSession extends MysqlSession {
   readonly #beside: SqlSession | null
@@ -53,7 +53,7 @@ export class MeetingSession extends MysqlSession {
     return super.insertNew(table, columns, free, key)
   }
 
-  /** Of these keys, those that others hold, after a wait for those that are about to take or to free one. */
+  /** Returns the keys that others hold, after waiting for transactions that are about to take or free one. */
   async #taken(from: string, keys: readonly string[]): Promise<ReadonlySet<unknown>> {
     if (this.#readsCommitted) return heldOf(this, from, keys, 'FOR SHARE')
     if (this.#beside === null) return new Set()
@@ -65,15 +65,17 @@ export class MeetingSession extends MysqlSession {
   }
 
   /**
-   * Waits beside the transaction for whoever has a lock, so that it has none itself afterwards: the job that holds the key could not
-   * end before the caller does. Who waits for long may be waited for in turn, and only the server finds that out.
+   * Waits for the lock on another connection, so that this transaction does not hold one afterwards: the job that holds the key
+   * could not end before the caller's transaction does. A long wait may be a deadlock, which only the server can detect, so the
+   * final attempt waits in this transaction.
    */
   async #isTaken(beside: SqlSession, from: string, key: string): Promise<boolean> {
     const giveUpAt = clock.now() + longestLookMs
     for (let pauseMs = 1; clock.now() < giveUpAt; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       const seen = await seenWithoutWait(beside, from, [key])
       if (seen !== null) return seen.has(key)
-      // What stays locked may be the caller's own, who need not wait for itself. To ask that may leave a lock, so not at once.
+      // A lock that stays may be the caller's own, which it need not wait for. Checking that may leave a lock, so do not do it
+      // right away.
       const own = pauseMs === ownAfterMs ? await seenWithoutWait(this, from, [key]) : null
       if (own !== null) return own.has(key)
       await pause(clock, pauseMs)
@@ -82,7 +84,7 @@ export class MeetingSession extends MysqlSession {
   }
 }
 
-/** Null where one of them is locked by another transaction. On a connection that is in none, nothing stays locked. */
+/** Null if another transaction has locked one of them. Outside a transaction, this leaves no locks behind. */
 async function seenWithoutWait(session: SqlSession, from: string, keys: readonly string[]): Promise<ReadonlySet<unknown> | null> {
   try {
     return await heldOf(session, from, keys, 'FOR SHARE NOWAIT')

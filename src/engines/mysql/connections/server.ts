@@ -4,18 +4,18 @@ import { type Charsets, charsetColumns, charsetProblems } from './charsets.ts'
 import type { MysqlQueryable } from './client.ts'
 import { numberOf } from './failure.ts'
 
-/** What the queue must know of the server that it is on. */
+/** What the queue needs to know about its server. */
 export interface MysqlServer {
   readonly isMariadb: boolean
-  /** For texts that are the same only where each of their bytes is, spaces at the end included. */
+  /** Collation that compares text byte by byte, including trailing spaces. */
   readonly exactCollation: string
-  /** The longest statement that it takes. */
+  /** Maximum statement length. */
   readonly maxPacketBytes: number
-  /** Whether its connections take several statements at once. */
+  /** Whether its connections accept several statements in one query. */
   readonly canCombine: boolean
 }
 
-/** Asks the server what it is, and refuses one that is too old or connections on which texts would be changed or writes forgotten. */
+/** Queries the server's properties. Rejects servers that are too old, and connections that would alter text or lose writes. */
 export async function lookAtServer(client: MysqlQueryable, longestMs: number): Promise<MysqlServer> {
   const limits = { maxPacketBytes: Number.POSITIVE_INFINITY, longestMs }
   const [asked] = (await ask(client, question, limits)) as readonly [Asked]
@@ -43,7 +43,7 @@ const question = `SELECT VERSION() AS version, @@max_allowed_packet AS packet, $
 
 const syntaxError = 1064
 
-/** The driver must have been told to, and what stands between it and the server must let them through. */
+/** Requires both the driver's option and a server, or proxy in between, that allows it. */
 async function canCombine(client: MysqlQueryable, limits: AskingLimits): Promise<boolean> {
   try {
     await ask(client, 'DO 0; DO 0', limits)
@@ -58,7 +58,7 @@ const oldestMysql = [8, 0, 17]
 const oldestMariadb = [10, 6, 0]
 
 function versionProblems(version: string, isMariadb: boolean): readonly string[] {
-  // Some servers put a version before theirs that old clients understand: 5.5.5-10.11.2-MariaDB.
+  // Some servers prefix their version with one that old clients understand: 5.5.5-10.11.2-MariaDB.
   const numbers = version
     .replace(/^5\.5\.5-/, '')
     .split(/[.-]/)

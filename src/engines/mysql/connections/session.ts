@@ -10,11 +10,11 @@ import { isDuplicate } from './failure.ts'
 
 export interface MysqlSessionOptions extends AskingLimits {
   readonly statements: MysqlStatements
-  /** Whether the server takes several statements at once. */
+  /** Whether the server accepts several statements in one query. */
   readonly canCombine: boolean
 }
 
-/** Statements on whatever can run them: a pool, or the connection of a transaction. */
+/** Runs statements on anything that can: a pool, or the connection of a transaction. */
 export class MysqlSession implements SqlSession {
   readonly dialect: Dialect = mysqlDialect
   readonly #client: MysqlQueryable
@@ -68,7 +68,7 @@ export class MysqlSession implements SqlSession {
     return inBatches(rows, this.#options.maxPacketBytes)
   }
 
-  /** Nearly always all rows are new. Where some are not, those that can be seen are left out, and the rest tried one by one. */
+  /** Almost always, all rows are new. If not, visible duplicates are left out and the rest inserted one by one. */
   async #insertNew(
     table: TableName,
     columns: readonly string[],
@@ -90,7 +90,7 @@ export class MysqlSession implements SqlSession {
     return rows.filter((row) => !known.has(row[key] as string))
   }
 
-  /** False where one of them is there already; then none was written. */
+  /** False if one of them already exists, in which case none was written. */
   async #isInserted(table: TableName, columns: readonly string[], rows: readonly SqlRow[]): Promise<boolean> {
     if (rows.length === 0) return true
     await this.written()
@@ -107,11 +107,11 @@ export class MysqlSession implements SqlSession {
     return ask(this.#client, sql, this.#options)
   }
 
-  /** A statement whose answer nobody needs. */
+  /** Runs a statement whose result is not needed. */
   protected async write(sql: string): Promise<void> {
     await this.query(sql)
   }
 
-  /** After everything before it is written: so that what fails now is what comes now. */
+  /** Resolves when all earlier writes have been executed, so that a failure can only come from the next statement. */
   protected async written(): Promise<void> {}
 }

@@ -3,18 +3,18 @@ import { ask } from './asking.ts'
 import type { MysqlQueryable } from './client.ts'
 import { MysqlSession, type MysqlSessionOptions } from './session.ts'
 
-/** Characters. So much is sent before more is written. */
+/** How many characters of statements to hold back before sending them. */
 const longestWait = 500_000
 
-/** What is said before and after everything else. */
+/** Statements to send before and after all others. */
 export interface TransactionBounds {
   readonly beginning: readonly string[]
   readonly ending: readonly string[]
 }
 
 /**
- * The statements of one transaction. A round trip costs more than most of them, so what gives no answer (the beginning, writes)
- * waits, and travels together with the next one that does, or with the commit.
+ * Runs the statements of one transaction. A round trip costs more than most statements, so those without a result (the beginning,
+ * writes) are held back and sent with the next one that has a result, or with the commit.
  */
 export class MysqlTransaction extends MysqlSession implements EngineTransaction {
   readonly #client: MysqlQueryable
@@ -35,7 +35,7 @@ export class MysqlTransaction extends MysqlSession implements EngineTransaction 
     if (this.#hasBegun || this.#waiting.length > 0) await this.#end('COMMIT')
   }
 
-  /** What still waits is not sent at all. */
+  /** Statements still held back are never sent. */
   async rollback(): Promise<void> {
     this.#waiting = []
     if (this.#hasBegun) await this.#end('ROLLBACK')

@@ -5,8 +5,8 @@ import { createTable, mysqlTables } from './schema.ts'
 import { statistics } from './statistics.ts'
 
 /**
- * All versions of the schema, the first one first. What was released is never changed. No statement is part of a transaction here:
- * each must do no harm where it was run before.
+ * All versions of the schema, oldest first. Never change one that was released. These statements do not run in a transaction, so
+ * each must be safe to run again.
  */
 export function mysqlMigrations(exactCollation: string): readonly Migration[] {
   return [
@@ -67,7 +67,7 @@ export function mysqlMigrations(exactCollation: string): readonly Migration[] {
   ]
 }
 
-/** Schedules that are made at run time, and what of all schedules has changed since when. */
+/** Schedules created at run time, and revisions that tell which schedules have changed since when. */
 function storedSchedules(exactCollation: string): Migration {
   return {
     up: [

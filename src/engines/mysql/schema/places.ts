@@ -6,9 +6,9 @@ const { ready, scheduled, running } = stateNumber
 export const placeIndex = 'jobs_place'
 
 /**
- * There are no indexes over some of the rows: one for each state would hold every job, and a job that changes its state would change
- * them all. So there is a single one, by where a job stands: a ready one in its lane and group, all others below numbers that no
- * lane has; and there by the time that counts. Whether it was asked to stop stands in it too, to be seen without a look at the row.
+ * MySQL has no partial indexes: an index per state would hold every job, and each change of state would update all of them. So
+ * there is a single index, by a job's place: its lane and group if it is ready, or else a number that no lane has; within a
+ * place, by the relevant time. It includes the cancel flag, so that it can be checked without reading the row.
  */
 export function placeColumns(groupType: string): readonly string[] {
   return [
@@ -21,7 +21,7 @@ export function placeColumns(groupType: string): readonly string[] {
 
 export const crowdIndex = 'jobs_crowd'
 
-/** The order of a ready job of a crowded lane; nothing for all others. */
+/** Orders the ready jobs of crowded lanes; null for all other jobs. */
 export const crowdColumn = `crowd_place INT AS (CASE state WHEN ${ready} THEN crowd END) STORED`
 export const crowdColumns = ['crowd_place', 'run_at', 'id']
 
@@ -29,12 +29,12 @@ export const crowd: StateIndex = { from: `{jobs by ${crowdIndex}}`, is: 'crowd_p
 
 export const laneIndex = 'jobs_lane'
 
-/** The lane of a job that is sought by it; nothing for all others. */
+/** The lane of a job that is looked up by lane; null for all other jobs. */
 export const laneColumn = `lane_place INT AS (CASE WHEN ${isSoughtByLane} THEN lane END) STORED`
 
 export const byLane: StateIndex = { from: `{jobs by ${laneIndex}}`, is: 'lane_place IS NOT NULL', at: 'lane_place' }
 
-/** The table, to be read by that index. */
+/** The table, read through that index. */
 export const byPlace = `{jobs by ${placeIndex}}`
 
 export function inState(state: number): StateIndex {

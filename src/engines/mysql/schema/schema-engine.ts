@@ -13,12 +13,12 @@ const versionTable = `CREATE TABLE IF NOT EXISTS {migrations} (
   PRIMARY KEY (version)
 ) ENGINE = InnoDB`
 
-/** A table, a column, a key or a row that is there already, or gone already. */
+/** A table, column, key or row already exists, or is already gone. */
 const done = new Set([1050, 1051, 1060, 1061, 1062, 1091])
 const deniedCommand = 1142
 const longestWaitSeconds = 60
 
-/** Statements that change tables cannot be rolled back, so what was run before a failure is passed over by the next try. */
+/** DDL cannot be rolled back, so a retry skips the statements that ran before the failure. */
 export function mysqlSchemaEngine(database: MysqlDatabase, prefix: string, migrations: readonly Migration[]): SchemaEngine {
   // A lock's name has at most 64 characters, and newer servers have no MD5.
   const lock = `SHA2(CONCAT('treadle migrations ', DATABASE(), ' ${prefix}'), 256)`
@@ -50,7 +50,7 @@ export function mysqlSchemaEngine(database: MysqlDatabase, prefix: string, migra
   }
 }
 
-/** The queue works without its view, which takes a right of its own here: whoever wants it can make it by hand. */
+/** The queue works without its view, which needs a separate privilege here. It can be created by hand. */
 function isDeniedView(thrown: unknown): boolean {
   return numberOf(thrown) === deniedCommand && /\bCREATE VIEW command denied\b/.test(messageOf(thrown))
 }
@@ -62,7 +62,7 @@ async function takeLock(session: SqlSession, take: string): Promise<void> {
   throw new TreadleError('DATABASE_BUSY', message)
 }
 
-/** Names the statement that gives the right which is missing. */
+/** Adds the statement that grants the missing privileges. */
 async function explained(thrown: unknown, session: SqlSession): Promise<unknown> {
   if (!(thrown instanceof TreadleError) || thrown.code !== 'DATABASE_DENIED') return thrown
   const [who] = await session.all<{ login: string; name: string }>('SELECT CURRENT_USER() AS login, DATABASE() AS name')

@@ -1,14 +1,14 @@
 import { firstIndexes, firstTables, type Index, type Table, type TableName } from '../../sql/rows/tables.ts'
 import { placeColumns } from './places.ts'
 
-/** In characters. A key of an index has room for 768 of them in all. */
+/** In characters. An index key holds at most 768 in total. */
 const nameLength = 512
 const otherLengths: Partial<Readonly<Record<TableName, Readonly<Record<string, number>>>>> = {
   lanes: { queue: 191 },
   rates: { scope: 720 },
 }
 
-/** The statements that make the first version of the schema, tables written as `{jobs}`. */
+/** The statements that create the first version of the schema, with tables written as `{jobs}`. */
 export function mysqlTables(exactCollation: string): readonly string[] {
   return firstTables.map(([name, table]) => createTable(name, table, exactCollation))
 }

@@ -4,13 +4,13 @@ import { tables } from '../../sql/rows/tables.ts'
 import { createTable } from './schema.ts'
 
 const view = jobView({
-  // Not FROM_UNIXTIME, which speaks of the time zone of the connection.
+  // Not FROM_UNIXTIME, which depends on the connection's time zone.
   time: (column) => `TIMESTAMPADD(MICROSECOND, ${column} * 1000, TIMESTAMP '1970-01-01 00:00:00')`,
   lastError: (column) =>
     `CASE WHEN JSON_VALID(${column}) THEN JSON_UNQUOTE(JSON_EXTRACT(${column}, CONCAT('$[', JSON_LENGTH(${column}) - 1, '].message'))) END`,
 })
 
-/** What happened to jobs, for charts, and jobs for people who look at them in SQL. */
+/** Rollups of what happened to jobs, for charts, and a view for people who query jobs in SQL. */
 export function statistics(exactCollation: string): Migration {
   return {
     up: [

@@ -1,10 +1,13 @@
 import type { PostgresClient } from './client.ts'
 import { stateOf } from './failure.ts'
 
-/** Why they broke. The server says so once, to whoever listens; a statement after that only hears that there is no connection. */
+/**
+ * Why each client broke. The server reports the reason once, as an error event; later statements only fail for lack of a
+ * connection.
+ */
 const reasons = new WeakMap<object, Error>()
 
-/** Without a listener, an error between two statements would end the program. Gives the way to end listening. */
+/** Without an error listener, an error between two statements would crash the process. Returns a function that removes it. */
 export function listenTo(client: PostgresClient): () => void {
   const note = (error: Error) => {
     if (!reasons.has(client)) reasons.set(client, error)
@@ -13,7 +16,9 @@ export function listenTo(client: PostgresClient): () => void {
   return () => client.removeListener('error', note)
 }
 
-/** Why a statement failed so, where that is why; undefined where the connection is not known to be broken. */
+/**
+ * The reason the connection broke, if that is why the statement failed; undefined if the connection is not known to be broken.
+ */
 export function reasonOf(client: object, thrown: unknown): Error | undefined {
   return stateOf(thrown) === undefined ? reasons.get(client) : undefined
 }

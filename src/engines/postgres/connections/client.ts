@@ -16,7 +16,7 @@ export interface PostgresAnswer {
   readonly rowCount: number | null
 }
 
-/** One connection of a pool, to be given back. An error given with it has the pool close it. */
+/** A connection checked out of a pool. Releasing it with an error makes the pool close it. */
 export interface PostgresClient extends PostgresQueryable {
   release(error?: Error | boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown
@@ -30,7 +30,7 @@ export interface PostgresPool extends PostgresQueryable {
   end(): Promise<void>
 }
 
-/** The part of `pg`'s Client that listening needs. */
+/** The part of `pg`'s Client that the listener uses. */
 export interface PostgresListening {
   connect(): Promise<unknown>
   query(query: { readonly text: string; readonly query_timeout: number }): Promise<unknown>

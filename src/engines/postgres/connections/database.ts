@@ -13,10 +13,10 @@ export type PostgresDatabase = PooledDatabase<PostgresClient>
 
 export interface PostgresDatabaseOptions extends PostgresSessionOptions {
   readonly pool: PostgresPool
-  /** Makes another one in its place; null where somebody else made it. */
+  /** Creates a replacement pool; null if the pool belongs to the caller. */
   readonly remake: (() => PostgresPool) | null
   readonly longestMs: number
-  /** That the tables are in. */
+  /** The schema that holds the tables. */
   readonly schema: string
 }
 
@@ -63,7 +63,7 @@ function connectionPool(pool: PostgresPool) {
 
 const ignored = new WeakSet<PostgresPool>()
 
-/** A connection that breaks while nobody has it is not lent again. A pool that is given to several queues is told so once. */
+/** A pool drops idle connections that break by itself. The listener is added only once to a pool shared by several queues. */
 function ignoreErrorsOf(pool: PostgresPool): void {
   if (ignored.has(pool)) return
   ignored.add(pool)

@@ -8,7 +8,7 @@ interface PgModule {
   readonly Client: new (options: Readonly<Record<string, unknown>>) => PostgresListening
 }
 
-/** The driver is loaded when it is needed: who uses another database need not have it. */
+/** Loaded on demand, so that users of other databases need not install the driver. */
 async function loadPg(): Promise<PgModule> {
   try {
     const module = (await import('pg')) as unknown as PgModule & { readonly default?: PgModule }
@@ -24,7 +24,7 @@ const common = { connectionTimeoutMillis, keepAlive: true, keepAliveInitialDelay
 
 export type PoolMaker = () => PostgresPool
 
-/** `onPooler` is called when a connection turns out to be one of a pooler's. */
+/** Calls `onPooler` when a connection turns out to go through a pooler. */
 export async function poolMaker(config: PostgresConfig, onPooler: () => void): Promise<PoolMaker> {
   const { Pool } = await loadPg()
   const settings = settingsFor(config)
@@ -42,7 +42,7 @@ export async function poolMaker(config: PostgresConfig, onPooler: () => void): P
     })
 }
 
-/** A connection of its own that only listens. */
+/** A dedicated connection that only listens. */
 export async function openListening(url: string): Promise<PostgresListening> {
   const { Client } = await loadPg()
   return new Client({ ...common, connectionString: url, application_name: 'treadle listening' })
@@ -53,19 +53,20 @@ interface NewClient {
   query(text: string): Promise<{ readonly rows: readonly unknown[] }>
 }
 
-/** A pooler tells its clients a number of its own in place of that of the server's process. */
+/** A pooler reports a number of its own instead of the server's process id. */
 async function isDirect(client: NewClient): Promise<boolean> {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
   return (rows[0] as { pid: number }).pid === client.processID
 }
 
 /**
- * A plan that was made while a table was small is kept; these statements are written for their indexes, whatever its size. What the
- * program no longer waits for ends on the server too, and a program that stands still in a transaction does not keep its locks. A
- * pooler would give a connection with these settings to somebody else, so it is told nothing.
+ * Plans made while a table was small are kept, so sequential scans are off: these statements are written for their indexes,
+ * whatever the table's size. The timeouts end statements on the server that the program no longer waits for, and free the locks
+ * of a program that hangs inside a transaction. Nothing is set on a pooler's connections, because the pooler would hand them to
+ * other clients with these settings.
  */
 function settingsFor({ queryTimeoutMs }: PostgresConfig): string {
-  // Where a handler works in a transaction of the queue, this is taken back: see `workOn`.
+  // Reset in transactions in which a handler runs its own statements: see `workOn`.
   return `SET enable_seqscan = off; SET jit = off; SET statement_timeout = ${queryTimeoutMs};
     SET idle_in_transaction_session_timeout = ${longestIdleInTransactionMs}`
 }

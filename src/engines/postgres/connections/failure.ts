@@ -1,55 +1,58 @@
 import { messageOf, TreadleError } from '../../../core/errors.ts'
 
-/** A statement that the server should have kept is not there, or one is there that it should not have: a pooler is in between. */
+/** A prepared statement is missing, or exists where it should not: there is a pooler in between. */
 const misprepared = new Set(['26000', '42P05'])
-/** The server has undone a transaction for the sake of others: a serialization failure, a deadlock. */
+/** The server rolled back the transaction because of a serialization failure or a deadlock. */
 const undone = new Set(['40001', '40P01', ...misprepared])
-/** Somebody had a lock for longer than the user's `lock_timeout`. */
+/** The user's `lock_timeout` expired while waiting for a lock. */
 const locked = '55P03'
 const uniqueViolation = '23505'
-/** The server only reads: it was made a standby of another one. */
+/** The server is read-only: it has become a standby. */
 const readOnly = '25006'
-/** The server goes away, is starting, takes no more connections, or ended one that was idle for too long. */
+/** The server is shutting down or starting, accepts no more connections, or closed one that was idle for too long. */
 const unreachable = new Set([
   ...['08000', '08001', '08003', '08004', '08006', '08007', '08P01', '25P03', '25P04', '53300'],
   ...['57P01', '57P02', '57P03', '57P04', '57P05', readOnly],
 ])
-/** Somebody, or a limit, ended the statement. */
+/** The statement was cancelled by a user or by a timeout. */
 const cancelled = '57014'
 const denied = '42501'
-/** The user or the password is wrong, or the server lets nobody of that name in from here. */
+/** Wrong user or password, or the server does not admit this user from this host. */
 const notLetIn = new Set(['28000', '28P01'])
 const noDatabase = '3D000'
 
 const writableAdvice =
   'Name the server that takes writes in the URL; where it is this one, turn default_transaction_read_only off for the user: npx treadle doctor tells how.'
 
-/** Whether a transaction that failed so should be tried again. */
+/** Whether a transaction that failed with this error should be retried. */
 export function isTransient(thrown: unknown): boolean {
   return stateOf(thrown) === locked || isUndone(thrown)
 }
 
-/** Whether also a transaction of a handler should, which may have asked for a lock without waiting for it. */
+/**
+ * Whether a handler's transaction should be retried as well. Excludes lock timeouts: the handler may have asked for a lock with
+ * NOWAIT.
+ */
 export function isUndone(thrown: unknown): boolean {
   return undone.has(stateOf(thrown) ?? '')
 }
 
-/** Whether statements cannot be kept by the server. */
+/** Whether the error shows that prepared statements do not work on this connection. */
 export function isMisprepared(thrown: unknown): boolean {
   return misprepared.has(stateOf(thrown) ?? '')
 }
 
-/** Whether a statement failed because another row has the same unique value. */
+/** Whether a statement failed on a unique constraint. */
 export function isDuplicate(thrown: unknown): boolean {
   return stateOf(thrown) === uniqueViolation
 }
 
-/** Whether the server no longer takes writes, though another one may. */
+/** Whether the server no longer accepts writes, though another one may. */
 export function isDemoted(thrown: unknown): boolean {
   return stateOf(thrown) === readOnly
 }
 
-/** What the driver threw, in words of the queue. */
+/** Translates an error of the driver. */
 export function postgresFailure(thrown: unknown): TreadleError {
   if (thrown instanceof TreadleError) return thrown
   const state = stateOf(thrown)
@@ -79,12 +82,12 @@ export function postgresFailure(thrown: unknown): TreadleError {
   return new TreadleError('DATABASE_FAILED', `PostgreSQL refused: ${message} (${state})`, options)
 }
 
-/** Whatever the server says, what was begun on the connection is over. */
+/** Whatever the server's error code, anything in progress on the connection is lost. */
 export function noConnection(cause: unknown): TreadleError {
   return new TreadleError('DATABASE_UNREACHABLE', `PostgreSQL cannot be reached: ${messageOf(cause)}`, { cause })
 }
 
-/** The SQLSTATE of an error of the server; undefined for one of the connection, which has no severity. */
+/** The SQLSTATE of a server error; undefined for a connection error, which has no severity. */
 export function stateOf(thrown: unknown): string | undefined {
   const { code, severity } = ((thrown instanceof TreadleError ? thrown.cause : thrown) ?? {}) as Partial<Record<string, unknown>>
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined

@@ -1,8 +1,8 @@
 import { digest } from '../../../core/text/digest.ts'
 
 /**
- * The names under which the server keeps statements for a connection. A pooler may give another connection of the server to each
- * transaction, so the same name must mean the same text in every program.
+ * Names of prepared statements. A pooler may assign a different server connection to each transaction, so the same name must mean
+ * the same text in every program.
  */
 export class Preparing {
   readonly #names = new Map<string, string>()
@@ -12,7 +12,7 @@ export class Preparing {
     this.#isOn = isOn
   }
 
-  /** Undefined where the server is to keep nothing. */
+  /** Undefined if statements should not be prepared. */
   nameOf(text: string): string | undefined {
     if (!this.#isOn) return undefined
     const known = this.#names.get(text)
@@ -22,7 +22,7 @@ export class Preparing {
     return name
   }
 
-  /** A connection is not always the same one: from here on nothing is kept. */
+  /** Call when a connection turns out not to be stable: no statements are prepared from then on. */
   giveUp(): void {
     this.#isOn = false
   }

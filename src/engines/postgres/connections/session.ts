@@ -11,11 +11,11 @@ import type { Preparing } from './preparing.ts'
 export interface PostgresSessionOptions {
   readonly statements: PostgresStatements
   readonly preparing: Preparing
-  /** A statement that takes longer fails; null is no limit. */
+  /** How long a statement may take before it fails; null for no limit. */
   readonly longestMs: number | null
 }
 
-/** Statements on whatever can run them: a pool, or the connection of a transaction. */
+/** Runs statements on anything that can: a pool, or the connection of a transaction. */
 export class PostgresSession implements SqlSession {
   readonly dialect: Dialect = postgresDialect
   readonly #client: PostgresQueryable
@@ -86,7 +86,7 @@ const int8 = 20
 const int2 = 21
 const int4 = 23
 
-/** The driver gives 64-bit numbers as texts, because they may be too large; none of the queue's is. */
+/** The driver returns 64-bit numbers as strings because they may be too large; none of the queue's are. */
 const plainNumbers = {
   getTypeParser: (type: number) => (type === int8 || type === int2 || type === int4 ? Number : String),
 }

@@ -2,7 +2,7 @@ import type { EngineTransaction } from '../../sql/connections/pooled-database.ts
 import type { PostgresQueryable } from './client.ts'
 import { PostgresSession, type PostgresSessionOptions } from './session.ts'
 
-/** The statements of one transaction. */
+/** Runs the statements of one transaction. */
 export class PostgresTransaction extends PostgresSession implements EngineTransaction {
   static async begin(client: PostgresQueryable, options: PostgresSessionOptions): Promise<PostgresTransaction> {
     const transaction = new PostgresTransaction(client, options)

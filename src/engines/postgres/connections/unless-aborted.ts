@@ -1,4 +1,7 @@
-/** What is under way is left to its own end. Nothing of it stays with the signal, which may outlive many of them. */
+/**
+ * Rejects when the signal is aborted; the work itself continues. Leaves no listener on the signal, which may outlive many such
+ * calls.
+ */
 export function unlessAborted<Answer>(work: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -6,8 +6,8 @@ import { createIndex, createTable } from './schema.ts'
 const newIndexes = ['lanes_job', 'jobs_crowd', 'jobs_lane']
 
 /**
- * Lanes that are many: the later ones are crowded, whose jobs say their order, and counts are kept as totals. Whoever settles a job that
- * runs says its lane, so those of running jobs stay what they are.
+ * Supports many lanes: later lanes are crowded, their jobs store their own order, and counts are kept as totals. Settling a
+ * running job names its lane, so lanes with running jobs are left unchanged.
  */
 export const crowdedLanes: Migration = {
   up: [

@@ -4,7 +4,7 @@ import { crowdedLanes } from './crowded-lanes.ts'
 import { createTable, postgresTables } from './schema.ts'
 import { statistics } from './statistics.ts'
 
-/** Schedules that are made at run time, and what of all schedules has changed since when. */
+/** Schedules created at run time, and revisions that tell which schedules have changed since when. */
 const storedSchedules: Migration = {
   up: [
     'ALTER TABLE {schedules} ADD COLUMN definition text, ADD COLUMN signature text, ADD COLUMN revision bigint NOT NULL DEFAULT 1',
@@ -20,7 +20,7 @@ const storedSchedules: Migration = {
   compatibleFrom: 1,
 }
 
-/** All versions of the schema, the first one first. What was released is never changed. */
+/** All versions of the schema, oldest first. Never change one that was released. */
 export const postgresMigrations: readonly Migration[] = [
   {
     up: [

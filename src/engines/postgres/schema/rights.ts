@@ -1,6 +1,6 @@
 import type { SqlSession } from '../../sql/session.ts'
 
-/** What the user of a connection may do with a queue; 1 is yes. */
+/** What the connection's user may do with a queue; 1 means yes. */
 export interface Rights {
   readonly login: string
   readonly database: string
@@ -9,7 +9,7 @@ export interface Rights {
   readonly may_make_schema: number
   readonly may_make_tables: number
   readonly may_use_schema: number
-  /** What it may not do with the tables that are there, as "INSERT in jobs"; null where there is nothing. */
+  /** Missing privileges on existing tables, such as "INSERT in jobs"; null if there are none. */
   readonly lacks: string | null
 }
 
@@ -32,13 +32,13 @@ export async function rightsIn(session: SqlSession, schema: string): Promise<Rig
 }
 
 export interface MissingRight {
-  /** What may not be done. */
+  /** The operation that is not allowed. */
   readonly what: string
-  /** The statement that gives the right. */
+  /** The statement that grants the privilege. */
   readonly grant: string
 }
 
-/** What keeps it from working, or from making the tables where there are none. */
+/** The privilege missing for normal work, or for creating the tables if there are none; null if there is none. */
 export function missingRight(rights: Rights, schema: string): MissingRight | null {
   const { login, database, has_schema, has_tables, may_make_schema, may_make_tables, may_use_schema, lacks } = rights
   if (has_schema === 0) {

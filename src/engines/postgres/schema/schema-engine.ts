@@ -13,7 +13,7 @@ const versionTable = `CREATE TABLE IF NOT EXISTS {migrations} (
   applied_at bigint NOT NULL
 )`
 
-/** Everything is done in one transaction, by one program at a time. */
+/** Runs everything in one transaction, in one program at a time. */
 export function postgresSchemaEngine(database: PostgresDatabase, schema: string, migrations: readonly Migration[]): SchemaEngine {
   const lock = `SELECT pg_advisory_xact_lock(hashtext('treadle migrations'), hashtext('${schema}'))`
   return {
@@ -22,7 +22,7 @@ export function postgresSchemaEngine(database: PostgresDatabase, schema: string,
     nowMs: 'floor(extract(epoch FROM clock_timestamp()) * 1000)',
     planFrame: { before: ['BEGIN', lock], after: ['COMMIT'] },
     async ground(session) {
-      // Asked for, because making a schema that is there takes a right that its owner need not have.
+      // Checked first, because CREATE SCHEMA needs a privilege even if the schema exists, and its owner may lack it.
       return (await isThere(session, schema)) ? [versionTable] : [`CREATE SCHEMA ${schema}`, versionTable]
     },
     alone: (work) =>
@@ -48,7 +48,7 @@ async function isThere(session: SqlSession, schema: string): Promise<boolean> {
 
 const denied = '42501'
 
-/** Somebody else's tables can only be changed by their owner. A right that can be given was told by the database itself. */
+/** Only the owner can alter tables. The original error already names any privilege that can be granted. */
 async function explained(thrown: unknown, session: SqlSession, schema: string): Promise<unknown> {
   if (stateOf(thrown) !== denied || !(thrown instanceof TreadleError)) return thrown
   const rights = await rightsIn(session, schema)

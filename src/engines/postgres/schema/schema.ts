@@ -1,7 +1,9 @@
 import { firstIndexes, firstTables, type Index, type Table, type TableName } from '../../sql/rows/tables.ts'
 import { columnTypes } from '../statements.ts'
 
-/** Rows change a few times and are found by index each time: room on the page and eager cleaning keep the tables small. */
+/**
+ * Rows change a few times and are found by index each time. Free space on each page and eager vacuuming keep the tables small.
+ */
 const storage: Partial<Readonly<Record<TableName, string>>> = {
   jobs: 'fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1',
   counts: 'autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000',
@@ -9,7 +11,7 @@ const storage: Partial<Readonly<Record<TableName, string>>> = {
   rates: 'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05',
 }
 
-/** The statements that make the first version of the schema, tables written as `{jobs}`. */
+/** The statements that create the first version of the schema, with tables written as `{jobs}`. */
 export function postgresTables(): readonly string[] {
   const made = firstTables.map(([name, table]) => createTable(name, table))
   return [...made, ...firstIndexes.map(createIndex)]

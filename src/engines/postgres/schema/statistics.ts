@@ -8,7 +8,7 @@ const view = jobView({
   lastError: (column) => `(${column}::jsonb -> -1) ->> 'message'`,
 })
 
-/** What happened to jobs, for charts, and jobs for people who look at them in SQL. */
+/** Rollups of what happened to jobs, for charts, and a view for people who query jobs in SQL. */
 export const statistics: Migration = {
   up: [
     createTable('rollups', tables.rollups),

@@ -7,16 +7,16 @@ import type { Op } from '../units/places.ts'
 import type { Outlook } from './outlook.ts'
 import { wantedLanes } from './wanted-lanes.ts'
 
-/** The first jobs of a lane, or of a group in one. */
+/** The first jobs of a lane, or of a group in a lane. */
 interface Place {
   readonly lane: LaneName
   readonly group: string | null
   readonly ids: readonly string[]
-  /** There may be more. */
+  /** Whether there may be more. */
   readonly isCut: boolean
 }
 
-/** Ready jobs among which a claim chooses, in the order in which each lane and group would give them. */
+/** Ready jobs from which a claim chooses, in the order of their lanes and groups. */
 export class Candidates {
   readonly #places: readonly Place[]
   readonly #hasMoreLanes: boolean
@@ -30,7 +30,7 @@ export class Candidates {
     return this.#places.length === 0
   }
 
-  /** Puts them before the rules of a claim. Gives the steps that take those out of their lanes which are no ready jobs. */
+  /** Loads them for the rules of a claim. Returns the steps that remove entries from lanes that are not ready jobs. */
   adopt(queue: LoadedQueue, { jobs }: LeaseRequest): readonly Op[] {
     const ids = this.#places.flatMap((place) => place.ids)
     queue.rows.want(ids.flatMap((id) => [...jobNeeds(id), range(`et:${id}`)]))
@@ -50,8 +50,8 @@ export class Candidates {
   }
 
   /**
-   * Whether a place had given all that was looked at before the claim was over: its next job might have come before those that were
-   * chosen after it. Or whether lanes that were not looked at could give what limits have kept back in the others.
+   * Whether a place ran out of candidates before the claim ended, so that its next job might have come before those chosen later;
+   * or whether lanes that were not read could supply what limits have held back in the others.
    */
   areTooFew(chosen: readonly string[], limit: number): boolean {
     const last = chosen.length === limit ? chosen.at(-1) : undefined
@@ -61,10 +61,10 @@ export class Candidates {
   }
 }
 
-/** A claim has looked at too few jobs. */
+/** Thrown when a claim has read too few jobs. */
 export class TooFewCandidates extends Error {}
 
-/** What the request would take, were there no limits, and `times` more of each lane than would be its share. */
+/** The jobs that the request would take without limits. Reads up to `times` its share from each lane. */
 export async function candidatesFor(
   server: RedisServer,
   request: LeaseRequest,
@@ -92,7 +92,7 @@ function placeOf(lane: LaneName, group: string | null, ids: readonly string[], s
   return { lane, group, ids, isCut: ids.length === size }
 }
 
-/** How many to look at in each of so many places. */
+/** How many jobs to read from each place. */
 function shareOf(limit: number, places: number, times: number): number {
   return places <= 2 ? limit : Math.min(limit, times * Math.max(2, Math.ceil(limit / places)))
 }

@@ -10,7 +10,7 @@ import { candidatesFor, TooFewCandidates } from './candidates.ts'
 import { type Outlook, outlookOf } from './outlook.ts'
 import { straysOf } from './strays.ts'
 
-/** So many jobs are returned, given up or made ready by one commit. */
+/** Maximum number of jobs that one commit returns, gives up or makes ready. */
 const mostAtOnce = 500
 
 export interface ClaimingParts {
@@ -23,7 +23,7 @@ interface Given extends Claimed {
   readonly mayHaveMore: boolean
 }
 
-/** Claims, and what has to be done before them: returning expired leases, giving up waits, making ready what has fallen due. */
+/** Claims jobs, and does what has to precede a claim: returns expired leases, gives up waits and makes due jobs ready. */
 export class Claiming {
   readonly #parts: ClaimingParts
 
@@ -31,7 +31,7 @@ export class Claiming {
     this.#parts = parts
   }
 
-  /** `name` is what the tokens of its leases begin with. */
+  /** `name` is the prefix of the lease tokens. */
   async lease(request: LeaseRequest, name: string): Promise<LeaseBatch> {
     const { time } = this.#parts
     const outlook = await this.#tidied(request)
@@ -80,7 +80,7 @@ export class Claiming {
     })
   }
 
-  /** What is to be seen when nothing is left to be done before a claim. */
+  /** Does everything that has to precede a claim, then returns the outlook. */
   async #tidied(request: LeaseRequest): Promise<Outlook> {
     const { server, time } = this.#parts
     while (true) {
@@ -136,7 +136,7 @@ export class Claiming {
         const claimed = queue.rules.leases.claim(request, outlook.paused, queue.now)
         const chosen = claimed.leases.map(({ envelope }) => envelope.id)
         if (candidates.areTooFew(chosen, request.limit)) throw new TooFewCandidates()
-        // Groups that were out of tokens may have stood before others.
+        // Groups that were out of tokens may have come before others.
         const mayHaveMore = chosen.length < request.limit && (queue.held.length > 0 || strays.length > 0)
         return { answer: { ...claimed, mayHaveMore }, ops: [...strays, ...opsOf(claimed, queue.reached)] }
       }
@@ -172,7 +172,7 @@ export class Claiming {
 
 const nothing: Given = { leases: [], nextTokenAt: null, mayHaveMore: false }
 
-/** The groups that were served take their next turns in that order; limits that were reached are remembered. */
+/** Groups that were served take their next turns in that order; limits that were reached are recorded. */
 function opsOf({ leases }: Claimed, reached: ReadonlySet<string>): readonly Op[] {
   const served = leases.flatMap(({ envelope }) => (envelope.group === null ? [] : [['V', laneOf(envelope), envelope.group]]))
   return [...served, ...[...reached].map((scope) => ['X', scope])]

@@ -2,10 +2,12 @@ import { script } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import { indexes } from '../scripts/indexes.ts'
 
-/** So many open lanes are looked at together, whatever they are called. Where there are more, those are asked for that are wanted. */
+/**
+ * Maximum number of open lanes that are read together, whatever their names. If there are more, only the wanted ones are read.
+ */
 export const mostLanes = 256
 
-/** What a claim finds: what has to be done before it, and what is open. */
+/** What a claim finds: what has to be done before it, and which lanes are open. */
 export interface Outlook {
   readonly expiresAt: number | null
   readonly dueAt: number | null
@@ -14,7 +16,7 @@ export interface Outlook {
   readonly paused: ReadonlySet<string>
   /** Jobs of the owner that were asked to stop. */
   readonly stopped: readonly string[]
-  /** Null where there are too many of them. */
+  /** Null if there are too many of them. */
   readonly lanes: readonly string[] | null
 }
 
@@ -29,7 +31,7 @@ return { first('run'), first('due'), first('waits'), first('gh'), call('HKEYS', 
   call('ZRANGE', P .. 'stop:' .. owner, 0, -1), lanes }
 `)
 
-/** Also lets groups take part again that have tokens by now. */
+/** Also readmits groups that have tokens again. */
 export async function outlookOf(server: RedisServer, now: number, owner: string): Promise<Outlook> {
   const answer = (await server.run(outlookScript, [now, owner, mostLanes])) as [
     string,
@@ -55,6 +57,6 @@ export async function outlookOf(server: RedisServer, now: number, owner: string)
 function timeOf(text: string): number | null {
   if (text === '-inf') return Number.NEGATIVE_INFINITY
   const at = text === '' ? null : Number(text)
-  // Nobody waits for a time that never comes.
+  // A time that never comes is not worth waiting for.
   return Number.isFinite(at) ? at : null
 }

@@ -1,7 +1,7 @@
 import type { LoadedJob, LoadedQueue } from '../units/loaded-queue.ts'
 import type { Op } from '../units/places.ts'
 
-/** Indexes by time, and what a job says of itself that stands there. */
+/** Indexes by time, with the state and time that a job in each must have. */
 const indexes = {
   run: { state: 'running', timeOf: ({ head }: LoadedJob) => head.leaseUntil },
   waits: { state: 'blocked', timeOf: ({ place }: LoadedJob) => place?.givesUpAt ?? 0 },
@@ -9,8 +9,8 @@ const indexes = {
 } as const
 
 /**
- * Corrects entries that have come up by their index, but not by what their jobs say, or whose jobs are not there: somebody else has
- * written to one of the two. Left there, they would come up for ever.
+ * Corrects entries that are due according to the index but not according to their jobs, or whose jobs do not exist: something
+ * else has written to one of the two. Uncorrected, they would come up forever.
  */
 export function straysOf(queue: LoadedQueue, index: keyof typeof indexes, ids: readonly string[]): readonly Op[] {
   const { state, timeOf } = indexes[index]

@@ -9,19 +9,22 @@ export type LaneRequest = Pick<LeaseRequest, 'jobs' | 'others' | 'queues' | 'pri
 
 export interface WantedLanes {
   readonly lanes: readonly LaneName[]
-  /** Others are wanted, too, and it is worth while to look at them. */
+  /** Whether there are more wanted lanes that are worth reading. */
   readonly hasMore: boolean
 }
 
-/** So few lanes that fit a pattern are enough at first; where limits keep too much back, more are looked at, up to so many times as many. */
+/**
+ * Minimum number of lanes matching a pattern to read at first. If limits hold back too much, more are read, up to `mostTimes` as
+ * many.
+ */
 const fewLanes = 8
 const mostTimes = 128
-/** So many names that a pattern may fit are looked up one by one. */
+/** Up to this many names that a pattern may match are looked up one by one. */
 const fewNames = 1_000
-/** So many lanes that are not wanted are passed over before all names are looked through that a pattern may fit. */
+/** How many unwanted lanes to skip before looking up all names that a pattern may match instead. */
 const mostPassedOver = 4_000
 
-/** Lanes with ready jobs that a request is for, enough of them for what it may take. `times` are more than at first. */
+/** Finds lanes with ready jobs for a request, enough for what it may take. `times` multiplies how many are read. */
 export async function wantedLanes(
   server: RedisServer,
   request: LaneRequest,
@@ -54,7 +57,7 @@ function wantedTest(request: LaneRequest, { paused }: Pick<Outlook, 'paused'>): 
     !isPaused(paused, lane)
 }
 
-/** Those with many lanes are looked through part by part, until as many wanted ones are there as are asked for. */
+/** Reads jobs with many lanes page by page, until there are as many wanted lanes as requested. */
 async function lanesOfJobs(
   server: RedisServer,
   jobs: readonly string[],
@@ -71,7 +74,7 @@ async function lanesOfJobs(
   return lanes
 }
 
-/** Where few names are between those that a pattern allows, these are looked up; else all lanes, the best ones first. */
+/** If the pattern allows only a few names, looks those up; otherwise reads all lanes, best first. */
 async function fittingLanes(
   server: RedisServer,
   request: LaneRequest,
@@ -92,7 +95,10 @@ async function fittingLanes(
   return { lanes: await lanesOfJobs(server, await namesBetween(), isWanted, Number.POSITIVE_INFINITY), hasMore: false }
 }
 
-/** As many of each priority as are asked for in all, by their first jobs. Null where too many others come before them. */
+/**
+ * Up to `most` lanes per priority, or in total if priorities are strict, ordered by their first jobs. Null if too many unwanted
+ * lanes come before them.
+ */
 async function bestLanes(
   server: RedisServer,
   { priority = null, ageingMs }: LaneRequest,

@@ -1,4 +1,4 @@
-/** The part of an `ioredis` client that the queue uses. A client of a cluster has it, too. */
+/** The part of an `ioredis` client that the queue uses. A cluster client has it as well. */
 export interface RedisClient {
   call(command: string, args: (string | number)[]): Promise<unknown>
   pipeline(commands: (string | number)[][]): { exec(): Promise<[error: Error | null, result: unknown][] | null> }

@@ -2,7 +2,7 @@ import { TreadleError } from '../../../core/errors.ts'
 import { pause, systemClock } from '../../../core/time/clock.ts'
 import type { RedisClient } from './client.ts'
 
-/** Resolves when a client can be asked, and rejects after so long. */
+/** Resolves when a client is ready; rejects after the timeout. */
 export async function whenReady(client: RedisClient, timeoutMs: number, place: string): Promise<void> {
   if (client.status === 'ready') return
   let failure: unknown
@@ -14,7 +14,7 @@ export async function whenReady(client: RedisClient, timeoutMs: number, place: s
   client.on('ready', onReady)
   client.on('error', onError)
   try {
-    // A client that has given up, or was never asked to, does not connect by itself.
+    // A client that has given up, or has never been started, does not connect by itself.
     if (client.status === 'wait' || client.status === 'end') client.connect().catch(onError)
     await pause(systemClock, timeoutMs, heard.signal)
   } finally {

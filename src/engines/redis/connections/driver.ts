@@ -7,7 +7,7 @@ interface IoredisModule {
   readonly Cluster: new (nodes: readonly unknown[], options: Readonly<Record<string, unknown>>) => RedisClient
 }
 
-/** The driver is loaded when it is needed: who uses another database need not have it. */
+/** Loaded on demand, so that users of other databases need not install the driver. */
 async function loadIoredis(): Promise<IoredisModule> {
   try {
     const loaded: unknown = await import('ioredis')
@@ -22,8 +22,8 @@ const connectTimeout = 10_000
 const longestPauseMs = 1_000
 
 /**
- * What a lost connection leaves unanswered is not sent again by the driver: whether it was carried out is found out by the call that
- * asked. While there is no connection nothing is queued, so that nothing happens after its call has failed.
+ * The driver does not resend commands that a lost connection left unanswered: the call itself finds out whether they were
+ * applied. Nothing is queued while disconnected, so that nothing happens after its call has failed.
  */
 const common = {
   connectionName: 'treadle',
@@ -36,7 +36,7 @@ const common = {
   retryStrategy: (times: number) => Math.min(50 * times, longestPauseMs),
 } as const
 
-/** A client that is not connected yet. */
+/** Creates a client that is not connected yet. */
 export async function makeClient({ url, cluster, sentinel }: RedisConfig): Promise<RedisClient> {
   const { Redis, Cluster } = await loadIoredis()
   const { hostname, port, username, password, pathname, protocol } = new URL(url)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A script, called by its digest: the server keeps it, unless somebody has made it forget. */
+/** A script that is called by its digest. The server caches it until its cache is flushed. */
 export interface Script {
   readonly text: string
   readonly digest: string

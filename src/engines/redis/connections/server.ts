@@ -7,22 +7,22 @@ import type { Script } from './script.ts'
 
 export interface RedisServerOptions {
   readonly client: RedisClient
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly prefix: string
-  /** A call that takes longer has failed. */
+  /** How long a call may take before it fails. */
   readonly timeoutMs: number
-  /** Where it is, for errors. */
+  /** Where the server is, for error messages. */
   readonly place: string
-  /** Is called when an answer did not come in time: the connection may only seem to stand. */
+  /** Called when an answer did not arrive in time: the connection may be dead without having closed. */
   readonly onSilence: () => void
 }
 
 type Stored = string | null | readonly string[]
 
-/** So many fields are asked for by one command. */
+/** Maximum number of fields per command. */
 const mostFields = 5_000
 
-/** One server, or one cluster, and the keys of one queue in it. Every call ends: with an answer, or when its time is over. */
+/** One server or cluster, and the keys of one queue in it. Every call ends, with an answer or a timeout. */
 export class RedisServer {
   readonly prefix: string
   readonly #options: RedisServerOptions
@@ -33,7 +33,7 @@ export class RedisServer {
     this.prefix = options.prefix
   }
 
-  /** Nothing is asked from here on. */
+  /** Later calls fail. */
   close(): void {
     this.#isClosed = true
   }
@@ -55,7 +55,7 @@ export class RedisServer {
     })
   }
 
-  /** Several commands in one round trip, each with its answer. The first argument of each is a key without the prefix. */
+  /** Runs several commands in one round trip and returns all answers. The first argument of each is a key without the prefix. */
   async all(commands: readonly (readonly [name: string, key: string, ...args: (string | number)[]])[]): Promise<unknown[]> {
     if (commands.length === 0) return []
     const { client, prefix } = this.#options
@@ -101,7 +101,7 @@ export class RedisServer {
     return answers
   }
 
-  /** What was not sent, because the connection had just ended, is asked on the next one. */
+  /** If the connection ended before the command was sent, sends it on the next one. */
   async #sent<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const { client, timeoutMs, place } = this.#options
     while (true) {
@@ -145,14 +145,14 @@ function commandOf(need: Exclude<Need, { kind: 'field' }>): readonly [string, st
   }
 }
 
-/** So the driver says that a connection has ended before it was used. */
+/** The driver's message for a connection that ended before it was used. */
 const unsent = "Stream isn't writeable"
 
 export function closedError(): TreadleError {
   return new TreadleError('BACKEND_CLOSED', 'The redis backend is closed. Open a new one to go on.')
 }
 
-/** Replies with which a server says that it cannot take writes now, or is not the one to take them. */
+/** Replies of a server that cannot accept writes now, or is not the one to accept them. */
 const unavailable = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|MISCONF)\b/
 
 function failureOf(thrown: unknown, place: string): TreadleError {

@@ -3,8 +3,8 @@ import { heads } from './heads.ts'
 import { indexes } from './indexes.ts'
 
 /**
- * Claims jobs that no limit is for, best first. Answers with `tidy` where leases or waits have to be seen to first, and with `rules`
- * where a wanted lane has groups, or jobs that must run alone. The jobs that are asked for are told by their names, or by their lanes.
+ * Claims jobs that have no limits, best first. Returns `tidy` if leases or waits have to be handled first, and `rules` if a
+ * wanted lane has groups or jobs that must run alone. The wanted jobs are given by name or by lane.
  */
 export const claimScript = `
 local stamp = ARGV[2]

@@ -1,12 +1,12 @@
 import { indexes } from './indexes.ts'
 
 /**
- * Compares what a unit has read with what is stored, and writes what it has changed, or nothing. All comparisons come before the
- * first write: what a script has written is not undone. Several units may follow one another, each behind the number of its texts;
- * the answer has for each of them the check that has refused it, or nothing.
+ * Compares what a unit has read with what is stored, then writes all of its changes or none. All comparisons come before the
+ * first write, because a script's writes are not undone. Arguments may contain several units, each preceded by the number of its
+ * texts. Returns for each the check that refused it, or an empty text.
  *
- * Checks: `f` a field, `t` a text, `l` a part of a sorted set (`=` the same text, `#` the same digest, `^` the same beginning, nothing
- * where it must not be there), `a` a count that must not have grown, `m` the mutex. A `.` ends them.
+ * Checks: `f` a field, `t` a text, `l` part of a sorted set (`=` the same text, `#` the same digest, `^` the same beginning,
+ * empty if it must not exist), `a` a count that must not have grown, `m` the mutex. A `.` ends them.
  */
 export const commitScript = `
 ${indexes}

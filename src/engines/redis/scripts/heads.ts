@@ -1,6 +1,7 @@
 /**
- * How scripts read and write heads: a line of fields between bars (stamp, state, run at, attempts, rescues, started at, finished at,
- * end of the lease, flags, claim, owner), and below it what seldom changes. States are called by their places in the list of states.
+ * How scripts read and write heads: a line of fields separated by bars (stamp, state, run at, attempts, rescues, started at,
+ * finished at, end of the lease, flags, claim, owner), followed by what rarely changes. States are written as their index in the
+ * list of states.
  */
 export const heads = `
 local states = { [0] = 'ready', 'scheduled', 'blocked', 'running', 'succeeded', 'dead', 'cancelled', 'skipped' }

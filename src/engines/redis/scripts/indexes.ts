@@ -1,19 +1,19 @@
 /**
- * What all scripts have in common: the indexes of ready jobs. `P` is what all keys begin with. A lane's name is its job, priority,
- * flags and queue, a line each; the second flag is `&` where its jobs belong to groups.
+ * What all scripts share: the indexes of ready jobs. `P` is the prefix of all keys. A lane's name is its job, priority, flags and
+ * queue, each on a line; the second flag is `&` if its jobs belong to groups.
  *
  * r:LANE            ready jobs of a lane without groups, by time
  * r:LANE\nGROUP     ready jobs of a group in a lane
- * g:LANE            groups that wait, by how many of their jobs run and then by turn; without those that are out of tokens
- * gt:LANE           the turn of each group (=GROUP), and the last one that was given out (#)
+ * g:LANE            waiting groups, by how many of their jobs are running and then by turn, except those out of tokens
+ * gt:LANE           the turn of each group (=GROUP), and the last turn that was assigned (#)
  * gl:JOB\nGROUP     lanes in which a group has ready jobs
- * gh                groups that are out of tokens, by when they have some again
- * gf:LANE           groups of a lane by the time of their first job, also those that are out of tokens
- * open, o:JOB       lanes with a job that could be claimed, by the time of the first: all, and those of one job
- * op:PRIORITY       the same, of one priority: each behind the id of its first job, so that those of one instant are in order
- * lh                as what a lane stands there
+ * gh                groups that are out of tokens, by when they have tokens again
+ * gf:LANE           groups of a lane by the time of their first job, including those out of tokens
+ * open, o:JOB       lanes with a claimable job, by the time of the first one: all lanes, and those of one job
+ * op:PRIORITY       the same for one priority: each preceded by the id of its first job, to order those of the same instant
+ * lh                the entry of each lane in op:PRIORITY
  * names, levels     jobs and priorities that have such a lane
- * w:QUEUE\nJOB      lanes with ready jobs of a job in a queue, also those that hold nothing but groups without tokens
+ * w:QUEUE\nJOB      lanes with ready jobs of a job in a queue, including those with only groups that are out of tokens
  */
 export const indexes = `
 local P = KEYS[1]

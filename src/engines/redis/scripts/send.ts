@@ -2,8 +2,8 @@ import { heads } from './heads.ts'
 import { indexes } from './indexes.ts'
 
 /**
- * Stores jobs that hang on nothing: no unique key, no workflow. For each: id, lane, group, time, number, what seldom changes, what it
- * carries, and its queue. Answers with the id of the job that is in its place, where one is.
+ * Stores jobs without dependencies: no unique key, no workflow. Arguments for each: id, lane, group, time, number, what rarely
+ * changes, its body, and its queue. Returns for each the id of the job that already exists in its place, or an empty text.
  */
 export const sendScript = `
 local stamp = ARGV[2]

@@ -2,8 +2,9 @@ import { heads } from './heads.ts'
 import { indexes } from './indexes.ts'
 
 /**
- * Ends jobs as succeeded that hang on nothing: no workflow, no schedule, no idempotency key, and nothing to say but their result. For
- * each: id, claim, what is kept of the result, and whether the job is kept. Answers `a` applied, `l` lost, `r` to be done by the rules.
+ * Ends jobs without dependencies as succeeded: no workflow, no schedule, no idempotency key, and nothing to store but a result.
+ * Arguments for each: id, claim, what to keep of the result, and whether to keep the job. Returns for each `a` (applied), `l`
+ * (lost) or `r` (left to the rules).
  */
 export const settleScript = `
 local stamp = ARGV[2]

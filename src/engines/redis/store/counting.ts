@@ -5,10 +5,10 @@ import type { RedisServer } from '../connections/server.ts'
 import { readLane } from '../units/head.ts'
 import { pairsOf } from './jobs.ts'
 
-/** So many questions are asked in one round trip. */
+/** Maximum number of commands per round trip. */
 const mostAtOnce = 1_000
 
-/** Counts, which are kept with every change and never counted: each answer costs what it tells. */
+/** Returns counts. They are maintained with every change, so an answer costs only as much as it returns. */
 export class Counting {
   readonly #server: RedisServer
 
@@ -27,7 +27,7 @@ export class Counting {
     return counts.map((each) => ({ ...each, oldestReadyAt: byPlace.get(each) ?? null }))
   }
 
-  /** Those of these jobs of which something is ready, whatever limits stand before it. */
+  /** Those of these jobs that have ready jobs, regardless of limits. */
   async readyOf(jobs: readonly string[]): Promise<readonly string[]> {
     const open = await this.#ask(jobs.map((job) => ['EXISTS', `o:${job}`] as const))
     const isOpen = new Set(jobs.filter((_, index) => open[index] === 1))
@@ -83,7 +83,7 @@ export class Counting {
     })
   }
 
-  /** Since when the oldest ready job of each of these waits. */
+  /** Since when the oldest ready job of each of these has been waiting. */
   async #oldest(places: readonly Place[]): Promise<readonly (number | null)[]> {
     const lanes = (await this.#ask(places.map(({ queue, job }) => ['SMEMBERS', `w:${queue}\n${job}`] as const))) as string[][]
     const firsts = await this.#ask(lanes.flat().map((lane) => firstOf(lane)))

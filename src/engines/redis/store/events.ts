@@ -21,7 +21,7 @@ local function forgetExpired(now)
 end
 `
 
-/** The first listener begins a new epoch, and what is left of the last one goes. */
+/** The first listener begins a new epoch and deletes what is left of the previous one. */
 const listenScript = script(`${forgetExpired}
 local now = tonumber(ARGV[3])
 if forgetExpired(now) == 0 then
@@ -38,7 +38,7 @@ if forgetExpired(tonumber(ARGV[2])) == 0 then redis.call('DEL', KEYS[1] .. 'ev')
 return ''
 `)
 
-/** A chunk is an entry of a stream, which has the number of its last event for its id. */
+/** A chunk is a stream entry, with the number of its last event as its id. */
 const appendScript = script(`
 local last = tonumber(redis.call('HGET', KEYS[1] .. 'evp', 'last') or '0')
 for at = 2, #ARGV, 3 do
@@ -50,7 +50,7 @@ redis.call('HSET', KEYS[1] .. 'evp', 'last', string.format('%.0f', last))
 return ''
 `)
 
-/** What happened lately: a stream of chunks, which is bounded by the server, and a field for each listener. */
+/** Recent events: a stream of chunks, bounded by the server, and a field for each listener. */
 export class RedisEvents implements EventStore {
   readonly #parts: RedisStoreParts
 

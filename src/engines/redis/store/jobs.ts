@@ -11,10 +11,10 @@ import { bodyIn } from '../units/stored-text.ts'
 import type { Units } from '../units/units.ts'
 import { soundRecordOf } from './sound-record.ts'
 
-/** So many ids are looked at in one go. */
+/** Maximum number of ids per read. */
 const page = 500
 
-/** Questions about jobs: nothing is decided by their answers. */
+/** Queries for jobs; no decisions depend on their answers. */
 export class Looking {
   readonly #server: RedisServer
   readonly #units: Units
@@ -24,7 +24,7 @@ export class Looking {
     this.#units = units
   }
 
-  /** In this order; those that are not there are left out. */
+  /** In this order; missing ones are left out. */
   records(ids: readonly string[]): Promise<readonly JobRecord[]> {
     if (ids.length === 0) return Promise.resolve([])
     return this.#units.run((queue) => {
@@ -51,7 +51,7 @@ export class Looking {
     return this.records(found.slice(0, Math.max(0, filter.limit)))
   }
 
-  /** In the order of the claims, and within one claim in the order in which it chose. */
+  /** In the order of the claims, and within a claim in the order it chose them. */
   async leases(ids: readonly string[], isMeant: (job: StoredJob) => boolean): Promise<readonly HeldLease[]> {
     const byChoice = (a: StoredJob, b: StoredJob) =>
       (a.startedAt ?? 0) - (b.startedAt ?? 0) ||
@@ -94,7 +94,7 @@ export class Looking {
     })
   }
 
-  /** Those that ended first come first, so a limited removal takes the oldest. */
+  /** Ordered by end, oldest first, so that a limited removal takes the oldest. */
   async ended(filter: RemoveFilter): Promise<readonly string[]> {
     if (filter.ids !== undefined) {
       const ids = [...new Set(filter.ids)]
@@ -133,7 +133,7 @@ export class Looking {
     })
   }
 
-  /** The newest of all these states together, before this one. */
+  /** The newest jobs in any of these states that come before this one. */
   async #newest(states: readonly JobState[], before: string | undefined): Promise<readonly string[]> {
     const from = before === undefined ? '+' : `(${before}`
     const parts = await this.#server.all(
@@ -176,7 +176,7 @@ function narrowing({ queue, job }: RemoveFilter): Pick<JobFilter, 'queue' | 'job
   return { ...(queue !== undefined && { queue }), ...(job !== undefined && { job }) }
 }
 
-/** A client gives a hash as a list or as an object. */
+/** A client returns a hash as a list or as an object. */
 export function* pairsOf(flat: readonly string[] | Readonly<Record<string, string>>): Iterable<readonly [string, string]> {
   if (!Array.isArray(flat)) yield* Object.entries(flat as Readonly<Record<string, string>>)
   else for (let index = 0; index < flat.length; index += 2) yield [flat[index] as string, flat[index + 1] as string]

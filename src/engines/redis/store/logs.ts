@@ -4,8 +4,8 @@ import { readChunk } from '../units/loaded-logs.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 
 /**
- * Adds chunks to the lists of their jobs, and drops the oldest of a job that has more than the bounds allow; the newest stays. Beside
- * each list stands where it ends and what is in it: the number of the last line, lines, bytes.
+ * Appends chunks to the lists of their jobs, and drops the oldest chunks of a job that exceeds the bounds; the newest stays. A
+ * field beside each list holds the number of its last line, its lines and its bytes.
  */
 const appendScript = script(`
 local mostLines, mostBytes = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -28,7 +28,7 @@ end
 return ''
 `)
 
-/** What jobs have logged: a list for each job, which goes with it. */
+/** Logs of jobs: a list for each job, deleted with it. */
 export class RedisLogs implements LogStore {
   readonly #parts: RedisStoreParts
 
@@ -55,7 +55,7 @@ export class RedisLogs implements LogStore {
       .map(({ attempt, first, last, text }) => ({ attempt, first, last, text }))
   }
 
-  /** They go with the job. */
+  /** Nothing to sweep: logs are deleted with their jobs. */
   async sweep(): Promise<number> {
     await this.#parts.ready()
     return 0

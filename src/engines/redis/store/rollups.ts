@@ -6,7 +6,7 @@ import { script } from '../connections/script.ts'
 import type { RedisServer } from '../connections/server.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 
-/** Writes buckets, unless one of them is no longer what it was when it was read. Nothing stands for no bucket. */
+/** Writes buckets, unless one of them has changed since it was read. An empty text means that there is no bucket. */
 const changeScript = script(`
 local key = KEYS[1] .. 'ru'
 for at = 1, #ARGV, 3 do
@@ -18,10 +18,10 @@ end
 return 1
 `)
 
-/** So often a change is tried again that another program was quicker with. */
+/** Maximum number of attempts at a change when other programs keep changing the same buckets. */
 const mostTries = 50
 
-/** What happened: a field for each bucket. */
+/** Statistics of what happened: a field for each bucket. */
 export class RedisRollups implements RollupStore {
   readonly #parts: RedisStoreParts
   readonly #rules: Rollups

@@ -21,7 +21,7 @@ import { readSchedule } from '../units/stored-schedule.ts'
 import { pairsOf } from './jobs.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 
-/** So many occurrences of one schedule are looked at for what can be forgotten. */
+/** Maximum number of occurrences of a schedule that are read at once to find those that can be forgotten. */
 const page = 500
 
 export class RedisSchedules implements ScheduleStore {
@@ -117,7 +117,7 @@ export class RedisSchedules implements ScheduleStore {
     return { revision: last, changed: page.map(([name], index) => changeOf(name, texts[index] as string | null)), hasMore }
   }
 
-  /** Never the last that has ended, nor one that has not. */
+  /** Never forgets the last occurrence that has ended, nor any that has not ended. */
   async forget(before: number, limit: number): Promise<number> {
     await this.#parts.ready()
     await this.#parts.server.run(forgetScript, [before])
@@ -175,7 +175,7 @@ function changeOf(name: string, text: string | null): ChangedSchedule {
   return { name, entry: { name, expression, timezone, version, definition } }
 }
 
-/** Forgets that schedules were removed before an instant. */
+/** Forgets which schedules were removed before an instant. */
 const forgetScript = script(`
 for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1] .. 'schr', '-inf', '(' .. ARGV[1])) do
   redis.call('ZREM', KEYS[1] .. 'schr', name)
@@ -188,7 +188,7 @@ function scheduleNeeds(names: readonly string[]): readonly Need[] {
   return [...new Set(names)].map((name) => field('sch', name))
 }
 
-/** When the last occurrence was due that has ended. */
+/** When the last occurrence that has ended was due. */
 function lastEndedOf(queue: LoadedQueue, schedule: string): number | undefined {
   const unended = new Set(queue.rows.range(`ou:${schedule}`))
   for (let size = 16; ; size *= 4) {

@@ -4,7 +4,7 @@ import type { JobRecord } from '../../../queue/contract/store.ts'
 import { soundFields } from '../../../queue/model/spoilt.ts'
 import { recordOf, type StoredJob } from '../../../queue/rules/jobs/job.ts'
 
-/** What people see of a job: always something that can be shown, and what is wrong with the rest. */
+/** A job's record as shown to people: always displayable, with a list of what is wrong with the rest. */
 export function soundRecordOf(job: StoredJob, isSpoilt: boolean): JobRecord {
   const record = recordOf(job)
   const row = {

@@ -32,7 +32,7 @@ import { RedisSchedules } from './schedules.ts'
 import type { RedisStoreParts } from './store-parts.ts'
 import { RedisWorkers } from './workers.ts'
 
-/** So many jobs are removed by one commit. */
+/** Maximum number of jobs removed by one commit. */
 const removedAtOnce = 200
 
 export class RedisStore implements JobStore {
@@ -73,7 +73,7 @@ export class RedisStore implements JobStore {
     return this.#counting.counts(options)
   }
 
-  /** Of `PatternClaims`. */
+  /** Part of `PatternClaims`. */
   async readyOf(jobs: readonly string[]): Promise<readonly string[]> {
     await this.#parts.ready()
     return this.#counting.readyOf(jobs)
@@ -151,7 +151,7 @@ export class RedisStore implements JobStore {
     return this.#look((queue) => queue.rules.trees.counts(root))
   }
 
-  /** What ends and who is told of it are changed by one commit: there is nothing to mend. */
+  /** A job's end and the changes to its dependents are one commit, so there is nothing to mend. */
   async mend(): Promise<MendReport> {
     await this.#parts.ready()
     return { looked: 0, mended: 0 }

@@ -7,7 +7,7 @@ import { occurrenceName } from '../units/loaded-timeline.ts'
 import { field, jobNeeds, list, Missing, type Need, range } from '../units/needs.ts'
 import { type Rows, waiterOf } from '../units/rows.ts'
 
-/** Has a job loaded with everything that it is tied to, and all that leaves with these: a level of the workflow at a time. */
+/** Loads a job with everything it is linked to and all that leaves with those, one level of the workflow at a time. */
 export function wantComponent(queue: LoadedQueue, first: string): void {
   const { rows } = queue
   const found = new Set([first])
@@ -20,7 +20,7 @@ export function wantComponent(queue: LoadedQueue, first: string): void {
   wantBelongings(queue, [...found])
 }
 
-/** The ids of all that these jobs wait for, that wait for them, or that are of the same workflows. */
+/** The ids of all jobs that these wait for, that wait for them, or that belong to the same workflows. */
 function tiesOf(rows: Rows, ids: readonly string[]): readonly string[] {
   rows.want(ids.flatMap((id) => [...jobNeeds(id), field('b', id), field('lx', id), range(`et:${id}`)]))
   const places = ids.flatMap((id) => {
@@ -44,7 +44,7 @@ function membersOf(rows: Rows, need: Need): readonly string[] {
   return (rows.peek(need) as readonly string[] | null | undefined) ?? []
 }
 
-/** Keys, occurrences and logs. */
+/** Loads keys, occurrences and logs. */
 function wantBelongings(queue: LoadedQueue, ids: readonly string[]): void {
   const { rows } = queue
   const heads = ids.flatMap((id) => {
@@ -67,7 +67,7 @@ export function wantTimelines(queue: LoadedQueue, schedules: readonly string[]):
   forEachTogether([...new Set(schedules)], (schedule) => queue.timelines.get(schedule))
 }
 
-/** Has loaded what is asked before jobs are stored. */
+/** Loads what is checked before jobs are stored. */
 export function wantPlaces(queue: LoadedQueue, units: readonly MovedUnit[]): void {
   const jobs = units.flatMap((unit) => unit.jobs)
   queue.rows.want(
@@ -86,7 +86,7 @@ export function wantPlaces(queue: LoadedQueue, units: readonly MovedUnit[]): voi
   )
 }
 
-/** Whatever is missing to one of them is loaded for all of them at once. */
+/** Loads whatever is missing for any of them in one go. */
 export function forEachTogether<Item>(items: readonly Item[], act: (item: Item) => void): void {
   const needs: Need[] = []
   for (const item of items) {

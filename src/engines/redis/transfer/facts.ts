@@ -15,8 +15,8 @@ import { wantTimelines } from './components.ts'
 type Kind = Exclude<Fact['kind'], 'numbers'>
 
 /**
- * A part of a hash, and the name of the server's process: how a walk goes through a hash is known to that process alone, so another
- * one begins anew.
+ * Reads part of a hash, and the run id of the server process: a scan's cursor is only valid in that process, so in another one
+ * the scan starts over.
  */
 const walkScript = script(`
 local process = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
@@ -28,7 +28,7 @@ return { process, answer[1], answer[2] }
 
 const tables: Readonly<Record<Kind, string>> = { occurrence: 'oc', once: 'om', unique: 'ul' }
 
-/** What the queue keeps beside jobs. The cursor is the kind, and where the walk over the hash stands. */
+/** What the queue stores besides jobs. The cursor is the kind and the position of the scan over its hash. */
 export async function factsOf(server: RedisServer, { after, limit }: FactRequest, now: number): Promise<FactPage> {
   const [kind = factKinds[0], cursor = '0', process = ''] = (after ?? '').split(':').filter((part) => part !== '')
   if (kind === 'numbers') {
@@ -63,7 +63,7 @@ function factOf(kind: Kind, name: string, text: string, now: number): Fact | und
   }
 }
 
-/** Adds what is not known here. */
+/** Adds facts that are not known here yet. */
 export function learnFacts(units: Units, facts: readonly Fact[], time: QueueTime): Promise<void> {
   return units.run((queue) => {
     queue.rows.want(facts.flatMap(needsOf))

@@ -13,10 +13,10 @@ export interface SchedulesParts {
   readonly units: Units
 }
 
-/** So many schedules are of one page: their last occurrences come with them. */
+/** Maximum number of schedules per page, which includes their last occurrences. */
 const largestPage = 100
 
-/** Schedules come first: their cursor is the revision of the last one behind an `s`, that of jobs their id behind a `j`. */
+/** Schedules come first: their cursor is `s` and the revision of the last one; that of jobs is `j` and an id. */
 export function isOfSchedules({ after }: PageRequest): boolean {
   return after === null || after.startsWith('s')
 }
@@ -28,7 +28,7 @@ export async function readSchedules(parts: SchedulesParts, request: PageRequest)
   return { paused, schedules, units: [], after, unreadable: [] }
 }
 
-/** A schedule that leaves gets a new revision: the walk meets it once more at its end, and passes over it. */
+/** A schedule that leaves gets a new revision, so the walk finds it again at its end and skips it. */
 export async function packSchedules(
   { server, units }: SchedulesParts,
   request: PackRequest,
@@ -79,7 +79,7 @@ async function nextNames(
   return { names: page.map(([name]) => name), after: last === undefined ? 'j' : `s${last}` }
 }
 
-/** Asked for once, with the first page. */
+/** Read once, for the first page. */
 async function pausedQueues(server: RedisServer, { after, queue }: PageRequest): Promise<readonly string[]> {
   if (after !== null) return []
   const [names] = (await server.all([['HKEYS', 'paused']])) as [string[]]

@@ -11,7 +11,7 @@ import type { Prepared, Rule, Units } from '../units/units.ts'
 import { wantComponent } from './components.ts'
 import { headerWrite, type ParcelHeader, unitWrite } from './parcels.ts'
 
-/** Where others have changed all that was to be taken, it is looked at again so often. The next walk comes by once more. */
+/** Maximum number of attempts when other programs have changed everything that was to be taken. The next walk tries again. */
 const mostTries = 5
 
 export interface PackingParts {
@@ -29,7 +29,7 @@ interface FoundPage {
   readonly after: string | null
 }
 
-/** What would leave. */
+/** Reads what would leave. */
 export async function readJobs(parts: PackingParts, request: PageRequest): Promise<Page> {
   const { found, after } = await findUnits(parts, request, null)
   const { readable, unreadable } = await sorted(parts, found)
@@ -37,8 +37,8 @@ export async function readJobs(parts: PackingParts, request: PageRequest): Promi
 }
 
 /**
- * Takes jobs out, and their workflows with them. Each is taken as it was read, or stays: whoever is at it meanwhile is not waited for,
- * and the others leave all the same.
+ * Takes jobs out together with their workflows. Each is taken exactly as it was read, or stays: jobs that others are changing are
+ * not waited for, and the rest leave anyway.
  */
 export async function packJobs(parts: PackingParts, request: PackRequest, id: string, header: ParcelHeader): Promise<Packed> {
   for (let tries = 1; ; tries++) {
@@ -54,7 +54,7 @@ export async function packJobs(parts: PackingParts, request: PackRequest, id: st
   }
 }
 
-/** A rule also fails where one half of what it has read was changed meanwhile: then the job is left to the next walk. */
+/** A rule also fails if half of what it read was changed in between: then the job is left for the next walk. */
 async function sorted(
   { units }: PackingParts,
   found: readonly Found[],
@@ -69,7 +69,9 @@ async function sorted(
   }
 }
 
-/** Each workflow once, in the order of their first jobs. `parcel` is where they are put; null leaves them where they are. */
+/**
+ * Finds each workflow once, in the order of their first jobs. `parcel` is where they are put; null leaves them where they are.
+ */
 async function findUnits({ server, units }: PackingParts, request: PageRequest, parcel: string | null): Promise<FoundPage> {
   const { ids, last } = await nextIds(server, request)
   const wanted = await candidates(server, ids, request)
@@ -106,7 +108,7 @@ end
 return answers
 `)
 
-/** All that may leave; running jobs may not. */
+/** All states that may leave; running jobs may not. */
 const states = ['ready', 'scheduled', 'blocked', 'succeeded', 'dead', 'cancelled', 'skipped'] as const
 
 async function nextIds(
@@ -119,7 +121,7 @@ async function nextIds(
   return { ids, last: ids.length < limit ? null : (ids.at(-1) ?? null) }
 }
 
-/** Those that are asked for, and of each workflow the first. What cannot be read is found out later. */
+/** The requested jobs, and only the first of each workflow. Unreadable ones are detected later. */
 async function candidates(server: RedisServer, ids: readonly string[], request: PageRequest): Promise<readonly string[]> {
   const rows = await server.read([...ids.map((id) => field('h', id)), ...ids.map((id) => field('p', id))])
   const roots = new Set<string>()

@@ -5,15 +5,15 @@ import type { RedisServer } from '../connections/server.ts'
 import { pairsOf } from '../store/jobs.ts'
 import type { Op } from '../units/places.ts'
 
-/** All of a parcel but its jobs. */
+/** A parcel without its id and jobs. */
 export type ParcelHeader = Omit<Parcel, 'id' | 'units'>
 
-/** A parcel is a hash: its header under an empty name, and each unit under its place. */
+/** A parcel is a hash: its header under an empty name, and each unit under its position. */
 export function parcelKey(id: string): string {
   return `pc:${id}`
 }
 
-/** Stores the header of a parcel, where one of its units was stored before or there is something to say without any. */
+/** Stores the header of a parcel if one of its units was stored before, or if the header itself has contents. */
 export function headerWrite(id: string, header: ParcelHeader): Op {
   const hasContents = header.paused.length > 0 || header.schedules.length > 0
   return ['K', parcelKey(id), JSON.stringify(header), hasContents ? '1' : '', id]
@@ -53,7 +53,7 @@ export function isEmpty({ paused, schedules, units }: Contents): boolean {
   return paused.length === 0 && schedules.length === 0 && units.length === 0
 }
 
-/** Of a queue that was never part of a transfer, it is made up now. */
+/** Created on first use if the queue was never part of a transfer. */
 export async function identityOf(server: RedisServer): Promise<string> {
   const answers = await server.all([
     ['HSETNX', 'meta', 'identity', randomToken()],

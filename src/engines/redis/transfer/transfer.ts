@@ -23,7 +23,7 @@ import { isOfSchedules, movedSchedules, packSchedules, readSchedules } from './m
 import { packJobs, readJobs } from './packing.ts'
 import { identityOf, parcelKey, parcelLabels, parcelRemoval, receiptWrites, storedParcel, sweepReceipts } from './parcels.ts'
 
-/** Handing jobs over to another queue, and taking them over from one, by the same rules as in memory. */
+/** Hands jobs over to another queue and takes them over from one, by the same rules as the memory engine. */
 export class RedisTransfer implements Transfer {
   readonly #parts: RedisStoreParts
   readonly #newId: () => string
@@ -86,7 +86,7 @@ export class RedisTransfer implements Transfer {
       wantPlaces(queue, units)
       const moved = movedUnits(queue)
       moved.freeReserved(parcel.units)
-      // One that was sent again meanwhile, with the same id, is there already.
+      // A job that was sent again with the same id in the meantime already exists.
       const absent = units.filter(({ jobs }) => jobs.every((job) => queue.job(job.id) === undefined))
       for (const unit of absent) moved.place(unit, queue.now)
       queue.wakes = absent.length > 0
@@ -109,7 +109,7 @@ function movedUnits(queue: LoadedQueue): MovedUnits {
   return new MovedUnits({ ...queue.rules, logs: queue.logs })
 }
 
-/** Gives what there is no place for. */
+/** Returns the units that could not be placed. */
 function placeAll(queue: LoadedQueue, { schedules, units }: Parcel): readonly Refusal[] {
   const names = schedules.map(({ name }) => name)
   queue.rows.want(names.flatMap((name) => [field('sch', name), field('away', name)]))

@@ -4,7 +4,7 @@ import { parsed } from '../../../queue/model/parsed-json.ts'
 import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { finiteOr, partsIn, textIn, textOrNull } from './stored-text.ts'
 
-/** What decides about a job, as it is stored: a line that scripts read and write, and below it what seldom changes, as JSON. */
+/** The stored state that decides about a job: a line that scripts read and write, followed by what rarely changes, as JSON. */
 export interface Head {
   readonly stamp: string
   readonly state: JobState
@@ -15,7 +15,7 @@ export interface Head {
   readonly finishedAt: number | null
   readonly leaseUntil: number
   readonly flags: number
-  /** Of its last lease. */
+  /** The claim of its last lease. */
   readonly claim: string
   readonly owner: string | null
   readonly job: string
@@ -25,26 +25,26 @@ export interface Head {
   readonly group: string | null
   readonly number: number | null
   readonly createdAt: number
-  /** The name under which its unique key stands. */
+  /** The name under which its unique key is stored. */
   readonly keyIndex: string | null
   readonly uniqueKey: string | null
   readonly uniqueUntil: UniqueUntil
   readonly schedule: string | null
   readonly at: number | null
-  /** The name that it was sent with, where that is another one than it has by now. */
+  /** The name it was sent with, which may differ from its current one. */
   readonly sentAs: string
 }
 
 export const flag = { cancelRequested: 1, begun: 2, amongOthers: 4 } as const
 
-/** Scripts call states by their places here. */
+/** Scripts refer to states by their index in this list. */
 export function stateCode(state: JobState): string {
   return String(jobStates.indexOf(state))
 }
 
 /**
- * Always a head, also of what somebody else has written there. Counts that are none become NaN or stay below 0, so that whoever
- * verifies the job refuses it; times that are none have come.
+ * Always returns a head, even for corrupted data. Invalid counts become NaN or stay negative, so that verification rejects the
+ * job; invalid times count as past.
  */
 export function readHead(text: string): Head {
   const end = text.includes('\n') ? text.indexOf('\n') : text.length
@@ -84,7 +84,7 @@ type Rest = Pick<
   | 'sentAs'
 >
 
-/** What seldom changes. */
+/** Reads the part that rarely changes. */
 export function readRest(text: string): Rest {
   const parts = partsIn(text)
   const [job, queue, priority, single, group, number, createdAt, keyIndex, uniqueKey, uniqueUntil, schedule, at, sentAs] = parts
@@ -106,7 +106,7 @@ export function readRest(text: string): Rest {
   }
 }
 
-/** NaN where it is no whole number. */
+/** NaN if it is not an integer. */
 export function countIn(text: string | undefined): number {
   return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
 }
@@ -115,7 +115,7 @@ function stateOf(code: string | undefined): JobState {
   return (/^\d$/.test(code ?? '') ? jobStates[Number(code)] : undefined) ?? 'dead'
 }
 
-/** All of it but the stamp. `claim` is that of its last lease, where it has none now. */
+/** Everything but the stamp. `claim` is that of its last lease, if it has none now. */
 export function headText(job: StoredJob, claim: string): string {
   const flags =
     (job.cancelRequested ? flag.cancelRequested : 0) | (job.begun ? flag.begun : 0) | (job.amongOthers ? flag.amongOthers : 0)
@@ -138,7 +138,7 @@ export function headText(job: StoredJob, claim: string): string {
 
 type RestOfJob = Pick<Head, 'keyIndex' | 'sentAs' | 'schedule' | 'at'>
 
-/** What seldom changes, without the empty end. */
+/** The part that rarely changes, without empty trailing values. */
 export function restText(envelope: Envelope, { keyIndex, sentAs, schedule, at }: RestOfJob): string {
   const { job, queue, priority, singleInstance, group, number, createdAt, uniqueKey, uniqueUntil } = envelope
   const rest: unknown[] = [job, queue, priority, singleInstance ? 1 : 0, group, number, createdAt]
@@ -148,7 +148,7 @@ export function restText(envelope: Envelope, { keyIndex, sentAs, schedule, at }:
   return JSON.stringify(rest)
 }
 
-/** A token tells which job it is of. */
+/** A token contains the id of its job. */
 export function tokenOf(claim: string, id: string): string {
   return `${claim}.${id}`
 }
@@ -161,7 +161,10 @@ export function idOf(token: string): string {
   return token.slice(token.indexOf('.') + 1)
 }
 
-/** All jobs that a claim treats alike. The queue stands last, so that whatever characters it has, two never look alike. */
+/**
+ * The lane: all jobs that a claim treats alike. The queue comes last, so that two lanes never have the same text, whatever
+ * characters it contains.
+ */
 export function laneOf({ job, priority, singleInstance, group, queue }: LaneFields): string {
   return `${job}\n${priority}\n${singleInstance ? '!' : ' '}${group === null ? ' ' : '&'}\n${queue}`
 }

@@ -5,7 +5,7 @@ import { LoadedMap } from './loaded-map.ts'
 import type { Rows } from './rows.ts'
 import { finiteOr, partsIn, textIn, textOrNull } from './stored-text.ts'
 
-/** An edge is called by who waits, and by the child's key or the job that is waited for: there is one of each. */
+/** An edge is named after the waiting job and either the child's key or the job it waits for; there is only one of each. */
 export function edgeName({ waiterId, id, key }: Pick<StoredEdge, 'waiterId' | 'id' | 'key'>): string {
   return key === null ? `${waiterId}\nd\n${id}` : `${waiterId}\nc\n${key}`
 }
@@ -20,14 +20,14 @@ export function edgeTarget(text: string): string | null {
   return end === null ? textOrNull(id) : null
 }
 
-/** An edge as it was loaded, and as it is by now. */
+/** An edge, which rules may change, and its text as it was loaded. */
 export interface LoadedEdge {
   readonly edge: StoredEdge
   readonly text: string
   readonly order: number
 }
 
-/** All edges that a unit has met, each once. */
+/** All edges that a unit has loaded, each once. */
 export class LoadedEdges {
   readonly #rows: Rows
   readonly #byName = new Map<string, LoadedEdge>()
@@ -63,7 +63,7 @@ export class LoadedEdges {
   }
 }
 
-/** The edges of one job, which are loaded when somebody looks at all of them. */
+/** The edges of one job, loaded when all of them are needed. */
 export class LoadedEdgeList implements EdgeList {
   readonly #rows: Rows
   readonly #edges: LoadedEdges
@@ -91,7 +91,7 @@ export class LoadedEdgeList implements EdgeList {
     this.#kept = stored.filter(isKept)
   }
 
-  /** Those that are stored already. */
+  /** The edges that are already stored. */
   get stored(): readonly StoredEdge[] {
     if (this.#kept !== undefined) return this.#kept
     const names = this.#rows.range(`ew:${this.#waiter}`)
@@ -101,7 +101,7 @@ export class LoadedEdgeList implements EdgeList {
   }
 }
 
-/** Those of a job's edges that lead to children. One is found by its key; all of them by the list. */
+/** A job's edges to its children. A single one is found by its key, all of them through the list. */
 class LoadedChildren extends LoadedMap<string, StoredEdge> {
   readonly #list: LoadedEdgeList
   #isWhole = false

@@ -5,7 +5,7 @@ import { list } from './needs.ts'
 import type { Op } from './places.ts'
 import type { Rows } from './rows.ts'
 
-/** What jobs have logged, for those that leave and arrive. Whoever looks at a list is refused where more was added to it meanwhile. */
+/** The logs of jobs that leave or arrive. A unit that has read a list is refused if lines were added to it in the meantime. */
 export class LoadedLogs implements MovedLogs {
   readonly #rows: Rows
   readonly #restored: { readonly id: string; readonly chunks: readonly PlacedLogChunk[] }[] = []
@@ -14,7 +14,7 @@ export class LoadedLogs implements MovedLogs {
     this.#rows = rows
   }
 
-  /** Its extent is read first: it is compared at the commit, and the list is not older than that. */
+  /** Reads the extent first: the commit compares it, and the list is never older than the extent. */
   of({ envelope: { id } }: StoredJob): readonly PlacedLogChunk[] {
     if (this.#rows.field('lx', id) === null) return []
     this.#rows.want([list(`log:${id}`)])
@@ -33,7 +33,7 @@ export class LoadedLogs implements MovedLogs {
   }
 }
 
-/** Scripts write chunks in the same form. */
+/** Scripts write chunks in the same format. */
 function chunkText({ attempt, first, last, bytes, text }: PlacedLogChunk): string {
   return `${attempt}|${first}|${last}|${bytes}|${text}`
 }

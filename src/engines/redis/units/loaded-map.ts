@@ -1,4 +1,4 @@
-/** A map that fetches what it does not know when it is asked for it, and remembers what it was when it came. */
+/** A map that loads unknown keys on access and remembers the values as loaded. */
 export class LoadedMap<Key, Value> extends Map<Key, Value> {
   readonly #load: (key: Key) => Value | undefined
   readonly #loaded = new Map<Key, Value | undefined>()
@@ -12,13 +12,13 @@ export class LoadedMap<Key, Value> extends Map<Key, Value> {
     if (!this.isKnown(key)) {
       const value = this.#load(key)
       this.#loaded.set(key, value)
-      // To load one may have put it in already.
+      // Loading may already have added it.
       if (value !== undefined && !super.has(key)) super.set(key, value)
     }
     return super.get(key)
   }
 
-  /** It was loaded, or put in. */
+  /** Whether it was loaded or set. */
   isKnown(key: Key): boolean {
     return this.#loaded.has(key) || super.has(key)
   }
@@ -33,7 +33,7 @@ export class LoadedMap<Key, Value> extends Map<Key, Value> {
     return super.delete(key)
   }
 
-  /** What was set or deleted. */
+  /** The entries that were set or deleted. */
   changes(): readonly (readonly [key: Key, before: Value | undefined, after: Value | undefined])[] {
     const keys = new Set([...this.#loaded.keys(), ...this.keys()])
     return [...keys]

@@ -33,22 +33,22 @@ export interface LoadedJob {
   readonly head: Head
   readonly envelope: Envelope
   readonly place: LoadedPlace | null
-  /** What would be written of it now. Where somebody has spoilt what is stored, it is left so until a rule changes the job. */
+  /** What would be written for it now. Corrupted data is left as it is until a rule changes the job. */
   readonly headText: string
   readonly extraText: string | null
-  /** What is stored is not what this backend writes. */
+  /** Whether the stored data is not what this backend writes. */
   readonly isSpoilt: boolean
 }
 
 export interface LoadedQueueOptions {
   readonly now: number
-  /** Of the leases that this unit gives. */
+  /** The claim of the leases that this unit grants. */
   readonly claim: string
 }
 
 /**
- * The part of the queue that one unit has loaded, as the rules know it. What a rule asks for beyond that is signalled as `Missing`;
- * what it has changed is found by comparison afterwards.
+ * The part of the queue that one unit has loaded, in the form that the rules use. If a rule needs more, `Missing` is thrown; its
+ * changes are found by comparison afterwards.
  */
 export class LoadedQueue {
   readonly rows: Rows
@@ -65,13 +65,13 @@ export class LoadedQueue {
   readonly marks: LoadedMap<string, KeptOnce>
   readonly rates: LoadedMap<string, Counted>
   readonly byTarget: LoadedMap<string, Set<StoredEdge>>
-  /** The names of the edges that led to each job when that was looked at. */
+  /** The names of the edges to each job when they were loaded. */
   readonly openBefore = new Map<string, readonly string[]>()
   readonly schedules: LoadedMap<string, StoredSchedule>
   readonly timelines: LoadedMap<string, Timeline>
-  /** Jobs that were deleted, and as what they had ended. */
+  /** Jobs that were deleted, and the states in which they had ended. */
   readonly forgotten: { readonly id: string; readonly root: string; readonly state: FinalState | null }[] = []
-  /** How jobs ended that are gone, of workflows that come from another queue. */
+  /** How many deleted jobs had ended in which state, for workflows that come from another queue. */
   readonly gone: { readonly root: string; readonly state: FinalState; readonly jobs: number }[] = []
   readonly logs: LoadedLogs
   /** Schedules that were moved away. */
@@ -127,19 +127,19 @@ export class LoadedQueue {
     return this.rules.jobs.get(id)
   }
 
-  /** Has all of these loaded at once. */
+  /** Loads all of these at once. */
   want(ids: readonly string[]): void {
     this.rows.want(ids.flatMap(jobNeeds))
   }
 
-  /** The same for jobs that may end: who waits for them is loaded, too. */
+  /** Like `want`, for jobs that may end: also loads the jobs that wait for them. */
   wantEnding(ids: readonly string[]): void {
     const waiting = ids.map((id) => range(`et:${id}`))
     this.rows.want([...ids.flatMap(jobNeeds), ...waiting])
     this.#wantEdges(waiting)
   }
 
-  /** The same for jobs that are to be deleted: what they waited for is loaded, too. */
+  /** Like `want`, for jobs to be deleted: also loads what they waited for. */
   wantDeleted(ids: readonly string[]): void {
     this.want(ids)
     const linked = ids.filter((id) => this.rows.peek(field('p', id)) !== null).map((id) => range(`ew:${id}`))
@@ -155,7 +155,7 @@ export class LoadedQueue {
     return names
   }
 
-  /** How many run under a name, as far as it is stored. */
+  /** How many jobs run under a name, according to the stored count. */
   count(name: string): number {
     const count = Number(this.rows.peek(field('c', name)) ?? this.rows.field('c', name) ?? 0)
     this.counted.set(name, count)
@@ -207,7 +207,7 @@ export class LoadedQueue {
       keyIndex: head.keyIndex,
       sentAs: head.sentAs,
       occurrence,
-      // One that waits, and of which nobody knows what for, waits for nothing.
+      // A blocked job without a stored place in a workflow waits for nothing.
       links: place?.links ?? (head.state === 'blocked' ? newLinks(id, null, 0) : null),
     }
     const texts = { headText: headText(job, head.claim), extraText: extraText(job) }
@@ -217,7 +217,7 @@ export class LoadedQueue {
     return job
   }
 
-  /** What a job carries is loaded only where somebody looks at it. */
+  /** A job's body is loaded only when it is accessed. */
   #envelope(id: string, head: Head): Envelope {
     const { rows } = this
     let body: readonly [string, string, string | null] | undefined
@@ -275,13 +275,13 @@ function extraOf(text: string | null): Extra {
   }
 }
 
-/** Null where there is nothing to say. */
+/** Null if there is nothing to store. */
 export function extraText({ result, seal, progress, reason, errors }: Extra): string | null {
   const isEmpty = result === null && seal === null && progress === null && reason === null && errors.length === 0
   return isEmpty ? null : JSON.stringify([result, seal, progress, reason, errors])
 }
 
-/** Whether anybody waits for a job is known without those who do. */
+/** Knows whether anything waits for a job without loading the edges. */
 class LoadedTargets extends LoadedMap<string, Set<StoredEdge>> {
   readonly #isAwaited: (id: string) => boolean
 
@@ -295,7 +295,7 @@ class LoadedTargets extends LoadedMap<string, Set<StoredEdge>> {
   }
 }
 
-/** How many run is asked where a limit is looked at; how many have started since is counted here. */
+/** Reads how many jobs run when a limit is checked; those started since are counted here. */
 class LoadedJobs extends Jobs {
   readonly #queue: LoadedQueue
 
@@ -363,7 +363,9 @@ class LoadedTrees extends Trees {
   }
 }
 
-/** Whether a limit was reached that a run has made room below is known to the server: it wakes who waits for it. */
+/**
+ * Only the server knows whether a limit was reached that a finished run has made room under, and it wakes those waiting for it.
+ */
 class ReachedLimits extends Set<string> {
   readonly #reached: Set<string>
   readonly #freed: Set<string>

@@ -4,7 +4,7 @@ import { field, Missing, type Need, range } from './needs.ts'
 import type { Rows } from './rows.ts'
 import { finiteOr, partsIn, textIn } from './stored-text.ts'
 
-/** So many of the latest are loaded at first, and four times as many each time that more are needed. */
+/** How many of the latest occurrences to load at first; four times as many each time more are needed. */
 const firstTail = 16
 
 export function occurrenceName(schedule: string, at: number): string {
@@ -25,7 +25,7 @@ export function readOccurrence(schedule: string, at: number, text: string): Stor
   })
 }
 
-/** All occurrences that a unit has met, each once. */
+/** All occurrences that a unit has loaded, each once. */
 export class LoadedOccurrences {
   readonly #rows: Rows
   readonly #known = new Map<string, { readonly occurrence: StoredOccurrence; readonly text: string }>()
@@ -51,18 +51,21 @@ export class LoadedOccurrences {
     return occurrence
   }
 
-  /** The one that a job stands for. One that is no longer its schedule's, or is another job's by now, tells only what it was. */
+  /**
+   * The occurrence that a job stands for. If the schedule no longer has it, or it belongs to another job by now, returns a
+   * detached one.
+   */
   ofJob(schedule: string, at: number, jobId: string): StoredOccurrence {
     const found = this.get(schedule, at)
     return found?.jobId === jobId ? found : new StoredOccurrence({ schedule, at, jobId, storedAt: at })
   }
 }
 
-/** The latest occurrences of a schedule, and those that have not ended. More are loaded where a question goes farther back. */
+/** The latest occurrences of a schedule, and those that have not ended. More are loaded if a query goes further back. */
 export class LoadedTimeline extends Timeline {
   readonly #schedule: string
   readonly #tails: Map<string, number>
-  /** From this instant on all of them are there. */
+  /** All occurrences from this instant on are loaded. */
   readonly #from: number
   readonly #occurrences: LoadedOccurrences
 
@@ -124,7 +127,7 @@ export class LoadedTimeline extends Timeline {
     for (const each of doomed) if (!this.#occurrences.created.delete(each)) this.#occurrences.removed.add(each)
   }
 
-  /** Has more of it loaded where an answer could lie before what is there. */
+  /** Loads more if an answer could lie before what is loaded. */
   #reach(at: number | undefined): void {
     if (this.#from === Number.NEGATIVE_INFINITY || (at !== undefined && at >= this.#from)) return
     this.#tails.set(this.#schedule, 4 * (this.#tails.get(this.#schedule) ?? firstTail))

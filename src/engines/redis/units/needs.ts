@@ -1,11 +1,11 @@
-/** One thing that is stored: a field of a hash, a text under a key of its own, a part of a sorted set, or a list. */
+/** One stored item: a field of a hash, a text under its own key, part of a sorted set, or a list. */
 export type Need =
   | { readonly kind: 'field'; readonly table: string; readonly field: string }
   | { readonly kind: 'text'; readonly key: string }
   | { readonly kind: 'range'; readonly key: string; readonly start: number; readonly stop: number }
   | { readonly kind: 'list'; readonly key: string }
 
-/** A rule has asked for something that was not loaded. It is loaded, and the rule runs again from its start. */
+/** Thrown when a rule needs something that is not loaded. It is loaded, and the rule runs again from its start. */
 export class Missing extends Error {
   readonly needs: readonly Need[]
 
@@ -31,7 +31,7 @@ export function list(key: string): Need {
   return { kind: 'list', key }
 }
 
-/** What is always loaded together of a job. Who waits for it is asked at its end, whatever that is. */
+/** What is always loaded together for a job. The jobs that wait for it are read when it ends, in whatever way. */
 export function jobNeeds(id: string): readonly Need[] {
   return [field('h', id), field('x', id), field('p', id), field('ok', id)]
 }

@@ -3,10 +3,10 @@ import type { StoredJob } from '../../../queue/rules/jobs/job.ts'
 import { holdsByState } from '../../../queue/rules/keys/unique-keys.ts'
 import { laneOf } from './head.ts'
 
-/** A step of a commit, as the script reads it: a letter, and as many texts as that letter has. */
+/** A step of a commit as the script reads it: a letter, and as many texts as that letter takes. */
 export type Op = readonly (string | number)[]
 
-/** One entry that a job has in some index. Another value under the same name takes its place. */
+/** An entry that a job has in an index. Another value under the same name replaces it. */
 interface Entry {
   readonly name: string
   readonly value: string | number
@@ -14,10 +14,10 @@ interface Entry {
   readonly leave: Op
 }
 
-/** Counts that a job is part of, by the table and the field that they are in. */
+/** Counts that a job contributes to, by table and field. */
 export type Counts = Map<string, number>
 
-/** Brings the indexes from where a job stood to where it stands. Null is nowhere. */
+/** Updates the indexes from a job's previous position to its current one. Null means that it is in none. */
 export function moveBetween(before: StoredJob | null, after: StoredJob | null): readonly Op[] {
   const from = new Map((before === null ? [] : entriesOf(before)).map((entry) => [entry.name, entry]))
   const to = new Map((after === null ? [] : entriesOf(after)).map((entry) => [entry.name, entry]))
@@ -60,7 +60,7 @@ function ready({ envelope, runAt }: StoredJob): Entry {
   return { name: `${lane}\0${group}\0${id}`, value: runAt, enter: ['Y', lane, group, id, runAt], leave: ['N', lane, group, id] }
 }
 
-/** Adds what a job counts for; `change` is 1 or -1. */
+/** Adds a job's contribution to the counts; `change` is 1 or -1. */
 export function countJob(job: StoredJob, change: 1 | -1, counts: Counts, busy: Counts): void {
   const { job: name, queue, group } = job.envelope
   add(counts, `n:${queue}\0${name}\n${job.state}`, change)

@@ -3,17 +3,17 @@ import type { RedisServer } from '../connections/server.ts'
 import { field, jobNeeds, Missing, type Need, nameOf, range } from './needs.ts'
 import { finiteOr, partsIn } from './stored-text.ts'
 
-/** A text, nothing, or the members of a sorted set or a list. */
+/** A text, null, or the members of a sorted set or list. */
 type Stored = string | null | readonly string[]
 
-/** So far the jobs that wait for each other are loaded ahead, each time that a rule asks for more of them. */
+/** Maximum number of steps along chains of waiting jobs to load ahead, each time a rule needs more of them. */
 const farthest = 64
-/** Of more edges than this, those that they lead on to are not loaded ahead. */
+/** With this many edges or more, what lies beyond them is not loaded ahead. */
 const mostAhead = 20_000
 
 /**
- * What one try of a unit has loaded. A rule reads from here and nowhere else, and what it has read is compared with what is stored
- * when its changes are committed.
+ * What one attempt of a unit has loaded. Rules read only from here, and the commit compares what they have read with what is
+ * stored.
  */
 export class Rows {
   readonly #server: RedisServer
@@ -25,7 +25,7 @@ export class Rows {
     this.#server = server
   }
 
-  /** The rule runs from its start: what it has read before is of no account. */
+  /** Call when a rule starts over: what it read before does not count. */
   begin(): void {
     this.#touched = new Map()
   }
@@ -52,23 +52,25 @@ export class Rows {
     return this.#read(need) as string | null
   }
 
-  /** Without a claim that it stays as it is. */
+  /** Reads without having the commit check that the value is unchanged. */
   peek(need: Need): Stored | undefined {
     return this.#stored.get(nameOf(need))
   }
 
-  /** Loads all of these at once where one of them is not there. */
+  /** Loads all of these at once if any of them is missing. */
   want(needs: readonly Need[]): void {
     const missing = needs.filter((need) => !this.#stored.has(nameOf(need)))
     if (missing.length > 0) throw new Missing(missing)
   }
 
-  /** What the rule has read, and what that was. */
+  /** What the rule has read, with its values. */
   get touched(): readonly (readonly [Need, Stored])[] {
     return [...this.#touched.values()].map((need) => [need, this.#stored.get(nameOf(need)) ?? null])
   }
 
-  /** Who waits by edges that are asked for is told of an end: what that takes is loaded ahead, a few steps far at first. */
+  /**
+   * Jobs that wait by a requested edge are about to be notified of an end. What that needs is loaded ahead, a few steps at first.
+   */
   async load(needs: readonly Need[]): Promise<void> {
     await this.#fetch(needs)
     let edges: readonly string[] = needs.flatMap((need) => (need.kind === 'field' && need.table === 'e' ? [need.field] : []))
@@ -87,7 +89,10 @@ export class Rows {
     for (const [index, need] of missing.entries()) this.#stored.set(nameOf(need), answers[index] ?? null)
   }
 
-  /** Those who wait, all that those wait for who may go on now, and the edges that lead to those. */
+  /**
+   * Loads the waiting jobs, the edges of those that may now continue, and the edges of jobs that wait for any of them. Returns
+   * the latter.
+   */
   async #fetchWaiters(edges: readonly string[]): Promise<readonly string[]> {
     const told = new Map<string, number>()
     for (const edge of edges) told.set(waiterOf(edge), (told.get(waiterOf(edge)) ?? 0) + 1)
@@ -116,20 +121,20 @@ export class Rows {
   }
 }
 
-/** Edges are called by the job that waits, and by what it waits for. */
+/** An edge's name begins with the id of the waiting job. */
 export function waiterOf(edge: string): string {
   return edge.slice(0, edge.indexOf('\n'))
 }
 
 const longestCompared = 64
 
-/** How a script finds out that a text is still the same: itself where it is short, else its digest. */
+/** How a script checks that a text is unchanged: by the text itself if it is short, otherwise by its digest. */
 export function expectation(stored: string | null): string {
   if (stored === null) return ''
   return stored.length <= longestCompared ? `=${stored}` : `#${createHash('sha1').update(stored).digest('hex')}`
 }
 
-/** How many edges a job waits for, by what is stored of its place in a workflow. */
+/** How many edges a job waits for, according to its stored place in a workflow. */
 function pendingOf(place: Stored | undefined): number {
   return typeof place === 'string' ? finiteOr(partsIn(place)[4], 0) : 0
 }

@@ -3,7 +3,7 @@ import { parsed } from '../../../queue/model/parsed-json.ts'
 import type { StoredSchedule } from '../../../queue/rules/schedules/schedules.ts'
 import { finiteOr, textIn, textOrNull } from './stored-text.ts'
 
-/** A schedule under its name. Of one that somebody has spoilt the name is left, and whoever follows it finds nothing to verify. */
+/** The schedule stored under a name. Only the name of a corrupted one is kept, which leaves nothing to verify. */
 export function readSchedule(name: string, text: string | null): StoredSchedule | undefined {
   if (text === null) return undefined
   const { expression, timezone, version, definition, since, paused } = Object(parsed(text)) as Readonly<Record<string, unknown>>

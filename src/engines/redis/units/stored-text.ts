@@ -1,8 +1,8 @@
 import { parsed } from '../../../queue/model/parsed-json.ts'
 
-/** Readers of what is stored as JSON. Anyone who can write to the server may have spoilt it: what cannot be read is as if it were not there. */
+/** Readers for stored JSON. Anyone who can write to the server may have corrupted it: unreadable data is treated as missing. */
 
-/** The members of a list; none where it is no list. */
+/** The members of a list; empty if it is not a list. */
 export function partsIn(text: string | null): readonly unknown[] {
   const parts = parsed(text)
   return Array.isArray(parts) ? parts : []
@@ -20,7 +20,7 @@ export function finiteOr<Otherwise>(value: unknown, otherwise: Otherwise): numbe
   return typeof value === 'number' && Number.isFinite(value) ? value : otherwise
 }
 
-/** What a job carries. What cannot be read verifies as nothing that was ever signed. */
+/** A job's body. Unreadable data never passes verification. */
 export function bodyIn(text: string | null): readonly [identity: string, payload: string, signature: string | null] {
   const [identity, payload, signature] = partsIn(text)
   return [textIn(identity), textIn(payload), textOrNull(signature)]

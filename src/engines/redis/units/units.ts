@@ -13,16 +13,16 @@ import { writesOf } from './writes.ts'
 
 const commit = script(commitScript)
 
-/** After so many refusals a unit is done alone, and after so many more it is given up. */
+/** After this many refusals, a unit runs alone under the mutex; after `mostTries`, it is given up. */
 const optimisticTries = 3
 const mostTries = 40
-/** A program that died with the mutex loses it after this time. */
+/** How long the mutex outlives a program that died holding it. */
 const mutexMs = 10_000
 const mutexPauseMs = 3
-/** Far more often than any rule asks: one that never has enough is broken. */
+/** Far more loads than any rule needs: one that exceeds this is broken. */
 const mostLoads = 10_000
 
-/** What a rule gives beside its answer: steps of the commit that it has worked out by itself. */
+/** A rule's answer, and steps of the commit that it has worked out itself. */
 export interface Decided<Answer> {
   readonly answer: Answer
   readonly ops?: readonly Op[]
@@ -31,8 +31,8 @@ export interface Decided<Answer> {
 export type Rule<Answer> = (queue: LoadedQueue) => Decided<Answer>
 
 /**
- * Runs rules on what is stored: a rule runs on what is loaded, again from its start whenever it asks for more, and what it has
- * changed is written by one script that refuses where something it has read is no longer so. Then all of it is done anew.
+ * Runs rules on stored data. A rule runs on what is loaded, and again from its start whenever it needs more. Its changes are
+ * written by one script, which refuses if anything the rule has read has changed. Then everything starts over.
  */
 export class Units {
   readonly #server: RedisServer
@@ -46,7 +46,7 @@ export class Units {
     this.#onWake = onWake
   }
 
-  /** A rule that is to begin with what is there now is made anew for each try. */
+  /** Use `runPrepared` for a rule that has to be rebuilt from current data for each attempt. */
   run<Answer>(rule: Rule<Answer>): Promise<Answer> {
     return this.runPrepared(async () => rule, randomToken())
   }
@@ -65,8 +65,8 @@ export class Units {
   }
 
   /**
-   * Runs several rules on what is stored now, and loads what they ask for together. Nothing is written: each is committed by itself
-   * afterwards, or not.
+   * Runs several rules on current data and loads what they need together. Writes nothing: each is committed separately
+   * afterwards, or not at all.
    */
   async prepareEach<Answer>(rules: readonly Rule<Answer>[]): Promise<readonly Prepared<Answer>[]> {
     const unit = new Unit(this.#server, this.#time, randomToken())
@@ -85,7 +85,7 @@ export class Units {
     return rules.map((rule) => prepared.get(rule) as Prepared<Answer>)
   }
 
-  /** All at one instant, and each only where what it has read is still so. */
+  /** Commits all at one instant, each only if what it has read is unchanged. */
   async commitEach(prepared: readonly Prepared<unknown>[]): Promise<readonly boolean[]> {
     const answers = await this.#commit(prepared, '')
     const isDone = answers.map((refused) => refused === '')
@@ -93,7 +93,7 @@ export class Units {
     return isDone
   }
 
-  /** Null where somebody else has changed what was read. */
+  /** Null if something else has changed what was read. */
   async #try<Answer>(rule: Rule<Answer>, claim: string, mutex: string): Promise<{ readonly answer: Answer } | null> {
     const unit = new Unit(this.#server, this.#time, claim)
     for (let loads = 0; loads < mostLoads; loads++) {
@@ -107,7 +107,7 @@ export class Units {
       if (failure === null && writes.length === 0) return { answer: answer as Answer }
       const [refused] = await this.#commit([result], mutex)
       if (refused !== '') return null
-      // Rules meet what cannot be where somebody has changed one half of it meanwhile.
+      // Rules may fail on inconsistent data if half of it was changed while they read it. The commit has ruled that out.
       if (failure !== null) throw failure
       if (wakes) this.#onWake()
       return { answer: answer as Answer }
@@ -142,9 +142,9 @@ if redis.call('GET', KEYS[1] .. 'mutex') == ARGV[1] then redis.call('DEL', KEYS[
 return ''
 `)
 
-/** A rule that has run to its end on what was loaded, and has not written anything yet. */
+/** A rule that has run to its end on loaded data but has not written anything yet. */
 export interface Prepared<Answer> {
-  /** Null where it has failed. */
+  /** Null if it failed. */
   readonly answer: Answer | null
   readonly failure: unknown
   readonly checks: readonly (string | number)[]
@@ -152,7 +152,7 @@ export interface Prepared<Answer> {
   readonly wakes: boolean
 }
 
-/** One try: rules, and what was loaded for them. */
+/** One attempt: rules, and what was loaded for them. */
 class Unit {
   readonly rows: Rows
   readonly #time: QueueTime
@@ -184,13 +184,13 @@ function endless(): TreadleError {
   return new TreadleError('DATABASE_FAILED', 'A call asked for more and more of the queue, and came to no end')
 }
 
-/** What a job carries, and what it has come to, change only together with its head. */
+/** A job's body and outcome change only together with its head, so they need no check of their own. */
 const withHead = ['b', 'x', 'gone', 'c']
 
 function checksOf(queue: LoadedQueue): readonly (string | number)[] {
   const checks: (string | number)[] = []
   for (const [need, stored] of queue.rows.touched) {
-    // How long a list is stands in a field beside it.
+    // A list's length is stored in a field beside it, which is checked instead.
     if (need.kind === 'list') continue
     if (need.kind === 'range') {
       const members = (stored as readonly string[]).join('\0')
@@ -204,7 +204,7 @@ function checksOf(queue: LoadedQueue): readonly (string | number)[] {
   return checks
 }
 
-/** What a head begins with, up to the bar that ends it. */
+/** The stamp at the beginning of a head, including the bar that ends it. */
 function stampOf(head: string): string {
   return head.slice(0, head.indexOf('|') + 1)
 }

@@ -8,7 +8,7 @@ import { extraText, type LoadedJob, type LoadedQueue } from './loaded-queue.ts'
 import { occurrenceText } from './loaded-timeline.ts'
 import { type Counts, countJob, moveBetween, type Op } from './places.ts'
 
-/** Whatever the rules have changed of what was loaded, as steps of a commit. `stamp` marks the heads that it writes. */
+/** Everything that the rules have changed in the loaded data, as steps of a commit. `stamp` marks the heads that it writes. */
 export function writesOf(queue: LoadedQueue, stamp: string): readonly Op[] {
   const ops: Op[] = [...jobWrites(queue, stamp), ...edgeWrites(queue), ...keyWrites(queue), ...scheduleWrites(queue)]
   for (const { job, group, until } of queue.held) ops.push(['H', job, group, until])
@@ -25,7 +25,7 @@ export function writesOf(queue: LoadedQueue, stamp: string): readonly Op[] {
   return ops
 }
 
-/** The server's time is not the queue's where tests move that by hand. */
+/** Generous, because the server's time is not the queue's in tests that move the clock by hand. */
 function keptMs(expiresAt: number, now: number): number {
   return Math.ceil(2 * Math.max(0, expiresAt - now)) + 60_000
 }
@@ -60,7 +60,7 @@ function parted(name: string, seam: string): readonly [string, string] {
   return [name.slice(0, end), name.slice(end + 1)]
 }
 
-/** The job as it was loaded. Rules change the very object, but never what it was made of. */
+/** The job as it was loaded. Rules change the job object itself, but never what it was made from. */
 function asLoaded({ job, head, place }: LoadedJob): StoredJob {
   const { state, runAt, finishedAt, startedAt, owner, leaseUntil, flags, group, number, priority, queue } = head
   const { singleInstance, uniqueKey, uniqueUntil, createdAt } = head
@@ -81,7 +81,7 @@ function hasMoved({ head, place, envelope, ...before }: LoadedJob, job: StoredJo
   return placeOf(job, place?.edgeCount ?? 0)?.text !== place?.text
 }
 
-/** Where it stands in its workflow, with the edges that it has got in this unit. */
+/** Its place in a workflow, with the edges that were added in this unit. */
 function placeOf(
   job: StoredJob,
   edgeCount: number,

@@ -7,7 +7,7 @@ export interface ServiceBusClientLike {
 
 export interface ReceiverOptions {
   readonly receiveMode: 'peekLock'
-  /** Locks are renewed by the queue, which knows for how long a job is leased. */
+  /** The queue renews the locks itself, because it knows how long a job is leased. */
   readonly maxAutoLockRenewalDurationInMs: 0
   readonly skipParsingBodyAsJson: true
   readonly subQueueType?: 'deadLetter'
@@ -38,7 +38,7 @@ export interface ServiceBusReceiverLike {
   close(): Promise<void>
 }
 
-/** A 64-bit number, of the package `long`. It is only handed back. */
+/** A 64-bit number from the package `long`, only passed back to the SDK. */
 export interface SequenceNumber {
   toString(): string
 }
@@ -65,6 +65,6 @@ export interface ReceivedMessage {
   readonly applicationProperties?: Record<string, unknown>
   readonly deadLetterReason?: string
   readonly deadLetterErrorDescription?: string
-  /** Not of the SDK's interface, but of every message that it hands out: the link that it came on. */
+  /** Not part of the SDK's interface, but present on every message: the link it arrived on. */
   readonly delivery?: { readonly link?: { is_open?(): boolean } }
 }

@@ -6,12 +6,12 @@ interface ServiceBusModule {
 }
 
 /**
- * Calls are given up sooner than the SDK does by itself (after a minute, four times): workers try again by themselves, and a
- * program that sends should hear of it.
+ * Gives up sooner than the SDK's default (four attempts of a minute each): workers retry by themselves, and a sending program
+ * should see the error.
  */
 const retryOptions = { maxRetries: 2, retryDelayInMs: 500, maxRetryDelayInMs: 5_000, timeoutInMs: 10_000 }
 
-/** The SDK is loaded when it is needed: who uses another queue need not have it. */
+/** The SDK is loaded on demand, so that users of other queues need not install it. */
 export async function connect(connectionString: string): Promise<ServiceBusClientLike> {
   const { ServiceBusClient } = await loadSdk()
   try {

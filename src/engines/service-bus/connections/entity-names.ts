@@ -1,6 +1,6 @@
 import { digest } from '../../../core/text/digest.ts'
 
-/** What a queue is called in the namespace, where a program does not say otherwise: an entity's name is 260 plain characters at most. */
+/** The default name of a queue's entity: entity names are at most 260 plain characters. */
 export function plainEntityName(prefix: string, queue: string): string {
   const plain = queue.replaceAll(/[^\w.-]/g, '_').replace(/^[^A-Za-z0-9]+/, '')
   const name =
@@ -13,11 +13,11 @@ const longestName = 200
 export interface NamingOptions {
   readonly queues: readonly string[]
   readonly entityName: (queue: string) => string
-  /** The highest first. */
+  /** Highest first. */
   readonly levels: readonly number[]
 }
 
-/** Which entities the jobs of queues are in: one for each queue, and another one for each level of priority that was asked for. */
+/** Maps queues to entities: one for each queue, and another for each configured priority level. */
 export class EntityNames {
   readonly #config: NamingOptions
   readonly #queues: Set<string>
@@ -27,13 +27,13 @@ export class EntityNames {
     this.#queues = new Set(config.queues)
   }
 
-  /** A program that sends to a queue knows of it from then on. */
+  /** Also remembers the queue, so that a program knows the queues it has sent to. */
   of(queue: string, priority: number): string {
     this.#queues.add(queue)
     return this.#at(queue, this.#config.levels.find((level) => priority >= level) ?? null)
   }
 
-  /** The entities of these queues, or of all that are known, level by level: those of the highest priority come first. */
+  /** The entities of these queues, or of all known ones, grouped by level, highest priority first. */
   byLevel(queues: readonly string[] | null): readonly (readonly string[])[] {
     const wanted = [...(queues ?? this.#queues)]
     return [...this.#config.levels, null].map((level) => [...new Set(wanted.map((queue) => this.#at(queue, level)))])

@@ -13,28 +13,28 @@ import type {
 } from './client.ts'
 import { isLockLost, isNotScheduled, serviceBusFailure } from './failure.ts'
 
-/** The SDK waits for so long before it asks the broker to send what it has at once. */
+/** How long the SDK waits before it asks the broker to deliver immediately. */
 const waitMs = 10
-/** After this the SDK gives up on that answer and closes its link. */
+/** How long the SDK waits for that answer before it gives up and closes its link. */
 const drainTimeoutMs = 200
-/** More unsettled messages than this do not fit on one link of the SDK. */
+/** Maximum number of unsettled messages on one link of the SDK. */
 const mostOnLink = 2_000
-/** A batch of many messages is no larger, also where one message may be. */
+/** Maximum size of a batch of several messages, even if a single message may be larger. */
 const largestBatchBytes = 1_000_000
 
 const receiverOptions = { receiveMode: 'peekLock', maxAutoLockRenewalDurationInMs: 0, skipParsingBodyAsJson: true } as const
 
-/** One queue of the namespace: what the SDK can do with it, with its errors in words of the queue. */
+/** One queue of the namespace: wraps the SDK and translates its errors. */
 export class Entity {
   readonly name: string
   readonly #client: ServiceBusClientLike
   readonly #subQueue: { readonly subQueueType?: 'deadLetter' }
-  /** The receivers that messages came from, to find out whether theirs is still the current one. */
+  /** The receiver of each message, to tell whether it is still the current one. */
   readonly #origins = new WeakMap<ReceivedMessage, ServiceBusReceiverLike>()
   readonly #gate = new SettlementGate()
   #sender: ServiceBusSenderLike | undefined
   #receiver: ServiceBusReceiverLike | undefined
-  /** Calls for messages wait for each other: the SDK takes one at a time. */
+  /** Receive calls are serialized: the SDK allows one at a time. */
   #receiving: Promise<unknown> = Promise.resolve()
   #unsettled = 0
 
@@ -44,24 +44,24 @@ export class Entity {
     this.#subQueue = subQueueType === undefined ? {} : { subQueueType }
   }
 
-  /** Whether it is there and may be sent to; throws where not. */
+  /** Throws unless it exists and can be sent to. */
   async check(): Promise<void> {
     await this.#asked(() => this.#out().createMessageBatch())
   }
 
-  /** What is there now, at most `count`, each under a lock. It does not wait for more. */
+  /** Returns up to `count` available messages, each locked. Does not wait for more. */
   receive(count: number): Promise<readonly ReceivedMessage[]> {
     const received = this.#receiving.then(() => this.#receive(Math.min(count, mostOnLink - this.#unsettled)))
     this.#receiving = received.catch(() => {})
     return this.#asked(() => received)
   }
 
-  /** As few calls as the sizes allow; each is stored as a whole or not at all. */
+  /** Uses as few calls as the sizes allow; each is stored entirely or not at all. */
   async send(messages: readonly OutgoingMessage[]): Promise<void> {
     for (const { batch } of await this.#batches(messages)) await this.#asked(() => this.#out().sendMessages(batch))
   }
 
-  /** The numbers by which they can be cancelled as long as they wait. */
+  /** Returns the numbers by which the messages can be cancelled while they are scheduled. */
   async schedule(messages: readonly OutgoingMessage[], at: number): Promise<readonly SequenceNumber[]> {
     const numbers: SequenceNumber[] = []
     for (const { part } of await this.#batches(messages)) {
@@ -70,7 +70,7 @@ export class Entity {
     return numbers
   }
 
-  /** False where it is not, or no longer, scheduled. */
+  /** False if it is not, or no longer, scheduled. */
   async cancel(number: SequenceNumber): Promise<boolean> {
     try {
       await this.#out().cancelScheduledMessages(number)
@@ -81,7 +81,7 @@ export class Entity {
     }
   }
 
-  /** Each of these is false where the lock is lost. */
+  /** This, `abandon` and `deadLetter` return false if the lock is lost. */
   complete(message: ReceivedMessage): Promise<boolean> {
     return this.#gate.together(() => this.#settled(message, (receiver) => receiver.completeMessage(message)))
   }
@@ -94,7 +94,7 @@ export class Entity {
     return this.#gate.alone(() => this.#settled(message, (receiver) => receiver.deadLetterMessage(message, properties)))
   }
 
-  /** Until when it is locked now; null where the lock is lost. */
+  /** Returns when the lock now ends; null if the lock is lost. */
   async renew(message: ReceivedMessage): Promise<number | null> {
     try {
       return (await this.#in().renewMessageLock(message)).getTime()
@@ -131,8 +131,8 @@ export class Entity {
   }
 
   /**
-   * The SDK gives a link that it opens again the name of the one before, and then waits in vain for answers about messages of that.
-   * A receiver whose link may be gone is not used again: its messages are settled by their lock tokens, on the management link.
+   * When the SDK reopens a link, it reuses the old link's name and then waits forever for answers about that link's messages. So
+   * a receiver whose link may be gone is not used again: its messages are settled by lock token on the management link.
    */
   #replace(receiver: ServiceBusReceiverLike): void {
     if (this.#receiver !== receiver) return

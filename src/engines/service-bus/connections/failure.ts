@@ -1,6 +1,6 @@
 import { type ErrorCode, messageOf, TreadleError } from '../../../core/errors.ts'
 
-/** Codes of the SDK's `ServiceBusError`, in words of the queue. */
+/** The queue's errors for codes of the SDK's `ServiceBusError`. */
 const known: Readonly<Record<string, { readonly code: ErrorCode; readonly say: (entity: string) => string }>> = {
   UnauthorizedAccess: {
     code: 'DATABASE_DENIED',
@@ -35,7 +35,7 @@ const known: Readonly<Record<string, { readonly code: ErrorCode; readonly say: (
 
 const unreachable = ['ServiceCommunicationProblem', 'ServiceTimeout']
 
-/** What the SDK threw. */
+/** Translates an error of the SDK. */
 export function serviceBusFailure(thrown: unknown, entity: string): TreadleError {
   if (thrown instanceof TreadleError) return thrown
   const cause = lastOf(thrown)
@@ -57,28 +57,28 @@ export function serviceBusFailure(thrown: unknown, entity: string): TreadleError
   })
 }
 
-/** The lock under which a message was settled or renewed is not, or no longer, the current one. */
+/** Whether the lock used to settle or renew a message is not, or no longer, the current one. */
 export function isLockLost(thrown: unknown): boolean {
   return codeOf(lastOf(thrown)) === 'MessageLockLost' || messageOf(thrown).includes('has already been settled')
 }
 
-/** There is no scheduled message of this number: it has become active, or was cancelled before. */
+/** Whether there is no scheduled message with this number: it has become active or was already cancelled. */
 export function isNotScheduled(thrown: unknown): boolean {
   return codeOf(lastOf(thrown)) === 'MessageNotFound'
 }
 
 const networkCode = /^E[A-Z]+$/
-/** The SDK has only a general code for some of it. */
+/** The SDK reports some of these only with a general code. */
 const connectionLost =
   /\bE(?:CONN|HOST|NET|NOTFOUND|PIPE|AI_AGAIN)|disconnect|connection (?:was|is)? ?(?:lost|closed|reset)|socket/i
 
-/** After several tries the SDK throws all that went wrong together: what is known by its code says more than that a link was closed. */
+/** After several attempts, the SDK throws all their errors together. A known code says more than that a link was closed. */
 function lastOf(thrown: unknown): unknown {
   if (!(thrown instanceof AggregateError)) return thrown
   return thrown.errors.findLast((error) => Object.hasOwn(known, codeOf(error) ?? '')) ?? thrown.errors.at(-1) ?? thrown
 }
 
-/** Some errors come as the AMQP layer of the SDK names them. */
+/** Some errors have the names of the SDK's AMQP layer. */
 const aliases: Readonly<Record<string, string>> = {
   UnauthorizedError: 'UnauthorizedAccess',
   MessagingEntityNotFoundError: 'MessagingEntityNotFound',

@@ -9,39 +9,44 @@ import { parseServiceBusUrl } from './url.ts'
 /** Options of `openServiceBus`. */
 export interface ServiceBusOptions {
   /**
-   * `servicebus:` and a connection string, or `servicebus://KEYNAME:KEY@namespace.servicebus.windows.net`, unless a client is given.
-   * Its parameters `queues`, `prefix`, `levels`, `maxDeliveryCount` and `emulator` say the same as the options.
+   * `servicebus:` and a connection string, or `servicebus://KEYNAME:KEY@namespace.servicebus.windows.net`, unless a client is
+   * given. Its parameters `queues`, `prefix`, `levels` and `maxDeliveryCount` have the same meaning as the options; `emulator`
+   * connects to the emulator.
    */
   readonly url?: string
-  /** A `ServiceBusClient` of `@azure/service-bus`, for other ways to authenticate. It is not closed with the queue. */
+  /** A `ServiceBusClient` of `@azure/service-bus`, for other ways to authenticate. Closing the queue does not close it. */
   readonly client?: ServiceBusClientLike
-  /** The queues that a worker takes jobs from when it is not told which; `['default']` by default. */
+  /** The queues that a worker claims from if it names none; `['default']` by default. */
   readonly queues?: readonly string[]
-  /** What the names of all entities begin with; nothing by default. */
+  /** Prefix of all entity names; empty by default. */
   readonly prefix?: string
-  /** What a queue is called in the namespace. Several queues may share an entity. */
+  /** The name of a queue's entity in the namespace. Several queues may share an entity. */
   readonly entityName?: (queue: string) => string
   /**
-   * Priorities from which on a job goes to an entity of its own (`NAME.p10` for 10), which workers empty first. None by default:
-   * Service Bus has no priorities, and jobs of one entity come out in the order in which they were sent.
+   * Priority levels. A job at or above a level goes to a separate entity for the highest such level (`NAME.p10` for 10), which
+   * workers empty first. None by default: Service Bus has no priorities, and an entity delivers its jobs in the order they were
+   * sent.
    */
   readonly levels?: readonly number[]
   /** The MaxDeliveryCount of the entities; 10 by default, as in Service Bus. */
   readonly maxDeliveryCount?: number
-  /** Service Bus cannot hold unique keys. They are refused, unless something else holds them: then they only travel with the job. */
+  /**
+   * Service Bus cannot enforce unique keys. They are rejected, unless another store enforces them: then they are only carried
+   * with the job.
+   */
   readonly uniqueKeys?: 'refused' | 'carried'
   readonly logger?: Logger
   readonly clock?: Clock
 }
 
-/** Complete and checked. */
+/** Complete and validated options. */
 export interface ServiceBusConfig {
-  /** Null where a client is given. */
+  /** Null if a client is given. */
   readonly connectionString: string | null
   readonly client: ServiceBusClientLike | null
   readonly queues: readonly string[]
   readonly entityName: (queue: string) => string
-  /** The highest first. */
+  /** Highest first. */
   readonly levels: readonly number[]
   readonly maxDeliveryCount: number
   readonly uniqueKeys: 'refused' | 'carried'
@@ -49,7 +54,7 @@ export interface ServiceBusConfig {
   readonly clock: Clock
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler requires an entry for each new option.
 const optionNames: Readonly<Record<keyof ServiceBusOptions, true>> = {
   url: true,
   client: true,
@@ -63,7 +68,7 @@ const optionNames: Readonly<Record<keyof ServiceBusOptions, true>> = {
   clock: true,
 }
 
-/** What an option says goes before what the URL says. */
+/** Options take precedence over the URL's parameters. */
 export function serviceBusConfig(options: ServiceBusOptions): ServiceBusConfig {
   const problems = [...unknownOptions(options, Object.keys(optionNames))]
   const { url, client = null, clock = systemClock, logger = consoleLogger, uniqueKeys = 'refused' } = options

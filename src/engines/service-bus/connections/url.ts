@@ -1,4 +1,4 @@
-/** What a `servicebus:` URL says. */
+/** The parts of a `servicebus:` URL. */
 export interface ParsedServiceBusUrl {
   readonly connectionString: string
   readonly queues?: readonly string[]
@@ -33,7 +33,7 @@ export function parseServiceBusUrl(url: string, problems: string[]): ParsedServi
   }
 }
 
-/** `//KEYNAME:KEY@host:port`. A key may hold slashes, escaped or not, but no `@`. */
+/** `//KEYNAME:KEY@host:port`. A key may contain slashes, escaped or not, but no `@`. */
 function fromAuthority(place: string, parameters: URLSearchParams): string | undefined {
   const [, name, key, host] = /^\/\/([^:]+):(.+)@([^@/]+)\/?$/s.exec(place) ?? []
   if (name === undefined || key === undefined) return undefined

@@ -11,22 +11,25 @@ export interface LockedJob {
   readonly state: JobState
   /** How many owners of the job have died so far. */
   readonly rescues: number
-  /** When the broker gives it to somebody else. */
+  /** When the broker makes it available to others. */
   lockedUntil: number
 }
 
-/** One that is leased to a worker of this program. */
+/** A job that is leased to a worker of this program. */
 export interface HeldJob extends LockedJob {
   readonly token: string
   readonly owner: string
   /** When the lease ends; the lock may end later. */
   expiresAt: number
   amongOthers: boolean
-  /** The message that will tell of the job's having begun when nobody cancels it. The locked one is gone then. */
+  /**
+   * The scheduled message that reports the job as begun unless it is cancelled. It replaces the locked message, which is gone by
+   * then.
+   */
   begun: { readonly entity: Entity; readonly number: SequenceNumber } | null
 }
 
-/** The leases of this program. A token is that of the lock, which is another one for each delivery. */
+/** The leases of this program. The token is the lock's, which is different for each delivery. */
 export class HeldJobs {
   readonly #jobs = new Map<string, HeldJob>()
 
@@ -38,7 +41,7 @@ export class HeldJobs {
     return this.#jobs.get(token)
   }
 
-  /** Whoever takes it ends it. */
+  /** The caller that takes a job has to end it. */
   take(token: string): HeldJob | undefined {
     const job = this.#jobs.get(token)
     this.#jobs.delete(token)
@@ -55,7 +58,7 @@ export class HeldJobs {
     return next
   }
 
-  /** Those whose lease is longer than their lock. */
+  /** Jobs whose leases end after their locks. */
   outliving(): readonly HeldJob[] {
     return [...this.#jobs.values()].filter(({ begun, lockedUntil, expiresAt }) => begun === null && lockedUntil < expiresAt)
   }

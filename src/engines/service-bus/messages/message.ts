@@ -4,22 +4,22 @@ import type { AttemptError, DeadReason } from '../../../queue/contract/failure.t
 import { readErrors, readTime } from '../../../queue/model/spoilt.ts'
 import type { OutgoingMessage, Property, ReceivedMessage } from '../connections/client.ts'
 
-/** What is written about a job beside its envelope. It travels as application properties, which a settlement can change. */
+/** A job's state besides its envelope, stored in application properties, which a settlement can change. */
 export interface JobState {
-  /** Attempts that have failed. */
+  /** Number of failed attempts. */
   readonly attempts: number
-  /** How many owners of the job have died, as far as it was written down. */
+  /** How many owners of the job have died, as far as recorded. */
   readonly rescues: number
-  /** How many deliveries of this message are accounted for in the other numbers. */
+  /** How many deliveries of this message the other counters already include. */
   readonly deliveries: number
-  /** How often the job was sent anew: another message each time. */
+  /** How often the job was sent again, each time as a new message. */
   readonly copy: number
-  /** How often it was given back by programs that do not know its name. */
+  /** How often it was returned by programs that do not handle it. */
   readonly unknown: number
   readonly errors: readonly AttemptError[]
-  /** The owner that has begun it for good; null where nobody has. */
+  /** The owner that has begun it, after which it must not run again; null if none has. */
   readonly begun: string | null
-  /** It is dead, and waits to be moved to the dead-letter queue. */
+  /** Why it is dead, while it waits to be moved to the dead-letter queue; null if it is not dead. */
   readonly dead: DeadReason | null
 }
 
@@ -39,7 +39,7 @@ export interface ReadMessage {
   readonly state: JobState
 }
 
-/** A new message for the job. Each copy has an id of its own, so that duplicate detection drops repeated sends and nothing else. */
+/** A new message for the job. Each copy has its own id, so that duplicate detection drops only repeated sends. */
 export function toMessage(envelope: Envelope, state: JobState): OutgoingMessage {
   return {
     body: Buffer.from(bodyOf(envelope, state.attempts)),
@@ -51,7 +51,7 @@ export function toMessage(envelope: Envelope, state: JobState): OutgoingMessage 
   }
 }
 
-/** Throws `ENVELOPE_MALFORMED` where it is not a job. */
+/** Throws `ENVELOPE_MALFORMED` if it is not a job. */
 export function readMessage(message: ReceivedMessage, now: number): ReadMessage {
   const properties = message.applicationProperties ?? {}
   const receivedAt = message.enqueuedTimeUtc?.getTime() ?? now
@@ -68,7 +68,7 @@ export function rescuesOf({ deliveryCount = 0 }: ReceivedMessage, { rescues, del
   return rescues + Math.max(deliveryCount - deliveries, 0)
 }
 
-/** Written in the form that brokers have in common; where that would not give back the signed texts, they are added as they are. */
+/** Uses the format common to all brokers. If that would not reproduce the signed texts, they are added verbatim. */
 function bodyOf(envelope: Envelope, attempts: number): string {
   const body = toWire(envelope, attempts)
   const read = fromWire(body, envelope.createdAt).envelope
@@ -154,7 +154,7 @@ export function runAtProperty(at: number): Record<string, Property> {
   return { [runAt]: at }
 }
 
-/** A property holds 32 KB at most: the latest errors are kept, and the stacks of the others are left out before errors are. */
+/** A property holds at most 32 KB. Keeps the latest errors, and drops stacks before it drops errors. */
 function errorsText(errors: readonly AttemptError[]): string {
   const short = errors.map((error) => ({ ...error, message: error.message.slice(0, longestMessage) }))
   for (let from = 0; from < short.length; from++) {

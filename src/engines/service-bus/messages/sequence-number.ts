@@ -1,6 +1,6 @@
 import type { SequenceNumber } from '../connections/client.ts'
 
-/** A number in the form that the SDK takes: as much of the package `long` as it looks at. */
+/** A number in the form that the SDK accepts: the parts of the package `long` that it uses. */
 export function sequenceNumber(value: bigint): SequenceNumber {
   const bytes = Buffer.alloc(8)
   bytes.writeBigInt64BE(value)

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../../core/time/clock.ts'
 import type { HandingBack } from '../handing-back.ts'
 import type { LockedJob } from './held-jobs.ts'
 
-/** For so long another worker of this program may claim what the one that received it does not want. */
+/** How long other workers of this program may claim a message that its receiver does not want. */
 const keptMs = 1_000
 const firstDelayMs = 5_000
 const longestDelayMs = 300_000
@@ -15,8 +15,8 @@ export interface SetAsideDeps {
 }
 
 /**
- * Messages that came although nobody asked for them: a broker hands out what is first. They go back with a delay that grows, so
- * that they do not come again at once, and use up none of their deliveries.
+ * Messages that no worker asked for: a broker delivers whatever is first. They are put back with a growing delay, so that they do
+ * not return at once, and without using up their deliveries.
  */
 export class SetAside {
   readonly #deps: SetAsideDeps
@@ -35,14 +35,14 @@ export class SetAside {
     )
   }
 
-  /** Those that are wanted after all; they are no longer here. */
+  /** Removes and returns those that are wanted after all. */
   take(isWanted: (job: LockedJob) => boolean, limit: number): readonly LockedJob[] {
     const taken = [...this.#jobs.keys()].filter(isWanted).slice(0, limit)
     for (const job of taken) this.#forget(job)
     return taken
   }
 
-  /** Others can have them at once. */
+  /** Returns them without a delay, so that other programs can receive them. */
   async close(): Promise<void> {
     for (const job of [...this.#jobs.keys()]) this.#return(job, true)
     await Promise.all(this.#returning)
@@ -57,7 +57,7 @@ export class SetAside {
     const returning = this.#deps.back
       .putBack(job, next, delayMs, true)
       .then(() => {})
-      // Its lock ends by itself.
+      // Its lock expires by itself.
       .catch((thrown: unknown) => this.#deps.logger.debug(`A message could not be given back: ${String(thrown)}`))
       .finally(() => this.#returning.delete(returning))
     this.#returning.add(returning)
@@ -68,7 +68,7 @@ export class SetAside {
     this.#jobs.delete(job)
   }
 
-  /** Once for each name. */
+  /** Warns once per job name. */
   #tell({ envelope, entity }: LockedJob): void {
     if (this.#named.has(envelope.job) || this.#named.size >= mostNames) return
     this.#named.add(envelope.job)

@@ -1,6 +1,6 @@
 /**
- * Lets settlements of one kind run together, and all others alone. The AMQP library of the SDK (rhea) joins what is settled in one
- * turn of the event loop, and gives the second of two neighbours the outcome of the first: an abandoned message could be completed.
+ * Lets completions run concurrently and all other settlements alone. The SDK's AMQP library (rhea) merges settlements of one turn
+ * of the event loop and gives the second of two neighbours the outcome of the first: an abandoned message could be completed.
  */
 export class SettlementGate {
   readonly #together = new Set<Promise<unknown>>()
