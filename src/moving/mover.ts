@@ -117,7 +117,7 @@ export class Mover {
     }
   }
 
-  /** Returns the number of jobs that arrived. */
+  /** Makes one pass over the queue. Returns the number of jobs that arrived. */
   async #walk(): Promise<number> {
     const { source, queue, live, settleMs, signal, clock } = this.#options
     const before = this.#moved

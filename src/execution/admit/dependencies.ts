@@ -105,7 +105,7 @@ function calendarInstants(schedule: CalendarSchedule, at: number, now: number): 
   return [awaited, ...[lastButOne, last].filter((instant) => instant !== null && instant > awaited)] as number[]
 }
 
-/** The last runs in the store. For a repeat that is always in progress, the run before the last one also counts. */
+/** The last run in the store. While that is in progress, the one before it counts: a repeat may always be in progress. */
 async function lastRuns(job: string, at: number, schedules: ScheduleStore): Promise<readonly number[]> {
   const [last, lastButOne] = await schedules.recent(job, at, 2)
   const awaited = last?.outcome === null && lastButOne !== undefined ? lastButOne : last

@@ -18,15 +18,16 @@ export type { OnceMark } from './once-mark.ts'
  * adapter only translates: retries, limits, retention and logging are decided in the layers above it.
  */
 export interface QueueBackend extends AsyncDisposable {
+  /** The name of the engine, such as `postgres`. */
   readonly kind: string
   /** Maximum number of jobs per claim; higher where a call is a network round trip. 1,000 by default. */
   readonly largestClaim?: number
   /** The clock by which the queue decides what is due. Absent if that is the program's own clock. */
   readonly now?: () => number
   /**
-   * Stores the whole batch or nothing; durable when it resolves. Envelopes may depend on each other in any order. A dependency
-   * that does not exist counts as failed. If a unique key is taken, the job that holds it takes the place of the one that was
-   * sent.
+   * Stores the whole batch in one transaction, or nothing; durable when it resolves. Envelopes may depend on each other in any
+   * order. A dependency that does not exist counts as failed. If a unique key is taken, the job that holds it takes the place of
+   * the one that was sent.
    */
   send(envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]>
   /**
@@ -87,6 +88,7 @@ export type WholeBackend = QueueBackend & Required<Pick<QueueBackend, 'store' | 
 export interface SendReceipt {
   /** The id of the stored job; if the unique key was taken, the id of the job that holds it. */
   readonly id: string
+  /** Whether this call stored the job. */
   readonly stored: boolean
   /** Why the job was not made a child. Nothing was stored in that case. */
   readonly refused?: ChildRefusal
@@ -113,10 +115,13 @@ export interface LeaseRequest extends ClaimRules {
   readonly exceptQueues?: readonly string[]
   /** Claim only jobs with exactly this priority, if given. */
   readonly priority?: number | null
+  /** Maximum number of jobs to claim. */
   readonly limit: number
+  /** How long the leases last unless extended. */
   readonly leaseMs: number
   /** The worker that makes the claim. Shown to people, and used to address cancellations to it. */
   readonly owner: string
+  /** Used for expired leases that the claim finds on its way: see `reap`. */
   readonly maxRescues: number
   /**
    * The owner holds other jobs at the same time. Its death then counts as a rescue of each of them, but ends none of them as
@@ -165,6 +170,7 @@ export type Settlement = { readonly token: string } & (
        * Apply only if the job is not linked. Otherwise the receipt is `unsealed`, nothing is written and the lease stays held.
        */
       readonly unlinked?: true
+      /** False deletes the job as soon as it has ended. */
       readonly keep: boolean
       readonly once?: OnceMark
       /**
@@ -199,14 +205,19 @@ export type Settlement = { readonly token: string } & (
 )
 
 /**
- * `blocked`: the job is done but waits for children; it keeps its result until the last of them has ended. `failed`: a child
- * failed in a way that its parent does not survive. `cancelled`: the job was asked to stop, so it was cancelled instead of being
- * returned to the queue or waiting.
+ * - `applied`: as requested.
+ * - `lost`: the lease is no longer held, and nothing was written.
+ * - `blocked`: the job is done but waits for children. It keeps its result until the last of them has ended.
+ * - `failed`: a child failed in a way that its parent does not survive, so the job failed with it.
+ * - `cancelled`: the job was asked to stop, so it was cancelled instead of returning to the queue or waiting.
+ * - `unsealed`: see `unlinked` in `Settlement`.
  */
 export type SettleReceipt = 'applied' | 'lost' | 'blocked' | 'failed' | 'cancelled' | 'unsealed'
 
 export interface ReapReport {
+  /** Jobs that went back to the queue. */
   readonly returned: number
+  /** Jobs that ended as dead (`poisoned`). */
   readonly poisoned: number
 }
 

@@ -63,7 +63,7 @@ export interface JobStore {
    */
   cancelTree(id: string): Promise<TreeCancellation>
   /**
-   * Checks up to `limit` jobs that wait for others, continuing where the last call ended, and resolves waits that would never
+   * Checks up to `limit` blocked jobs, continuing where the last call ended, and resolves waits that would never
    * end.
    */
   mend(limit: number): Promise<MendReport>

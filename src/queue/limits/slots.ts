@@ -68,12 +68,12 @@ export class Slots {
     })
   }
 
-  /** The rates that this claim has used. */
+  /** The rates that this claim has checked. */
   get tokens(): readonly Tokens[] {
     return [...this.#byJob.values(), ...this.#byQueue.values()].flatMap(({ tokens }) => tokens ?? [])
   }
 
-  /** Limits are looked up only when needed: a claim uses few of the ready keys. */
+  /** Computed only when needed: a claim reaches few of the ready keys. */
   #jobAllowance(job: string): Allowance {
     const limits = this.#parts.jobs.get(job)
     const limit = this.#alone.has(job) ? 1 : (limits?.concurrency ?? null)

@@ -20,7 +20,7 @@ export function jumpText({ byMs }: ClockJump): string {
 
 /**
  * Notices when the clock is set while the program runs. Instants that stand for remaining time (leases, rates, locks) must then
- * be moved by the same amount. A clock that is moved by hand is exempt: it is moved on purpose.
+ * be moved by the same amount. A manual clock is exempt: it is moved on purpose.
  */
 export class ClockJumps {
   readonly #clock: Clock

@@ -77,7 +77,7 @@ export class Lanes {
     const { group } = job.envelope
     if (lane.groups === null) lane.jobs.remove(job)
     else lane.groups.takeOut(job)
-    // The lane's place still depends on its previous first job.
+    // Before the change: the heaps still sort the lane by its previous first job.
     this.#place(lane)
     change()
     this.add(job)

@@ -28,7 +28,7 @@ export interface ClaimState {
 export class Limits {
   readonly #jobs: Jobs
   readonly rates: Rates
-  /** Keys and queues with ready work that a limit held back. When one of their runs ends, a worker should poll. */
+  /** Keys and queues with ready work that a limit held back. When one of their runs ends, workers should be woken. */
   readonly #reached: Set<string>
   readonly #claimable = new ClaimableMemo((jobs) => new Map(jobs.map((each) => [each.job, each])))
 

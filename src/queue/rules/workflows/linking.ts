@@ -46,8 +46,8 @@ export class Linking {
   }
 
   /**
-   * A job that was put back waits again for those of its dependencies that are no longer ended. Failed children are created
-   * again.
+   * A job that was put back waits again for those of its dependencies that have not ended. Failed children are dropped, so that
+   * its next run creates them again.
    */
   relink(ids: readonly string[]): void {
     for (const id of ids) if (this.#parts.jobs.get(id)?.links != null) this.#relinkOne(this.#job(id))
