@@ -62,10 +62,7 @@ export interface JobStore {
    * of a job, cancels all of its jobs. Running jobs are asked to stop.
    */
   cancelTree(id: string): Promise<TreeCancellation>
-  /**
-   * Checks up to `limit` blocked jobs, continuing where the last call ended, and resolves waits that would never
-   * end.
-   */
+  /** Checks up to `limit` blocked jobs, continuing where the last call ended, and resolves waits that would never end. */
   mend(limit: number): Promise<MendReport>
   readonly schedules: ScheduleStore
   readonly workers: WorkerStore
