@@ -1,13 +1,13 @@
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The object that a text is, or null. */
+/** The object in a JSON text; null if it is not an object. */
 export function objectOf(text: string): JsonObject | null {
   const value = jsonOf(text)
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as JsonObject) : null
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined if it is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -16,7 +16,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Writes the text anew; a member that is undefined is taken away. What is no object is left alone. */
+/** Returns the text with these members set; undefined removes a member. Texts that are not objects are left alone. */
 export function withMembers(text: string, members: JsonObject): string {
   const object = objectOf(text)
   return object === null ? text : JSON.stringify({ ...object, ...members })
@@ -28,14 +28,14 @@ export function retryCountOf(text: string): number {
   return typeof count === 'number' && count > 0 ? count : 0
 }
 
-/** When it was to run before it was first handed out, where its `retryAfter` has moved that; null where it says none. */
+/** When it was due before it was first handed out, if its `retryAfter` has moved that; null if not recorded. */
 export function originalRunOf(text: string): number | null {
   const original = objectOf(text)?.originalNextRun
   const ms = typeof original === 'string' ? Date.parse(`${original.replace(' ', 'T')}Z`) : Number.NaN
   return Number.isNaN(ms) ? null : ms
 }
 
-/** The data without what is counted in it while nobody has finished the job. Written anew only where there is something to take away. */
+/** The data without the members that count unfinished attempts. Rewritten only if there is something to remove. */
 export function withoutRetryCounts(text: string): string {
   const object = objectOf(text)
   const counts = object !== null && ('retryAfterCount' in object || 'originalNextRun' in object)

@@ -1,17 +1,17 @@
 import type { Json } from '../core/text/json.ts'
 import type { Meta } from '../definition/meta.ts'
 
-/** What the protocol knows of a job and the queue does not. It travels with the job, signed. */
+/** What the protocol knows about a job and the queue does not. It travels with the job, signed. */
 export interface WireMeta {
-  /** When it may be handed out again if nobody has finished it; empty is when its lease runs out. */
+  /** When it may be handed out again if it is not finished; empty means when its lease expires. */
   readonly retryAfter: string
-  /** When it was last handed out before this time, or null. */
+  /** When it was last handed out before this time; null if never. */
   readonly lastRun: number | null
-  /** A child that is kept back until its parent waits for it: when it is to run then. */
+  /** For a child that is held back until its parent waits for it: when it is to run then. */
   readonly heldUntil: number | null
   /** The job that waits for it. */
   readonly parent: string | null
-  /** It has waited for children, and is handed out again with what became of them. */
+  /** Whether it has waited for children, and is handed out again with their results. */
   readonly hasWaited: boolean
 }
 
@@ -23,10 +23,10 @@ export const plainWireMeta: WireMeta = Object.freeze({
   hasWaited: false,
 })
 
-/** Where it is written. Only servers that speak the protocol write it. */
+/** The member of `meta` that holds it. Only servers that speak the protocol write it. */
 export const wireMember = 'bedrock'
 
-/** What a date can be, in milliseconds from 1970. */
+/** The largest valid date, in milliseconds since 1970. */
 const farthestDate = 8.64e15
 
 export function wireMetaOf(meta: Meta): WireMeta {
@@ -42,12 +42,12 @@ export function wireMetaOf(meta: Meta): WireMeta {
   }
 }
 
-/** Anybody may have dispatched the job: what is no instant is as if nothing were said. */
+/** Anyone may have dispatched the job, so an invalid instant counts as absent. */
 function instantOf(value: Json | undefined): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && Math.abs(value) <= farthestDate ? value : null
 }
 
-/** Only what says something is written. */
+/** Writes only members that differ from the default. */
 export function withWireMeta(meta: Meta, { retryAfter, lastRun, heldUntil, parent, hasWaited }: WireMeta): Meta {
   const written = {
     ...(retryAfter !== '' && { retryAfter }),

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
-/** A text that only holders of the key can read, as it is stored: JSON, so that it can stand where any payload stands. */
+/** An encrypted text as it is stored: JSON, so that it can be used wherever a payload can. */
 export interface Encrypted {
   readonly encrypted: true
-  /** The key that it was encrypted with. */
+  /** The key it was encrypted with. */
   readonly kid: string
   readonly nonce: string
   readonly data: string
@@ -12,12 +12,12 @@ export interface Encrypted {
 const algorithm = 'aes-256-gcm'
 const [nonceBytes, tagBytes, keyBytes] = [12, 16, 32] as const
 
-/** For what only this process is to read again. */
+/** A key for data that only this process will read again. */
 export function passingKey(): KeyObject {
   return createSecretKey(randomBytes(keyBytes))
 }
 
-/** Bound to `context`, which is not secret: in another place than its own the text cannot be decrypted. */
+/** Binds the text to `context`, which is not secret: it cannot be decrypted in any other context. */
 export function encryptText(text: string, context: string, kid: string, key: KeyObject): string {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(context))
@@ -26,7 +26,7 @@ export function encryptText(text: string, context: string, kid: string, key: Key
   return JSON.stringify(whole)
 }
 
-/** Throws where it was changed, belongs elsewhere, or was encrypted with another key. */
+/** Throws if the text was changed, belongs to another context, or was encrypted with another key. */
 export function decryptText({ nonce, data }: Encrypted, context: string, key: KeyObject): string {
   const bytes = Buffer.from(data, 'base64url')
   const decipher = createDecipheriv(algorithm, key, Buffer.from(nonce, 'base64url'), { authTagLength: tagBytes })
@@ -34,9 +34,9 @@ export function decryptText({ nonce, data }: Encrypted, context: string, key: Ke
   return decipher.update(bytes.subarray(0, -tagBytes)).toString('utf8') + decipher.final('utf8')
 }
 
-/** What `encryptText` has written, or undefined. */
+/** Parses what `encryptText` has written; undefined for any other text. */
 export function parseEncrypted(text: string): Encrypted | undefined {
-  // Most texts are not, and are not parsed for it.
+  // Most texts are not encrypted, so avoid parsing them.
   if (!text.startsWith('{"encrypted":true,"kid":')) return undefined
   try {
     const { encrypted, kid, nonce, data, ...rest } = JSON.parse(text) as Partial<Encrypted>
@@ -47,7 +47,7 @@ export function parseEncrypted(text: string): Encrypted | undefined {
   }
 }
 
-/** A payload or a result as it may be shown to anybody: of an encrypted one, that it is, and with which key. */
+/** A payload or a result in a form that anyone may see. For an encrypted one, only that it is encrypted and with which key. */
 export function shownText<Text extends string | null>(text: Text): Text | string {
   const encrypted = text === null ? undefined : parseEncrypted(text)
   return encrypted === undefined ? text : JSON.stringify({ encrypted: true, kid: encrypted.kid })

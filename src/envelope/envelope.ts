@@ -16,12 +16,15 @@ export {
 } from './identity.ts'
 
 /**
- * A job as it travels. `identity` and `payload` are JSON texts that are made once, stored verbatim and signed as those bytes;
- * the other fields repeat what a backend needs for routing, and workers do not trust them.
+ * A job as it travels. `identity` and `payload` are JSON texts that are created once, stored verbatim and signed as those bytes.
+ * The other fields repeat what a backend needs for routing, and workers do not trust them.
  */
 export interface Envelope {
   readonly id: string
-  /** What programs call it that know jobs by small numbers (see `JobNumbers`); null where nobody does. Where another job has it, this one is not stored. */
+  /**
+   * The small number by which some programs know it (see `JobNumbers`); null if it has none. If another job already has this
+   * number, this one is not stored.
+   */
   readonly number: number | null
   /** The key of the definition that handles it. */
   readonly job: string
@@ -33,49 +36,49 @@ export interface Envelope {
   readonly payload: string
   readonly signature: string | null
   readonly createdAt: number
-  /** Not to be run before this instant (UTC milliseconds). */
+  /** Must not run before this instant (UTC milliseconds). */
   readonly runAt: number
-  /** While a job with this key and the same `job` holds it, a second one is not stored. */
+  /** While a job with the same `job` holds this key, a second one is not stored. */
   readonly uniqueKey: string | null
   readonly uniqueUntil: UniqueUntil
-  /** Whose job it is (a customer's, say), for limits and fair shares among the jobs with the same key; null is nobody's. */
+  /** The owner of the job, such as a customer, for limits and fair sharing among jobs with the same key; null means none. */
   readonly group: string | null
-  /** Its place in a workflow; null where it stands alone. */
+  /** Its place in a workflow; null if it is not part of one. */
   readonly links: Links | null
 }
 
 /**
- * How long a unique key is held: until the job is first claimed, until it has ended, until an instant (UTC milliseconds), or for
- * ever. The last two outlive the job, unless it was never claimed: a job that ends or is deleted before that frees its key.
+ * How long a unique key is held: until the job is first claimed, until it has ended, until an instant (UTC milliseconds), or
+ * forever. The last two outlive the job, unless it was never claimed: a job that ends or is deleted before that frees its key.
  */
 export type UniqueUntil = 'started' | 'ended' | 'ever' | number
 
-/** How a job is tied to others. Nothing of it is signed: it says when a job runs, not what it does. */
+/** How a job is linked to others. None of it is signed: it determines when a job runs, not what it does. */
 export interface Links {
-  /** The first job of the tree, or what a batch is called: all jobs of one workflow have it in common. */
+  /** The id of the first job of the tree, or the name of a batch: shared by all jobs of one workflow. */
   readonly root: string
   readonly parent: ParentLink | null
   /** Jobs that must have ended before this one becomes ready; until then it is `blocked`. */
   readonly waitsFor: readonly WaitLink[]
-  /** It does not wait for longer than this, counted from when it began to; then it ends as dead. */
+  /** How long it may wait, counted from when it began to; after that it ends as dead. */
   readonly longestWaitMs: number
 }
 
-/** The job that this one was made for, and that waits for it. */
+/** The job that this one was created for, and that waits for it. */
 export interface ParentLink {
   readonly id: string
   /**
-   * Of the parent's lease: a job whose lease is lost cannot have children any more. Null where somebody else makes the child,
-   * who may do so while the parent runs or waits for its children.
+   * The token of the parent's lease: a job whose lease is lost can have no more children. Null if the child is created from
+   * outside the parent's run, which is allowed while the parent runs or waits for its children.
    */
   readonly token: string | null
-  /** One for each child of a parent: a parent that runs again finds the child that it has. */
+  /** Unique among the children of a parent, so that a parent that runs again finds its existing child. */
   readonly key: string
-  /** What the parent does when this job fails. */
+  /** What the parent does if this job fails. */
   readonly onFailure: FailurePolicy
-  /** The parent does not wait for its children for longer than this. */
+  /** How long the parent waits for its children at most. */
   readonly longestWaitMs: number
-  /** As in `WaitLink`, for the case that another job, which holds its unique key, stands for the child. */
+  /** As in `WaitLink`, for when another job that holds its unique key takes the place of the child. */
   readonly late?: string | null
 }
 
@@ -83,15 +86,16 @@ export interface WaitLink {
   readonly id: string
   readonly onFailure: FailurePolicy
   /**
-   * Kept in the place of that job's seal where it succeeded before, without a result, when nobody waited for it: see
-   * `sealLateDependency`. In any other case it must not be stored.
+   * Stored instead of that job's seal if it had already succeeded without a result when no other job waited for it: see
+   * `sealLateDependency`. Must not be stored in any other case.
    */
   readonly late?: string | null
 }
 
 /**
- * What becomes of a job when one that it waits for ended without success: it is dead too, is skipped, counts it as ended and
- * waits for the rest, or runs at once without waiting for the rest. With `rescue` it runs only then, and is skipped otherwise.
+ * What happens to a job when one that it waits for ends without success. `fail`: it is dead too. `skip`: it is skipped. `ignore`:
+ * the failure counts as an end, and it waits for the rest. `continue`: it runs at once without waiting for the rest. `rescue`: it
+ * runs only in that case, and is skipped otherwise.
  */
 export type FailurePolicy = 'fail' | 'skip' | 'ignore' | 'continue' | 'rescue'
 
@@ -99,7 +103,7 @@ export interface Delivery {
   readonly createdAt: number
   readonly runAt: number
   readonly uniqueKey: string | null
-  /** `ended` where nothing is said. */
+  /** `ended` if absent. */
   readonly uniqueUntil?: UniqueUntil
   readonly group?: string | null
   readonly links?: Links | null
@@ -107,8 +111,8 @@ export interface Delivery {
 }
 
 /**
- * Makes and signs an envelope. Without a key ring it travels unsigned. The payload of one that is to travel encrypted is encrypted
- * here, unless it is already.
+ * Creates and signs an envelope; without a key ring it stays unsigned. Encrypts the payload if the identity asks for it and it is
+ * not encrypted yet.
  */
 export function sealEnvelope(
   identity: Identity,
@@ -120,7 +124,7 @@ export function sealEnvelope(
   return stamp(stampOf(identity), identity.id, payload, delivery, keys, isEncrypted)
 }
 
-/** What many jobs may have in common: all of an identity but the id, and the text that it travels as. */
+/** What many jobs may share: everything in an identity but the id, together with its text. */
 export interface Stamp {
   readonly job: string
   readonly queue: string
@@ -135,7 +139,7 @@ export function stampOf(identity: Omit<Identity, 'id'>): Stamp {
   return { job, queue, priority, singleInstance, encrypted, text: identityTail(identity) }
 }
 
-/** Makes and signs the envelope of one of many jobs with the same stamp: nothing is written that they have in common. */
+/** Creates and signs the envelope of one of many jobs with the same stamp, without serialising the shared part again. */
 export function stamp(
   { job, queue, priority, singleInstance, encrypted, text }: Stamp,
   id: string,
@@ -171,7 +175,7 @@ function encryptedPayload(plain: string, id: string, job: ScopedJob, keys: KeyRi
   throw new TreadleError('KEY_INVALID', 'A job is encrypted with the signing key: give a signingKey, or do not ask for encrypt')
 }
 
-/** The payload of a job as it was given, where its key is here. Nothing is verified: it is as trustworthy as where it was read. */
+/** The original payload of a job, if its key is available. Verifies nothing: it is only as trustworthy as its source. */
 export function readPayload(
   { id, identity, payload }: Pick<Envelope, 'id' | 'identity' | 'payload'>,
   keys: KeyRing | null,
@@ -182,26 +186,26 @@ export function readPayload(
   throw new TreadleError('KEY_INVALID', `The payload of job ${id} is encrypted, and its key is not here`)
 }
 
-/** A payload is of no use in another job. */
+/** Binds an encrypted payload to its job. */
 function payloadContext(id: string): string {
   return `payload\n${id}`
 }
 
-/** The parts of an envelope that opening it looks at. */
+/** The parts of an envelope that `openEnvelope` needs. */
 export type Sealed = Pick<Envelope, (typeof repeated)[number] | 'number' | 'identity' | 'payload' | 'signature'> &
   Partial<Pick<Envelope, 'createdAt' | 'runAt'>>
 
-/** Fields of the identity that stand outside of it too, for the backend. */
+/** Fields of the identity that are repeated outside it for the backend. */
 const repeated = ['id', 'job', 'queue', 'priority', 'singleInstance'] as const
 
-/** Each by its name, and not in a loop over `repeated`: every job that is run is asked this. */
+/** Compares the fields by name instead of looping over `repeated`, because this runs for every job. */
 function isRepeated(identity: Identity, sealed: Sealed): boolean {
   const { id, job, queue, priority, singleInstance } = identity
   const isSameJob = id === sealed.id && job === sealed.job && queue === sealed.queue
   return isSameJob && priority === sealed.priority && singleInstance === sealed.singleInstance
 }
 
-/** The texts of an envelope that its signature is about, and the signature: what a job is replaced by, or expected to be. */
+/** The signed texts of an envelope and their signature: what a job is replaced by, or expected to be. */
 export type Seal = Pick<Envelope, 'identity' | 'payload' | 'signature'>
 
 export function sealOf({ identity, payload, signature }: Seal): Seal {
@@ -215,14 +219,14 @@ export function isSameSeal(a: Seal, b: Seal): boolean {
 const unread = Symbol('unread')
 
 /**
- * An envelope that was verified. Nothing else can be sealed again, so that nobody can have something signed by writing it into the
- * database. The class is not exported: `openEnvelope` alone makes one, and a copy of one is none.
+ * A verified envelope. Only such an envelope can be sealed again, so that nobody can get something signed by writing it to the
+ * database. The class is not exported: only `openEnvelope` creates instances, and a copy of one does not count.
  */
 class OpenedEnvelope {
   readonly identity: Identity
-  /** The payload as it was signed, and as it is stored: an encrypted one is not readable. */
+  /** The payload as it was signed and is stored; still encrypted if it is encrypted. */
   readonly text: string
-  /** Nobody has given it its number, or taken it away, since it was signed. */
+  /** Whether the signature covers its number: it was neither assigned nor removed since it was signed. */
   readonly isNumberSigned: boolean
   readonly #isSigned: boolean
   readonly #keys: KeyRing | null
@@ -234,17 +238,17 @@ class OpenedEnvelope {
     this.text = text
     this.#isSigned = isSigned
     this.#keys = keys
-    // What is not JSON is refused at once; what is encrypted is decrypted only where somebody wants to know what it says.
+    // Refuse invalid JSON at once, but decrypt only when the payload is needed.
     this.#payload = identity.encrypted ? unread : parsedPayload(identity.id, text)
   }
 
-  /** What `text` says. A handler may change what is inside of it. */
+  /** The parsed value of `text`. A handler may modify it. */
   get payload(): unknown {
     if (this.#payload === unread) this.#payload = decryptedPayload(this.identity.id, this.text, this.#keys)
     return this.#payload
   }
 
-  /** What may sign this job again: nothing, where its own signature was not looked at or was not there. */
+  /** The key ring that may sign this job again; null if its own signature was not checked or was missing. */
   signer(keys: KeyRing | null): KeyRing | null {
     return this.#isSigned ? keys : null
   }

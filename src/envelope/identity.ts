@@ -3,41 +3,44 @@ import type { Json } from '../core/text/json.ts'
 import { type Recurrence, recurrenceFields, recurrenceOf } from '../definition/recurrence.ts'
 import type { WaitMark } from './wait-mark.ts'
 
-/** What the signature vouches for, beside the payload. Nothing in it changes during the life of a job. */
+/** What the signature covers besides the payload. None of it changes during the life of a job. */
 export interface Identity {
   readonly id: string
   readonly job: string
-  /** What people read in lists and logs; the job's key unless the definition names it. */
+  /** The name shown in lists and logs; the job's key unless the definition names it. */
   readonly name: string
   readonly queue: string
   readonly priority: number
-  /** Null where nobody said it: whoever runs the job decides by its definition. So with `timeoutMs`, of which 0 is no limit. */
+  /**
+   * Null if not set: the definition of the worker that runs the job decides. The same applies to `timeoutMs`, where 0 means no
+   * limit.
+   */
   readonly maxRetries: number | null
   readonly timeoutMs: number | null
   readonly singleInstance: boolean
   readonly idempotencyKey: string | null
   readonly meta: Readonly<Record<string, Json>>
-  /** The instant (UTC milliseconds) that a scheduled run stands for; null where it was dispatched. */
+  /** The instant (UTC milliseconds) that a scheduled run stands for; null if it was dispatched. */
   readonly occurrence: number | null
-  /** When it is to be done again after it has been done, in the repeat language; null where it is done once. */
+  /** When to run it again after it is done, in the repeat language; null if it runs once. */
   readonly repeat: string | null
-  /** Its payload travels encrypted. */
+  /** Whether its payload is encrypted. */
   readonly encrypted?: true
-  /** It waits for other jobs. */
+  /** Set if it waits for other jobs. */
   readonly waitsFor?: WaitMark
-  /** A digest of its unique key: what holds a key in the database is not signed. */
+  /** A digest of its unique key: the record that holds the key in the database is not signed. */
   readonly keyMark?: string
-  /** A digest of the job that made it, and of what that one calls it. */
+  /** A digest of its parent's id and of the key the parent gave it. */
   readonly parentMark?: string
-  /** The schedule that it is a run of, where that was made at run time. */
+  /** The schedule it is a run of, if that was created at run time. */
   readonly recurrence?: Recurrence
-  /** Words that people find it by; absent where it has none. */
+  /** Labels for finding the job; absent if it has none. */
   readonly tags?: readonly string[]
 }
 
 export const envelopeVersion = 1
 
-/** The identity that a text holds, or undefined when it holds none. */
+/** Parses an identity; undefined if the text is not one. */
 export function parseIdentity(text: string): Identity | undefined {
   const fields = parseArray(text)
   const [version, id] = fields ?? []
@@ -46,7 +49,7 @@ export function parseIdentity(text: string): Identity | undefined {
   return common === undefined ? undefined : { ...common, id }
 }
 
-/** The tags that an identity's text says. Only one with tags ends with a list, so most texts are not parsed for it. */
+/** The tags in an identity's text. Only an identity with tags ends with a list, so most texts need not be parsed. */
 export function tagsOf(text: string): readonly string[] {
   return hasTags(text) ? (parseIdentity(text)?.tags ?? []) : []
 }
@@ -55,12 +58,14 @@ export function hasTags(text: string): boolean {
   return text.endsWith('"]]')
 }
 
-/** How often a job is tried again, where its dispatch said so; null where its worker's definition decides. */
+/** How often to retry a job, if its dispatch set that; null if the worker's definition decides. */
 export function saidRetries(text: string): number | null {
   return parseIdentity(text)?.maxRetries ?? null
 }
 
-/** As `parseIdentity`, of one that is expected to have this id: what follows the id was most often read a moment ago. */
+/**
+ * Like `parseIdentity`, for an identity expected to have this id. What follows the id is cached, as it is often the same again.
+ */
 export function identityOf(id: string, text: string): Identity | undefined {
   const start = identityStart(id)
   if (!text.startsWith(start)) return parseIdentity(text)
@@ -73,14 +78,14 @@ export function identityOf(id: string, text: string): Identity | undefined {
   return { ...common, id }
 }
 
-/** Field by field where there are no others: V8 makes such objects alike, and reads them several times quicker than copies. */
+/** Copies field by field where possible: V8 gives such objects the same shape and reads them several times faster. */
 function withId(id: string, { common, isPlain }: LastRead): Identity {
   if (!isPlain) return { ...common, id }
   const { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat } = common
   return { id, job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta, occurrence, repeat }
 }
 
-/** How many fields every identity has, beside its id. */
+/** Number of fields that every identity has besides its id. */
 const plainFields = 11
 
 const noMeta: Identity['meta'] = Object.freeze({})
@@ -88,13 +93,13 @@ const noMeta: Identity['meta'] = Object.freeze({})
 interface LastRead {
   readonly end: string
   readonly common: Omit<Identity, 'id'>
-  /** It has none of the fields that only some identities have. */
+  /** Whether it has none of the optional fields. */
   readonly isPlain: boolean
 }
 
 let lastRead: LastRead | undefined
 
-/** Of all fields that follow the id. */
+/** Parses all fields that follow the id. */
 function commonOf(fields: readonly unknown[]): Omit<Identity, 'id'> | undefined {
   const ending = endingOf(fields.slice(9))
   if (ending === undefined) return undefined
@@ -110,7 +115,7 @@ function commonOf(fields: readonly unknown[]): Omit<Identity, 'id'> | undefined 
     (idempotencyKey === null || typeof idempotencyKey === 'string') &&
     (meta === null || (typeof meta === 'object' && !Array.isArray(meta)))
   if (!sound) return undefined
-  // Handlers see it, and it is sealed again with what repeats: nobody must change it in between.
+  // Handlers see this object, and repeats seal it again, so it must not change in between.
   const parsedMeta = meta === null ? noMeta : frozenCopy(meta as Identity['meta'])
   return { job, name, queue, priority, maxRetries, timeoutMs, singleInstance, idempotencyKey, meta: parsedMeta, ...ending }
 }
@@ -120,14 +125,14 @@ type Ending = Pick<Identity, 'occurrence' | 'repeat' | 'encrypted' | Mark>
 type Mark = 'waitsFor' | 'keyMark' | 'parentMark' | 'recurrence' | 'tags'
 
 /**
- * What only some identities end with: an occurrence, a repeat, that it is encrypted, that it waits, its unique key, its parent, its
- * schedule and its tags. Null stands for what is not there before the last.
+ * The optional end of an identity: occurrence, repeat, encryption, wait mark, unique key, parent, schedule and tags. Null stands
+ * for a field that is absent before the last one.
  */
 function endingOf(fields: readonly unknown[]): Ending | undefined {
   const [occurrence = null, repeat = null, encrypted = null, waitsFor = null, keyMark = null, parentMark = null] = fields
   const recurrence = recurrenceOrNull(fields[6])
   const tags = fields[7] ?? null
-  // Each has one spelling: nothing is written that says nothing.
+  // Every identity has exactly one spelling: trailing nulls are not allowed.
   const isKnown = fields.length <= 8 && fields.at(-1) !== null && recurrence !== undefined
   if (!isKnown || !(repeat === null || typeof repeat === 'string') || !(encrypted === null || encrypted === true))
     return undefined
@@ -146,8 +151,8 @@ function endingOf(fields: readonly unknown[]): Ending | undefined {
 }
 
 /**
- * The deterministic form: an array in fixed order, of which this is all that follows the id. An empty `meta` travels as null, an
- * `occurrence` only where there is one or where something follows it, and so with a `repeat`, with `encrypted`, `waitsFor`, `keyMark`,
+ * The part of the deterministic form, an array in fixed order, that follows the id. An empty `meta` is written as null.
+ * `occurrence` is written only if it is set or a later field follows, and so are `repeat`, `encrypted`, `waitsFor`, `keyMark`,
  * `parentMark`, `recurrence` and `tags`.
  */
 export function identityTail(identity: Omit<Identity, 'id'>): string {
@@ -163,7 +168,7 @@ export function identityTail(identity: Omit<Identity, 'id'>): string {
 
 const recurrenceTexts = new WeakMap<Recurrence, string>()
 
-/** All runs of a schedule have the same: it is written once. */
+/** All runs of a schedule share the same recurrence, so its text is cached. */
 function recurrenceText(recurrence: Recurrence): string {
   let text = recurrenceTexts.get(recurrence)
   if (text === undefined) {
@@ -187,7 +192,7 @@ function endingFields(ending: Ending): readonly unknown[] {
   return repeat !== null ? [occurrence, repeat] : occurrence !== null ? [occurrence] : []
 }
 
-/** All of an identity up to what its stamp says. Our own ids have nothing that JSON would escape. */
+/** The start of an identity's text, up to the shared part. Treadle's own ids contain nothing that JSON would escape. */
 export function identityStart(id: string): string {
   return isPlainId.test(id) ? `[${envelopeVersion},"${id}",` : `[${envelopeVersion},${JSON.stringify(id)},`
 }
@@ -205,7 +210,7 @@ export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && Math.abs(value as number) <= latestInstantMs
 }
 
-/** Undefined where it is none that there could be. */
+/** Undefined if the field is not a valid recurrence. */
 function recurrenceOrNull(field: unknown): Recurrence | null | undefined {
   return field === undefined || field === null ? null : recurrenceOf(field)
 }

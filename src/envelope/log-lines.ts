@@ -5,7 +5,7 @@ import type { KeyRing } from './keys/key-ring.ts'
 
 /** A line that a job has logged, or that its program printed. */
 export interface LogLine {
-  /** Counted from 1 over all attempts of the job; where numbers are missing, lines were dropped. */
+  /** Counted from 1 across all attempts of the job; gaps in the numbers mean that lines were dropped. */
   readonly line: number
   readonly attempt: number
   /** UTC milliseconds. */
@@ -15,10 +15,10 @@ export interface LogLine {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** The level of a log line, or the stream that it was printed to. */
+/** The level of a log line, or the stream it was printed to. */
 export type LineLevel = LogLevel | 'stdout' | 'stderr'
 
-/** A line as it waits to be stored. */
+/** A line that waits to be stored. */
 export interface WrittenLine {
   readonly at: number
   readonly level: LineLevel
@@ -39,7 +39,7 @@ export function lineText({ at, level, message, fields }: WrittenLine): string {
   return fields === null ? `${start}]` : `${start},${fields}]`
 }
 
-/** Lines as they are stored: encrypted where the payload of their job is. */
+/** Lines as they are stored: encrypted if the payload of their job is. */
 export function storedLines(texts: readonly string[], { id, identity }: LoggingJob, keys: KeyRing | null): string {
   const text = `[${texts.join(',')}]`
   const job = keys === null ? undefined : identityOf(id, identity)
@@ -54,8 +54,8 @@ export interface LogChunkText {
 }
 
 /**
- * The opposite. Lines are not signed: they are as trustworthy as the database. What is encrypted and cannot be read here, and what
- * somebody else has written, is told in place of the lines.
+ * Reads what `storedLines` wrote. Lines are not signed, so they are only as trustworthy as the database. A chunk that cannot be
+ * decrypted here, or that something else has written, is replaced by a line that says so.
  */
 export function readLines(chunk: LogChunkText, id: string, keys: KeyRing | null): readonly LogLine[] {
   const { attempt, first, last, text } = chunk

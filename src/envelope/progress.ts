@@ -9,13 +9,13 @@ interface ProgressingJob {
   readonly identity: string
 }
 
-/** What a job says of its progress as it is stored: encrypted where its payload is. */
+/** A job's progress as it is stored: encrypted if its payload is. */
 export function storedProgress(text: string, { id, identity }: ProgressingJob, keys: KeyRing | null): string {
   const job = keys === null ? undefined : identityOf(id, identity)
   return keys !== null && job?.encrypted ? keys.encrypt(text, contextOf(id), job) : text
 }
 
-/** The opposite. Progress is not signed: of a job that is not encrypted it is as trustworthy as the database. */
+/** Reads what `storedProgress` wrote. Progress is not signed: unless encrypted, it is only as trustworthy as the database. */
 export function readProgress(text: string, { id, identity }: ProgressingJob, keys: KeyRing | null): string {
   const encrypted = identityOf(id, identity)?.encrypted ? parseEncrypted(text) : undefined
   if (encrypted === undefined || keys === null) return text

@@ -3,23 +3,25 @@ import { parseEncrypted } from './encryption.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import type { ScopedJob } from './keys/key-scope.ts'
 
-/** Ends that hand on a result: only a worker that has run, or skipped, the job can say so, and it signs what it says. */
+/** Outcomes that pass on a result. Only a worker that has run or skipped the job can report them, and it signs its report. */
 export type SealedOutcome = 'succeeded' | 'skipped'
 
 /** How a job is to end. */
 export interface PlainEnd {
   readonly id: string
   readonly outcome: SealedOutcome
-  /** A JSON text that everybody may read. */
+  /** An unencrypted JSON text. */
   readonly result: string | null
 }
 
-/** How a job has ended, as it is stored. Its seal may be null where nobody signs, and where nobody was known to wait for the job. */
+/**
+ * How a job ended, as it is stored. Its seal may be null if nothing is signed, or if no other job was known to wait for the job.
+ */
 export interface SealedEnd extends PlainEnd {
   readonly seal: string | null
 }
 
-/** What is stored of a result: the text, readable or encrypted, and what vouches for it. */
+/** A stored result: the text, readable or encrypted, and its seal. */
 export interface StoredResult {
   readonly result: string | null
   readonly seal: string | null
@@ -28,13 +30,13 @@ export interface StoredResult {
 /** A job whose result is sealed. */
 export interface SealingJob extends ScopedJob {
   readonly encrypted?: boolean
-  /** Of a child: see `parentMarkOf`. */
+  /** Only for a child: see `parentMarkOf`. */
   readonly parentMark?: string
 }
 
 /**
- * What is stored of a job's end. The seal is over its id, its job and queue, its outcome and its result; it is null where nothing is
- * signed, and where no key may sign for this job. It names the job and the queue: who verifies it may know neither.
+ * What to store when a job ends. The seal covers its id, job, queue, outcome and result. It is null if nothing is signed or no
+ * key may sign for this job. It names the job and the queue because the verifier may know neither.
  */
 export function sealResult(end: PlainEnd, job: SealingJob, keys: KeyRing | null): StoredResult {
   const { id, outcome } = end
@@ -44,9 +46,9 @@ export function sealResult(end: PlainEnd, job: SealingJob, keys: KeyRing | null)
 }
 
 /**
- * The result as everybody may read it who has the keys. Throws `RESULT_FORGED` unless somebody who holds a key for this job has said
- * that it ended like this. `job` is what is known of the job: a key for all jobs vouches for any of them. The child of one job is
- * none of another: `parentMark` is that of who goes on with the result.
+ * Decrypts and verifies a result. Throws `RESULT_FORGED` unless the holder of a key for this job has signed that it ended like
+ * this. `job` is what is known about the job: a key for all jobs vouches for any of them. `parentMark` is that of the job that
+ * uses the result, so that a child of one job cannot pass for the child of another.
  */
 export function openResult(end: SealedEnd, job: Partial<ScopedJob>, keys: KeyRing | null, parentMark?: string): string | null {
   const what = `The result of job ${end.id}`
@@ -63,7 +65,7 @@ export function openResult(end: SealedEnd, job: Partial<ScopedJob>, keys: KeyRin
   return readText(end.result, isVouchedFor, resultContext(end.id), keys, what)
 }
 
-/** What a run that has finished under an idempotency key leaves for the others: the key takes the place of the id. */
+/** The result that a finished run leaves under its idempotency key. The key takes the place of the id. */
 export interface SealedOnce extends StoredResult {
   readonly key: string
 }
@@ -74,7 +76,7 @@ export function sealOnce(once: Omit<SealedOnce, 'seal'>, job: SealingJob, keys: 
   return { result, seal: keys?.signText(onceText({ key, result }, isEncrypted), job) ?? null }
 }
 
-/** As `openResult`, for a job that has the same key: a key that may not sign for `job` has no say over it. */
+/** Like `openResult`, for a job with the same idempotency key. Requires a signing key that may sign for `job`. */
 export function openOnce(once: SealedOnce, job: ScopedJob, keys: KeyRing | null): OpenedOnce {
   const what = `The result kept under the idempotency key "${once.key}"`
   if (isUnsealed(once, keys, what)) return { result: once.result, wasEncrypted: false }
@@ -85,19 +87,19 @@ export function openOnce(once: SealedOnce, job: ScopedJob, keys: KeyRing | null)
 
 export interface OpenedOnce {
   readonly result: string | null
-  /** Nobody is to store it otherwise. */
+  /** If so, it must be stored encrypted again. */
   readonly wasEncrypted: boolean
 }
 
-/** One of the jobs that another one waits for: a dependency by its place among them, or a child by its key. */
+/** A job that another one waits for: a dependency identified by its position, or a child by its key. */
 export interface Dependency {
   readonly waiter: string
   readonly place: number | string
 }
 
 /**
- * Given by whoever sends a job that waits, for each job that it waits for, with a key for the job that waits. It is stored in one
- * case only: the other job had succeeded before, without a result, when nobody waited for it, so that its end was not sealed.
+ * Made by the sender of a waiting job for each job that it waits for, with a key for the waiting job. It is stored in one case
+ * only: the other job had already succeeded without a result when no other job waited for it, so its end was not sealed.
  */
 export function sealLateDependency(dependency: Dependency, waiter: ScopedJob, keys: KeyRing | null): string | null {
   return keys?.signText(lateText(dependency), waiter) ?? null
@@ -117,7 +119,7 @@ function storedText(
   return { result: keys.encrypt(plain, context, job), isEncrypted: true }
 }
 
-/** Whether there is nothing to be verified; throws where there should be. */
+/** Whether there is nothing to verify. Throws if a required seal is missing. */
 function isUnsealed({ seal }: StoredResult, keys: KeyRing | null, what: string): keys is null {
   if (keys === null || (seal === null && keys.acceptsUnsigned)) return true
   if (seal !== null) return false
@@ -125,7 +127,7 @@ function isUnsealed({ seal }: StoredResult, keys: KeyRing | null, what: string):
   throw new TreadleError('RESULT_FORGED', message)
 }
 
-/** Whether a text is encrypted is said by its seal: a handler may return what only looks like it. */
+/** The seal says whether a text is encrypted, because a handler may return a text that only looks encrypted. */
 function readText(
   text: string | null,
   isVouchedFor: (isEncrypted: boolean) => boolean,
@@ -172,7 +174,7 @@ function onceContext(key: string): string {
   return `once\n${key}`
 }
 
-// The first line is JSON and names what is signed, so that no text can be taken for one of another kind, nor for an envelope.
+// The first line is JSON and names what is signed, so that no text can pass for another kind, nor for an envelope.
 function resultText({ id, outcome, result }: PlainEnd, { job, queue, parentMark }: SealingJob, isEncrypted: boolean): string {
   const parts = ['result', id, job, queue, outcome, kindOf(result, isEncrypted)]
   return `${JSON.stringify(parentMark === undefined ? parts : [...parts, parentMark])}\n${result ?? ''}`

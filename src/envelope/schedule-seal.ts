@@ -4,11 +4,11 @@ import { parseEncrypted } from './encryption.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import type { ScopedJob } from './keys/key-scope.ts'
 
-/** A schedule that was made at run time: which job, when, and with what. */
+/** A schedule created at run time: which job, when, and with what payload. */
 export interface SealableSchedule {
   readonly job: string
   readonly recurrence: Recurrence
-  /** A JSON text, readable. */
+  /** An unencrypted JSON text. */
   readonly payload: string
 }
 
@@ -19,8 +19,8 @@ export interface SealedSchedule {
 }
 
 /**
- * Writes a schedule down as a text of two lines, what and when it runs and its payload, and signs that. `queue` is where its jobs
- * are sent: a key that is limited to other queues or jobs cannot sign it.
+ * Writes a schedule as a text of two lines, the job and timing, then the payload, and signs it. `queue` is where its jobs are
+ * sent: a key limited to other queues or jobs cannot sign it.
  */
 export function sealSchedule(
   { job, recurrence, payload }: SealableSchedule,
@@ -47,7 +47,7 @@ function encrypted(payload: string, key: string, scope: ScopedJob, keys: KeyRing
   )
 }
 
-/** A schedule as it is written, whoever wrote it; undefined where it is none. To be shown, not to be followed. */
+/** Parses a schedule without verifying it; undefined if it is not one. For display only, not for running it. */
 export function readSchedule(text: string): WrittenSchedule | undefined {
   const end = text.indexOf('\n')
   const [what, form, job, isEncrypted, ...fields] = arrayOf(text.slice(0, Math.max(end, 0)))
@@ -57,11 +57,11 @@ export function readSchedule(text: string): WrittenSchedule | undefined {
 }
 
 export interface WrittenSchedule extends SealableSchedule {
-  /** The payload is encrypted. */
+  /** Whether the payload is encrypted. */
   readonly isEncrypted: boolean
 }
 
-/** The schedule with this key, readable. Throws where it is not what somebody with a key has signed for this key and this job. */
+/** Verifies and decrypts the schedule with this key. Throws unless it was signed for this key and this job. */
 export function openSchedule(
   key: string,
   { text, signature }: SealedSchedule,
@@ -98,7 +98,7 @@ function decrypted(payload: string, key: string, keys: KeyRing | null): string {
   }
 }
 
-/** A payload is of no use in another schedule. */
+/** Binds an encrypted payload to its schedule. */
 function contextOf(key: string): string {
   return `schedule\n${key}`
 }

@@ -3,7 +3,7 @@ import { parseEncrypted } from './encryption.ts'
 import { identityOf } from './identity.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 
-/** What is written of an attempt that failed. */
+/** What is recorded about a failed attempt. */
 export interface ErrorText {
   readonly message: string
   readonly code?: string
@@ -17,8 +17,8 @@ interface FailedJob {
 }
 
 /**
- * An error as it is stored: of an encrypted job the message, the stack and the code are encrypted, for they may quote the payload.
- * Codes of Treadle itself say nothing of it, and stay readable.
+ * An error as it is stored. For an encrypted job the message, stack and code are encrypted, because they may quote the payload.
+ * Treadle's own error codes reveal nothing and stay readable.
  */
 export function storedError<Failure extends ErrorText>(
   failure: Failure,
@@ -33,7 +33,7 @@ export function storedError<Failure extends ErrorText>(
   return { ...rest, message: encryptedText(text, id, job, keys), ...(isOurs && { code }) } as Failure
 }
 
-/** A job that no key may sign for has an end all the same. */
+/** A job that no key may sign for must still be able to end. */
 function encryptedText(text: string, id: string, job: { readonly job: string; readonly queue: string }, keys: KeyRing): string {
   try {
     return keys.encrypt(text, contextOf(id), job)
@@ -42,7 +42,7 @@ function encryptedText(text: string, id: string, job: { readonly job: string; re
   }
 }
 
-/** The message of a stored error for those who have the key; who has not is told that it is encrypted. */
+/** The message of a stored error if the key is available; otherwise a note that it is encrypted. */
 export function readMessage(message: string, id: string, keys: KeyRing | null): string {
   const encrypted = parseEncrypted(message)
   if (encrypted === undefined) return message
@@ -50,12 +50,12 @@ export function readMessage(message: string, id: string, keys: KeyRing | null): 
     const read = JSON.parse(keys?.decrypt(encrypted, contextOf(id)) ?? '{}') as Partial<ErrorText>
     if (typeof read.message === 'string') return read.message
   } catch {
-    // It was changed, or its key is not here.
+    // It was changed, or its key is not available.
   }
   return shownMessage(message)
 }
 
-/** The message of a stored error as everybody may see it. */
+/** The message of a stored error in a form that anyone may see. */
 export function shownMessage(message: string): string {
   const encrypted = parseEncrypted(message)
   return encrypted === undefined ? message : `encrypted (${encrypted.kid})`

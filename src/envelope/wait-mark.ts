@@ -1,9 +1,9 @@
 import { digest } from '../core/text/digest.ts'
 
 /**
- * What the signature of a job says of the jobs that it waits for: a digest of their ids and of what becomes of it when each of them
- * fails. Where another job may come to stand for one of them when it is stored, it names those policies alone. Older versions signed
- * a digest of the ids, or only that there are some (`true`).
+ * What a job's signature says about the jobs that it waits for: a digest of their ids and failure policies. If another job may
+ * take the place of one of them when it is stored, it names only the policies. Older versions signed a digest of the ids, or only
+ * that there are some (`true`).
  */
 export type WaitMark = string | true
 
@@ -12,14 +12,14 @@ interface Awaited {
   readonly onFailure: string
 }
 
-/** Undefined where it waits for nothing. */
+/** Undefined if it waits for nothing. */
 export function waitMark(awaited: readonly Awaited[], mayBeReplaced?: ReadonlySet<string>): WaitMark | undefined {
   if (awaited.length === 0) return undefined
   if (!awaited.some(({ id }) => mayBeReplaced?.has(id))) return digestOf(awaited.map(({ id, onFailure }) => [id, onFailure]))
   return anyOf + [...new Set(awaited.map(({ onFailure }) => onFailure))].sort().join()
 }
 
-/** Whether these are the jobs that it was made for. */
+/** Whether the mark was made for these jobs. */
 export function isWaitMark(mark: WaitMark, awaited: readonly Awaited[]): boolean {
   if (mark === true) return awaited.length > 0
   if (mark.startsWith(anyOf)) {

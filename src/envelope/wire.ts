@@ -10,32 +10,32 @@ export interface WireEnvelope {
   readonly payload: Json
   readonly queue: string
   readonly priority: number
-  /** Null where it was not set: the worker decides. The same holds for `timeout`, of which 0 is no limit. */
+  /** Null if not set: the worker decides. The same applies to `timeout`, where 0 means no limit. */
   readonly maxRetries: number | null
-  /** Completed runs before the one to come. Not signed: it grows with every delivery. */
+  /** Completed runs before the next one. Not signed: it grows with every delivery. */
   readonly attempts: number
   readonly name: string
   readonly identifier: string
   readonly idempotencyKey: string | null
-  /** The earliest run, ISO 8601 in UTC, or null for at once. Not signed. */
+  /** The earliest start, ISO 8601 in UTC; null for at once. Not signed. */
   readonly schedule: string | null
   readonly timeout: number | null
   readonly singleInstance: boolean
   readonly meta: Readonly<Record<string, Json>>
-  /** The instant that a scheduled run stands for, ISO 8601 in UTC; absent where it was dispatched. */
+  /** The instant that a scheduled run stands for, ISO 8601 in UTC; absent if it was dispatched. */
   readonly occurrence?: string
-  /** When it is to be done again, in the repeat language; absent where it is done once. */
+  /** When to run it again, in the repeat language; absent if it runs once. */
   readonly repeat?: string
-  /** The payload is encrypted; absent where it is not. */
+  /** Whether the payload is encrypted; absent if it is not. */
   readonly encrypted?: true
-  /** Words that people find it by; absent where it has none. */
+  /** Labels for finding the job; absent if it has none. */
   readonly tags?: readonly string[]
-  /** What clients of a job server call it; absent where it has no number. */
+  /** The number by which clients of a job server know it; absent if it has none. */
   readonly number?: number
   readonly _sig: string | null
 }
 
-/** An envelope as one JSON text, for queues that keep messages and no rows. */
+/** An envelope as one JSON text, for queues that store messages instead of rows. */
 export function toWire(envelope: Envelope, attempts: number): string {
   const identity = parseIdentity(envelope.identity)
   if (identity === undefined) throw new TreadleError('ENVELOPE_MALFORMED', `The envelope of job ${envelope.id} has no identity`)
@@ -69,12 +69,12 @@ export interface ReadWire {
   readonly attempts: number
 }
 
-/** Reads what `toWire` wrote. Whether it may run is decided by `openEnvelope`, which checks the signature. */
+/** Reads what `toWire` wrote. `openEnvelope` checks the signature and decides whether it may run. */
 export function fromWire(text: string, receivedAt: number): ReadWire {
   return fromMembers(wireMembers(text), receivedAt)
 }
 
-/** All members of a message, also those that are not of the envelope. */
+/** All members of a message, including those that are not part of the envelope. */
 export function wireMembers(text: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>
@@ -141,7 +141,7 @@ function checkedWire(wire: Partial<WireEnvelope>): WireEnvelope {
   return wire as WireEnvelope
 }
 
-/** ISO 8601 with its offset, or `2026-06-10 09:00:00`, which is meant in UTC. */
+/** ISO 8601 with an offset, or `2026-06-10 09:00:00`, which is taken as UTC. */
 function instantMs(text: string): number | undefined {
   try {
     return parseInstant(text.replace(/^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/, '$1T$2Z'), 'instant')

@@ -2,39 +2,39 @@ import type { Meta } from '../definition/meta.ts'
 import { type Envelope, identityOf, readPayload, tagsOf } from '../envelope/envelope.ts'
 import type { KeyRing } from '../envelope/keys/key-ring.ts'
 
-/** What an event says only where it is asked for. */
+/** Details that an event contains only on request. */
 export const eventDetailNames = ['payload', 'meta', 'tags', 'result', 'timings'] as const
 
-/** What an event says only where it is asked for. */
+/** A detail that an event contains only on request. */
 export type EventDetail = (typeof eventDetailNames)[number]
 
-/** What was asked for, as far as it is known where the event happened. */
+/** The requested details, as far as they are known where the event happened. */
 export interface EventDetails {
   readonly payload?: unknown
   readonly meta?: Meta
   readonly tags?: readonly string[]
-  /** Of a job that has succeeded; null where its handler returned nothing. */
+  /** The result of a job that has succeeded; null if its handler returned nothing. */
   readonly result?: unknown
   readonly timings?: EventTimings
 }
 
-/** When a job was made, was due, began and ended, in UTC milliseconds. */
+/** When a job was created, was due, started and ended, in UTC milliseconds. */
 export interface EventTimings {
   readonly createdAt?: number
   readonly dueAt?: number
   readonly startedAt?: number
   readonly endedAt?: number
-  /** From when it was due until this attempt began. */
+  /** From when it was due until this attempt started. */
   readonly waitMs?: number
-  /** Of this attempt. */
+  /** How long this attempt took. */
   readonly durationMs?: number
 }
 
-/** The job that an event is about, as it is at hand where the event happens: details are made of it where somebody wants them. */
+/** The job that an event is about, as available where the event happens. Details are made from it on request. */
 export interface EventSubject {
   readonly envelope: Pick<Envelope, 'id' | 'identity'> & Partial<Pick<Envelope, 'payload' | 'createdAt' | 'runAt'>>
   readonly keys: KeyRing | null
-  /** A JSON text; absent where it has not succeeded. */
+  /** A JSON text; absent if it has not succeeded. */
   readonly result?: string | null
   readonly startedAt?: number
   readonly endedAt?: number
@@ -53,7 +53,7 @@ export function detailsOf(subject: EventSubject, wanted: ReadonlySet<EventDetail
   }
 }
 
-/** What cannot be decrypted here is not told. */
+/** Leaves out a payload that cannot be decrypted here. */
 function readablePayload(
   envelope: Pick<Envelope, 'id' | 'identity' | 'payload'>,
   keys: KeyRing | null,

@@ -5,7 +5,7 @@ import { shown } from '../core/text/shown.ts'
 import type { DeadReason } from '../queue/contract/contract.ts'
 import type { BreakerState } from '../queue/contract/worker-store.ts'
 
-/** Which run an event is about. */
+/** The run that an event is about. */
 export interface RunEvent {
   readonly id: string
   readonly job: string
@@ -16,13 +16,16 @@ export interface RunEvent {
 
 /** How busy a worker's machine, process and event loop are. */
 export interface LoadMeasure extends MachineUse {
-  /** The longest time that the event loop came late. */
+  /** The longest delay of the event loop. */
   readonly lagMs: number
 }
 
-/** Everything that can be listened to. */
+/** All events that can be listened to. */
 export interface TreadleEvents {
-  /** It is stored. Where its transaction is the caller's, that may still be rolled back. Runs of schedules are `schedule:enqueued`. */
+  /**
+   * A job was stored. In a transaction of the caller, that may still be rolled back. Runs of schedules emit `schedule:enqueued`
+   * instead.
+   */
   'job:dispatched': Omit<RunEvent, 'attempt'> & { readonly dueAt: number; readonly inTransaction?: true }
   'job:started': RunEvent
   'job:succeeded': RunEvent & { readonly durationMs: number }
@@ -32,38 +35,44 @@ export interface TreadleEvents {
   'job:cancelled': RunEvent
   'job:skipped': RunEvent & { readonly why: string }
   'job:snoozed': RunEvent & { readonly delayMs: number; readonly why: string | null }
-  /** It waits for its children: to be run again, or, where its handler has ended, to end with the last of them. */
+  /** It waits for its children: to run again or, if its handler has ended, to end with the last of them. */
   'job:waiting': RunEvent
-  /** Given back unfinished by a shutdown; no attempt is burnt. */
+  /** Returned to the queue unfinished by a shutdown, without using up an attempt. */
   'job:released': RunEvent
-  /** The lease had passed to another worker: what this run did may be done again. */
+  /** The lease had passed to another worker: the work of this run may be done again. */
   'job:lost': RunEvent
-  /** The handler did not end after its signal was aborted; its job was settled without it. */
+  /** The handler did not end after its signal was aborted, so its job was settled without it. */
   'job:abandoned': RunEvent
-  /** A run was told to stop so long ago and has not ended. It keeps its slot and is not settled before it does. */
+  /** A run was told to stop `overrunMs` ago and has not ended. It keeps its slot and is not settled until it ends. */
   'job:overrun': RunEvent & { readonly overrunMs: number }
   /** A job without a signature was accepted, because of `unsigned: 'accept'`. */
   'job:unsigned': Omit<RunEvent, 'attempt'>
-  /** A worker claims jobs from here on, under this name. */
+  /** A worker starts to claim jobs under this name. */
   'worker:started': { readonly owner: string }
-  /** Something that the worker asked of its queue failed. It goes on by itself. */
+  /** A call of the worker to its queue failed. The worker recovers by itself. */
   'worker:error': { readonly error: unknown }
-  /** The event loop stood still while jobs ran. Of the suspects, which may have ended by now, one alone is to blame. */
+  /** The event loop was blocked while jobs ran. One of the suspects, which may have ended by now, is to blame. */
   'worker:stalled': {
     readonly stalledMs: number
-    /** How much of that this process computed, where it is known: hardly anything where it was stopped. */
+    /** How much of that this process spent computing, if known: hardly any if the process was suspended. */
     readonly computedMs?: number
     readonly running: readonly RunEvent[]
     readonly suspects: readonly RunEvent[]
   }
-  /** The queue failed so often in a row that no job is claimed for a while (`open`), it is tried whether it still does, or it answers again. */
+  /**
+   * The queue failed so often in a row that no jobs are claimed for a while (`open`), it is being tested again (`half-open`), or
+   * it answers again (`closed`).
+   */
   'worker:breaker': { readonly state: BreakerState; readonly failures: number; readonly error?: unknown }
-  /** A worker allows itself notably fewer jobs at once, or more again, because of how busy everything is. */
+  /** A worker allows itself notably fewer jobs at once, or more again, because of the load. */
   'worker:load': { readonly allowed: number; readonly concurrency: number; readonly load: LoadMeasure }
   'schedule:enqueued': { readonly schedule: string; readonly at: number }
-  /** Nobody was there when a schedule was due: these run now in spite of it, and so many are left out; no more than 1,000 are counted. */
+  /**
+   * No scheduler was running when a schedule was due. The runs in `madeUp` run now; `leftOut` is how many do not, counted up to
+   * 1,000.
+   */
   'schedule:missed': { readonly schedule: string; readonly madeUp: readonly number[]; readonly leftOut: number }
-  /** A scheduler looked at its schedules at the time that its pace sets. */
+  /** A scheduler checked its schedules at its regular interval. */
   'schedule:tick': {
     readonly plannedAt: number
     readonly startedAt: number
@@ -74,7 +83,7 @@ export interface TreadleEvents {
   }
 }
 
-/** The events of jobs, which can tell more of them where they are asked to. */
+/** The events of jobs, which can contain more details on request. */
 export type JobEventName = Extract<keyof TreadleEvents, `job:${string}`>
 
 const known: Readonly<Record<keyof TreadleEvents, true>> = {
@@ -104,7 +113,7 @@ const known: Readonly<Record<keyof TreadleEvents, true>> = {
 
 export const eventNames = Object.keys(known) as readonly (keyof TreadleEvents)[]
 
-/** A listener that nothing can ever reach is a mistake: a misspelt event, or no function. */
+/** Refuses a listener that could never be called: a misspelt event, or not a function. */
 export function refuseUnheard(name: unknown, listener: unknown): void {
   if (typeof name !== 'string' || !Object.hasOwn(known, name)) {
     const near = typeof name === 'string' ? suggestion(name, Object.keys(known)) : ''

@@ -6,10 +6,10 @@ import type { Outcome } from './end/outcome.ts'
 import type { EventSubject } from './event-details.ts'
 import type { RunEvent, TreadleEvents } from './events.ts'
 
-/** What happens in a program, and the jobs that it happens to. */
+/** The events of a program, with the jobs they are about. */
 export type JobEvents = Events<TreadleEvents, EventSubject>
 
-/** Tells of jobs that were stored. One whose unique key was taken was not. */
+/** Emits events for jobs that were stored. A job whose unique key was taken was not. */
 export function emitDispatched(
   events: JobEvents,
   envelopes: readonly Envelope[],
@@ -27,7 +27,7 @@ export function emitDispatched(
   }
 }
 
-/** `send` of a backend; whoever listens hears of what it stored. */
+/** A backend's `send` that emits events for the jobs it stored. */
 export function announcedSend(send: QueueBackend['send'], events: JobEvents, keys: KeyRing | null): QueueBackend['send'] {
   const announced: QueueBackend['send'] = async (envelopes) => {
     const receipts = await send(envelopes)
@@ -37,16 +37,16 @@ export function announcedSend(send: QueueBackend['send'], events: JobEvents, key
   return (envelopes) => (events.has('job:dispatched') ? announced(envelopes) : send(envelopes))
 }
 
-/** How a run ended, of which its events are made. */
+/** How a run ended, for its events. */
 export interface EndedRun {
   readonly event: RunEvent
   readonly outcome: Outcome
   readonly durationMs: number
-  /** Only asked where somebody listens. */
+  /** Called only if there are listeners. */
   readonly subject: () => EventSubject
 }
 
-/** Tells whoever listens how a run ended, after that is on disk. */
+/** Emits how a run ended, after that is on disk. */
 export function emitEnd(events: JobEvents, { event, outcome, durationMs, subject }: EndedRun): void {
   switch (outcome.kind) {
     case 'done': {

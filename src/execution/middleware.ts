@@ -2,7 +2,7 @@ import { TreadleError } from '../core/errors.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { RunMiddleware } from '../definition/middleware.ts'
 
-/** Calls the handler of a run through its middleware, outermost first, and gives its result. */
+/** Calls the handler of a run through its middleware, outermost first, and returns its result. */
 export function throughMiddleware(
   around: readonly RunMiddleware[],
   context: JobContext<never>,
@@ -21,7 +21,7 @@ export function throughMiddleware(
     }
     try {
       const own = middleware(seen, next)
-      // Nothing has to be waited for where it only passes on.
+      // A middleware that only passes the call on needs no extra await.
       return inner !== undefined && own === inner ? inner : resultOf(own, () => inner)
     } catch (thrown) {
       return Promise.reject(thrown)
@@ -29,13 +29,16 @@ export function throughMiddleware(
   }
 }
 
-/** Most return nothing of their own: then the result is that of whatever they wrap, also where they did not wait for it. */
+/**
+ * Most middleware returns nothing of its own. The result is then that of the wrapped call, even if the middleware did not await
+ * it.
+ */
 async function resultOf(own: unknown, inner: () => Promise<unknown> | undefined): Promise<unknown> {
   const result = await own
   return result === undefined ? inner() : result
 }
 
-/** The context with what a middleware adds. What a context has already cannot be replaced. */
+/** The context with what a middleware adds. Existing members cannot be replaced. */
 function withAdded(context: JobContext<never>, added: object): JobContext<never> {
   const names = membersOf(context)
   const taken = Object.keys(added).filter((name) => names.has(name))
@@ -43,14 +46,14 @@ function withAdded(context: JobContext<never>, added: object): JobContext<never>
     throw new TreadleError('CONFIG_INVALID', `A middleware cannot replace what a context has: ${taken.join(', ')}`)
   }
   const all: object = {}
-  // Asked for when it is used: parts of a context are made then.
+  // Read on access: some parts of a context are created only then.
   for (const name of names) {
     Object.defineProperty(all, name, { enumerable: true, get: () => context[name as keyof JobContext<never>] })
   }
   return Object.freeze(Object.defineProperties(all, Object.getOwnPropertyDescriptors(added))) as JobContext<never>
 }
 
-/** Also those that its class has, and those that an earlier middleware has added. */
+/** Includes members of its class, and those added by earlier middleware. */
 function membersOf(context: object): ReadonlySet<string> {
   const names = new Set(Object.keys(context))
   const prototype: unknown = Object.getPrototypeOf(context)

@@ -12,11 +12,11 @@ import { openSource, type Place } from './sides.ts'
 /** Which jobs to export, and how. */
 export interface ExportOptions {
   readonly from: Place
-  /** A file that is not there yet, or something that writes texts one after the other and is waited for. */
+  /** A file that does not exist yet, or a function that writes texts one after the other and is awaited. */
   readonly to: string | ((text: string) => Promise<unknown>)
-  /** Only this queue, with all jobs of the workflows that it has jobs of. */
+  /** Only this queue, with all jobs of the workflows that have jobs in it. */
   readonly queue?: string
-  /** Takes the jobs out of the queue. An export that was interrupted goes on with the same file. */
+  /** Takes the jobs out of the queue. An interrupted export continues with the same file. */
   readonly remove?: boolean
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: MoveProgress) => void
@@ -25,17 +25,17 @@ export interface ExportOptions {
 /** What was exported. */
 export interface ExportReport {
   readonly jobs: number
-  /** Jobs that run, and those of their workflows, are left out. */
+  /** Running jobs, and the other jobs of their workflows, are left out. */
   readonly leftOut: number
   readonly unreadable: readonly string[]
-  /** False where the signal has ended it. */
+  /** False if the signal ended it. */
   readonly isComplete: boolean
 }
 
 const jobsPerPage = 500
 const factsPerPage = 1_000
 
-/** Writes everything that a queue knows of its jobs as JSON lines. */
+/** Writes everything that a queue knows about its jobs as JSON lines. */
 export async function exportJobs(options: ExportOptions): Promise<ExportReport> {
   const { from, to, remove = false } = options
   if (remove && typeof to !== 'string') throw new TreadleError('CONFIG_INVALID', 'remove needs a file: name one with "to"')

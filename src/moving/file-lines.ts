@@ -6,7 +6,7 @@ import { type Check, checkFact, checkSchedule, checkUnit } from './file-shapes.t
 export interface FileHeader {
   readonly treadle: 'export'
   readonly version: number
-  /** Another one for each export. */
+  /** Different for each export. */
   readonly id: string
   readonly from: string
   readonly at: string
@@ -14,7 +14,7 @@ export interface FileHeader {
 
 export const fileVersion = 1
 
-/** Any other line: one thing each. `packed` ends what was taken out of the queue together, and `end` the file. */
+/** Any other line: one item each. `packed` ends a group that was taken out of the queue together, and `end` ends the file. */
 export type FileLine =
   | { readonly job: MovedUnit['jobs'][number] }
   | { readonly workflow: MovedUnit }
@@ -40,7 +40,7 @@ export function linesOf({ paused, schedules, units }: Contents): readonly FileLi
   ]
 }
 
-/** The unit of a line that is one. */
+/** The unit on this line; null if it holds something else. */
 export function unitOf(line: FileLine): MovedUnit | null {
   if ('job' in line) return { jobs: [line.job], gone: [] }
   return 'workflow' in line ? line.workflow : null
@@ -68,7 +68,7 @@ const checks: Readonly<Record<string, Check>> = {
   end: (value) => (typeof value === 'object' && value !== null ? null : 'it must say how many there are'),
 }
 
-/** `line` is the number of the line, from 1 on. */
+/** `line` is the number of the line, starting at 1. */
 export function readLine(text: string, line: number): FileLine {
   const value = parsed(text, line)
   const [kind, ...others] = Object.keys(value)

@@ -4,17 +4,17 @@ import { IdSet } from './id-set.ts'
 
 export interface NumberedLine {
   readonly text: string
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly line: number
   /** Where the next line begins, in bytes. */
   readonly end: number
-  /** False for the last one, where it has no line feed. */
+  /** False for a last line without a line feed. */
   readonly isWhole: boolean
 }
 
 const lineFeed = 0x0a
 
-/** The lines of a file, one after the other: of a large file no more is in memory than its longest line. */
+/** Streams the lines of a file. Memory use is bounded by the longest line. */
 export async function* linesIn(path: string): AsyncGenerator<NumberedLine> {
   let parts: Buffer[] = []
   let line = 1
@@ -41,7 +41,7 @@ export interface SoundFile {
   readonly lines: number
 }
 
-/** Reads the whole file, and refuses it where anything in it is wrong. */
+/** Reads the whole file, and refuses it if anything in it is wrong. */
 export async function checkedFile(path: string): Promise<SoundFile> {
   const ids = new IdSet()
   let header: FileHeader | undefined

@@ -1,7 +1,7 @@
 import { finalStates, isFinal, type JobState, jobStates } from '../queue/contract/job-state.ts'
 import { factKinds } from '../queue/contract/transfer.ts'
 
-/** What is wrong with a value; null where nothing is. */
+/** What is wrong with a value; null if nothing is. */
 export type Check = (value: unknown) => string | null
 
 type Members = Readonly<Record<string, unknown>>

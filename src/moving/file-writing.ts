@@ -5,7 +5,7 @@ import { type FileEnd, type FileHeader, type FileLine, linesOf, readHeader, read
 import { linesIn } from './file-reading.ts'
 import type { Target } from './target.ts'
 
-/** Writes an export. What it is given together is written together, and is on disk when that resolves. */
+/** Writes an export. Each batch is written as a whole, and is on disk when the call resolves. */
 export class ExportFile implements AsyncDisposable {
   readonly header: FileHeader
   readonly #write: (text: string) => Promise<unknown>
@@ -50,7 +50,7 @@ export class ExportFile implements AsyncDisposable {
     await this.write([{ end }])
   }
 
-  /** For jobs that leave the queue: what is in the file is taken out of it. */
+  /** For jobs that leave the queue: what is in the file is removed from the queue. */
   asTarget(): Target {
     return {
       cannotHold: [],
@@ -79,7 +79,7 @@ interface Begun {
 
 const fresh: Begun = { jobs: 0, lines: 0, lastPacked: null }
 
-/** One that is not there yet, unless `mayGoOn`: then an export that was interrupted goes on where its last parcel ended. */
+/** Creates a new file. With `mayGoOn`, an interrupted export is continued where its last parcel ended. */
 export async function openExportFile(path: string, header: FileHeader, mayGoOn: boolean): Promise<ExportFile> {
   const handle = await create(path)
   if (handle !== null) {
@@ -113,7 +113,7 @@ function writingTo(handle: FileHandle, header: FileHeader, begun: Begun, positio
   return new ExportFile(header, write, () => handle.close(), begun)
 }
 
-/** Whatever stands behind the last parcel that was written as a whole is still in the queue. */
+/** Everything after the last complete parcel is still in the queue. */
 async function interruptedExport(path: string): Promise<Begun & { readonly header: FileHeader; readonly length: number }> {
   let header: FileHeader | undefined
   let state = { ...fresh, length: 0 }

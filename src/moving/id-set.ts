@@ -1,9 +1,9 @@
-/** Ids of jobs, 16 bytes each: a file may have millions of them. */
+/** A set of job ids, 16 bytes each: a file may have millions of them. */
 export class IdSet {
   #slots = new Uint32Array(4 * 1_024)
   #size = 0
 
-  /** False where it was there. */
+  /** False if it was already there. */
   add(id: string): boolean {
     if (this.#size * 4 * 2 > this.#slots.length) this.#grow()
     return this.#insert(wordsOf(id))

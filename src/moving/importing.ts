@@ -19,16 +19,16 @@ export interface ImportOptions {
 export interface ImportReport {
   /** Jobs of the file that are stored now, or were stored from it before. */
   readonly jobs: number
-  /** What the target has no place for: it stands in the file alone. The first thousand units. */
+  /** The first thousand units that the target cannot take. They are only in the file. */
   readonly refused: readonly LineRefusal[]
   readonly refusedJobs: number
-  /** False where the signal has ended it. The next import of the same file goes on. */
+  /** False if the signal ended it. The next import of the same file continues. */
   readonly isComplete: boolean
 }
 
 /** A line of a file that could not be imported, and why. */
 export interface LineRefusal extends Refusal {
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly line: number
 }
 
@@ -37,7 +37,7 @@ const charactersPerParcel = 4_000_000
 const keptRefusals = 1_000
 
 /**
- * Stores the jobs of a file. All of the file is read first, and nothing is stored where anything in it is wrong. What was stored
+ * Stores the jobs of a file. The whole file is checked first, and nothing is stored if anything in it is wrong. What was stored
  * from the same file before is not stored again.
  */
 export async function importJobs(options: ImportOptions): Promise<ImportReport> {
@@ -77,7 +77,7 @@ class Importing {
     return this.#report(true)
   }
 
-  /** Parcels of one file are always the same, so each is stored once. */
+  /** The parcels of a file are always the same, so each is stored only once. */
   async #store(nextLine: number): Promise<void> {
     const batch = this.#batch
     this.#batch = new Batch(nextLine)

@@ -6,27 +6,27 @@ import type { Refusal } from '../queue/contract/transfer.ts'
 export interface MoveProgress {
   /** Jobs that have arrived. */
   readonly moved: number
-  /** Jobs that have arrived, and those that are left. */
+  /** Jobs that have arrived, plus those that are left. */
   readonly total: number
   readonly refused: number
-  /** Jobs a second, since the start. */
+  /** Jobs per second since the start. */
   readonly rate: number
-  /** Why nothing is moved now; null while something is. */
+  /** Why nothing is being moved right now; null while something is. */
   readonly waitingFor: string | null
 }
 
-/** What a move did. */
+/** The result of a move. */
 export interface MoveReport {
   readonly moved: number
   readonly schedules: number
-  /** The jobs that the target has no place for, and that came back: the first thousand units of them. */
+  /** The first thousand units that the target could not take. They were returned to the source. */
   readonly refused: readonly Refusal[]
   readonly refusedJobs: number
-  /** Jobs whose rows cannot be read, and that were left. */
+  /** Jobs that were left behind because their rows cannot be read. */
   readonly unreadable: readonly string[]
-  /** How many jobs of the source are left, by state. */
+  /** How many jobs are left in the source, by state. */
   readonly left: Readonly<Record<JobState, number>>
-  /** Nothing is left that could be moved. */
+  /** Whether nothing is left that could be moved. */
   readonly isComplete: boolean
   readonly elapsedMs: number
 }
@@ -36,9 +36,9 @@ export interface MovePlan {
   readonly jobs: Readonly<Record<JobState, number>>
   readonly schedules: number
   readonly pausedQueues: readonly string[]
-  /** Of an earlier move that was interrupted. */
+  /** Parcels of an earlier move that was interrupted. */
   readonly parcels: number
-  /** Workers that run on the source. */
+  /** Number of workers running on the source. */
   readonly workers: number
   readonly cannotHold: readonly string[]
 }

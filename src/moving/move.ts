@@ -13,27 +13,30 @@ export interface MoveOptions {
   /** Where the jobs are: a URL, or an open backend, which stays open. */
   readonly from: string | QueueBackend
   readonly to: string | QueueBackend
-  /** Only this queue, with all jobs of the workflows that it has jobs of. */
+  /** Only this queue, with all jobs of the workflows that have jobs in it. */
   readonly queue?: string
-  /** Producers and workers use both sides meanwhile. */
+  /** Producers and workers use both sides during the move. */
   readonly live?: boolean
-  /** A live move ends when the source had nothing left to move for so long; 5 seconds by default. */
+  /** How long the source must have nothing left to move before a live move ends; 5 seconds by default. */
   readonly idle?: Duration
-  /** A live move leaves jobs alone for so long after they were sent, because a dispatch whose answer was lost is sent again; 15 seconds by default. */
+  /**
+   * How long a live move leaves jobs alone after they were sent, because a dispatch whose response was lost is sent again; 15
+   * seconds by default.
+   */
   readonly settle?: Duration
-  /** Ends the move in an orderly way. The next one goes on from there. */
+  /** Ends the move cleanly. The next one continues from there. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: MoveProgress) => void
 }
 
 const optionNames = ['from', 'to', 'queue', 'live', 'idle', 'settle', 'signal', 'onProgress'] as const
 
-/** Moves a queue to another engine, database or file, with everything that it knows of its jobs. */
+/** Moves a queue to another engine, database or file, with everything it knows about its jobs. */
 export function move(options: MoveOptions): Promise<MoveReport> {
   return withMover(options, (mover) => mover.run())
 }
 
-/** What a move would find; it changes nothing. */
+/** What a move would find. Changes nothing. */
 export function planMove(options: MoveOptions): Promise<MovePlan> {
   return withMover(options, (mover) => mover.plan())
 }

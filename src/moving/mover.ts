@@ -7,25 +7,25 @@ import type { FactPage, Packed, PackRequest, Parcel, Refusal, Transfer } from '.
 import { countsOf, type MovePlan, type MoveProgress, type MoveReport, sumOf } from './move-report.ts'
 import { isPassing, type Target } from './target.ts'
 
-/** A queue that lets jobs go. */
+/** A queue that jobs can be taken out of. */
 export type Source = WholeBackend & { readonly transfer: Transfer }
 
 export interface MoverOptions {
   readonly source: Source
   readonly target: Target
   readonly queue: string | null
-  /** Producers and workers use both queues meanwhile. */
+  /** Producers and workers use both queues during the move. */
   readonly live: boolean
-  /** A live move ends when there was nothing to move for so long. */
+  /** How long there must be nothing to move before a live move ends. */
   readonly idleMs: number
-  /** A live move leaves jobs alone that are younger: whoever sent them may be sending them again. */
+  /** A live move leaves younger jobs alone: their sender may be sending them again. */
   readonly settleMs: number
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onProgress: (progress: MoveProgress) => void
 }
 
-/** Jobs of a parcel. More of them mean fewer round trips, and more that is in no queue for a moment. */
+/** Number of jobs per parcel. More means fewer round trips, but more jobs that are briefly in neither queue. */
 const jobsPerParcel = 500
 const factsPerPage = 1_000
 const keptRefusals = 1_000
@@ -36,7 +36,7 @@ const maxRescues = 3
 const lockName = 'treadle move'
 const lockMs = 4_000
 
-/** Moves one queue. It can be interrupted at any point, and the next one goes on from there. */
+/** Moves one queue. It can be interrupted at any point, and the next move continues from there. */
 export class Mover {
   readonly #options: MoverOptions
   readonly #elapsedMs: () => number
@@ -86,7 +86,7 @@ export class Mover {
       await this.#count()
       await this.#copyFacts()
       const isComplete = await this.#moveAll()
-      // One whose answer was lost may have been stored after it was looked for.
+      // A parcel whose response was lost may have been stored after the check for parcels.
       await this.#lasting(() => this.#deliverPending())
       await this.#copyFacts()
       return await this.#report(isComplete)
@@ -95,7 +95,7 @@ export class Mover {
     }
   }
 
-  /** Walks over the queue until nothing is left. */
+  /** Passes over the queue until nothing is left. */
   async #moveAll(): Promise<boolean> {
     const { signal, live, idleMs, clock } = this.#options
     let idleSince: number | null = null
@@ -112,19 +112,19 @@ export class Mover {
       this.#isWaitingFor = running > 0 ? 'running jobs to return' : waiting > 0 ? 'new jobs to settle' : 'more jobs'
       this.#tell()
       await pause(clock, lookEveryMs, signal)
-      // Jobs of workers that died return when their leases are over.
+      // Jobs of workers that died return when their leases have expired.
       await this.#lasting(() => this.#options.source.reap(maxRescues))
     }
   }
 
-  /** Gives the number of jobs that arrived. */
+  /** Makes one pass over the queue. Returns the number of jobs that arrived. */
   async #walk(): Promise<number> {
     const { source, queue, live, settleMs, signal, clock } = this.#options
     const before = this.#moved
     this.#refused.clear()
     this.#refusedJobs = 0
     let after: string | null = null
-    // The next parcel is packed while the last one is delivered.
+    // Packs the next parcel while the last one is being delivered.
     let delivering = Promise.resolve()
     do {
       if (signal.aborted) break
@@ -132,7 +132,7 @@ export class Mover {
       const now = source.now?.() ?? clock.now()
       const createdBefore = live ? now - settleMs : Number.MAX_SAFE_INTEGER
       const request: PackRequest = { target: this.#identity, queue, createdBefore, after, limit: jobsPerParcel }
-      // Where the answer is lost, the parcel may be there all the same.
+      // If the response is lost, the parcel may have been packed anyway.
       const packed: Packed = await this.#lasting(
         () => source.transfer.pack(request),
         () => delivering.then(() => this.#deliverPending()),
@@ -141,14 +141,14 @@ export class Mover {
       for (const id of packed.unreadable) this.#unreadable.add(id)
       await delivering
       if (packed.parcel !== null) delivering = this.#deliver(packed.parcel)
-      // Whoever waits for it hears of its failure; until then nobody is to be startled by it.
+      // The failure is reported where `delivering` is awaited; until then, avoid an unhandled rejection.
       delivering.catch(() => {})
     } while (after !== null)
     await delivering
     return this.#moved - before
   }
 
-  /** Of a move that was interrupted before. */
+  /** Delivers the parcels of an earlier move that was interrupted. */
   async #deliverPending(): Promise<void> {
     const { transfer } = this.#options.source
     for (const { id, target } of await transfer.parcels()) {
@@ -184,7 +184,7 @@ export class Mover {
     } while (after !== null && !signal.aborted)
   }
 
-  /** Does it again while a database is away, until the signal aborts. Whatever is done so may be done twice. */
+  /** Retries while a database is unavailable, until the signal aborts. `work` must be safe to run twice. */
   async #lasting<Value>(work: () => Promise<Value>, before?: () => Promise<void>): Promise<Value> {
     const { signal, clock } = this.#options
     for (let failures = 0; ; failures++) {
@@ -201,7 +201,7 @@ export class Mover {
     }
   }
 
-  /** Without those that the target has no place for, which are not waited for. */
+  /** Leaves out jobs that the target cannot take, as they are not waited for. */
   async #count(): Promise<{ readonly running: number; readonly waiting: number }> {
     const { source, queue } = this.#options
     const counts = countsOf(await this.#lasting(() => source.store.counts()), queue)
@@ -237,7 +237,10 @@ export class Mover {
     })
   }
 
-  /** What is moved while they run may be sent again, or run with limits that count for each side alone: that is to be meant. */
+  /**
+   * With workers running, moved jobs may be sent again, or run under limits that each side counts on its own. That must be
+   * requested explicitly.
+   */
   async #refuseWorkers(): Promise<void> {
     const { source, live } = this.#options
     const workers = live ? [] : await this.#lasting(() => source.store.workers.list())
@@ -252,7 +255,7 @@ export class Mover {
     if (own === this.#identity) throw new TreadleError('MOVE_REFUSED', 'The source and the target are the same queue')
   }
 
-  /** That of a move that was killed is free after some seconds. */
+  /** The lock of a move that was killed becomes free after some seconds. */
   async #lock(): Promise<void> {
     const { clock, signal } = this.#options
     const giveUpAt = this.#elapsedMs() + 3 * lockMs

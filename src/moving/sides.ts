@@ -11,18 +11,18 @@ export type Place = string | QueueBackend
 
 export interface Side extends AsyncDisposable {
   readonly backend: QueueBackend
-  /** The same each time that it is opened. */
+  /** The same each time it is opened. */
   readonly name: string
 }
 
-/** Nothing is signed here, and so no keys are asked for. */
+/** Nothing is signed here, so no keys are needed. */
 export async function openSide(place: Place): Promise<Side> {
   if (typeof place !== 'string') return { backend: place, name: place.kind, [Symbol.asyncDispose]: async () => {} }
   const { backend } = await openBackend(place, settingsOf({}))
   return { backend, name: place, [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose]() }
 }
 
-/** A file that is not there is not made. */
+/** Does not create a missing file. */
 export async function openSource(place: Place): Promise<AsyncDisposable & { readonly source: Source }> {
   const file = typeof place === 'string' ? databaseFile(place, workingFolder()) : null
   if (file !== null && !existsSync(file)) {

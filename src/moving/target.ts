@@ -8,14 +8,14 @@ import type { Fact, MovedJob, MovedUnit, Parcel, Refusal, Transfer } from '../qu
 /** Where jobs are moved to. */
 export interface Target {
   identity(): Promise<string>
-  /** What it has no place for, whatever is in it: for people. */
+  /** What it can never take, whatever it contains. For display. */
   readonly cannotHold: readonly string[]
-  /** The same answer each time that it is asked with the same parcel, where the target can remember it. */
+  /** Returns the same answer each time for the same parcel, if the target can remember it. */
   unpack(parcel: Parcel): Promise<readonly Refusal[]>
   learn(facts: readonly Fact[]): Promise<void>
 }
 
-/** `name` is the same one each time that this queue is opened. */
+/** `name` must be the same each time this queue is opened. */
 export function targetOf(backend: QueueBackend, name: string): Target {
   return backend.transfer === undefined ? brokerTarget(backend, name) : queueTarget(backend.transfer)
 }
@@ -27,7 +27,7 @@ function queueTarget(transfer: Transfer): Target {
     learn: (facts) => transfer.learn(facts),
     async unpack(parcel) {
       try {
-        // Whatever failed after it was written is answered by the second question.
+        // If it failed after it was written, the second call returns the answer.
         return await transfer.unpack(parcel).catch((thrown) => {
           if (isPassing(thrown)) throw thrown
           return transfer.unpack(parcel)
@@ -40,7 +40,7 @@ function queueTarget(transfer: Transfer): Target {
   }
 }
 
-/** One job that cannot be stored at all must not keep the others. Each part is unpacked once, like a parcel. */
+/** Keeps one job that cannot be stored from blocking the others. Each part is unpacked once, like a parcel. */
 async function unpackOneByOne(transfer: Transfer, parcel: Parcel): Promise<readonly Refusal[]> {
   await transfer.unpack({ ...parcel, id: `${parcel.id}/0`, units: [] })
   const refusals: Refusal[] = []
@@ -56,7 +56,7 @@ async function unpackOneByOne(transfer: Transfer, parcel: Parcel): Promise<reado
   return refusals
 }
 
-/** The database is away, or busy: the same may work later. */
+/** Whether the database is unavailable or busy, so that the same call may work later. */
 export function isPassing(thrown: unknown): boolean {
   return thrown instanceof TreadleError && passing.has(thrown.code)
 }
@@ -67,7 +67,7 @@ function refused({ jobs }: MovedUnit, why: string): Refusal {
   return { id: jobs[0]?.id ?? '', jobs: jobs.length, why }
 }
 
-/** A broker takes envelopes, and remembers nothing: a parcel that was being sent when the move was killed is sent again. */
+/** A broker takes envelopes and remembers nothing: a parcel that was being sent when the move was killed is sent again. */
 function brokerTarget(backend: QueueBackend, name: string): Target {
   const { kind } = backend
   return {

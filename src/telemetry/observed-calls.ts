@@ -3,7 +3,7 @@ import type { Envelope } from '../envelope/envelope.ts'
 import type { QueueBackend, SendReceipt } from '../queue/contract/contract.ts'
 import type { BackendCall, Observers } from './observer.ts'
 
-/** Makes a call to a queue, and tells the observers how long it took and whether it failed. */
+/** Makes a call to a queue, and reports to the observers how long it took and whether it failed. */
 export async function observedCall<Answer>(
   name: BackendCall,
   observers: Observers,
@@ -20,7 +20,7 @@ export async function observedCall<Answer>(
   }
 }
 
-/** `send` of a backend; the observers hear what it stored. */
+/** A backend's `send` that reports to the observers what it stored. */
 export function observedSend(backend: Pick<QueueBackend, 'send'>, observers: Observers): QueueBackend['send'] {
   const send = async (envelopes: readonly Envelope[]): Promise<readonly SendReceipt[]> => {
     const receipts = await observedCall('send', observers, () => backend.send(envelopes))
@@ -30,7 +30,7 @@ export function observedSend(backend: Pick<QueueBackend, 'send'>, observers: Obs
   return (envelopes) => (observers.isOn ? send(envelopes) : backend.send(envelopes))
 }
 
-/** `settle` of a backend, observed. */
+/** A backend's `settle`, observed. */
 export function observedSettle(backend: Pick<QueueBackend, 'settle'>, observers: Observers): QueueBackend['settle'] {
   return (settlements) =>
     observers.isOn ? observedCall('settle', observers, () => backend.settle(settlements)) : backend.settle(settlements)

@@ -2,13 +2,13 @@ import type { Envelope } from '../envelope/envelope.ts'
 import type { OutcomeWord } from '../execution/end/outcome.ts'
 import type { SendReceipt } from '../queue/contract/contract.ts'
 
-/** Which job something happened to, as far as it is counted. */
+/** The job that is counted. */
 export interface ObservedJob {
   readonly queue: string
   readonly job: string
 }
 
-/** How a run ended. What was not measured is null: nothing ran, or nothing was written. */
+/** How a run ended. Values that were not measured are null: nothing ran, or nothing was written. */
 export interface ObservedEnd {
   readonly outcome: OutcomeWord
   readonly runMs: number | null
@@ -18,16 +18,16 @@ export interface ObservedEnd {
 /** The calls to a queue that are counted. */
 export type BackendCall = 'send' | 'lease' | 'settle' | 'extend'
 
-/** Hears what a program does with its queue. It is called on the hot path, and must neither throw nor wait. */
+/** Is notified of what a program does with its queue. Called on the hot path: must neither throw nor wait. */
 export interface Observer {
   dispatched(jobs: readonly ObservedJob[], receipts: readonly SendReceipt[]): void
-  /** An attempt begins, this long after its job was due. */
+  /** An attempt starts, this long after its job was due. */
   started(job: ObservedJob, waitMs: number): void
   ended(job: ObservedJob, end: ObservedEnd): void
   called(call: BackendCall, ms: number, hasFailed: boolean): void
 }
 
-/** Everybody who observes a program. While nobody does, a caller asks `isOn` and makes nothing. */
+/** All observers of a program. Callers check `isOn` first, and prepare nothing if there are none. */
 export class Observers implements Observer {
   #all: readonly Observer[] = []
 
@@ -35,7 +35,7 @@ export class Observers implements Observer {
     return this.#all.length > 0
   }
 
-  /** Gives the function that ends it. */
+  /** Returns the function that removes the observer. */
   add(observer: Observer): () => void {
     this.#all = [...this.#all, observer]
     return () => {
@@ -60,7 +60,7 @@ export class Observers implements Observer {
   }
 }
 
-/** How long a job that starts now has waited since it was due. Clocks of several machines may differ: never less than nothing. */
+/** How long a job that starts now has waited since it was due. Never negative, although the clocks of machines may differ. */
 export function waitedMs({ runAt, createdAt }: Pick<Envelope, 'runAt' | 'createdAt'>, now: number): number {
   return Math.max(0, now - Math.max(runAt, createdAt))
 }

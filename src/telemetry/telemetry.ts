@@ -2,28 +2,28 @@ import type { Meta } from '../definition/meta.ts'
 import type { RunTrace, RunTracer } from '../execution/attempt/run-trace.ts'
 import { Observers } from './observer.ts'
 
-/** Follows one dispatch, of one job or of several together. */
+/** Traces one dispatch, of one job or of several together. */
 export interface DispatchTrace {
-  /** What travels with the jobs, so that their worker can continue the trace. */
+  /** Travels with the jobs, so that their worker can continue the trace. */
   readonly meta: Meta
-  /** The dispatch ends when this does. */
+  /** The dispatch ends when this promise settles. */
   during<Answer>(sending: Promise<Answer>): Promise<Answer>
-  /** The same for one that cannot wait. */
+  /** Ends a synchronous dispatch. */
   ended(error?: unknown): void
 }
 
 /** Jobs that are dispatched together. */
 export interface TracedDispatch {
-  /** A job's key, or what they are together. */
+  /** A job's key, or a name for all of them together. */
   readonly job: string
   readonly queue: string
   readonly count: number
-  /** The attempt that makes them as its children. */
+  /** The attempt that creates them as its children. */
   readonly parent?: RunTrace | null
 }
 
 export interface Tracing extends RunTracer {
-  /** Null where nobody collects it: then nothing travels with the jobs. */
+  /** Null if traces are not collected: then nothing travels with the jobs. */
   dispatch(dispatched: TracedDispatch): DispatchTrace | null
 }
 

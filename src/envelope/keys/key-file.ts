@@ -8,13 +8,13 @@ import { KeyRing, type KeyRingOptions, type SigningKey } from './key-ring.ts'
 import { isLimited, type KeyScope } from './key-scope.ts'
 
 export interface KeyFileOptions extends KeyRingOptions {
-  /** The id of a key that waiting jobs are signed with, where the file was not there when the queue was opened. */
+  /** The id of a key that waiting jobs are signed with, if the file did not exist when the queue was opened. */
   readonly neededKey?: string | null
 }
 
 /**
- * The key ring of a file that only its owner can read: a line for each key, the one that signs first. The file is made with a new
- * key where there is none, when something is first signed or verified; but a new key would refuse all jobs that wait.
+ * The key ring in a file that only its owner can read: one line per key, the signing key first. If there is no file, it is
+ * created with a new key when something is first signed or verified, unless jobs are waiting: a new key would refuse all of them.
  */
 export function keyRingFromFile(path: string, { neededKey = null, ...options }: KeyFileOptions = {}): KeyRing {
   return new KeyRing(() => readKeyFile(path) ?? (neededKey === null ? createKeyFile(path) : refuseLost(path, neededKey)), options)
@@ -25,20 +25,20 @@ function refuseLost(path: string, key: string): never {
   throw new TreadleError('KEY_UNKNOWN', message)
 }
 
-/** Undefined where there is no such file. The keys are on disk when this returns. */
+/** Undefined if there is no such file. The keys are on disk when this returns. */
 export function readKeyFile(path: string): readonly SigningKey[] | undefined {
   const text = readDurablePrivateFile(keyFile(path))
   return text === undefined ? undefined : parseKeys(text, path)
 }
 
-/** Of a file that somebody has made. */
+/** The keys of a file that must already exist. */
 export function existingKeys(path: string): readonly SigningKey[] {
   const keys = readKeyFile(path)
   if (keys !== undefined) return keys
   throw new TreadleError('KEY_UNKNOWN', `There is no key file ${path}. Run: treadle keys create --file ${path}`)
 }
 
-/** Of several programs that make it at once, all use the key of the first. */
+/** If several programs create the file at once, all use the key of the first. */
 export function createKeyFile(path: string, scope: KeyScope = {}): readonly SigningKey[] {
   try {
     refuseOpenFolder(keyFile(path))
@@ -52,9 +52,9 @@ export function createKeyFile(path: string, scope: KeyScope = {}): readonly Sign
   throw unwritable(path, isLink(path) ? 'it is a link that leads nowhere' : 'it was removed at the same moment')
 }
 
-/** Puts other keys in the place of those that are there: all of them at once, and only where nobody else has changed them meanwhile. */
+/** Replaces all keys at once, and only if they have not been changed since `before` was read. */
 export function replaceKeys(path: string, before: readonly SigningKey[], after: readonly SigningKey[]): void {
-  // What cannot be read again must not be written.
+  // Never write keys that could not be read again.
   new KeyRing(after).ready()
   if (keyFileText(existingKeys(path)) !== keyFileText(before)) {
     throw new TreadleError('KEY_INVALID', `The key file ${path} was changed by somebody else at the same moment. Try again.`)
@@ -68,7 +68,7 @@ export function newKey(scope: KeyScope = {}): SigningKey {
   return { id: `k-${randomToken().slice(0, 8)}`, secret: randomBytes(secretBytes).toString('base64url'), ...scope }
 }
 
-/** `id secret`, and behind them what the key is limited to: `queues=mail,reports jobs=mail-*`. */
+/** `id secret`, followed by what the key is limited to: `queues=mail,reports jobs=mail-*`. */
 export function keyFileText(keys: readonly SigningKey[]): string {
   return keys.map((key) => `${[key.id, key.secret, ...scopeWords(key)].join(' ')}\n`).join('')
 }
@@ -93,7 +93,7 @@ function parseScope(words: readonly string[], path: string): KeyScope {
   const scope: { queues?: readonly string[]; jobs?: readonly string[] } = {}
   for (const word of words) {
     const part = scopeParts.find((each) => word.startsWith(`${each}=`))
-    // A limit that is misspelt must not become no limit.
+    // A misspelt limit must not turn into no limit.
     if (part === undefined || scope[part] !== undefined) throw misshapen(path)
     scope[part] = word.slice(part.length + 1).split(',')
   }

@@ -7,15 +7,15 @@ import { RingKey, type SigningKey } from './ring-key.ts'
 export type { SigningKey } from './ring-key.ts'
 
 export interface KeyRingOptions {
-  /** Lets jobs without a signature pass, for the time in which signing is introduced. A wrong signature is refused all the same. */
+  /** Accepts jobs without a signature, while signing is being introduced. A wrong signature is still refused. */
   readonly acceptsUnsigned?: boolean
-  /** Signs also a success that leaves nothing and that nobody waits for, and takes none for genuine without that. */
+  /** Also signs a success without a result that no other job waits for, and requires that signature when verifying. */
   readonly signsEveryEnd?: boolean
 }
 
 /**
- * Signs with the first key that may sign the job, and accepts the signatures of all of them: to rotate, put a new key in front, and
- * take the old one out when the jobs that it signed are gone.
+ * Signs with the first key that may sign the job, and accepts signatures by any of them. To rotate, put a new key first, and
+ * remove the old one when the jobs it signed are gone.
  */
 export class KeyRing {
   readonly acceptsUnsigned: boolean
@@ -25,7 +25,7 @@ export class KeyRing {
   #first: RingKey | undefined
   #onUnsigned: (identity: string) => void = () => {}
 
-  /** Keys that are given as a function are asked for when something is first signed or verified: whoever only looks needs none. */
+  /** Keys passed as a function are loaded when something is first signed or verified: read-only programs need none. */
   constructor(keys: readonly SigningKey[] | (() => readonly SigningKey[]), options: KeyRingOptions = {}) {
     this.acceptsUnsigned = options.acceptsUnsigned ?? false
     this.signsEveryEnd = options.signsEveryEnd ?? false
@@ -33,17 +33,17 @@ export class KeyRing {
     if (typeof keys !== 'function') this.ready()
   }
 
-  /** Throws where the keys are missing or wrong, before anything is done that would need them. */
+  /** Throws if the keys are missing or wrong, before anything is done that would need them. */
   ready(): void {
     this.#keys()
   }
 
-  /** Is told of each job that passes without a signature. */
+  /** Called for each job that is accepted without a signature. */
   set onUnsigned(tell: (identity: string) => void) {
     this.#onUnsigned = tell
   }
 
-  /** `kid.signature`, over the identity and the payload as they travel, and over the small number of a job that has one. */
+  /** `kid.signature`, over the identity and the payload as they travel, and over the job's small number if it has one. */
   sign(identity: string, payload: string, number: number | null = null): string {
     this.#keys()
     // Most rings have one key, for all jobs.
@@ -53,8 +53,8 @@ export class KeyRing {
   }
 
   /**
-   * A job that was signed before it had a number, or by a version that did not sign numbers, passes with any: gives whether the
-   * signature is about this one, too.
+   * Throws if the signature is missing or wrong. A job that was signed before it had a number, or by a version that did not sign
+   * numbers, is accepted with any number. Returns whether the signature covers the number.
    */
   verify(identity: string, payload: string, signature: string | null, number: number | null = null): boolean {
     if (signature === null) {
@@ -76,13 +76,13 @@ export class KeyRing {
     return isNumberSigned
   }
 
-  /** With the key that signs this job; see `decrypt`. */
+  /** Encrypts with the key that signs this job; see `decrypt`. */
   encrypt(text: string, context: string, job: ScopedJob): string {
     const { id, encryptionKey } = this.#signerOf(job)
     return encryptText(text, context, id, encryptionKey)
   }
 
-  /** Only in the context that it was encrypted for. Old keys decrypt as well. */
+  /** Works only in the context that the text was encrypted for. Old keys decrypt as well. */
   decrypt(encrypted: Encrypted, context: string): string {
     const key = this.#keys().get(encrypted.kid)
     if (key === undefined) throw new TreadleError('KEY_INVALID', `the key "${encrypted.kid}" is not in the key ring`)
@@ -90,22 +90,22 @@ export class KeyRing {
   }
 
   /**
-   * `kid.signature` over a text that is no envelope: its first line is to say what it is. Null where no key may sign for the job that
-   * it is about.
+   * `kid.signature` over a text that is not an envelope; its first line must say what it is. Null if no key may sign for the job
+   * it belongs to.
    */
   signText(text: string, job: ScopedJob): string | null {
     const key = this.#coveringKey(job)
     return key === undefined ? null : `${key.id}.${key.digest(text)}`
   }
 
-  /** By a key that may sign for this job. */
+  /** Whether a key that may sign for this job has signed the text. */
   verifyText(text: string, signature: string, job: ScopedJob): boolean {
     const dot = signature.indexOf('.')
     const key = this.#keyOf(signature)
     return key !== undefined && covers(key.scope, job) && key.matches(text, signature.slice(dot + 1))
   }
 
-  /** Whether a signature is of a key that may sign for all jobs. */
+  /** Whether the signature was made with a key that may sign for all jobs. */
   isUnlimited(signature: string): boolean {
     const key = this.#keyOf(signature)
     return key !== undefined && !isLimited(key.scope)
@@ -143,7 +143,7 @@ function byId(given: readonly SigningKey[]): ReadonlyMap<string, RingKey> {
   return keys
 }
 
-/** The signature is genuine, but whoever holds this key has no say over this job. */
+/** Refuses a genuine signature by a key that is not allowed to sign this job. */
 function refuseUncovered({ id, scope }: RingKey, job: ScopedJob | undefined): void {
   if (job !== undefined && covers(scope, job)) return
   const what = job === undefined ? 'another' : `"${job.job}" on queue "${job.queue}"`
@@ -151,7 +151,7 @@ function refuseUncovered({ id, scope }: RingKey, job: ScopedJob | undefined): vo
   throw new TreadleError('SIGNATURE_INVALID', message)
 }
 
-// The identity is a JSON array without a raw line feed, and a number has none: the separators make the parts unambiguous.
+// The identity is a JSON array without a raw line feed, and a number has none, so the separators are unambiguous.
 function signedText(identity: string, payload: string, number: number | null): string {
   return number === null ? `${identity}\n${payload}` : `${number}\n${identity}\n${payload}`
 }

@@ -1,13 +1,13 @@
 import { fitsPattern } from '../../core/text/name-pattern.ts'
 import { shown } from '../../core/text/shown.ts'
 
-/** The jobs that a key may sign: each list is of names or patterns with `*`, and a list that is not there allows all. */
+/** The jobs that a key may sign. Each list holds names or patterns with `*`; an absent list allows all. */
 export interface KeyScope {
   readonly queues?: readonly string[]
   readonly jobs?: readonly string[]
 }
 
-/** What a scope looks at. It comes from the text that is signed. */
+/** What a scope is checked against. It comes from the signed text. */
 export interface ScopedJob {
   readonly queue: string
   readonly job: string
@@ -25,7 +25,7 @@ function fitsAny(patterns: readonly string[] | undefined, name: string): boolean
   return patterns === undefined || patterns.some((pattern) => fitsPattern(pattern, name))
 }
 
-/** `queues mail,reports and jobs mail-*`, to be shown. */
+/** `queues mail,reports and jobs mail-*`, for display. */
 export function scopeText({ queues, jobs }: KeyScope): string {
   const parts = [
     ...(queues === undefined ? [] : [`${queues.length === 1 ? 'queue' : 'queues'} ${queues.join(',')}`]),
@@ -34,7 +34,7 @@ export function scopeText({ queues, jobs }: KeyScope): string {
   return parts.join(' and ')
 }
 
-/** What is wrong with a scope, or undefined. A name that a key file could not hold is refused everywhere. */
+/** What is wrong with a scope; undefined if nothing is. Names that a key file could not hold are refused everywhere. */
 export function scopeProblem(scope: { readonly queues?: unknown; readonly jobs?: unknown }): string | undefined {
   for (const part of ['queues', 'jobs'] as const) {
     const names = scope[part]

@@ -2,13 +2,13 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual 
 import { TreadleError } from '../../core/errors.ts'
 import { type KeyScope, scopeProblem } from './key-scope.ts'
 
-/** A signing key: the id that travels with each signature, at least 16 bytes of secret, and the jobs that it may sign. */
+/** A signing key: the id that travels with each signature, at least 16 bytes of secret, and the jobs it may sign. */
 export interface SigningKey extends KeyScope {
   readonly id: string
   readonly secret: string
 }
 
-/** A key that is ready to be used. It never shows its secret. */
+/** A key that is ready for use. It never reveals its secret. */
 export class RingKey {
   readonly id: string
   readonly scope: KeyScope
@@ -23,7 +23,7 @@ export class RingKey {
     this.#secret = createSecretKey(secret, 'utf8')
   }
 
-  /** Another key than the one that signs, made of the same secret. */
+  /** Derived from the same secret, but different from the signing key. */
   get encryptionKey(): KeyObject {
     this.#encryption ??= createSecretKey(Buffer.from(hkdfSync('sha256', this.#secret, '', 'treadle encryption v1', 32)))
     return this.#encryption
@@ -33,18 +33,18 @@ export class RingKey {
     return createHmac('sha256', this.#secret).update(text).digest('base64url')
   }
 
-  /** In a time that does not tell where the two differ. */
+  /** Compares in constant time. */
   matches(text: string, claimed: string): boolean {
-    // Texts are compared, not what they decode to: a digest has one spelling.
+    // Compare the texts, not what they decode to: a digest has only one spelling.
     if (claimed.length !== digestChars || claimedText.write(claimed, 'utf8') !== digestChars) return false
     actualBytes.write(this.digest(text), 'latin1')
     return timingSafeEqual(actualBytes, claimedBytes)
   }
 }
 
-/** Of SHA-256 in base64url. */
+/** Length of a SHA-256 digest in base64url. */
 const digestChars = 43
-// Made once: two small buffers for each signature would cost more than the comparison.
+// Allocated once: two small buffers per signature would cost more than the comparison.
 const actualBytes = Buffer.alloc(digestChars)
 const claimedText = Buffer.alloc(3 * digestChars)
 const claimedBytes = claimedText.subarray(0, digestChars)

@@ -10,12 +10,12 @@ import { heldBySchedule, type OccurrenceDeps, type ScheduledRun } from './occurr
 import { heldByKey, type OnceDeps } from './once.ts'
 
 /**
- * Admission: whether a job that was claimed may run, by the same rules for a worker, for HTTP and for the Bedrock protocol. What is
- * refused outright throws, and ends as dead (`rejected`); what is held back has an outcome in place of its attempt.
+ * Admission decides whether a claimed job may run, by the same rules for workers, HTTP and the Bedrock protocol. A refusal
+ * throws, and the job ends as dead (`rejected`); a job that is held back gets an outcome instead of an attempt.
  */
 export interface AdmissionDeps {
   readonly keys: KeyRing | null
-  /** The job keys that each queue admits; a queue that is not named admits all but restricted handlers. */
+  /** The job keys that each queue admits. A queue that is not listed admits all but restricted handlers. */
   readonly allow: Readonly<Record<string, readonly string[]>>
 }
 
@@ -24,7 +24,10 @@ export interface Admitted {
   readonly opened: Opened
 }
 
-/** For a handler of this program. What fails here would fail forever: a forged envelope, a handler that this queue does not admit. */
+/**
+ * Admits a job to a handler of this program. Failures here are permanent: a forged envelope, or a handler that this queue does
+ * not admit.
+ */
 export function admit(
   run: ActiveRun,
   { find, keys, allow }: AdmissionDeps & { readonly find: (job: string) => JobDefinition | undefined },
@@ -36,17 +39,20 @@ export function admit(
   if (definition === undefined || definition.fields.handler === null)
     throw new TreadleError('JOB_UNKNOWN', `This worker has no handler for "${job}"`)
   refuseDenied(opened.identity, definition.fields.restricted, allow)
-  // An encrypted payload that cannot be read is refused here as well.
+  // Also refuses an encrypted payload that cannot be decrypted.
   void opened.payload
   return { definition, opened }
 }
 
-/** For a client of a server, which runs the job by a program of its own: no handler of this one, restricted or not, is called. */
+/**
+ * Admits a job to a client of a server, which runs it in its own program. No handler of this program is called, restricted or
+ * not.
+ */
 export function admitForClient(lease: Lease, { keys, allow }: AdmissionDeps): Opened {
   const opened = openLease(lease, keys)
   const { job, encrypted } = opened.identity
   refuseDenied(opened.identity, false, allow)
-  // A client that is given something else than what it says would work on that.
+  // A client would take the encrypted payload for the real one.
   if (encrypted) {
     throw new TreadleError(
       'HANDLER_DENIED',
@@ -62,7 +68,7 @@ function refuseDenied({ job, queue }: Identity, isRestricted: boolean, allow: Ad
   throw new TreadleError('HANDLER_DENIED', `Queue "${queue}" does not admit "${job}". List it in the option allow["${queue}"].`)
 }
 
-/** A job that was admitted, and may have to wait for something all the same. */
+/** A job that was admitted, but may still have to wait. */
 export interface Candidate {
   readonly lease: Lease
   readonly identity: Identity
@@ -72,21 +78,21 @@ export interface Candidate {
 
 export type HoldingDeps = OccurrenceDeps & LinkDeps & OnceDeps
 
-/** Whether anything could hold the job back: nothing holds back most jobs, and then nobody is asked. */
+/** Whether anything could hold the job back. For most jobs nothing can, which avoids the checks. */
 export function mayBeHeld(lease: Lease, identity: Identity, scheduled: ScheduledRun | null): boolean {
   return scheduled !== null || identity.idempotencyKey !== null || waits(lease, identity)
 }
 
 /**
- * What becomes of a job in place of its attempt, or null when it may run: its schedule is asked first, then what it has waited for,
- * then its idempotency key, which is claimed by that. A run that was called off meanwhile asks no further.
+ * What happens to a job instead of its attempt; null if it may run. Checks its schedule first, then the jobs it has waited for,
+ * then its idempotency key, which this claims. Stops early if the run was called off in the meantime.
  */
 export async function heldBack(
   { lease, identity, scheduled }: Candidate,
   deps: HoldingDeps,
   isCalledOff: () => boolean = () => false,
 ): Promise<Outcome | null> {
-  // What has begun goes on: a retry is not late, and yields to nobody.
+  // Once begun, a run continues: a retry is never late, and does not yield to other runs.
   const late = scheduled !== null && lease.attempt === 1 ? await heldBySchedule(scheduled, deps) : null
   if (late !== null || isCalledOff()) return late
   const forged = deps.keys !== null && waits(lease, identity) ? await heldByLinks(lease, deps) : null
@@ -95,8 +101,8 @@ export async function heldBack(
 }
 
 /**
- * Verifies what was claimed. Beside the envelope a lease has numbers that nobody signs: one that no backend writes was written by
- * somebody else, and would let a job run for as often as he likes, or break whoever reads it.
+ * Verifies a claimed job. Besides the envelope a lease has unsigned numbers. A value that no backend writes was tampered with,
+ * and could let a job run any number of times or break whatever reads it.
  */
 function openLease({ envelope, attempt, rescues = 0 }: Lease, keys: KeyRing | null): Opened {
   const { createdAt, runAt, id } = envelope

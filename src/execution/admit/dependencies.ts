@@ -9,7 +9,7 @@ import type { Outcome } from '../end/outcome.ts'
 
 export interface DependencyDeps {
   readonly find: (job: string) => JobDefinition | undefined
-  /** Where this program runs: a schedule that is not followed there brings forth no runs to wait for. */
+  /** The environment of this program: a schedule that is not enabled there produces no runs to wait for. */
   readonly environment: string | null
 }
 
@@ -19,21 +19,21 @@ export interface DependentRun {
   readonly schedules: ScheduleStore
   readonly at: number
   readonly storedAt: number
-  /** A scheduler was there when it was due: soon after that, what it depends on is stored or never will be. */
+  /** Whether a scheduler was running when it was due. If so, its dependencies are stored soon after that, or never. */
   readonly isWatched: boolean
   readonly logger: Logger
 }
 
 const patienceMs = 120_000
-/** Nothing waits forever, whatever it waits for. */
+/** No run waits forever, whatever it waits for. */
 const longestPatienceMs = 86_400_000
 const shortestWaitMs = 1_000
 const longestWaitMs = 15_000
 
-/** What becomes of a run because of the jobs that it depends on, or null when it may begin. */
+/** What happens to a run because of the jobs it depends on; null if it may begin. */
 export async function heldByDependencies(run: DependentRun, now: number, deps: DependencyDeps): Promise<Outcome | null> {
   if (run.dependsOn.length === 0) return null
-  // One that stands for an instant to come was due when it was stored.
+  // A run for a future instant was due when it was stored.
   const waitedMs = now - (run.at > now ? run.storedAt : Math.max(run.at, run.storedAt))
   const isPatient = waitedMs <= (run.isWatched ? patienceMs : longestPatienceMs)
   const awaited = await awaitedRuns(run, now, deps)
@@ -48,14 +48,14 @@ export async function heldByDependencies(run: DependentRun, now: number, deps: D
   return null
 }
 
-/** What a job that is depended on was to do by now. */
+/** What a dependency should have run by now. */
 interface Awaited {
   readonly dependency: Dependency
-  /** Why there is no run to wait for, or null when there is one. */
+  /** Why there is no run to wait for; null if there is one. */
   readonly obstacle: string | null
-  /** The last occurrence at or before the instant of the run that waits, then the latest ones since; none where none is known. */
+  /** The last occurrence at or before the instant of the waiting run, then the latest ones since. Empty if none is known. */
   readonly instants: readonly number[]
-  /** What its schedule has not stored yet will not come. */
+  /** Occurrences that its schedule has not stored yet will not come. */
   readonly isPaused: boolean
 }
 
@@ -89,14 +89,14 @@ async function awaitedOf(
   if (definition?.isFollowedIn(environment) !== true) return { ...nothing, obstacle: 'whose schedule is not followed here' }
   const [standing] = await schedules.standings([dependency.job])
   const named = schedule.kind === 'calendar' ? calendarInstants(schedule, at, now) : []
-  // What its new times would have named before it was changed or first seen has never been: its last run before that counts.
+  // Instants before the schedule was changed or first registered never existed under it: use its last run before that.
   const isOld = named[0] !== undefined && standing !== undefined && named[0] < standing.since
   const instants = schedule.kind === 'repeat' || isOld ? await lastRuns(dependency.job, at, schedules) : named
   const obstacle = isOld && instants.length === 0 ? 'which has not been due yet' : null
   return { dependency, instants, obstacle, isPaused: standing?.paused ?? false }
 }
 
-/** Of those since, the last two: of runs that follow each other closely, one may always be under way. */
+/** Of the later ones, the last two: if runs follow each other closely, one may always be in progress. */
 function calendarInstants(schedule: CalendarSchedule, at: number, now: number): readonly number[] {
   const awaited = schedule.previous(at + 1)
   if (awaited === null) return []
@@ -105,7 +105,7 @@ function calendarInstants(schedule: CalendarSchedule, at: number, now: number): 
   return [awaited, ...[lastButOne, last].filter((instant) => instant !== null && instant > awaited)] as number[]
 }
 
-/** As the store knows them. Of a repeat that is always under way, the run before the last one counts as well. */
+/** The last run in the store. While that is in progress, the one before it counts: a repeat may always be in progress. */
 async function lastRuns(job: string, at: number, schedules: ScheduleStore): Promise<readonly number[]> {
   const [last, lastButOne] = await schedules.recent(job, at, 2)
   const awaited = last?.outcome === null && lastButOne !== undefined ? lastButOne : last
@@ -124,7 +124,7 @@ function verdictOf({ obstacle, records }: AwaitedRun, isPatient: boolean): 'succ
     case 'cancelled':
       return 'failed'
   }
-  // It was skipped or never stored: a later run may have made up for it.
+  // It was skipped or never stored, but a later run may have made up for it.
   if (later.some((record) => record?.outcome === 'succeeded')) return 'succeeded'
   if (later.some((record) => record?.outcome === null)) return 'pending'
   const isIncomplete = awaited === null || later.includes(null)

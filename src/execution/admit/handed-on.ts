@@ -13,12 +13,12 @@ import type { JobLink, JobRecord, JobStore } from '../../queue/contract/store.ts
 import { type End, isSuccess, nothingToRescue, verdictOf } from '../../queue/workflows/waiting.ts'
 import { isForged, type Outcome } from '../end/outcome.ts'
 
-/** How a job has ended, as it is stored where another one finds it. */
+/** How a job ended, as stored for the job that waits for it. */
 export type HandedOn = Pick<JobLink, 'id' | 'state' | 'result' | 'seal'>
 
 /**
- * The result that an end hands on, readable. Throws `RESULT_FORGED` where it hands on a success or a result that nobody has signed
- * who may sign for this job, or that belongs to the child of another job than `parentMark` says. Failures hand on neither.
+ * The result that an end passes on, decrypted. Throws `RESULT_FORGED` if it passes on a success or a result that was not signed
+ * with a key for this job, or that belongs to the child of another job than `parentMark` says. Failures pass on neither.
  */
 export function openHandedOn(
   { id, state, result, seal }: HandedOn,
@@ -36,28 +36,28 @@ export function openHandedOn(
   return openResult({ id, outcome: state, result, seal }, job, keys, parentMark)
 }
 
-/** What a stored job says that it is: in the text that was signed, where that can be read. */
+/** The job and queue of a stored job: from the signed text if that can be read. */
 export function jobOf({ id, job, queue, identity }: Pick<JobRecord, 'id' | 'job' | 'queue' | 'identity'>): ScopedJob {
   const read = identityOf(id, identity)
   return { job: read?.job ?? job, queue: read?.queue ?? queue }
 }
 
-/** A job that may have waited for others. It was verified. */
+/** A verified job that may have waited for others. */
 export type Waiter = Pick<Envelope, 'id' | 'job' | 'queue' | 'identity'>
 
 export interface LinkDeps {
   readonly services: { readonly logger: Logger; links(waiter: Waiter): Promise<unknown> }
 }
 
-/** While the database does not answer, this one looks again after so long. */
+/** How long to wait before trying again while the database does not answer. */
 const lookAgainMs = 1_000
 
-/** Whether a job has others that it waits for, or may have: that it waits for some is signed, what its row says of it is not. */
+/** Whether a job waits for others, or may. The wait mark is signed; what its row says is not. */
 export function waits({ linked }: Pick<Lease, 'linked'>, { waitsFor }: Pick<Identity, 'waitsFor'>): boolean {
   return linked === true || waitsFor !== undefined
 }
 
-/** What becomes of a job because of what it has waited for, or null where it may run with that. */
+/** What happens to a job because of the jobs it has waited for; null if it may run. */
 export async function heldByLinks({ envelope }: Lease, { services }: LinkDeps): Promise<Outcome | null> {
   try {
     await services.links(envelope)
@@ -69,7 +69,7 @@ export async function heldByLinks({ envelope }: Lease, { services }: LinkDeps): 
   }
 }
 
-/** The links of a job with readable results. Throws `RESULT_FORGED` unless it may go on with what they say: see `openHandedOn`. */
+/** The links of a job with decrypted results. Throws `RESULT_FORGED` unless it may use them: see `openHandedOn`. */
 export async function openedLinks(
   waiter: Waiter,
   store: JobStore | undefined,
@@ -95,7 +95,7 @@ function openedLink(link: JobLink, dependency: Dependency, { job, queue }: Waite
   return openHandedOn(link, link.job === null ? {} : { job: link.job }, keys, parentMark)
 }
 
-/** Whether it waited for the jobs that it was told to wait for when it was signed, and for no others in their place. */
+/** Refuses a job that waited for other jobs than those it was signed for. */
 function refuseOthers({ id, identity }: Waiter, dependencies: readonly JobLink[]): void {
   const signed = identityOf(id, identity)?.waitsFor
   const isSame = signed === undefined || isWaitMark(signed, dependencies)
@@ -103,8 +103,8 @@ function refuseOthers({ id, identity }: Waiter, dependencies: readonly JobLink[]
 }
 
 /**
- * Whether the ends of what it waits for let it run, by the rules that the backend goes by: that it is ready is not signed. Only a
- * failure that lets a job go on at once leaves the rest of its dependencies behind.
+ * Refuses a job whose dependencies did not end in a way that lets it run, by the same rules as the backend: its being ready is
+ * not signed. Only a failure that lets a job continue at once leaves its other dependencies unfinished.
  */
 function refuseUnmet(dependencies: readonly JobLink[]): void {
   if (dependencies.some(isReleasing)) return

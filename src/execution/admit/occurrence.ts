@@ -17,23 +17,23 @@ import { type DependencyDeps, heldByDependencies } from './dependencies.ts'
 
 export interface OccurrenceDeps extends DependencyDeps {
   readonly clock: Clock
-  /** The queue's, where it has one: whether a run is late is not for the clock of the machine that happens to run it. */
+  /** The queue's clock, if it has one: lateness must not depend on the clock of the machine that happens to run the job. */
   readonly schedulesClock?: Clock
 }
 
-/** A scheduled run, in a program whose definition has the schedule, or of a schedule that was made at run time. */
+/** A scheduled run whose schedule is defined in this program or was created at run time. */
 export interface ScheduledRun extends ScheduleRules {
   readonly schedules: ScheduleStore
   /** The instant that it stands for. */
   readonly at: number
-  /** When a scheduler stored it: before it was due, or later to make up for it. */
+  /** When a scheduler stored it: before it was due, or later to make up for a missed run. */
   readonly storedAt: number
   readonly logger: Logger
 }
 
-/** What holds for the runs of a schedule. */
+/** The rules for the runs of a schedule. */
 interface ScheduleRules {
-  /** What the schedule is called. */
+  /** The name of the schedule. */
   readonly name: string
   readonly schedule: Schedule
   readonly misfire: MisfirePolicy
@@ -44,12 +44,12 @@ interface ScheduleRules {
 
 export interface ScheduledRunDeps {
   readonly find: (job: string) => JobDefinition | undefined
-  /** Undefined where the backend keeps no schedules. */
+  /** Undefined if the backend stores no schedules. */
   readonly schedules: ScheduleStore | undefined
   readonly services: { readonly logger: Logger }
 }
 
-/** Null for a job that was dispatched, and where nothing is known of the schedule: not in this program, or not in this backend. */
+/** Null for a job that was dispatched, or if this program or this backend does not know the schedule. */
 export function scheduledRun(
   identity: Pick<Identity, 'id' | 'job' | 'name' | 'occurrence' | 'recurrence'>,
   storedAt: number,
@@ -68,21 +68,21 @@ function rulesOfCode(definition: JobDefinition | undefined): ScheduleRules | nul
   return { name, schedule, misfire, overlap, enabled: fields.enabled, dependsOn: fields.dependsOn }
 }
 
-/** They travel with each run, signed: a schedule may have been changed or deleted since. */
+/** The rules travel with each run, signed: the schedule may have been changed or deleted since. */
 function rulesOf(recurrence: Recurrence): ScheduleRules | null {
   const { key, misfire, overlap } = recurrence
   try {
     return { name: storedName(key), schedule: scheduleOf(recurrence), misfire, overlap, enabled: true, dependsOn: [] }
   } catch {
-    // It was made by a newer version, whose schedules this one does not know.
+    // It was created by a newer version, with a kind of schedule that this one does not know.
     return null
   }
 }
 
-/** While the database does not answer, it is asked again after so long. */
+/** How long to wait before trying again while the database does not answer. */
 const askAgainMs = 1_000
 
-/** What becomes of a scheduled run in place of its first attempt, or null when it may begin. */
+/** What happens to a scheduled run instead of its first attempt; null if it may begin. */
 export async function heldBySchedule(run: ScheduledRun, deps: OccurrenceDeps): Promise<Outcome | null> {
   const { name, overlap, enabled, dependsOn, schedules, at, logger } = run
   const now = (deps.schedulesClock ?? deps.clock).now()
@@ -105,8 +105,8 @@ function missed(schedule: string, at: number, now: number): Outcome {
 }
 
 /**
- * What fell due during a run and could not begin, for want of a slot or a free worker, overlapped it all the same. It is ended
- * before the run frees its slot, or such runs would follow one by one, ever later.
+ * Skips occurrences that fell due during a run but could not begin for lack of a slot or a free worker: they overlapped it too.
+ * They must end before the run frees its slot, or they would run one after the other, ever later.
  */
 export async function skipOvertaken(
   run: ScheduledRun,
@@ -128,18 +128,21 @@ export async function skipOvertaken(
   }
 }
 
-/** One that was stored late is as late as a scheduler wanted it. */
+/** A run that was stored late is exactly as late as a scheduler intended. */
 function isPastPolicy({ misfire, schedule, at, storedAt }: ScheduledRun, now: number): boolean {
   if (storedAt >= at) return false
   return schedule.kind === 'calendar' ? isMissed(schedule, misfire, at, now) : isMissedRepeat(schedule, misfire, at, now)
 }
 
-/** Whether a scheduler was there when it was due, beside what its neighbours tell. After a repeat there is none to tell. */
+/**
+ * Whether a scheduler was running when it was due, apart from what its neighbours show. A repeat has no later neighbour to show
+ * it.
+ */
 function isWatched({ schedule, at, storedAt }: ScheduledRun, now: number): boolean {
   return storedAt >= at || at > now || schedule.kind === 'repeat'
 }
 
-/** The earlier run never yields to the later one: of two that begin at once, exactly the earlier one runs. */
+/** The earlier run never yields to the later one: if two begin at once, exactly the earlier one runs. */
 function overlapping(overlap: 'skip' | 'queue', unended: number, now: number, logger: Logger): Outcome {
   // It has its slot, but the run before it waits for another attempt.
   if (overlap === 'queue') return { kind: 'snooze', delayMs: askAgainMs, why: `waits for the run of ${formatInstant(unended)}` }

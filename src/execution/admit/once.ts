@@ -14,7 +14,7 @@ export interface OnceDeps {
   readonly services: { readonly logger: Logger }
 }
 
-/** What a run leaves behind that has done the work of its idempotency key; null where it has none. */
+/** What to store when a run has done the work of its idempotency key; null if it has none. */
 export function onceMarkOf({ idempotencyKey }: Pick<Identity, 'idempotencyKey'>, { fields }: JobDefinition): OnceMark | null {
   return idempotencyKey === null ? null : { key: idempotencyKey, keepMs: fields.idempotencyTtlMs }
 }
@@ -22,10 +22,10 @@ export function onceMarkOf({ idempotencyKey }: Pick<Identity, 'idempotencyKey'>,
 /** A job with an idempotency key. */
 type KeyedJob = Pick<Identity, 'id' | 'job' | 'queue'>
 
-/** While another job holds the same key, or the database does not answer, this one looks again after so long. */
+/** How long to wait before trying again while another job holds the same key, or the database does not answer. */
 const lookAgainMs = 1_000
 
-/** What becomes of a job because of its idempotency key, or null when it has claimed the key and may run. */
+/** What happens to a job because of its idempotency key; null if it has claimed the key and may run. */
 export async function heldByKey(key: string, { id, job, queue }: KeyedJob, deps: OnceDeps): Promise<Outcome | null> {
   const claim = await claimOnce(key, id, deps)
   switch (claim.kind) {
@@ -38,7 +38,7 @@ export async function heldByKey(key: string, { id, job, queue }: KeyedJob, deps:
       } catch (error) {
         return { kind: 'dead', reason: 'rejected', error }
       }
-      // A run that gave no result has given one all the same: who waits for this one need not wait for more.
+      // A run without a result still counts as a success: jobs that depend on this one need not wait any longer.
       const why = `a job with the idempotency key "${key}" has succeeded`
       return { kind: 'skipped', why, result: done.result ?? 'null', ...(done.wasEncrypted && { encrypted: true }) }
     }
@@ -48,7 +48,7 @@ export async function heldByKey(key: string, { id, job, queue }: KeyedJob, deps:
   }
 }
 
-/** A database that does not answer is no failure of the job. */
+/** A database that does not answer is not a failure of the job. */
 async function claimOnce(
   key: string,
   jobId: string,

@@ -3,7 +3,7 @@ import { type Seal, sealOf } from '../../envelope/envelope.ts'
 import type { AttemptError } from '../../queue/contract/contract.ts'
 import type { Rejection } from '../../queue/contract/store.ts'
 
-/** How a job ends that waits, and whose envelope was refused when somebody looked at it. It was not attempted. */
+/** The rejection of a waiting job whose envelope was refused on inspection. It was not attempted. */
 export function rejectionOf(
   job: Seal & { readonly id: string; readonly attempts?: number },
   error: unknown,

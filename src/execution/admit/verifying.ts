@@ -12,7 +12,7 @@ export interface VerifyingDeps extends EndingDeps {
   readonly services: { readonly logger: Logger }
 }
 
-/** Whether a job is what was signed. Where it is not, nothing that it says is told to a worker. */
+/** Whether a job is what was signed. If not, none of its content may be shown to a worker. */
 export function isGenuine(record: JobRecord, { keys }: { readonly keys: KeyRing | null }): boolean {
   try {
     openEnvelope(record, keys)
@@ -23,11 +23,11 @@ export function isGenuine(record: JobRecord, { keys }: { readonly keys: KeyRing 
 }
 
 /**
- * Verifies a job before anything is made of it. One that is not what was signed ends as dead (`rejected`), whether it waits or runs,
- * and what `refusal` makes of the reason is thrown.
+ * Verifies a job before it is used. If it is not what was signed, it ends as dead (`rejected`), whether it waits or runs, and the
+ * error that `refusal` makes of the reason is thrown.
  */
 export async function openRecord(record: JobRecord, deps: VerifyingDeps, refusal: (why: string) => Error): Promise<Opened> {
-  // A key that is missing says nothing against the job.
+  // A missing key says nothing against the job.
   deps.keys?.ready()
   let error: unknown
   try {
@@ -51,7 +51,7 @@ async function refuse(record: JobRecord, error: unknown, deps: VerifyingDeps): P
   if (held !== undefined) await end(endedLease(held, record), { kind: 'dead', reason: 'rejected', error }, deps)
 }
 
-/** The lease of a job that somebody ends who has only what is written of it. */
+/** The lease of a job that is ended from outside its run, from stored data only. */
 export function endedLease({ token, attempt, claimedAt }: HeldLease, record: JobRecord): EndedLease {
   return { token, attempt, claimedAt, linked: record.root !== null, envelope: record }
 }

@@ -8,16 +8,16 @@ import type { Deadline } from './deadline.ts'
 import type { RunTrace } from './run-trace.ts'
 import type { RunTransaction } from './transaction.ts'
 
-/** Why a run is to stop before its handler ended. */
+/** Why a run must stop before its handler has ended. */
 export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lost'
 
-/** How long a handler may go on after its signal was aborted, before its job is settled without it. */
+/** How long a handler may continue after its signal was aborted, before its job is settled without it. */
 export const abortGraceMs = 5_000
 
-/** How often it is said that a run which keeps its slot has not ended. */
+/** How often to report that a run which keeps its slot has not ended. */
 const overrunEveryMs = 60_000
 
-/** How to end a handler that does not end by itself. */
+/** How to kill a handler that does not end by itself. */
 interface Killer {
   readonly graceMs: number
   readonly kill: () => void
@@ -25,21 +25,21 @@ interface Killer {
 
 /** Whether the handler of a run may be called now: its lease has enough time left, and the rates of its job allow it. */
 export interface StartGate {
-  /** For how long it may be called without asking again; 0 is not now. */
+  /** For how long it may be called without asking again; 0 means not now. */
   openMs(run: ActiveRun): number
-  /** Resolves when it is worth asking again. A run that must not begin any more is told to stop. */
+  /** Resolves when it is worth asking again. A run that must no longer begin is told to stop. */
   wait(run: ActiveRun): Promise<void>
-  /** For how long the rates of its job hold it back; 0 is not at all. Others may come first meanwhile. */
+  /** For how long the rates of its job hold it back; 0 means not at all. Others may start first in that time. */
   heldMs(run: ActiveRun): number
-  /** A run that would be held for longer is better off in the queue. */
+  /** A run that would be held back for longer should return to the queue. */
   readonly longestHoldMs: number
-  /** The handler is called now. */
+  /** Called right before the handler. */
   pass(run: ActiveRun): void
-  /** The handler was called, and waits for something or has ended. */
+  /** Called when the handler call has returned: it awaits something or has ended. */
   passed(run: ActiveRun): void
 }
 
-/** For runs that nobody else could begin. */
+/** For runs that nothing else could begin. */
 const alwaysOpen: StartGate = {
   openMs: () => Number.POSITIVE_INFINITY,
   wait: async () => {},
@@ -51,29 +51,29 @@ const alwaysOpen: StartGate = {
 
 const justNow = () => 0
 
-/** One lease that is being run: what the worker's loops need in order to stop it. */
+/** One lease being run: what the worker's loops need in order to stop it. */
 export class ActiveRun {
   readonly lease: Lease
   readonly startedAt: number
-  /** What people call it: known once the envelope is open. */
+  /** Its display name; known once the envelope is open. */
   name: string
-  /** The first reason counts. */
+  /** The first reason wins. */
   stopReason: StopReason | null = null
-  /** The handler was left behind: it ignored its signal. */
+  /** Whether the handler was left behind because it ignored its signal. */
   abandoned = false
-  /** Its job must not be begun again, whatever becomes of it. */
+  /** Whether its job must not be begun again, whatever happens to it. */
   isBegunForGood = false
-  /** The run of a schedule that it is; null for a job that was dispatched. */
+  /** Set if it is a run of a schedule; null for a job that was dispatched. */
   scheduled: ScheduledRun | null = null
-  /** In which it can end its job; null where the job does not ask for one. */
+  /** The transaction in which it can end its job; null if the job does not use one. */
   transaction: RunTransaction | null = null
-  /** How its handler left it, which holds also where the handler itself caught what it left by. */
+  /** How its handler left the run. Applies even if the handler itself caught the signal. */
   departure: Departure | null = null
-  /** Of its timeout, which does not count the time that its rates hold it back. */
+  /** The deadline of its timeout, which excludes time that its rates hold it back. */
   deadline: Deadline | null = null
-  /** Of this attempt, where somebody collects it. */
+  /** The trace of this attempt, if traces are collected. */
   trace: RunTrace | null = null
-  /** The milliseconds since its lease was asked for, or last renewed. */
+  /** Milliseconds since its lease was requested or last renewed. */
   sinceAsked: () => number
   readonly #clock: Clock
   readonly #gate: StartGate
@@ -94,12 +94,12 @@ export class ActiveRun {
     this.#gate = gate
   }
 
-  /** Whether its handler may be called at once: most often it may, and nothing has to be awaited. */
+  /** Whether its handler may be called at once. Usually it may, and nothing has to be awaited. */
   get mayBegin(): boolean {
     return this.#gate.openMs(this) > 0
   }
 
-  /** Resolves when its handler may be called, or when it was told to stop: the caller looks at the reason. */
+  /** Resolves when its handler may be called, or when it was told to stop: the caller must check the reason. */
   async untilItMayBegin(): Promise<void> {
     while (this.stopReason === null && !this.mayBegin) await this.#gate.wait(this)
   }
@@ -110,8 +110,8 @@ export class ActiveRun {
   }
 
   /**
-   * Resolves to 0 when it is the turn of its handler, or when it was told to stop: the caller looks at both once more, since
-   * another one may have come first. Otherwise to the time that its rates would hold it, longer than it may be held.
+   * Resolves to 0 when it is the handler's turn, or when the run was told to stop. The caller must check both again, as another
+   * run may have started first. Otherwise resolves to how long its rates would hold it back, if that is longer than allowed.
    */
   async untilItsTurn(longestMs: number = this.#gate.longestHoldMs): Promise<number> {
     while (this.stopReason === null && !this.isItsTurn) {
@@ -134,8 +134,8 @@ export class ActiveRun {
   }
 
   /**
-   * The same for a handler that is called elsewhere, some time after the answer: gives for how long that holds. Throws when the
-   * run was told to stop.
+   * Like `begin`, for a handler that is called elsewhere some time after this resolves. Returns for how long it may be called.
+   * Throws if the run was told to stop.
    */
   async beginElsewhere(): Promise<number> {
     while (this.stopReason === null && !this.isItsTurn) await this.untilItsTurn(Number.POSITIVE_INFINITY)
@@ -145,7 +145,7 @@ export class ActiveRun {
     return openMs
   }
 
-  /** Its handler has ended its job, or is about to, although it may still run. */
+  /** Whether its handler has ended its job, or is about to, although it may still be running. */
   get isEnding(): boolean {
     return this.transaction?.isEnding === true
   }
@@ -155,7 +155,7 @@ export class ActiveRun {
     return { id: envelope.id, job: envelope.job, name: this.name, queue: envelope.queue, attempt }
   }
 
-  /** Made when it is first asked for: most handlers never do. */
+  /** Created on first use: most handlers never need it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -173,26 +173,30 @@ export class ActiveRun {
     this.#startGrace()
   }
 
-  /** Out of the handler, from within it. */
+  /** Leaves the handler, from within it. */
   leave(departure: Departure): never {
     this.departure = departure
     throw departure
   }
 
   /**
-   * From here on the run keeps its slot until its handler has ended, over its time or cancelled: settled before, it would make
-   * room for another one beside it. A lost lease has no slot any more, and a shutdown ends the handler together with the process.
+   * From now on the run keeps its slot until its handler has ended, even past its timeout or when cancelled: settling it earlier
+   * would let another run start next to it. A lost lease no longer has a slot, and a shutdown ends the handler together with the
+   * process.
    */
   keepSlot(onOverrun: (overrunMs: number) => void): void {
     this.#onOverrun = onOverrun
   }
 
-  /** From here on the handler can be killed, and is, so long after it was told to stop: it is neither waited for nor left behind. */
+  /**
+   * From now on the handler can be killed, and will be, `graceMs` after it was told to stop. It is neither waited for nor left
+   * behind.
+   */
   killAfter(graceMs: number, kill: () => void): void {
     this.#killer = { graceMs, kill }
   }
 
-  /** Settles like the handler, or rejects when the handler does not end in time after it was told to stop. */
+  /** Settles like the handler, or rejects if the handler does not end in time after it was told to stop. */
   guard<Result>(handler: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#abandon = reject
@@ -221,7 +225,7 @@ export class ActiveRun {
     this.#graceTimer?.cancel()
     this.#graceTimer = undefined
     this.#killer = undefined
-    // One that never let go of the event loop ended before its timer could tell.
+    // A handler that blocked the event loop has ended before its timer could fire.
     if (this.deadline?.isOver) this.stop('timeout')
   }
 
@@ -233,7 +237,7 @@ export class ActiveRun {
   #endGrace(): void {
     if (this.#killer !== undefined) {
       this.#killer.kill()
-      // Only what hangs in the system itself survives that, and is then treated like any other that does not end.
+      // Only a handler stuck in a system call survives that. Treat it like any other that does not end.
       this.#killer = undefined
       this.#graceTimer = this.#clock.timer(abortGraceMs, () => this.#endGrace())
       return
@@ -252,7 +256,7 @@ export class ActiveRun {
     this.#abandon(new AbandonedError())
   }
 
-  /** A run that was told to stop before has its grace once more, but no longer than a shutdown waits. */
+  /** A run that was already told to stop gets its grace period again, but no longer than a shutdown waits. */
   #letGo(): void {
     if (this.#onOverrun === undefined && this.#killer === undefined) return
     this.#onOverrun = undefined

@@ -1,21 +1,21 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 
-/** Thrown by `ctx.snooze()`: not a failure, but the handler's wish to be called later. */
+/** Thrown by `ctx.snooze()`: not a failure, but a request to be called later. */
 export class SnoozeSignal extends Error {
   readonly delayMs: number
 
   constructor(delayMs: number) {
     super('The job was snoozed')
     this.delayMs = delayMs
-    // A handler may catch it, and throw it on.
+    // A handler may catch it and throw it again.
     Object.freeze(this)
   }
 }
 
-/** It is known by this name where only its fields arrive. */
+/** Identifies the signal where only its fields arrive. */
 export const waitSignalName = 'TreadleWaitSignal'
 
-/** Thrown by `ctx.children()`: the run is left until the children have ended. */
+/** Thrown by `ctx.children()`: leaves the run until the children have ended. */
 export class WaitSignal extends Error {
   override readonly name = waitSignalName
 
@@ -27,13 +27,13 @@ export class WaitSignal extends Error {
 /** How a handler leaves a run that is to begin again. */
 export type Departure = SnoozeSignal | WaitSignal
 
-/** For whoever reads the log of a run that left, and threw something else behind it. */
+/** Log message for a run that was left, and then threw something else. */
 export function thrownBehind(departure: Departure, thrown: unknown): string {
   const word = departure instanceof WaitSignal ? 'children' : 'snooze'
   return `the run was left by ctx.${word}(), and threw this behind it: ${messageOf(thrown)}`
 }
 
-/** For a handler that wishes to be called again, and must not be. */
+/** The error for a handler that asks to be called again, but must not be. */
 export function refusedReturn(job: string): TreadleError {
   const message = `Job "${job}" is at-most-once: it can neither be snoozed nor wait for its children, since it would begin twice`
   return new TreadleError('DELIVERY_INVALID', message)

@@ -1,6 +1,6 @@
 import { type Clock, stopwatchOf, type Timer } from '../../core/time/clock.ts'
 
-/** Tells when a run has taken its time. It can be stopped for as long as the run waits for something that is none of its work. */
+/** Reports when a run has used up its time. It can be paused while the run waits for something that is not its own work. */
 export class Deadline {
   readonly #clock: Clock
   readonly #onOver: () => void
@@ -26,7 +26,7 @@ export class Deadline {
     this.#timer = this.#clock.timer(this.#leftMs, this.#onOver)
   }
 
-  /** Also before its timer could tell, because the run never let go of the event loop. */
+  /** True even before the timer could fire, if the run blocked the event loop. */
   get isOver(): boolean {
     return this.#timer !== undefined && this.#elapsedMs() >= this.#leftMs
   }

@@ -27,17 +27,17 @@ import type { RunTracer } from './run-trace.ts'
 export interface ExecutionDeps extends AdmissionDeps, HoldingDeps, DeliveryDeps, Pick<ScheduledRunDeps, 'schedules'> {
   readonly keys: KeyRing | null
   readonly services: RunServices
-  /** Null where handlers are called in place, whatever their definition says. */
+  /** Null if handlers are called in place, whatever their definition says. */
   readonly isolates: Isolates | null
-  /** Null where nobody collects traces. */
+  /** Null if no traces are collected. */
   readonly tracer?: RunTracer | null
-  /** Functions that were given with the dispatches of jobs, by their ids: each is called in place of its definition's handler. */
+  /** Functions passed with dispatches, by job id. Each is called instead of its definition's handler. */
   readonly givenFunctions?: ReadonlyMap<string, HandlerFunction<never, unknown>>
 }
 
 const heldByRate = 'the rate of its job, its group or its queue is used up in this worker'
 
-/** Runs one leased job, one attempt, and says what must happen to it. It never throws. */
+/** Runs one attempt of a leased job and returns what must happen to the job. Never throws. */
 export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outcome> {
   let admitted: Admitted
   try {
@@ -53,7 +53,7 @@ export async function execute(run: ActiveRun, deps: ExecutionDeps): Promise<Outc
   }
 }
 
-/** By what was claimed and verified, and by nothing that a handler could have changed. */
+/** Uses only what was claimed and verified, nothing that a handler could have changed. */
 function afterFailure(error: unknown, { definition, opened }: Admitted, { lease }: ActiveRun, deps: ExecutionDeps): Outcome {
   return outcomeOfFailed(error, opened.identity, definition, lease.attempt, deps)
 }
@@ -101,7 +101,7 @@ async function runAdmitted({ definition, opened }: Admitted, run: ActiveRun, dep
   }
 }
 
-/** In its turn already: that a job begins at most once is written before its handler is called, and is not taken back. */
+/** Waits for its turn first: that a job begins at most once is written before its handler is called, and is never taken back. */
 async function prepareInTurn(definition: JobDefinition, admitted: AdmittedRun, deps: ExecutionDeps): Promise<Outcome | null> {
   const { run } = admitted
   const heldMs = await run.untilItsTurn()
@@ -110,7 +110,7 @@ async function prepareInTurn(definition: JobDefinition, admitted: AdmittedRun, d
   return prepareDelivery(definition, admitted, deps)
 }
 
-/** Whether others must wait until this run has ended: the limits that they wait for count it for as long as it is not settled. */
+/** Whether others must wait until this run has ended: the limits they wait for count it until it is settled. */
 function keepsSlot(
   { fields, concurrency, overlap }: JobDefinition,
   { singleInstance, occurrence, recurrence }: Identity,
@@ -121,7 +121,7 @@ function keepsSlot(
   return occurrence !== null && (recurrence?.overlap ?? overlap) !== 'allow'
 }
 
-/** Why the job is not to run, or null when all filters let it pass. */
+/** Why the job must not run; null if all filters let it pass. */
 async function filteredBy(
   { fields }: JobDefinition,
   payload: unknown,
@@ -151,7 +151,7 @@ async function attempt(
     if (completed === null && run.departure !== null) throw run.departure
     const checked = completed === null && fields.output !== null ? await checkedResult(fields.output, result, fields.job) : result
     if (completed === null && fields.failWhen.length > 0) refuseFailure(checked, fields)
-    // Most do not repeat, and wait for nothing here.
+    // Most jobs do not repeat, and need not wait here.
     const repeated = completed !== null || opened.identity.repeat === null ? null : await asWritten(opened, run, deps)
     outcome = completed?.outcome ?? outcomeOfDone(resultText(checked, fields.job, deps), once, repeated, deps)
   } catch (thrown) {
@@ -228,7 +228,7 @@ function calledOff(reason: Exclude<StopReason, 'timeout'>): Outcome {
   }
 }
 
-/** What a run that threw comes to: whoever told it to stop has the first word, then the handler's own wish, then the policy. */
+/** The outcome of a run that threw. A stop request takes precedence, then the handler's own request, then the retry policy. */
 async function failed(
   thrown: unknown,
   admitted: Admitted,
@@ -247,13 +247,13 @@ async function failed(
   return afterFailure(error, admitted, run, deps)
 }
 
-/** A handler may catch what it left by; one that was over its time behind that has failed all the same. */
+/** A handler may catch the signal it left by. If it exceeded its timeout afterwards, it has still failed. */
 function departureOf(thrown: unknown, run: ActiveRun): Departure | null {
   if (isThrown(thrown, SnoozeSignal) || isThrown(thrown, WaitSignal)) return thrown
   return run.stopReason === 'timeout' ? null : run.departure
 }
 
-/** Whatever a run throws after its time was over, that it was over is the reason. */
+/** Whatever a run throws after its timeout, the timeout is the cause. */
 function causeOf(thrown: unknown, run: ActiveRun): unknown {
   return run.stopReason === 'timeout' || isThrown(thrown, AbandonedError) ? stopError('timeout', run.lease) : thrown
 }
@@ -265,7 +265,7 @@ function checkedResult(output: Schema, result: unknown, job: string): Promise<un
 /** How long a hook after the handler may take before the job is settled without it. */
 export const longestHookMs = 10_000
 
-/** Hooks after the handler watch; they cannot change what happened, nor keep it from being written down. */
+/** Hooks after the handler only observe: they cannot change the outcome, nor keep it from being stored. */
 async function quietly(hook: () => unknown, context: RunContext, clock: Clock): Promise<void> {
   try {
     const watching = Promise.resolve(hook())

@@ -5,8 +5,8 @@ import { abortGraceMs } from './active-run.ts'
 import { longestHookMs } from './execute.ts'
 
 /**
- * How long a run can take from its claim to its end as long as its event loop turns: its time, the grace of a handler that was
- * told to stop or is killed, and its hooks. One that takes longer can be ended only from outside. Null is no limit.
+ * How long a run can take from its claim to its end while its event loop is not blocked: its timeout, the grace period of a
+ * handler that was told to stop or is killed, and its hooks. A longer one can only be ended from outside. Null means no limit.
  */
 export function longestRunMs(identity: Pick<Identity, 'timeoutMs'>, definition: JobDefinition | undefined): number | null {
   const timeoutMs = timeoutMsOf(identity, definition)
@@ -15,7 +15,7 @@ export function longestRunMs(identity: Pick<Identity, 'timeoutMs'>, definition: 
   return timeoutMs + killGraceMs + abortGraceMs + hooksOf(definition) * longestHookMs
 }
 
-/** Those that may follow a handler. */
+/** The number of hooks that may follow a handler. */
 function hooksOf(definition: JobDefinition | undefined): number {
   if (definition === undefined) return 0
   const { onSuccess, onError, finally: always } = definition.fields

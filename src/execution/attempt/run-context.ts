@@ -14,22 +14,22 @@ import { type LinkServices, RunLinks } from './run-links.ts'
 import { type RunLog, runLogger } from './run-logger.ts'
 import type { RunTransaction } from './transaction.ts'
 
-/** What a run may ask of the worker that it runs in. */
+/** What a run may ask of its worker. */
 export interface RunServices extends LinkServices {
   readonly logger: SoundLogger
-  /** Where the lines of a run are stored; undefined, or null, where nobody stores them. */
+  /** Where the log lines of a run are stored; undefined or null if they are not. */
   logOf?(run: ActiveRun): RunLog | null
   /** The handler is about to be called. */
   started(run: ActiveRun): void
-  /** The run was told to stop so long ago, and keeps its slot because it has not ended. */
+  /** The run was told to stop `overrunMs` ago, and keeps its slot because it has not ended. */
   overran(run: ActiveRun, overrunMs: number): void
-  /** Writes the progress of a lease. */
+  /** Stores the progress of a lease. */
   report(token: string, progress: string): Promise<void>
-  /** Writes that the handler of a lease is about to be called, for good; false when it is lost. */
+  /** Records that the handler of a lease is about to be called and must not be begun again. False if the lease is lost. */
   begin(token: string): Promise<boolean>
-  /** A job as it is written now; null where it is gone, or the backend cannot look. */
+  /** A job as it is stored now; null if it is gone, or the backend cannot inspect its jobs. */
   recordOf(id: string): Promise<JobRecord | null>
-  /** Renews a lease; false when it is lost. */
+  /** Renews a lease; false if it is lost. */
   extend(token: string): Promise<boolean>
 }
 
@@ -37,8 +37,8 @@ const noTags: readonly string[] = Object.freeze([])
 const maxProgressBytes = 64 * 1024
 
 /**
- * The context of one run. Its costly parts are made when they are first asked for. Handlers and hooks can write to none of them, and
- * nothing is decided by them: whoever decides asks the lease and the identity.
+ * The context of one run. Its costly parts are created on first use. Handlers and hooks cannot modify them, and no decision
+ * depends on them: decisions use the lease and the identity.
  */
 export class RunContext implements JobContext<never> {
   readonly #payload: unknown
@@ -58,7 +58,7 @@ export class RunContext implements JobContext<never> {
     Object.freeze(this)
   }
 
-  /** Of the type that the definition promises: the schema, or the dispatch's types, vouch for it. */
+  /** Has the type that the definition promises, as ensured by the schema or by the types of the dispatch. */
   get payload(): never {
     return this.#payload as never
   }
@@ -114,7 +114,7 @@ export class RunContext implements JobContext<never> {
     return this.logger.info
   }
 
-  // The methods are made where they are asked for, so that a handler may take them apart: `(mail, { signal, progress }) => …`.
+  // Methods are created on access, so that a handler may destructure them: `(mail, { signal, progress }) => …`.
 
   get progress(): (value: Json) => Promise<void> {
     return async (value) => {
@@ -172,5 +172,5 @@ export class RunContext implements JobContext<never> {
   }
 }
 
-// What one handler does to the class must not be what the next one sees.
+// Keeps one handler's changes to the class from affecting the next.
 Object.freeze(RunContext.prototype)

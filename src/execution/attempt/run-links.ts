@@ -8,7 +8,7 @@ import type { Waiter } from '../admit/handed-on.ts'
 import type { ActiveRun } from './active-run.ts'
 import { WaitSignal } from './control.ts'
 
-/** A job that a running one makes. */
+/** A child that a running job creates. */
 export interface ChildRequest {
   readonly run: ActiveRun
   readonly root: string
@@ -20,13 +20,13 @@ export interface ChildRequest {
 
 export interface LinkServices {
   dispatchChild(request: ChildRequest): Promise<Run>
-  /** What a job waits for, verified and readable: see `openedLinks`. Undefined where the backend cannot look. */
+  /** What a job waits for, verified and decrypted: see `openedLinks`. Undefined if the backend cannot inspect its jobs. */
   links(waiter: Waiter): Promise<readonly JobLink[] | undefined>
-  /** What all jobs of the workflow have in common that a job is part of. */
+  /** The id shared by all jobs of the workflow that this job is part of. */
   rootOf(id: string): Promise<string>
 }
 
-/** What a run has to do with other jobs: those that it waited for, and those that it makes. */
+/** The links of a run to other jobs: those it waited for, and those it creates. */
 export class RunLinks {
   readonly #run: ActiveRun
   readonly #services: LinkServices
@@ -55,7 +55,7 @@ export class RunLinks {
     return (await this.#links('dependency')).map(outcomeOf)
   }
 
-  /** Counted when it is asked for and not when it is stored: calls that are made at once have an order too. */
+  /** Counted when requested, not when stored, so that concurrent calls have an order too. */
   #nextKey(job: string): string {
     const count = (this.#made.get(job) ?? 0) + 1
     this.#made.set(job, count)

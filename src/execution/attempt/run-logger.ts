@@ -3,12 +3,12 @@ import { captureOutput, type JobLogger, jobLogger } from '../../definition/job-l
 import type { Identity } from '../../envelope/envelope.ts'
 import type { LineLevel } from '../../envelope/log-lines.ts'
 
-/** Where the lines of one run are stored. */
+/** Where the log lines of one run are stored. */
 export interface RunLog {
   add(level: LineLevel, message: string, fields?: object): void
 }
 
-/** Says in every line whose it is: as fields where the program's logger has children, else before the message. */
+/** Labels every line with its job: as fields if the program's logger supports child loggers, otherwise as a prefix. */
 export function runLogger(
   { name, id }: Pick<Identity, 'name' | 'id'>,
   logger: SoundLogger,

@@ -4,15 +4,15 @@ import type { Outcome } from '../end/outcome.ts'
 
 /** The trace of one attempt. */
 export interface RunTrace {
-  /** Calls the handler, so that whatever it calls belongs to the attempt. */
+  /** Calls the handler, so that everything it calls belongs to the attempt. */
   during<Answer>(work: () => Promise<Answer>): Promise<Answer>
-  /** The attempt has ended, and that is being stored. */
+  /** The attempt has ended, and its outcome is being stored. */
   settling(outcome: Outcome): void
-  /** What became of it is stored. */
+  /** The outcome is stored. */
   settled(outcome: Outcome): void
 }
 
 export interface RunTracer {
-  /** Of a job that was verified, just before its handler is called. Null where nobody collects it. */
+  /** Starts the trace of a verified job, just before its handler is called. Null if it is not collected. */
   begin(lease: Lease, identity: Identity): RunTrace | null
 }

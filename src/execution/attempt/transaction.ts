@@ -13,14 +13,14 @@ import { type ResultDeps, refuseFailure, resultText } from '../end/result.ts'
 import { type SettledJob, sealed } from '../end/sealing.ts'
 
 export interface TransactionDeps extends ResultDeps {
-  /** Undefined where the queue is not in a SQL database. */
+  /** Undefined if the queue is not in a SQL database. */
   readonly transactions: Transactions | undefined
   readonly keepOf: (job: string) => Keep
   readonly keys: KeyRing | null
   readonly clock: Clock
 }
 
-/** Asked when the work is done. */
+/** Called when the work is done. */
 type Again = () => Envelope | null
 
 /** The run that the transaction belongs to. */
@@ -31,26 +31,26 @@ export interface CompletingRun {
   readonly token: string
   readonly attempt: number
   readonly once: OnceMark | null
-  /** How it is done again: as it was claimed, or as others have written it since; null where it is done for good. */
+  /** How it repeats: as it was claimed, or as it has been changed since; null if it does not run again. */
   readonly repeating: {
     readonly claimed: Again
     readonly written: () => Promise<Again>
   }
   /** Whether the lease is still held. */
   readonly isHeld: () => Promise<boolean>
-  /** Called when the lease turns out to be another worker's; gives the reason. */
+  /** Called when the lease turns out to belong to another worker. Returns the reason. */
   readonly onLost: () => Error
 }
 
-/** The job has ended, whatever its handler does from here on. */
+/** The job has ended, whatever its handler does from now on. */
 export interface Completed {
   readonly outcome: Outcome
   readonly result: unknown
-  /** What the queue made of it: its children may have had the last word. */
+  /** The receipt of the queue: its children may have decided its end. */
   readonly receipt: SettleReceipt
 }
 
-/** The one transaction in which a run writes what it did, and that it has done it. */
+/** The one transaction in which a run writes both its work and the end of its job. */
 export class RunTransaction {
   readonly #run: CompletingRun
   readonly #deps: TransactionDeps
@@ -59,7 +59,7 @@ export class RunTransaction {
   /** Its end is written, but in a transaction that its handler may still roll back. */
   #written: Completed | null = null
   #completed: Completed | null = null
-  /** Why its end was refused by the queue, and what it comes to in place of that. */
+  /** The outcome if the queue refused its end. */
   #refused: Outcome | null = null
 
   constructor(run: CompletingRun, deps: TransactionDeps) {
@@ -71,19 +71,19 @@ export class RunTransaction {
     return this.#completed
   }
 
-  /** From the moment on at which its end is being written: nobody must take a lease for lost that the run itself has ended. */
+  /** True from the moment its end is being written, so that a lease that the run itself has ended is not taken for lost. */
   get isEnding(): boolean {
     return this.#isEnding
   }
 
-  /** In a transaction of the queue's own. One that was rolled back may be tried again. */
+  /** Uses a transaction of the queue. One that was rolled back may be tried again. */
   async run(work: (tx: WorkTransaction) => unknown): Promise<unknown> {
     const { definition, token, onLost } = this.#run
     const transactions = this.#begin('transaction')
     let receipt: SettleReceipt
     let done: Done | undefined
     try {
-      // Looked at before the transaction: within it, the database may have no other connection to answer on.
+      // Read before the transaction: within it, the database may have no other connection for this.
       const again = await this.#run.repeating.written()
       receipt = await transactions.complete(token, (tx) => {
         this.#isEnding = false
@@ -107,7 +107,7 @@ export class RunTransaction {
     return result
   }
 
-  /** In a transaction of the handler's, which it is to commit. */
+  /** Uses a transaction of the handler, which the handler must commit. */
   completeIn(tx: unknown, result: unknown): Answer<void> {
     const steps = this.#completeIn(tx, result)
     return isSynchronous(tx)
@@ -115,7 +115,7 @@ export class RunTransaction {
       : Promise.resolve().then(() => answerOf(steps))
   }
 
-  /** After the handler has returned: the end that it has written, which must be there by now. */
+  /** To be called after the handler has returned. Returns the end that it has written, which must be committed by now. */
   async ended(): Promise<Completed | null> {
     const isWritten = this.#written !== null
     const ended = await this.#look()
@@ -123,7 +123,7 @@ export class RunTransaction {
     return ended
   }
 
-  /** What became of a run that threw after its job had ended; null when it had not. */
+  /** The outcome of a run that threw after its job had ended; null if it had not. */
   async afterwards(thrown: unknown): Promise<Outcome | null> {
     const completed = await this.#look()
     if (completed === null) return this.#refused
@@ -135,7 +135,7 @@ export class RunTransaction {
     return completed.outcome
   }
 
-  /** An end that was written in a transaction of the handler is there when the lease is gone. */
+  /** An end that was written in the handler's transaction is committed if the lease is gone. */
   async #look(): Promise<Completed | null> {
     const written = this.#written
     if (written === null) return this.#completed
@@ -151,7 +151,7 @@ export class RunTransaction {
     if (before !== null) this.#isUsed = false
     const transactions = this.#begin('completeIn')
     try {
-      // As it was claimed: a transaction on a SQLite file cannot wait, and in others the queue may have no connection to look on.
+      // Repeats as claimed: a SQLite transaction cannot wait, and elsewhere the queue may have no connection left to read with.
       const { settlement, outcome } = yield* this.#done(result, this.#run.repeating.claimed)
       const queue: JoinedQueue = yield* wait(transactions.join(tx))
       this.#isEnding = true
@@ -208,13 +208,13 @@ interface Done {
   readonly settlement: Settlement
 }
 
-/** Whatever can be waited for: queries of some libraries are only sent when somebody does. */
+/** Awaits any thenable: some libraries send a query only when it is awaited. */
 function promised(result: unknown): Answer<unknown> {
   const isThenable = typeof (result as { then?: unknown } | null | undefined)?.then === 'function'
   return isThenable ? Promise.resolve(result) : result
 }
 
-/** What a job comes to that has ended, but not as done: what the function wrote is not there. */
+/** The outcome of a job that ended, but not as done: what the function wrote was rolled back. */
 function undoneBy(receipt: SettleReceipt, job: string): { readonly outcome: Outcome; readonly error: TreadleError } | null {
   if (receipt !== 'failed' && receipt !== 'cancelled') return null
   const why = receipt === 'failed' ? 'one of its children has failed' : 'it was asked to stop'

@@ -21,10 +21,10 @@ export interface AdmittedRun {
   readonly opened: Opened
 }
 
-/** While the database does not answer, it is asked again after so long. */
+/** How long to wait before trying again while the database does not answer. */
 const askAgainMs = 1_000
 
-/** Does what the job's delivery asks for before its handler is called. Gives what becomes of the job where that cannot be done. */
+/** Does what the job's delivery guarantee requires before its handler is called. Returns an outcome if that is not possible. */
 export async function prepareDelivery(
   definition: JobDefinition,
   { run, once, opened }: AdmittedRun,
@@ -58,7 +58,7 @@ export async function prepareDelivery(
   }
 }
 
-/** A claim may be forgotten with the power of the machine; that the handler is about to be called is on disk before it is. */
+/** A claim may be lost in a power failure, so the start of the handler is recorded on disk before it is called. */
 async function beginForGood(run: ActiveRun, services: RunServices): Promise<Outcome | null> {
   try {
     if (!(await services.begin(run.lease.token))) return { kind: 'lost' }
@@ -70,7 +70,7 @@ async function beginForGood(run: ActiveRun, services: RunServices): Promise<Outc
   return null
 }
 
-/** Whatever a run that must not be begun again comes to, it is the end of its job. */
+/** Turns the outcome of a run that must not be begun again into an end of its job. */
 export function endForGood(outcome: Outcome, { job, id }: { readonly job: string; readonly id: string }): Outcome {
   switch (outcome.kind) {
     case 'retry':

@@ -11,46 +11,48 @@ import { again, type DoneRun, type RepeatingDeps } from './repeating.ts'
 import { type FinalReceipt, sealingKeys, settleSealed } from './sealing.ts'
 
 /**
- * The end of a job, once for everybody who ends one: a worker, a remote worker over HTTP, a client of the Bedrock protocol, a
- * supervisor whose worker died.
+ * The end of a job, shared by everything that ends one: a worker, a remote worker over HTTP, a client of the Bedrock protocol, or
+ * a supervisor whose worker died.
  *
- * 1. Whoever ran the job reports how that went. `outcomeOfDone` and `outcomeOfFailed` make an outcome of it: another attempt or the
- *    end, when it is done again, what its idempotency key leaves behind. Other outcomes are their own report.
- * 2. `end` writes the outcome: runs of the same schedule that fell due meanwhile are skipped, what the end hands on is signed, the
- *    lease is settled, and children that a job server has held back for this job are let go.
+ * 1. The caller reports how the run went. `outcomeOfDone` and `outcomeOfFailed` turn that into an outcome: another attempt or the
+ *    end, the time of the next run, and what to store under the idempotency key. Other outcomes are reported directly.
+ * 2. `end` stores the outcome. It skips runs of the same schedule that fell due in the meantime, signs what the end passes on,
+ *    settles the lease, and releases children that a job server has held back for this job.
  *
- * Who ends a job without having its envelope in hand verifies what is written of it first (`verifying.ts`).
+ * A caller that does not have the envelope must first verify what is stored (`verifying.ts`).
  */
 export interface EndingDeps {
   readonly clock: Clock
-  /** The queue's, where it has one. */
+  /** The queue's clock, if it has one. */
   readonly schedulesClock?: Clock
   readonly keys: KeyRing | null
   readonly keepOf: (job: string) => Keep
   readonly settle: (settlement: Settlement) => Promise<SettleReceipt>
-  /** Lets go the children that are held back for a job; undefined where nobody holds any back. */
+  /** Releases the children that are held back for a job; undefined if none ever are. */
   readonly releaseChildren?: (parent: string) => Promise<unknown>
-  /** Is told what was stored, where somebody counts it. */
+  /** Called with what was stored, for counting. */
   readonly onEnded?: (lease: EndedLease, outcome: Outcome, receipt: FinalReceipt) => void
 }
 
-/** The lease of a run that is over. A stored job stands in for its envelope. */
+/** The lease of a run that is over. A stored job can be used as its envelope. */
 export interface EndedLease extends Pick<Lease, 'token' | 'attempt' | 'linked'> {
-  /** Where it is known. */
+  /** Absent if unknown. */
   readonly claimedAt?: number
-  /** Without a signature where it is known to have had one when it was claimed. */
+  /** The signature may be absent if the job is known to have had one when it was claimed. */
   readonly envelope: Pick<Envelope, 'id' | 'job' | 'identity'> & Partial<Pick<Envelope, 'signature'>>
 }
 
-/** What the end of this run is to be like, beside what its outcome says. */
+/** Options for the end of this run, besides its outcome. */
 export interface EndingOptions {
-  /** Whether the job is kept when it has ended, in place of what the program says of that. */
+  /** Whether to keep the job when it has ended. Overrides the program's setting. */
   readonly keep?: boolean
-  /** Only where it waits for no children: otherwise the receipt is `blocked`, nothing is written and the lease is held on. */
+  /**
+   * Apply only if the job waits for no children. Otherwise the receipt is `blocked`, nothing is written and the lease stays held.
+   */
   readonly alone?: true
 }
 
-/** Writes how a run has ended, and does what follows from it. A lease that is lost changes nothing. */
+/** Stores how a run ended, and does what follows from that. A lost lease changes nothing. */
 export function end(
   lease: EndedLease,
   outcome: Outcome,
@@ -71,7 +73,7 @@ function settle(settlement: Settlement, lease: EndedLease, { keys, settle }: End
   return settleSealed(settlement, lease, sealingKeys(lease, keys), settle)
 }
 
-/** Together with the runs that it has overtaken, and the children that were held back for it. */
+/** Also handles the runs that it has overtaken, and the children that were held back for it. */
 async function endWithOthers(
   settlement: Settlement,
   lease: EndedLease,
@@ -79,7 +81,7 @@ async function endWithOthers(
   deps: EndingDeps,
   scheduled: ScheduledRun | null,
 ): Promise<FinalReceipt> {
-  // Before its slot is free.
+  // Must happen before its slot is free.
   await skipBehind(outcome, scheduled, deps)
   const receipt = await settle(settlement, lease, deps)
   deps.onEnded?.(lease, outcome, receipt)
@@ -90,7 +92,7 @@ async function endWithOthers(
   return receipt
 }
 
-/** What fell due while a run of a schedule was under way that has come to an end, and must not run. */
+/** Skips occurrences that fell due during a run of their schedule, if that run has ended. */
 export async function skipBehind(outcome: Outcome, scheduled: ScheduledRun | null, deps: EndingDeps): Promise<void> {
   if (scheduled === null) return
   if (outcome.kind === 'done' || outcome.kind === 'dead' || outcome.kind === 'cancelled') await skipOvertaken(scheduled, deps)
@@ -109,7 +111,7 @@ function asAsked(settlement: Settlement, { keep, alone }: EndingOptions): Settle
   }
 }
 
-/** What a job comes to that was done: its result, what its idempotency key leaves behind, and its next run where it repeats. */
+/** The outcome of a job that was done: its result, what to store under its idempotency key, and its next run if it repeats. */
 export function outcomeOfDone(
   result: string | null,
   once: OnceMark | null,
@@ -119,7 +121,7 @@ export function outcomeOfDone(
   return { kind: 'done', result, once, again: repeated === null ? null : again(repeated, deps) }
 }
 
-/** What a job comes to whose run has failed: by its policy, or after a delay of its worker's own. */
+/** The outcome of a failed run: by the job's policy, or after a delay chosen by the worker. */
 export function outcomeOfFailed(
   error: unknown,
   { maxRetries }: Pick<Identity, 'maxRetries'>,
@@ -137,7 +139,7 @@ export function outcomeOfFailed(
   return outcome.kind === 'retry' && delayMs !== undefined ? { ...outcome, delayMs } : outcome
 }
 
-/** The same outcome, unless the job must not be begun again: a server has written that it was begun when it handed it out. */
+/** Ends the job if it must not be begun again: a server records that it was begun when it hands it out. */
 export function asDelivered(outcome: Outcome, definition: JobDefinition, job: Pick<Identity, 'job' | 'id'>): Outcome {
   return definition.fields.delivery === 'at-most-once' ? endForGood(outcome, job) : outcome
 }

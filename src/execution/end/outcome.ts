@@ -8,16 +8,19 @@ import { writtenError } from '../admit/refusing.ts'
 
 /** How a run ended, and what must happen to its job. */
 export type Outcome =
-  /** With an envelope where it is to be done again. */
+  /** With an envelope if it is to run again. */
   | { readonly kind: 'done'; readonly result: string | null; readonly once: OnceMark | null; readonly again: Envelope | null }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: unknown }
   | { readonly kind: 'snooze'; readonly delayMs: number; readonly why?: string }
-  /** For its children: to be run again, or to end, when they have ended. */
+  /** Waits for its children: it runs again, or ends, when they have ended. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'release' }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
   | { readonly kind: 'cancelled' }
-  /** The result is that of a run that did the same work. A missed one is the run of this schedule that nobody saw fall due. */
+  /**
+   * The result is that of a run that did the same work. `missedBy` names the schedule if none of its schedulers saw this run fall
+   * due.
+   */
   | {
       readonly kind: 'skipped'
       readonly why: string
@@ -28,7 +31,7 @@ export type Outcome =
   /** Another worker has the job now: there is nothing left to settle. */
   | { readonly kind: 'lost' }
 
-/** What each kind of outcome is called in reports and metrics. */
+/** The name of each kind of outcome in reports and metrics. */
 export const outcomeWords = {
   done: 'succeeded',
   retry: 'retried',
@@ -59,12 +62,12 @@ export function outcomeOfFailure(error: unknown, { definition, attempt, maxAttem
   return { kind: 'retry', delayMs: retryDelayMs(retry, attempt, random, error), error }
 }
 
-/** What a run was given by others is no longer what they have left: no other attempt finds anything else. */
+/** What other jobs passed to this run was tampered with. Another attempt would find the same. */
 export function isForged(error: unknown): boolean {
   return isThrown(error, TreadleError) && error.code === 'RESULT_FORGED'
 }
 
-/** A decision that throws is none: the error is retried as if nobody had been asked. */
+/** If the decision itself throws, the error is retried as if there were no `retryIf`. */
 function isRefused(error: unknown, retryIf: JobDefinition['fields']['retryIf']): boolean {
   try {
     return retryIf?.(error) === false
@@ -73,7 +76,7 @@ function isRefused(error: unknown, retryIf: JobDefinition['fields']['retryIf']):
   }
 }
 
-/** What the backend is told; null when it must be told nothing. */
+/** The settlement for the backend; null if there is nothing to settle. */
 export function settlementOf(outcome: Outcome, token: string, attempt: number, now: number, keep: Keep): Settlement | null {
   switch (outcome.kind) {
     case 'done': {
@@ -105,10 +108,10 @@ export function settlementOf(outcome: Outcome, token: string, attempt: number, n
   }
 }
 
-/** For a delay that is no number: long enough for nothing to run in a circle, and short enough to be noticed. */
+/** Used if a delay is not a number: long enough to avoid a busy loop, and short enough to be noticed. */
 const unknownDelayMs = 60_000
 
-/** Whatever a policy, an isolate or a client said, it leads to an instant that can be stored. */
+/** Bounds any delay from a policy, an isolate or a client, so that it leads to an instant that can be stored. */
 function soundDelayMs(delayMs: number): number {
   if (typeof delayMs !== 'number' || Number.isNaN(delayMs)) return unknownDelayMs
   return Math.min(Math.max(Math.round(delayMs), 0), longestDurationMs)

@@ -15,20 +15,20 @@ import type { ActiveRun } from '../attempt/active-run.ts'
 export interface RepeatingDeps {
   readonly clock: Clock
   readonly keys: KeyRing | null
-  /** What a `SCHEDULED` repeat makes up for; the last hundred times of the last day where nothing is said. */
+  /** What a `SCHEDULED` repeat makes up for; by default the last hundred times of the last day. */
   readonly catchUp?: CatchUpLimits
   readonly services: { readonly logger: Logger }
 }
 
 const defaultCatchUp: CatchUpLimits = Object.freeze({ withinMs: 86_400_000, cap: 100 })
 
-/** When a job that repeats is to be done again. */
+/** When a job that repeats is to run again. */
 export function nextOfRepeat(repeat: string, run: EndedRun, limits: CatchUpLimits = defaultCatchUp): number {
   const schedule = parseRepeat(repeat)
   return catchUp(schedule, schedule.following(run), run.finishedAt, limits)
 }
 
-/** The job that a run has done. */
+/** The job that a run has completed. */
 export interface DoneJob {
   readonly id: string
   readonly job: string
@@ -36,8 +36,8 @@ export interface DoneJob {
 }
 
 /**
- * When a job that has just been done is to be done again; null where it is done for good. So is one whose repeat leads out of the
- * years that a time can have: its work is done, and must not be taken for failed.
+ * When a job that was just done is to run again; null if it does not. Also null if its repeat leads beyond the range of valid
+ * dates: its work is done, and must not count as failed.
  */
 export function nextAfter({ id, job, repeat }: DoneJob, run: EndedRun, deps: RepeatingDeps): number | null {
   if (repeat === null) return null
@@ -52,17 +52,17 @@ export function nextAfter({ id, job, repeat }: DoneJob, run: EndedRun, deps: Rep
   }
 }
 
-/** A run that has done its job, with the job as it is done again. */
+/** A completed run, with the job as it is to run again. */
 export interface DoneRun {
-  /** As it is written now where that verifies, otherwise as it was claimed. */
+  /** As it is stored now if that verifies, otherwise as it was claimed. */
   readonly opened: Opened
   readonly kept: Kept & Pick<Envelope, 'runAt'>
   readonly startedAt: number
-  /** What it is left with; nothing where it keeps what it has. */
+  /** The payload for the next run; absent if it stays the same. */
   readonly data?: string
 }
 
-/** When that is. Where a `retryAfter` has moved the time of the job, it goes on from the time that it had. */
+/** When it runs again. If a `retryAfter` has moved the job's time, the repeat continues from the original time. */
 export function nextRunAt({ opened, kept, startedAt }: DoneRun, deps: RepeatingDeps): number | null {
   const { identity, text } = opened
   if (identity.repeat === null) return null
@@ -71,7 +71,10 @@ export function nextRunAt({ opened, kept, startedAt }: DoneRun, deps: RepeatingD
   return nextAfter(identity, { scheduledAt, startedAt, finishedAt: deps.clock.now() }, deps)
 }
 
-/** The envelope of its next run, whoever has done it; null where it is done for good. Clients of a job server are told when it last ran. */
+/**
+ * The envelope of its next run, however it was run; null if it does not run again. Clients of a job server also get the time of
+ * its last run.
+ */
 export function again(run: DoneRun, deps: RepeatingDeps): Envelope | null {
   const runAt = nextRunAt(run, deps)
   if (runAt === null) return null
@@ -85,19 +88,19 @@ export function again(run: DoneRun, deps: RepeatingDeps): Envelope | null {
 
 export interface WrittenDeps extends RepeatingDeps {
   readonly services: RepeatingDeps['services'] & {
-    /** A job as it is written now; null where it is gone, or the backend cannot look. */
+    /** A job as it is stored now; null if it is gone, or the backend cannot inspect its jobs. */
     recordOf(id: string): Promise<JobRecord | null>
   }
 }
 
-/** A run of a worker, with its job as it was claimed. */
+/** A worker's run, with its job as it was claimed. */
 export function asClaimed(opened: Opened, { lease, startedAt }: ActiveRun): DoneRun {
   return { opened, kept: lease.envelope, startedAt }
 }
 
 /**
- * The same with the job as others have changed it since it was claimed. What does not verify is left out: the job is done again as it
- * was claimed, and that is written over it.
+ * A worker's run, with its job as it has been changed since it was claimed. Changes that do not verify are ignored: the job runs
+ * again as it was claimed, which overwrites them.
  */
 export async function asWritten(claimed: Opened, run: ActiveRun, { keys, services }: WrittenDeps): Promise<DoneRun> {
   const before = asClaimed(claimed, run)
@@ -106,7 +109,7 @@ export async function asWritten(claimed: Opened, run: ActiveRun, { keys, service
   try {
     record = await services.recordOf(id)
   } catch {
-    // Its work is done, and its end is written as soon as the database answers again.
+    // Its work is done, and its end is stored as soon as the database answers again.
     return before
   }
   try {

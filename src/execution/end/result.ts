@@ -9,13 +9,13 @@ export interface ResultDeps {
   readonly services: { readonly logger: Logger }
 }
 
-/** Throws where the job or its program says that such a result is a failure. */
+/** Throws if the job or its program defines such a result as a failure. */
 export function refuseFailure(result: unknown, { job, failWhen }: Pick<DefinitionFields, 'job' | 'failWhen'>): void {
   if (!failWhen.some((isFailure) => isFailure(result as never))) return
   throw new TreadleError('RESULT_FAILED', `Job "${job}" gave ${shown(result)}, which failWhen() says is a failure`)
 }
 
-/** A result that is not JSON is no reason to do the work again: it is left out, and said. */
+/** A result that is not JSON is no reason to repeat the work: it is left out, and that is logged. */
 export function resultText(result: unknown, job: string, { services, maxResultBytes }: ResultDeps): string | null {
   if (result === undefined) return null
   try {

@@ -11,18 +11,21 @@ interface Signed {
   readonly envelope: { readonly signature?: string | null }
 }
 
-/** Where it was accepted without a signature, what it leaves has none either: nobody gets one by writing a job into the database. */
+/**
+ * A job that was accepted without a signature ends without one too, so that nobody can get a signature by writing a job to the
+ * database.
+ */
 export function sealingKeys({ envelope }: Signed, keys: KeyRing | null): KeyRing | null {
   return envelope.signature === null ? null : keys
 }
 
-/** A seal was asked for, and given. */
+/** `unsealed` cannot occur: the seal was added when required. */
 export type FinalReceipt = Exclude<SettleReceipt, 'unsealed'>
 
 /**
- * Settles with a seal where the end of the job hands something on: a result, an idempotency key, or a success that others wait for.
- * Most jobs end with nothing of all that, and are not signed: it would make them a fifth dearer. So a program that wants it
- * says so: `signEveryEnd`.
+ * Adds a seal if the end of the job passes something on: a result, an idempotency key, or a success that others wait for. Most
+ * jobs pass on nothing and are not signed, because that would make them a fifth more expensive. A program that wants it anyway
+ * sets `signEveryEnd`.
  */
 export async function settleSealed(
   settlement: Settlement,
@@ -32,11 +35,11 @@ export async function settleSealed(
 ): Promise<FinalReceipt> {
   const isPlain = keys?.signsEveryEnd !== true
   const receipt = await settle((isPlain ? unsealedIfPlain(settlement, lease) : null) ?? sealed(settlement, lease.envelope, keys))
-  // Somebody waits for it since it was claimed.
+  // Another job has started to wait for it since it was claimed.
   return receipt === 'unsealed' ? ((await settle(sealed(settlement, lease.envelope, keys))) as FinalReceipt) : receipt
 }
 
-/** The end of a job that hands nothing on, to be written unless somebody waits for it by now; null where it needs a seal. */
+/** The settlement of a job that passes nothing on, valid unless another job waits for it by now; null if it needs a seal. */
 function unsealedIfPlain(settlement: Settlement, { linked = false }: Pick<Lease, 'linked'>): Settlement | null {
   if (settlement.kind !== 'done' || handsOn(settlement, linked)) return null
   const { token, keep, alone } = settlement
@@ -44,7 +47,7 @@ function unsealedIfPlain(settlement: Settlement, { linked = false }: Pick<Lease,
   return alone === undefined ? plain : { ...plain, alone }
 }
 
-/** The same settlement, signed where it is one that can be, and its result or error encrypted where those of the job are to be. */
+/** Signs the settlement if its kind can be signed, and encrypts its result or error if the job is encrypted. */
 export function sealed(settlement: Settlement, { id, identity }: SettledJob, keys: KeyRing | null): Settlement {
   switch (settlement.kind) {
     case 'done': {
@@ -68,13 +71,13 @@ export function sealed(settlement: Settlement, { id, identity }: SettledJob, key
   }
 }
 
-/** One that is encrypted differs from what the job has: each can be read in its own place alone. */
+/** An encrypted result differs from the job's own: each can be decrypted only in its own context. */
 function sealedMark(once: OnceMark, plain: string | null, job: SealingJob, keys: KeyRing | null): OnceMark {
   const { result, seal } = sealOnce({ key: once.key, result: plain }, job, keys)
   return { ...once, seal, ...(result !== plain && { result }) }
 }
 
-/** What no identity says is nobody's job, and no limited key signs for it. */
+/** Without a readable identity it counts as no known job, and no limited key signs for it. */
 function sealingJob(id: string, text: string): SealingJob {
   const identity = identityOf(id, text)
   if (identity === undefined) return { job: '', queue: '' }

@@ -1,6 +1,6 @@
 import { type ClaimableJob, isSameRate } from '../contract/limits.ts'
 
-/** A worker asks for the same jobs at each claim, often for thousands of them: what is made of the list is made once. */
+/** Remembers what was made of the last list of jobs: a worker claims the same jobs each time, often thousands of them. */
 export class ClaimableMemo<Made> {
   readonly #make: (jobs: readonly ClaimableJob[]) => Made
   #last: { readonly jobs: readonly ClaimableJob[]; readonly made: Made } | undefined

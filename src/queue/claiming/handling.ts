@@ -1,14 +1,14 @@
-/** How a leased job is held, as SQL engines store it: what becomes of the job when its lease runs out depends on it. */
+/** How a leased job is held, as SQL engines store it. It decides what happens to the job when its lease expires. */
 export const handling = {
-  /** By itself: that its owner died may be its fault. */
+  /** On its own: the job may be to blame for the death of its owner. */
   alone: 0,
   /** Its handler was begun and must never be begun again. */
   begunForGood: 1,
-  /** Beside other jobs, begun or not: that its owner died says nothing of this one. */
+  /** Next to other jobs, begun or not: the death of its owner says nothing about this job. */
   amongOthers: 2,
 } as const
 
-/** What a statement sets for a job that is held by itself from now on. */
+/** SQL assignment for a job that is held on its own from now on. */
 export const heldAlone = `begun = CASE begun WHEN ${handling.amongOthers} THEN ${handling.alone} ELSE begun END`
 
 export function handlingOf({ amongOthers = false }: { readonly amongOthers?: boolean }): number {

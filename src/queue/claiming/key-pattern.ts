@@ -1,13 +1,13 @@
 import { type Glob, glob } from '../../core/text/glob.ts'
 
-/** Keys of jobs that pass all of these tests. It is data, so that it can cross into another thread. */
+/** Matches job keys that pass all of these tests. Plain data, so that it can be sent to another thread. */
 export type KeyPattern = readonly KeyTest[]
 
-/** Passed by these names, and by keys that fit one of the globs. */
+/** Passed by these names, and by keys that match one of the globs. */
 export interface KeyTest {
   readonly names: readonly string[]
   readonly globs: readonly string[]
-  /** Keys that begin with it are apart: without it they are matched like all others, or they fit no glob at all. */
+  /** Prefix of keys that are treated separately: they are matched without the prefix, or they match no glob at all. */
   readonly mark: string
   readonly marked: 'matched' | 'left out'
 }
@@ -18,13 +18,13 @@ export function keyTest(pattern: KeyPattern): (job: string) => boolean {
   return tests.length === 1 && only !== undefined ? only : (job) => tests.every((test) => test(job))
 }
 
-/** Keys between two texts, by their characters: `from` is among them, `to` is not. */
+/** Keys in a range, compared by their characters: `from` is included, `to` is not. */
 export interface KeyRange {
   readonly from: string
   readonly to: string
 }
 
-/** Ranges that all keys which pass are in, few of them; null where they may begin with anything. */
+/** A small set of ranges that covers every matching key; null if matching keys may begin with anything. */
 export function keyRanges(pattern: KeyPattern): readonly KeyRange[] | null {
   const all = pattern.map(rangesOf).filter((ranges) => ranges !== null)
   return all.reduce<readonly KeyRange[] | null>(
@@ -34,7 +34,7 @@ export function keyRanges(pattern: KeyPattern): readonly KeyRange[] | null {
 }
 
 const mostRanges = 16
-/** Behind every other character, where texts are compared by their bytes. */
+/** Sorts after every other character when texts are compared by bytes. */
 const lastCharacter = '\u{10FFFF}'
 
 function testOf({ names, globs, mark, marked }: KeyTest): (job: string) => boolean {

@@ -1,9 +1,9 @@
-/** What is paused, as it is stored: queues by their names, and jobs by a text that no queue can be called. */
+/** How pauses are stored: queues by name, and jobs with a prefix that no queue name can have. */
 export function pausedJobKey(job: string): string {
   return `${jobMark}${job}`
 }
 
-/** No queue's name has a space. */
+/** Queue names contain no spaces. */
 export const jobMark = 'job '
 
 export function pausedQueuesIn(stored: readonly string[]): string[] {
@@ -19,7 +19,7 @@ interface PausablePlace {
   readonly job: string
 }
 
-/** Most often nothing is. */
+/** Checks for the common case first: nothing is paused. */
 export function isPaused(stored: ReadonlySet<string>, { queue, job }: PausablePlace): boolean {
   return stored.size > 0 && (stored.has(queue) || stored.has(pausedJobKey(job)))
 }

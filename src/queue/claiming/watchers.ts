@@ -1,12 +1,12 @@
 import type { Watch } from '../contract/contract.ts'
 
-/** Tells who waits for work. Wake-ups within one turn are one, and none is made inside the call that caused it. */
+/** Wakes everything that waits for work. Wake-ups within one turn are merged, and never run inside the call that caused them. */
 export class Watchers {
   readonly #wakes = new Set<() => void>()
   #pending = false
 
   watch(wake: () => void): Watch {
-    // Wrapped, so that the same function can watch twice and stop once.
+    // Wrapped, so that the same function can be registered twice and removed once.
     const entry = () => wake()
     this.#wakes.add(entry)
     return { isPush: true, close: () => void this.#wakes.delete(entry) }

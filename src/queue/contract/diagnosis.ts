@@ -1,17 +1,17 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import type { SchemaState } from './migration.ts'
 
-/** A warning is worth a look; a problem makes the queue slow, wrong or less durable than it should be. */
+/** A warning deserves attention; a problem makes the queue slow, wrong or less durable than it should be. */
 export type Verdict = 'ok' | 'warning' | 'problem'
 
 export interface Judgement {
   readonly verdict: Verdict
   readonly found: string
-  /** What to do; null where nothing is to be done. */
+  /** What to do; null if nothing needs to be done. */
   readonly advice: string | null
 }
 
-/** What came of one look at the database. */
+/** The result of one check of the database. */
 export interface Finding extends Judgement {
   readonly check: string
 }
@@ -33,21 +33,21 @@ export function problem(found: string, advice: string): Judgement {
   return { verdict: 'problem', found, advice }
 }
 
-/** One after the other. What cannot be looked at is told, and does not keep the others from being looked at. */
+/** Runs the checks one after the other. A check that fails is reported and does not stop the others. */
 export async function runChecks(checks: readonly Check[]): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for (const { name, look } of checks) findings.push({ check: name, ...(await look().catch(unseen)) })
   return findings
 }
 
-/** That somebody may not look is no fault of the database. */
+/** Missing permission to run a check is not a fault of the database, so it is only a warning. */
 function unseen(thrown: unknown): Judgement {
   const found = `could not be looked at: ${messageOf(thrown)}`
   const isDenied = thrown instanceof TreadleError && thrown.code === 'DATABASE_DENIED'
   return isDenied ? warning(found, 'Ask as a user who may look.') : problem(found, 'Mend what it says, and ask again.')
 }
 
-/** Of settings, each with the value that it must have. */
+/** Judges settings by the values that are acceptable for each. */
 export function judgeSettings(
   settings: readonly { readonly name: string; readonly value: string; readonly sound: readonly string[] }[],
   advice: string,
@@ -57,7 +57,7 @@ export function judgeSettings(
   return wrong.length === 0 ? well(said) : problem(said, advice)
 }
 
-/** Below so many, or so large a part of all, programs may soon find none. */
+/** With fewer free connections than this, or a smaller share of all, programs may soon get none. */
 const fewConnections = 10
 const smallShare = 0.1
 
@@ -72,7 +72,7 @@ export function judgeConnections(used: number, most: number): Judgement {
 const noticeableSkewMs = 1_000
 const harmfulSkewMs = 5_000
 
-/** `aheadMs`: so far the server's clock is ahead of the program's. */
+/** `aheadMs`: how far the server's clock is ahead of the program's. */
 export function judgeClock(aheadMs: number): Judgement {
   const skewMs = Math.abs(aheadMs)
   const found = `the server's clock is ${skewMs} ms ${aheadMs < 0 ? 'behind' : 'ahead'}`
@@ -82,7 +82,7 @@ export function judgeClock(aheadMs: number): Judgement {
   return skewMs < harmfulSkewMs ? warning(found, advice) : problem(found, advice)
 }
 
-/** Of the schema, which this program knows up to the latest. */
+/** Judges the schema version; `latest` is the newest that this program knows. */
 export function judgeVersion({ version, compatibleFrom }: SchemaState, latest: number): Judgement {
   const found = `version ${version}`
   if (version === latest) return well(found)

@@ -1,10 +1,10 @@
 /**
- * Why a job is dead: its attempts are used up, its envelope was refused, its workers kept dying, the handler gave up, a job that
- * it depends on failed, or its worker died with a job that must not be begun twice.
+ * Why a job is dead. In this order: its attempts are used up, its envelope was refused, its workers kept dying, the handler gave
+ * up, a dependency failed, or its worker died while it ran and it must not be begun twice.
  */
 export type DeadReason = 'exhausted' | 'rejected' | 'poisoned' | 'permanent' | 'dependency' | 'interrupted'
 
-/** What a job says whose worker died after it had begun for good. */
+/** The error message of a job that must not be begun twice and whose worker died after beginning it. */
 export function interruption(owner: string | null): string {
   return `Its worker ${owner} died or hung while it ran. It must not be begun twice, so it was not put back; what it did may be incomplete`
 }

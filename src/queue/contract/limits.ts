@@ -9,30 +9,36 @@ export interface ClaimRules {
 /** A job that a worker has a handler for, with the limits that its claims obey. */
 export interface ClaimableJob {
   readonly job: string
-  /** At most this many jobs with this key run at once, over all workers; null is unlimited. The rest wait and burn no attempt. */
+  /**
+   * Maximum number of jobs with this key that run at once, across all workers; null means unlimited. The rest wait without using
+   * up an attempt.
+   */
   readonly concurrency: number | null
-  /** At most this many of them are claimed, over all workers. A claim takes the token; looking takes none. */
+  /** Maximum rate of claims of this key, across all workers. Only a claim takes a token, not a check. */
   readonly rate?: Rate | null
-  /** For the jobs of each group. Of those that may start, the group with the fewest running jobs comes first, among equals the one that was served longest ago. */
+  /**
+   * Limits for each group. Among the groups that may start a job, the one with the fewest running jobs comes first; ties go to
+   * the one served longest ago.
+   */
   readonly group?: GroupLimits | null
 }
 
 /** The limits of one key. */
 export type JobLimits = Omit<ClaimableJob, 'job'>
 
-/** At most this many in any span of time of this length. */
+/** At most `limit` in any period of `perMs`. */
 export interface Rate {
   readonly limit: number
   readonly perMs: number
 }
 
-/** What the jobs of one key and one group share; null is unlimited. */
+/** Limits shared by the jobs of one key and one group; null means unlimited. */
 export interface GroupLimits {
   readonly concurrency: number | null
   readonly rate: Rate | null
 }
 
-/** What all jobs of a queue share, whatever their keys are; null is unlimited. */
+/** Limits shared by all jobs of a queue, whatever their keys; null means unlimited. */
 export interface QueueLimits {
   readonly queue: string
   readonly concurrency: number | null
@@ -43,9 +49,9 @@ export interface QueueLimits {
 export interface Hold {
   readonly rule: HoldRule
   readonly limit: number
-  /** How many run under the limit; null for a rate. */
+  /** How many jobs run under the limit; null for a rate. */
   readonly running: number | null
-  /** When a rate gives way; null for a limit that a run frees by its end. */
+  /** When the rate allows the next claim; null for a limit that is freed when a run ends. */
   readonly until: number | null
 }
 

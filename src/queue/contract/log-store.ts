@@ -1,18 +1,19 @@
 /**
- * What jobs have logged, stored beside them and removed with them. Lines come and go in chunks, whose text is opaque here: see
- * `LogLine`. All lines of a job are numbered from 1, over all its attempts; where numbers are missing, lines were dropped.
+ * Log lines of jobs, stored with the jobs and deleted with them. Lines are written and read in chunks whose text is opaque to the
+ * store: see `LogLine`. The lines of a job are numbered from 1 across all its attempts; gaps in the numbers mean that lines were
+ * dropped.
  */
 export interface LogStore {
   /**
-   * Adds lines to jobs, in this order, and drops the oldest chunks of a job that has more than the bounds allow. A job that is not
-   * there is passed over. No lease is asked for: the last lines of a run are written when it has ended.
+   * Appends lines to jobs, in this order, and drops the oldest chunks of a job that exceeds the bounds. Jobs that do not exist
+   * are skipped. No lease is required, because the last lines of a run are written after it has ended.
    */
   append(chunks: readonly LogChunk[], bounds: LogBounds): Promise<void>
-  /** The chunks of a job that have lines after this number, oldest first, at most `limit` of them. */
+  /** The chunks of a job with lines after this number, oldest first, at most `limit` of them. */
   read(id: string, after: number, limit: number): Promise<readonly StoredLogChunk[]>
   /**
-   * Deletes what is stored of jobs that are not there: what was written at the moment they were deleted. Looks at the lines of up to
-   * `limit` jobs, going on where the last call ended; gives how many it looked at.
+   * Deletes the lines of jobs that no longer exist, which were written while the jobs were being deleted. Checks up to `limit`
+   * jobs, continuing where the last call ended. Returns how many it checked.
    */
   sweep(limit: number): Promise<number>
 }
@@ -21,16 +22,16 @@ export interface LogChunk {
   readonly id: string
   /** 1 for the first run. */
   readonly attempt: number
-  /** How many lines the text has; at least 1. */
+  /** Number of lines in the text; at least 1. */
   readonly lines: number
-  /** How many lines were dropped before these: they count among the numbers. */
+  /** Number of lines dropped before these. They are counted in the numbering. */
   readonly dropped: number
   readonly text: string
 }
 
 export interface LogBounds {
   readonly lines: number
-  /** Of all texts of a job, as UTF-8. */
+  /** Total size of a job's texts, as UTF-8. */
   readonly bytes: number
 }
 
@@ -42,9 +43,9 @@ export interface StoredLogChunk {
   readonly text: string
 }
 
-/** Where a job's lines stand. */
+/** The extent of a job's stored lines. */
 export interface LogExtent {
-  /** The number of the last line; 0 where there is none. */
+  /** The number of the last line; 0 if there is none. */
   readonly last: number
   readonly lines: number
   readonly bytes: number
@@ -52,12 +53,12 @@ export interface LogExtent {
 
 export const noLog: LogExtent = { last: 0, lines: 0, bytes: 0 }
 
-/** A chunk with its place among the lines of its job. */
+/** A chunk with its position among the lines of its job. */
 export interface PlacedLogChunk extends StoredLogChunk {
   readonly bytes: number
 }
 
-/** Where a chunk comes to stand behind those that are there. */
+/** Places a chunk after a job's existing lines. */
 export function placeChunk({ attempt, lines, dropped, text }: LogChunk, { last }: LogExtent): PlacedLogChunk {
   const first = last + dropped + 1
   return { attempt, first, last: first + lines - 1, text, bytes: Buffer.byteLength(text) }
@@ -71,7 +72,7 @@ export function exceeds({ lines, bytes }: LogExtent, bounds: LogBounds): boolean
   return lines > bounds.lines || bytes > bounds.bytes
 }
 
-/** From which line on a job's chunks, oldest first, are kept: all before it are dropped. The newest chunk always stays. */
+/** The first line to keep, given a job's chunks, oldest first; all before it are dropped. The newest chunk is always kept. */
 export function keptFrom(
   chunks: readonly Pick<PlacedLogChunk, 'first' | 'last' | 'bytes'>[],
   extent: LogExtent,

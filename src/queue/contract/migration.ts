@@ -1,24 +1,24 @@
 import { TreadleError } from '../../core/errors.ts'
 
-/** One version of the schema: the way to it from the one before, and back. Its statements are in the words of the engine. */
+/** One version of the schema: how to get to it from the version before, and back. Statements are in the engine's own dialect. */
 export interface Migration {
   readonly up: readonly string[]
-  /** Null where the way back would lose what was written since. */
+  /** Null if going back would lose data written since. */
   readonly down: readonly string[] | null
-  /** The way to no schema at all, where it is not a way through the versions before. All is lost then, and meant to be. */
+  /** Removes the schema entirely, if that does not go through the earlier versions. Deliberately deletes everything. */
   readonly removal?: readonly string[]
   /**
-   * Programs that know the schema up to this version can go on working with it. In a deployment the old workers run beside the new
-   * ones for a while, so this is the version before wherever a change allows it.
+   * The oldest version that a program may know and still work with this schema. During a deployment old workers run next to new
+   * ones, so use the previous version whenever a change allows it.
    */
   readonly compatibleFrom: number
 }
 
-/** What the database says of its schema. */
+/** The schema version recorded in the database. */
 export interface SchemaState {
-  /** 0 where there is none. */
+  /** 0 if there is no schema. */
   readonly version: number
-  /** The oldest version that a program may know to work with it. */
+  /** The oldest version that a program may know and still work with this schema. */
   readonly compatibleFrom: number
 }
 
@@ -28,11 +28,11 @@ export interface Fitness {
   /** The newest version that this program knows. */
   readonly latest: number
   readonly mayMigrate: boolean
-  /** Where the schema is, at the beginning of a sentence. */
+  /** Where the schema is, worded as the start of a sentence. */
   readonly place: string
 }
 
-/** Refuses a schema that this program cannot work with, and may not bring up to date. */
+/** Refuses a schema that this program cannot work with and may not migrate. */
 export function refuseUnfit({ version, compatibleFrom }: SchemaState, { latest, mayMigrate, place }: Fitness): void {
   if (compatibleFrom > latest) {
     throw new TreadleError(
@@ -48,20 +48,20 @@ export function refuseUnfit({ version, compatibleFrom }: SchemaState, { latest, 
   }
 }
 
-/** The version that is asked for: the newest unless another one is named. A newer one that this program can work with stays. */
+/** The target version: the newest unless `to` names one. A newer schema that this program can work with is kept. */
 export function wantedVersion(found: SchemaState, to: number | undefined, place: string, latest: number): number {
   if (to !== undefined) return to
   refuseUnfit(found, { latest, mayMigrate: true, place })
   return Math.max(found.version, latest)
 }
 
-/** The table of versions, and the time in milliseconds as the engine tells it. */
+/** The table of versions, and the engine's SQL expression for the current time in milliseconds. */
 export interface VersionTable {
   readonly name: string
   readonly nowMs: string
 }
 
-/** The statements that lead from one version to another; none where they are the same. Each version ends with its own record. */
+/** The statements that lead from one version to another; none if they are the same. Each version ends by recording itself. */
 export function statementsBetween(
   migrations: readonly Migration[],
   from: number,

@@ -1,7 +1,7 @@
 import { type JobState, jobStates, zeroCounts } from './job-state.ts'
 import type { JobCount } from './store.ts'
 
-/** What waits, runs and has ended in some place, and since when the oldest ready job waits. */
+/** Number of jobs in each state, and when the oldest ready job was due. */
 export interface Totals {
   readonly counts: Readonly<Record<JobState, number>>
   readonly oldestReadyAt: number | null
@@ -18,7 +18,7 @@ export function totalsOf(counts: readonly JobCount[]): Totals {
   return sums
 }
 
-/** The same for each queue, in one go: there may be a queue for each customer. */
+/** The totals of each queue, in a single pass: there may be a queue per customer. */
 export function totalsByQueue(counts: readonly JobCount[]): ReadonlyMap<string, Totals> {
   const queues = new Map<string, Sums>()
   for (const each of counts) {

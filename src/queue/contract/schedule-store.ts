@@ -2,50 +2,54 @@ import type { Envelope } from '../../envelope/envelope.ts'
 import type { FinalState } from './job-state.ts'
 
 /**
- * Recurring work: one row for each occurrence, unique by schedule and instant, however many schedulers there are. To withdraw
- * is to delete, as if they had never been stored, the occurrences whose jobs wait for their time and were never begun.
+ * Recurring work: one row per occurrence, unique by schedule and instant, however many schedulers run. To withdraw occurrences
+ * means to delete those whose jobs are not due yet and were never begun, as if they had never been stored.
  */
 export interface ScheduleStore {
   /**
-   * Records what the code says, or what was said at run time. Where an expression changed, occurrences that still wait under the old
-   * one are withdrawn.
+   * Records schedules defined in code or at run time. If an expression changed, occurrences that still wait under the old one are
+   * withdrawn.
    */
   register(schedules: readonly ScheduleEntry[]): Promise<void>
-  /** Where schedules stand, by their names; all of them, or those with these names. */
+  /** The current standing of schedules, ordered by name: all of them, or only the named ones. */
   standings(names?: readonly string[]): Promise<readonly ScheduleStanding[]>
-  /** A higher number whenever something but `enqueue` and the end of a run has changed a schedule. */
+  /** Increases whenever a schedule is changed by anything other than `enqueue` or the end of a run. */
   revision(): Promise<number>
   /**
-   * What has changed after this revision, the oldest change first, each schedule once, and at most `limit` of them; from 0 on, all
-   * schedules. Schedules that were removed longer ago than occurrences are remembered are left out.
+   * Changes after this revision, oldest first, each schedule once, at most `limit` of them; with 0, all schedules. Leaves out
+   * schedules that were removed longer ago than occurrences are retained.
    */
   changes(since: number, limit: number): Promise<ScheduleChanges>
   /**
-   * Stores each occurrence with its job, one after the other and all together, unless it was stored before, its schedule is
-   * paused, or another job has its unique key. True where this call stored it. A schedule need not be registered.
+   * Stores the occurrences with their jobs, in order and in one transaction. Skips an occurrence that was stored before, whose
+   * schedule is paused, or whose unique key belongs to another job. Returns true for each that this call stored. A schedule need
+   * not be registered.
    */
   enqueue(occurrences: readonly Occurrence[]): Promise<readonly boolean[]>
-  /** The occurrence of each of these schedules at these instants, or null where it was never stored. */
+  /** The occurrences of these schedules at these instants; null if it was never stored. */
   find(keys: readonly OccurrenceKey[]): Promise<readonly (OccurrenceRecord | null)[]>
-  /** What a run of this occurrence must know of the others. */
+  /** What a run of this occurrence must know about the others. */
   neighbours(key: OccurrenceKey): Promise<Neighbours>
-  /** A scheduler is there while these are due: from now on they count as seen. What is not due yet, or not there, is left as it is. */
+  /** Marks due occurrences as seen by a running scheduler. Those that are not due yet or do not exist are left alone. */
   markSeen(keys: readonly OccurrenceKey[]): Promise<void>
-  /** The last occurrences up to this instant, the latest first. */
+  /** The last occurrences up to this instant, latest first. */
   recent(schedule: string, upTo: number, limit: number): Promise<readonly OccurrenceRecord[]>
-  /** Ends occurrences as skipped that wait and were never claimed; gives their number. */
+  /** Ends waiting occurrences that were never claimed as skipped. Returns how many. */
   skipWaiting(request: SkipRequest): Promise<number>
-  /** Stores no more occurrences and withdraws what waits for its time; false when there is no such schedule. */
+  /** Stops storing occurrences and withdraws those that are not due yet. False if there is no such schedule. */
   pause(name: string): Promise<boolean>
-  /** Occurrences that fell into the pause are not missed ones. One that is not paused goes on as before. */
+  /** Occurrences that fell into the pause do not count as missed. No effect on a schedule that is not paused. */
   resume(name: string): Promise<boolean>
-  /** Deletes a schedule with its occurrences, withdraws what waits for its time, and ends as skipped what is due and was never begun. */
+  /**
+   * Deletes a schedule and its occurrences. Withdraws those that are not due yet, and ends those that are due but were never
+   * begun as skipped.
+   */
   remove(name: string): Promise<boolean>
-  /** All of them, or those that a filter names, in the order of their names. */
+  /** All schedules, or those that match the filter, ordered by name. */
   list(filter?: ScheduleFilter): Promise<readonly ScheduleRecord[]>
   /**
-   * Forgets occurrences older than this, at most `limit`, but never the last of a schedule that has ended, nor one that has not; and
-   * that schedules were removed before it. Gives the number of occurrences.
+   * Deletes occurrences older than this, at most `limit`, but never a schedule's last one that has ended, nor one that has not
+   * ended. Also deletes the records of schedules removed before then. Returns the number of occurrences deleted.
    */
   forget(before: number, limit: number): Promise<number>
 }
@@ -54,44 +58,44 @@ export interface ScheduleEntry {
   readonly name: string
   readonly expression: string
   readonly timezone: string
-  /** Another text whenever the schedule, or what its runs are made of, has changed. */
+  /** Changes whenever the schedule, or anything its runs are made of, changes. */
   readonly version: string
-  /** What was said at run time; null, or nothing, of a schedule of the code. */
+  /** The definition of a schedule created at run time; null or absent for a schedule defined in code. */
   readonly definition?: StoredDefinition | null
 }
 
-/** A schedule that is not in the code: what there is to know of it, as it was signed. See `openSchedule`. */
+/** The full, signed definition of a schedule that is not in the code. See `openSchedule`. */
 export interface StoredDefinition {
   readonly text: string
   readonly signature: string | null
 }
 
-/** Which schedules are meant; where both are given, those that fit both. */
+/** Which schedules to return. If both are given, both must match. */
 export interface ScheduleFilter {
   readonly names?: readonly string[]
-  /** Those whose names begin with it. */
+  /** Schedules whose names begin with this. */
   readonly prefix?: string
 }
 
 export interface ScheduleChanges {
-  /** Everything up to this revision is contained. */
+  /** Includes every change up to this revision. */
   readonly revision: number
   readonly changed: readonly ChangedSchedule[]
-  /** There are more. */
+  /** Whether there are more changes. */
   readonly hasMore: boolean
 }
 
 export interface ChangedSchedule {
   readonly name: string
-  /** Null where it was removed. */
+  /** Null if it was removed. */
   readonly entry: (ScheduleEntry & { readonly definition: StoredDefinition | null }) | null
 }
 
 export interface ScheduleStanding {
   readonly name: string
-  /** Of the program that registered it last: during a deployment that may be another than this one. */
+  /** From the program that registered it last, which during a deployment may be a different one. */
   readonly version: string
-  /** Since when it is followed without a break: when it was first registered, last changed or last resumed. */
+  /** Since when it has been followed without a break: when it was first registered, last changed or last resumed. */
   readonly since: number
   readonly paused: boolean
   readonly latest: OccurrenceRecord | null
@@ -105,48 +109,48 @@ export interface OccurrenceKey {
 
 export interface Occurrence extends OccurrenceKey {
   readonly envelope: Envelope
-  /** Stored only while this is the schedule's latest occurrence; null is: while it has none. */
+  /** Store it only while this is the schedule's latest occurrence; null means while the schedule has none. */
   readonly follows?: number | null
-  /** Stored only while the schedule is registered with this version, if one is given. */
+  /** Store it only while the schedule is registered with this version, if given. */
   readonly version?: string
-  /** Not stored where the schedule is not registered, either. */
+  /** Store it only if the schedule is registered. */
   readonly registered?: true
 }
 
-/** Which occurrences of a schedule are not to run any more. One that was stored late is there to make up for something, and stays. */
+/** Occurrences of a schedule that should no longer run. One that was stored late makes up for a missed run and is kept. */
 export interface SkipRequest {
   readonly schedule: string
   readonly before: number
-  /** Only those that nobody saw fall due: see `Neighbours.seen`. */
+  /** Only those that no scheduler saw fall due: see `Neighbours.seen`. */
   readonly unseenOnly: boolean
   readonly why: string
 }
 
-/** It outlives its job. Once that has ended it says how; a job that is put back (`retry`) has not ended. */
+/** Outlives its job and records how that ended. A job that is put back (`retry`) counts as not ended. */
 export interface OccurrenceRecord extends OccurrenceKey {
   readonly jobId: string
-  /** How its job ended, or null while it has not. */
+  /** How its job ended; null until then. */
   readonly outcome: FinalState | null
   readonly startedAt: number | null
   readonly finishedAt: number | null
 }
 
 export interface Neighbours {
-  /** The earliest occurrence before this one whose job was claimed once and has not ended. */
+  /** The earliest occurrence before this one whose job was claimed at least once and has not ended. */
   readonly unended: number | null
   /**
-   * Somebody was there to see it fall due: it, or a later one, was stored when it was due already, it was marked so, or one that
-   * is still to come is there.
+   * Whether a scheduler was running when it fell due: it or a later one was stored when already due, it was marked as seen, or a
+   * future occurrence is stored.
    */
   readonly seen: boolean
 }
 
-/** What the queue knows of a schedule: its state and its runs. */
+/** Everything the queue knows about a schedule: its state and its runs. */
 export interface ScheduleRecord extends ScheduleEntry {
   readonly definition: StoredDefinition | null
   readonly since: number
   readonly paused: boolean
-  /** The last occurrence that is due, and how it went. */
+  /** The last due occurrence, and how it went. */
   readonly last: OccurrenceRecord | null
   readonly nextAt: number | null
 }

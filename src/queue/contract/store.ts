@@ -9,103 +9,113 @@ import type { RollupStore } from './rollup-store.ts'
 import type { ScheduleStore } from './schedule-store.ts'
 import type { WorkerStore } from './worker-store.ts'
 
-/** Looking at jobs, and changing those that wait. */
+/** Inspects jobs, and changes those that wait. */
 export interface JobStore {
   get(id: string): Promise<JobRecord | null>
   /** Newest first. */
   list(filter: JobFilter): Promise<readonly JobRecord[]>
-  /** Kept counters, not a count of rows; with the age of what waits at the cost of one look into an index for each lane. */
+  /**
+   * Reads maintained counters instead of counting rows. Including the age of the oldest ready jobs costs one index lookup per
+   * lane.
+   */
   counts(options?: CountOptions): Promise<readonly JobCount[]>
   /** Ends a waiting job as cancelled; asks the worker of a running one to stop. */
   cancel(id: string): Promise<'cancelled' | 'requested' | 'ended' | 'missing'>
   /** Moves a waiting job to another time. */
   reschedule(id: string, runAt: number): Promise<'moved' | 'claimed' | 'ended' | 'missing'>
   /**
-   * Gives waiting jobs what these envelopes say, one after the other: another payload, time, queue, priority, identity and even
-   * another `job`. Their ids, numbers, the instants at which they were made, their unique keys and how long those are held stay.
+   * Replaces the envelopes of waiting jobs, one after the other. An amendment may change the payload, time, queue, priority,
+   * identity and even `job`. Ids, numbers, creation times, unique keys and how long those are held stay the same.
    */
   amend(amendments: readonly Amendment[]): Promise<readonly AmendAnswer[]>
-  /** Ends waiting jobs as dead (`rejected`), one after the other: those that somebody has looked at and found to be forged or spoilt. */
+  /**
+   * Ends waiting jobs as dead (`rejected`), one after the other. For jobs that were inspected and found to be forged or spoilt.
+   */
   reject(rejections: readonly Rejection[]): Promise<readonly RejectAnswer[]>
-  /** Puts ended jobs back, with all their attempts; the history of errors stays. */
+  /** Puts ended jobs back in the queue with all their attempts. Their error history is kept. */
   retry(ids: readonly string[]): Promise<readonly ('requeued' | 'active' | 'conflict' | 'missing')[]>
   /** Deletes ended jobs, at most `limit` of them. */
   remove(filter: RemoveFilter): Promise<number>
-  /** Writes what running jobs say of their progress; a lease that is lost writes nothing. */
+  /** Stores the progress that running jobs report. Reports for a lost lease are ignored. */
   report(reports: readonly ProgressReport[]): Promise<void>
-  /** What these owners hold now, in the order in which they claimed it. */
+  /** The leases that these owners hold now, in the order of their claims. */
   leases(owners: readonly string[]): Promise<readonly HeldLease[]>
-  /** The current leases of these jobs, of any worker, in the order of the claims. */
+  /** The current leases of these jobs, held by any worker, in the order of their claims. */
   leasesOf(ids: readonly string[]): Promise<readonly HeldLease[]>
   pause(queue: string): Promise<void>
   resume(queue: string): Promise<void>
   pausedQueues(): Promise<readonly string[]>
-  /** Nothing with this key is claimed, from any queue, until it is resumed. */
+  /** Stops claims of this key, from any queue, until it is resumed. */
   pauseJob(job: string): Promise<void>
   resumeJob(job: string): Promise<void>
   pausedJobs(): Promise<readonly string[]>
-  /** Which of these limits keep a ready job from being claimed now; none where it may be claimed, or is not ready. */
+  /** Which of these limits keep a ready job from being claimed now. Empty if it may be claimed or is not ready. */
   holds(id: string, rules: ClaimRules): Promise<readonly Hold[]>
-  /** What a job waits for, or has waited for: its dependencies in their order, then its children in the order of their making. */
+  /**
+   * What a job waits for, or has waited for: its dependencies in their order, then its children in the order of their creation.
+   */
   links(id: string): Promise<readonly JobLink[]>
-  /** How far a workflow is. Its jobs that ended and were deleted count as long as one of the others is there. */
+  /** Progress of a workflow. Jobs that ended and were deleted still count as long as at least one of its jobs exists. */
   tree(root: string): Promise<TreeCounts>
   /**
-   * Cancels a job with everything that it made and everything that waits for it, or, where the id is that of a workflow and not
-   * of a job, all of its jobs. Those that run are asked to stop.
+   * Cancels a job together with everything it created and everything that waits for it. If the id is that of a workflow instead
+   * of a job, cancels all of its jobs. Running jobs are asked to stop.
    */
   cancelTree(id: string): Promise<TreeCancellation>
-  /** Looks at up to `limit` waiting jobs, going on where the last call ended, and settles what they wait for in vain. */
+  /** Checks up to `limit` blocked jobs, continuing where the last call ended, and resolves waits that would never end. */
   mend(limit: number): Promise<MendReport>
   readonly schedules: ScheduleStore
   readonly workers: WorkerStore
   readonly numbers: JobNumbers
-  /** What jobs have logged. Absent where the engine keeps none. */
+  /** What jobs have logged. Absent if the engine stores no logs. */
   readonly logs?: LogStore
-  /** What happened, summed up for charts. Absent where the engine keeps none. */
+  /** Aggregated history for charts. Absent if the engine keeps none. */
   readonly rollups?: RollupStore
-  /** What happens in all processes, while somebody listens. Absent where the engine cannot tell. */
+  /** Events of all processes, recorded while there are listeners. Absent if the engine cannot provide them. */
   readonly events?: EventStore
 }
 
-/** Small numbers for jobs: from 1 on, and never one of them twice. There may be gaps. */
+/** Small numbers for jobs, starting at 1 and never reused. There may be gaps. */
 export interface JobNumbers {
-  /** The first of so many numbers in a row that nobody else ever gets, for envelopes that are still to be sent. */
+  /** Reserves `count` consecutive numbers for envelopes that are yet to be sent, and returns the first. */
   reserve(count: number): Promise<number>
-  /** The numbers of these jobs; one that has none is given one. Null where there is no such job. */
+  /** The numbers of these jobs, assigning one to each job that has none. Null if the job does not exist. */
   assign(ids: readonly string[]): Promise<readonly (number | null)[]>
-  /** The ids of the jobs that have these numbers, or null. */
+  /** The ids of the jobs with these numbers; null if there is none. */
   find(numbers: readonly number[]): Promise<readonly (string | null)[]>
 }
 
 export interface Amendment {
   readonly id: string
-  /** What it was made from: where the job has another payload, identity or signature by now, nothing is changed. Null is any. */
+  /**
+   * What the amendment is based on. If the job has another payload, identity or signature by now, nothing is changed. Null skips
+   * the check.
+   */
   readonly expected: Seal | null
-  /** With the same id, sealed anew. */
+  /** With the same id, and newly sealed. */
   readonly envelope: Envelope
   /**
-   * Also while it runs, and when it has ended. Its state stays as it is, and so does its lease: whoever holds it has the envelope
-   * as it was, but where the lease is lost the job comes back with what was written.
+   * Apply it to running and ended jobs too. The job's state and lease stay as they are: the current holder has the old envelope,
+   * but if the lease is lost, the job comes back with the new one.
    */
   readonly inAnyState?: true
-  /** The job's time stays what it is by then, whatever the envelope says: it may have been moved since the envelope was made. */
+  /** Keep the job's current time, whatever the envelope says: it may have been moved since the envelope was made. */
   readonly keepsTime?: true
 }
 
 export type AmendAnswer = 'amended' | 'changed' | 'claimed' | 'ended' | 'missing'
 
-/** A waiting job that must not run: its envelope was not what it should be. */
+/** A waiting job that must not run because its envelope was refused. */
 export interface Rejection {
   readonly id: string
-  /** The envelope that was refused: where the job has another one by now, it is left alone. */
+  /** The envelope that was refused. If the job has another one by now, it is left alone. */
   readonly expected: Seal
   readonly error: AttemptError
 }
 
 export type RejectAnswer = 'rejected' | Exclude<AmendAnswer, 'amended'>
 
-/** Everything that the queue knows of a job. */
+/** Everything the queue knows about a job. */
 export interface JobRecord {
   readonly id: string
   readonly number: number | null
@@ -114,27 +124,30 @@ export interface JobRecord {
   readonly queue: string
   readonly priority: number
   readonly state: JobState
-  /** The text that was signed beside the payload, and the signature: see `openEnvelope`. All other fields are as trustworthy as the database. */
+  /**
+   * The text that was signed together with the payload, and the signature: see `openEnvelope`. All other fields are only as
+   * trustworthy as the database.
+   */
   readonly identity: string
   readonly signature: string | null
-  /** JSON texts, as they were written. */
+  /** JSON texts, exactly as written. */
   readonly payload: string
   readonly result: string | null
-  /** Of the result and of the job's having ended with it: see `verifyResult`. */
+  /** Signs the result and the fact that the job ended with it: see `verifyResult`. */
   readonly seal: string | null
   readonly progress: string | null
   readonly meta: Readonly<Record<string, Json>>
-  /** Words that people find it by. */
+  /** Labels for finding the job. */
   readonly tags: readonly string[]
   /** Attempts that were started and not given back. */
   readonly attempts: number
   readonly maxRetries: number
-  /** After so much time an attempt has failed; null is no limit. */
+  /** How long an attempt may take before it fails; null means no limit. */
   readonly timeoutMs: number | null
   readonly singleInstance: boolean
-  /** When it is to be done again after it has been done, in the repeat language; null where it is done once. */
+  /** When to run it again after it is done, in the repeat language; null if it runs once. */
   readonly repeat: string | null
-  /** How often its lease ran out because a worker died. */
+  /** How often its lease expired because a worker died. */
   readonly rescues: number
   readonly uniqueKey: string | null
   readonly idempotencyKey: string | null
@@ -142,9 +155,9 @@ export interface JobRecord {
   /** The instant that a scheduled run stands for. */
   readonly occurrence: number | null
   readonly group: string | null
-  /** The job that made it and waits for it. */
+  /** The job that created it and waits for it. */
   readonly parent: string | null
-  /** What all jobs of its workflow have in common; null where it stands alone. */
+  /** The id shared by all jobs of its workflow; null if it is not part of one. */
   readonly root: string | null
   /** Why it is dead, or why it was skipped. */
   readonly reason: DeadReason | string | null
@@ -156,11 +169,14 @@ export interface JobRecord {
   readonly owner: string | null
   readonly leaseExpiresAt: number | null
   readonly cancelRequested: boolean
-  /** What is wrong with its row, where somebody else has written to it: what could not be read is left out or moved into bounds. */
+  /**
+   * What is wrong with its row, if something other than Treadle has written to it. Unreadable values were left out or moved into
+   * bounds.
+   */
   readonly spoilt?: readonly string[]
 }
 
-/** A lease, as somebody sees it who does not run its job: without the payload. */
+/** A lease as seen from outside the run: without the payload. */
 export interface HeldLease {
   readonly token: string
   readonly owner: string
@@ -185,19 +201,19 @@ export interface JobFilter {
   readonly isLinked?: true
   /** Only jobs with this tag. */
   readonly tag?: string
-  /** Only jobs older than the one with this id, for the next page. */
+  /** Only jobs older than the one with this id; for paging. */
   readonly before?: string
   readonly limit: number
 }
 
 export interface CountOptions {
-  /** Only of this queue, at the cost of its jobs' names. */
+  /** Only this queue. The cost grows with the number of job names in it. */
   readonly queue?: string
-  /** Only of this job, at the cost of its queues. */
+  /** Only this job. The cost grows with the number of its queues. */
   readonly job?: string
-  /** How they are divided by queues and jobs does not matter: their sums are all that is asked for, and cost the same for any number of names. */
+  /** Return only totals, not broken down by queue and job. This costs the same however many names there are. */
   readonly isSum?: boolean
-  /** Since when the oldest ready jobs wait is looked up, too. */
+  /** Also look up when the oldest ready jobs became due. */
   readonly oldest?: boolean
 }
 
@@ -206,7 +222,7 @@ export interface JobCount {
   readonly queue: string
   readonly job: string
   readonly counts: Readonly<Record<JobState, number>>
-  /** When the oldest of its ready jobs was due; null where none is ready. Only where it was asked for. */
+  /** When the oldest of its ready jobs was due; null if none is ready. Present only if requested. */
   readonly oldestReadyAt?: number | null
 }
 
@@ -220,22 +236,22 @@ export interface RemoveFilter {
   readonly limit: number
 }
 
-/** One job that another one waits for. It is remembered with the one that waits, however soon it is deleted itself. */
+/** A job that another one waits for. The record is kept with the waiting job even after this job is deleted. */
 export interface JobLink {
   readonly kind: 'dependency' | 'child'
   readonly id: string
-  /** Null where no such job ever existed. */
+  /** Null if no such job ever existed. */
   readonly job: string | null
-  /** Of a child: what its parent calls it. */
+  /** For a child: the key its parent gave it. */
   readonly key: string | null
   readonly onFailure: FailurePolicy
-  /** How it ended, or where it stands now. */
+  /** How it ended, or its current state. */
   readonly state: JobState | 'missing'
-  /** The job that waits cannot go on before this one has ended. */
+  /** The waiting job cannot continue until this one has ended. */
   readonly waiting: boolean
   /** A JSON text. */
   readonly result: string | null
-  /** Of that end: see `verifyResult`. */
+  /** Signs that end: see `verifyResult`. */
   readonly seal: string | null
   /** Why it did not succeed. */
   readonly error: string | null
@@ -247,17 +263,17 @@ export interface TreeCounts {
   readonly counts: Readonly<Record<JobState, number>>
 }
 
-/** What cancelling a whole workflow did. */
+/** The effect of cancelling a whole workflow. */
 export interface TreeCancellation {
   readonly cancelled: number
-  /** Asked to stop. */
+  /** Running jobs that were asked to stop. */
   readonly requested: number
-  /** Had ended already. */
+  /** Jobs that had already ended. */
   readonly ended: number
 }
 
 export interface MendReport {
-  /** Less than were asked for when there are no more: the next call begins anew. */
+  /** Fewer than the limit when the end is reached; the next call starts over. */
   readonly looked: number
   readonly mended: number
 }

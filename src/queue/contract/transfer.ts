@@ -6,43 +6,46 @@ import type { OnceMark } from './once-mark.ts'
 import type { StoredDefinition } from './schedule-store.ts'
 
 /**
- * Handing a queue over to another one. Jobs leave in parcels: to pack one takes its jobs out of this queue and stores the parcel
- * here, in one transaction; to unpack one stores its jobs there and the receipt, in one transaction. So a job is in one of both
- * queues at any time, or in a parcel between them, and a parcel that is delivered twice is unpacked once. What is kept beside jobs
- * (`Fact`) is copied, and may be copied again.
+ * Moves a queue to another backend. Jobs travel in parcels. Packing takes jobs out of this queue and stores the parcel here, in
+ * one transaction; unpacking stores the jobs and a receipt in the target, in one transaction. So a job is always in exactly one
+ * of the two queues or in a parcel between them, and a parcel that is delivered twice is unpacked once. Data kept next to jobs
+ * (`Fact`) is copied, and may safely be copied again.
  */
 export interface Transfer {
-  /** Names this queue among all others. It is made when it is first asked for. */
+  /** Identifies this queue among all others. Created on the first call. */
   identity(): Promise<string>
-  /** Takes what comes next out of the queue, schedules first, and then jobs in the order of their ids. */
+  /** Takes the next page out of the queue: schedules first, then jobs in the order of their ids. */
   pack(request: PackRequest): Promise<Packed>
-  /** What `pack` would take, and leaves it where it is. */
+  /** Returns what `pack` would take, without removing it. */
   read(request: PageRequest): Promise<Page>
-  /** Those that were packed and not closed, the oldest first. */
+  /** Parcels that were packed and not closed, oldest first. */
   parcels(): Promise<readonly ParcelLabel[]>
-  /** Null where it was closed. */
+  /** Null if it was closed. */
   parcel(id: string): Promise<Parcel | null>
-  /** Stores what a parcel holds, unless it was stored before. Gives what this queue has no place for: the same each time. */
+  /**
+   * Stores the contents of a parcel, unless already stored. Returns the units that this queue cannot take: the same on every
+   * call.
+   */
   unpack(parcel: Parcel): Promise<readonly Refusal[]>
-  /** The parcel has arrived. Of what it held, the units of these jobs were refused, and come back into this queue. */
+  /** Confirms that a parcel has arrived. The units of the `returned` jobs were refused, and go back into this queue. */
   close(id: string, returned: readonly string[]): Promise<void>
-  /** Keys that outlive their jobs, earlier occurrences of schedules, and the next number of a job, in pages. */
+  /** Pages of keys that outlive their jobs, earlier occurrences of schedules, and the next job number. */
   facts(request: FactRequest): Promise<FactPage>
-  /** Adds what is not known here. What is known better stays. */
+  /** Adds facts that are not known here. Better knowledge that is already here is kept. */
   learn(facts: readonly Fact[]): Promise<void>
 }
 
-/** Nobody delivers a parcel for so long that its receipt is looked for after this. */
+/** How long to keep receipts. No parcel is delivered again after this long. */
 export const receiptsKeptMs = 30 * 86_400_000
 
 export interface PageRequest {
-  /** Only the jobs of this queue and their workflows, and the schedules of which it has jobs; null is everything. */
+  /** Only this queue's jobs, their workflows, and the schedules that have jobs in it; null means everything. */
   readonly queue: string | null
-  /** Jobs that were created later stay: whoever sent them may be sending them again, because the first answer was lost. */
+  /** Jobs created later stay: their sender may be sending them again because the first response was lost. */
   readonly createdBefore: number
-  /** Where the last page ended; null is the start. */
+  /** Where the last page ended; null means the start. */
   readonly after: string | null
-  /** A page has about as many jobs. A workflow is never divided. */
+  /** Approximate number of jobs per page. A workflow is never split. */
   readonly limit: number
 }
 
@@ -51,9 +54,9 @@ export interface PackRequest extends PageRequest {
   readonly target: string
 }
 
-/** What is left where it is: jobs that are running, and with them their workflows, are not told. */
+/** What was left behind. Running jobs, and the workflows they belong to, are left behind without being listed. */
 export interface PageEnd {
-  /** Null where nothing comes after it. */
+  /** Null if this is the last page. */
   readonly after: string | null
   /** Jobs whose rows cannot be read. */
   readonly unreadable: readonly string[]
@@ -62,7 +65,7 @@ export interface PageEnd {
 export interface Page extends PageEnd, Contents {}
 
 export interface Packed extends PageEnd {
-  /** Null where there was nothing to take up to here. */
+  /** Null if there was nothing to take up to here. */
   readonly parcel: Parcel | null
 }
 
@@ -72,21 +75,21 @@ export interface ParcelLabel {
 }
 
 export interface Parcel extends ParcelLabel, Contents {
-  /** The identity of the queue that it comes from. */
+  /** The identity of the queue it comes from. */
   readonly origin: string
 }
 
 export interface Contents {
-  /** Queues that are paused. Told once. */
+  /** Paused queues. Reported only once. */
   readonly paused: readonly string[]
   readonly schedules: readonly MovedSchedule[]
   readonly units: readonly MovedUnit[]
 }
 
-/** Jobs that must not be parted: one that stands alone, or all of a workflow. */
+/** Jobs that must not be separated: a single job, or all jobs of a workflow. */
 export interface MovedUnit {
   readonly jobs: readonly MovedJob[]
-  /** How jobs of these workflows ended that are deleted. */
+  /** How the deleted jobs of these workflows ended. */
   readonly gone: readonly GoneJobs[]
 }
 
@@ -96,7 +99,7 @@ export interface GoneJobs {
   readonly jobs: number
 }
 
-/** A job with all that is known of it. The texts that were signed are not touched. */
+/** A job with everything known about it. Signed texts are left untouched. */
 export interface MovedJob {
   readonly id: string
   readonly number: number | null
@@ -110,10 +113,10 @@ export interface MovedJob {
   readonly signature: string | null
   readonly createdAt: number
   readonly runAt: number
-  /** With the name of the job that it was sent with: see `scopedKey` in `queue/model`. */
+  /** Prefixed with the name of the job it was sent with: see `scopedKey` in `queue/model`. */
   readonly uniqueKey: string | null
   readonly uniqueUntil: UniqueUntil
-  /** It holds its key for a time or for ever. */
+  /** Whether it holds its unique key for a period or forever. */
   readonly holdsLastingKey: boolean
   /** Never `running`. */
   readonly state: JobState
@@ -128,11 +131,11 @@ export interface MovedJob {
   readonly reason: string | null
   readonly errors: readonly AttemptError[]
   readonly schedule: string | null
-  /** Of the schedule; null where it was forgotten, too. */
+  /** The occurrence of its schedule; null if that has been deleted too. */
   readonly occurrence: MovedOccurrence | null
-  /** Digests of the idempotency keys that its handler, which has ended, holds until its children have. */
+  /** Digests of the idempotency keys that it holds until its children have ended, although its handler has finished. */
   readonly onceKeys: readonly string[]
-  /** What it has logged, oldest first. */
+  /** Its log, oldest first. */
   readonly log: readonly PlacedLogChunk[]
   readonly links: MovedLinks | null
 }
@@ -142,24 +145,24 @@ export interface MovedLinks {
   readonly root: string
   readonly parent: string | null
   readonly longestWaitMs: number
-  /** While it is blocked. */
+  /** Set while it is blocked. */
   readonly givesUpAt: number | null
-  /** What its handler left to be done when its children have ended. */
+  /** How to end the job once its children have ended: its handler has already finished. */
   readonly ending: { readonly keep: boolean; readonly once: OnceMark | null } | null
-  /** Whether one of those that it waits for has ended in a way that it does not survive, while it ran. */
+  /** Whether a job that it waits for ended, while it ran, in a way that it does not survive. */
   readonly isDoomed: boolean
   readonly edges: readonly MovedEdge[]
 }
 
-/** One job that it waits for, or has waited for. */
+/** A job that it waits for, or has waited for. */
 export interface MovedEdge {
   readonly id: string
   readonly job: string | null
-  /** Of a child. */
+  /** Only for a child. */
   readonly key: string | null
   readonly policy: FailurePolicy
   readonly waiting: boolean
-  /** Null while it was not told. */
+  /** Null until the waiting job was notified of the end. */
   readonly end: {
     readonly state: FinalState | 'missing'
     readonly result: string | null
@@ -173,11 +176,11 @@ export interface MovedSchedule {
   readonly expression: string
   readonly timezone: string
   readonly version: string
-  /** Null where it is one of the code. */
+  /** Null if it is defined in code. */
   readonly definition: StoredDefinition | null
   readonly since: number
   readonly paused: boolean
-  /** The last ones, so that nobody takes them for missed. */
+  /** The last occurrences, so that they are not taken for missed ones. */
   readonly occurrences: readonly MovedOccurrence[]
 }
 
@@ -191,7 +194,7 @@ export interface MovedOccurrence {
   readonly finishedAt: number | null
 }
 
-/** Jobs that a queue has no place for. */
+/** A unit that a queue cannot take. */
 export interface Refusal {
   /** The first job of the unit. */
   readonly id: string
@@ -200,7 +203,7 @@ export interface Refusal {
   readonly why: string
 }
 
-/** In this order. */
+/** Facts are transferred in this order. */
 export const factKinds = ['numbers', 'occurrence', 'once', 'unique'] as const
 
 /** Keys are digests: see `digest`. */

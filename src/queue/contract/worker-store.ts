@@ -1,53 +1,55 @@
 import { parsed } from '../model/parsed-json.ts'
 
-/** Which workers live, by their own word: a row that each renews, and that ends by itself where it is not renewed. */
+/** The live workers, by their own account. Each renews its row; a row that is not renewed expires. */
 export interface WorkerStore {
-  /** Writes or renews the worker's row for `ttlMs` from now; the rows of others whose time is over are forgotten on the way. */
+  /** Writes or renews the worker's row for `ttlMs` from now. Also deletes expired rows of other workers. */
   announce(worker: WorkerPresence, ttlMs: number): Promise<void>
-  /** The worker has ended: nobody has to wait until its time is over. */
+  /** Removes a worker that has stopped, so that nobody has to wait for its row to expire. */
   leave(owner: string): Promise<void>
-  /** Those whose time is not over, in the order in which they started. */
+  /** Workers whose rows have not expired, ordered by start time. */
   list(): Promise<readonly WorkerRecord[]>
 }
 
-/** What a worker says of itself. */
+/** What a worker reports about itself. */
 export interface WorkerPresence {
-  /** The same as of its leases. */
+  /** The same owner as in its leases. */
   readonly owner: string
   readonly host: string
   readonly pid: number
-  /** Of Treadle. */
+  /** The version of Treadle. */
   readonly version: string
   readonly startedAt: number
-  /** Null is all of them. */
+  /** Null means all queues. */
   readonly queues: readonly string[] | null
-  /** The keys of the jobs that it has handlers for. */
+  /** The keys of the jobs it has handlers for. */
   readonly jobs: readonly string[]
-  /** As many jobs as it may run at once, and as it allows itself now. */
+  /** How many jobs it may run at once at most, and how many it currently allows itself. */
   readonly concurrency: number
   readonly allowed: number
   readonly running: number
   readonly breaker: BreakerState
-  /** Null where it follows no schedules. */
+  /** Null if it runs no scheduler. */
   readonly scheduler: SchedulerPresence | null
 }
 
 export interface SchedulerPresence {
-  /** When it last looked at its schedules; null where it never did: it waits for another one's lock, or the store fails. */
+  /** When it last checked its schedules; null if it never has, because another scheduler holds the lock or the store fails. */
   readonly lastTickAt: number | null
 }
 
-/** `open` claims nothing for a while, because the queue kept failing; `half-open` tries once whether it still does. */
+/**
+ * `open`: claims nothing for a while because the queue kept failing. `half-open`: makes one call to test whether it still fails.
+ */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** What the queue knows of a worker: its queues, its jobs, its load and its last heartbeat. */
+/** Everything the queue knows about a worker: its queues, its jobs, its load and its last heartbeat. */
 export interface WorkerRecord extends WorkerPresence {
-  /** When it last gave a sign of life. */
+  /** When it last sent a heartbeat. */
   readonly seenAt: number
   readonly expiresAt: number
 }
 
-/** A worker's row. One that is spoilt says nothing that could be trusted, and is left out. */
+/** Parses a worker's row. Empty if the row is spoilt, as nothing in it could be trusted. */
 export function workerRecord(said: unknown, jobs: unknown, seenAt: number, expiresAt: number): readonly WorkerRecord[] {
   const presence = parsed(said)
   const names = parsed(jobs)

@@ -1,9 +1,9 @@
-/** Something that knows its place in the one heap that holds it, so that it can be taken out of the middle. */
+/** An item that knows its place in the one heap that holds it, so that it can be removed from the middle. */
 export interface Slotted {
   slot: number
 }
 
-/** A binary heap: the first by `precedes` is on top, and any member can be taken out in logarithmic time. */
+/** A binary heap: the first by `precedes` is on top, and any item can be removed in logarithmic time. */
 export class Heap<Item extends Slotted> {
   readonly #items: Item[] = []
   readonly #precedes: (a: Item, b: Item) => boolean
@@ -16,7 +16,7 @@ export class Heap<Item extends Slotted> {
     return this.#items.length
   }
 
-  /** In no order that means anything. Who changes all of them alike leaves each in its place. */
+  /** In no particular order. Changing all items in the same way keeps the heap valid. */
   get items(): readonly Item[] {
     return this.#items
   }

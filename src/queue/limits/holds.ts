@@ -2,12 +2,12 @@ import type { ClaimRules, Hold, HoldRule, Rate } from '../contract/limits.ts'
 import { rateScope } from './rate-scope.ts'
 import { nextTokenAt, type RateLog, tokensLeft } from './rate-window.ts'
 
-/** What a backend knows of a ready job and of what runs beside it. */
+/** What a backend knows about a ready job and the jobs running next to it. */
 export interface HoldFacts {
   readonly job: string
   readonly queue: string
   readonly group: string | null
-  /** A ready job of its key must run alone. */
+  /** Whether a ready job of its key must run alone. */
   readonly isAlone: boolean
   readonly runningOfKey: number
   readonly runningInQueue: number
@@ -16,7 +16,7 @@ export interface HoldFacts {
   readonly now: number
 }
 
-/** Which limits keep the job from being claimed now. */
+/** The limits that keep the job from being claimed now. */
 export function holdsOf(facts: HoldFacts, rules: ClaimRules): readonly Hold[] {
   const { job, queue, group } = facts
   const limits = rules.jobs.find((each) => each.job === job)

@@ -1,4 +1,4 @@
-/** Whose claims a rate counts together. Names of jobs and queues hold no line feed. */
+/** The scope in which a rate counts claims. Names of jobs and queues contain no line feed. */
 export const rateScope = {
   job: (job: string) => `job\n${job}`,
   queue: (queue: string) => `queue\n${queue}`,

@@ -1,7 +1,7 @@
 import type { Rate } from '../contract/limits.ts'
 import { nextTokenAt, type RateLog, tokensLeft, withTaken } from './rate-window.ts'
 
-/** What a rate leaves to one claim. */
+/** The tokens that a rate leaves to one claim. */
 export class Tokens {
   readonly scope: string
   readonly rate: Rate
@@ -26,12 +26,12 @@ export class Tokens {
     return this.#taken > 0
   }
 
-  /** With what was taken. */
+  /** The log including the tokens taken. */
   get log(): RateLog {
     return this.logAt(this.#now)
   }
 
-  /** With what was taken, where that was later than its choice. */
+  /** The log including the tokens taken, for when they were taken later than they were chosen. */
   logAt(now: number): RateLog {
     return withTaken(this.#before, this.rate, now, this.#taken)
   }

@@ -1,10 +1,10 @@
 import type { Rate } from '../contract/limits.ts'
 import { parsed } from '../model/parsed-json.ts'
 
-/** What a rate has let through of late: when and how many, the oldest first. */
+/** What a rate has recently let through: when and how many, oldest first. */
 export type RateLog = readonly (readonly [at: number, count: number])[]
 
-/** As it is stored. One that somebody has spoilt is an empty one, so that claims go on. */
+/** Parses a stored log. A spoilt one counts as empty, so that claims continue. */
 export function readRateLog(text: unknown): RateLog {
   const log = parsed(text)
   const isEntry = (entry: unknown) =>
@@ -13,15 +13,18 @@ export function readRateLog(text: unknown): RateLog {
 }
 
 const mostEntries = 64
-/** Entries that are merged lie within such a share of the window: so much too strict a rate may be, and never too generous. */
+/**
+ * Entries are merged within one window divided by this number. That makes a rate too strict by at most this share, and never too
+ * generous.
+ */
 const mergedShares = 60
 
-/** How many more may pass now. The window slides: it is the time just before now, wherever that begins. */
+/** How many more may pass now. The window slides: it always ends now. */
 export function tokensLeft(log: RateLog, rate: Rate, now: number): number {
   return rate.limit - countOf(live(log, rate, now))
 }
 
-/** When the next one may pass; now, where it may at once. */
+/** When the next one may pass; `now` if it may pass at once. */
 export function nextTokenAt(log: RateLog, rate: Rate, now: number): number {
   let over = countOf(live(log, rate, now)) - rate.limit + 1
   if (over <= 0) return now
@@ -32,7 +35,10 @@ export function nextTokenAt(log: RateLog, rate: Rate, now: number): number {
   return now + rate.perMs
 }
 
-/** The log after this many more have passed. Up to 64 of them it is exact; of more, those that are close together become one, at the later time. */
+/**
+ * The log after this many more have passed. Exact for up to 64 entries; beyond that, entries that are close together are merged
+ * at the later time.
+ */
 export function withTaken(log: RateLog, rate: Rate, now: number, count: number): RateLog {
   const kept = live(log, rate, now)
   if (count === 0) return kept
@@ -50,7 +56,7 @@ function countOf(log: RateLog): number {
   return log.reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** Neighbours that stand in the same place by `place` as one. */
+/** Merges neighbours that share the same `place`. */
 function joined(log: RateLog, place: (at: number) => number): RateLog {
   const entries: (readonly [number, number])[] = []
   for (const [at, count] of log) {

@@ -2,11 +2,11 @@ import type { JobLimits, QueueLimits, Rate } from '../contract/limits.ts'
 import { rateScope } from './rate-scope.ts'
 import type { Tokens } from './rate-tokens.ts'
 
-/** Jobs of one queue and key. */
+/** The jobs of one queue and key. */
 export interface SlottedLane {
   readonly queue: string
   readonly job: string
-  /** 1 where its jobs run alone. */
+  /** 1 if its jobs run alone. */
   readonly single: number
 }
 
@@ -14,15 +14,15 @@ export interface SlotsParts {
   readonly jobs: ReadonlyMap<string, JobLimits>
   readonly queues: readonly QueueLimits[]
   readonly running: {
-    /** How many jobs with this key run. */
+    /** How many jobs with this key are running. */
     runningOf(job: string): number
-    /** How many jobs of this queue run. */
+    /** How many jobs of this queue are running. */
     runningIn(queue: string): number
   }
   readonly tokens: (scope: string, rate: Rate) => Tokens
 }
 
-/** What one limit leaves. */
+/** What one limit still allows. */
 interface Allowance {
   free: number
   readonly tokens: Tokens | null
@@ -40,7 +40,7 @@ export class Slots {
 
   constructor(parts: SlotsParts, lanes: readonly SlottedLane[]) {
     this.#parts = parts
-    // One job that must run alone makes the whole key wait for its turn.
+    // A job that must run alone makes its whole key run one at a time.
     this.#alone = new Set(lanes.filter(({ single }) => single === 1).map(({ job }) => job))
     this.#queueLimits = parts.queues.length === 0 ? null : new Map(parts.queues.map((each) => [each.queue, each]))
   }
@@ -57,7 +57,7 @@ export class Slots {
     return true
   }
 
-  /** Of these lanes, those whose first jobs may all start together. */
+  /** The lanes whose first jobs may all start together. */
   together<Lane extends SlottedLane>(lanes: readonly Lane[]): readonly Lane[] {
     const reserved = new Map<Allowance, number>()
     return lanes.filter(({ job, queue }) => {
@@ -68,12 +68,12 @@ export class Slots {
     })
   }
 
-  /** The rates that this claim has met. */
+  /** The rates that this claim has checked. */
   get tokens(): readonly Tokens[] {
     return [...this.#byJob.values(), ...this.#byQueue.values()].flatMap(({ tokens }) => tokens ?? [])
   }
 
-  /** Keys with a limit are counted when they are asked for: a claim meets few of those that are ready. */
+  /** Computed only when needed: a claim reaches few of the ready keys. */
   #jobAllowance(job: string): Allowance {
     const limits = this.#parts.jobs.get(job)
     const limit = this.#alone.has(job) ? 1 : (limits?.concurrency ?? null)

@@ -1,4 +1,4 @@
-/** Undefined where it is no JSON. */
+/** Undefined if it is not JSON. */
 export function parsed(text: unknown): unknown {
   if (typeof text !== 'string') return undefined
   try {

@@ -7,7 +7,7 @@ import { parsed } from './parsed-json.ts'
 
 const latestMs = 8.64e15
 
-/** The columns of a job's row, as far as anybody who can write to the table may have spoilt them. */
+/** The columns of a job's row that anyone with write access to the table may have spoilt. */
 export interface SpoilableRow {
   readonly state: unknown
   readonly payload: unknown
@@ -56,13 +56,13 @@ type SoundFields = Pick<
   | 'spoilt'
 >
 
-/** Whether what else a record is made of is there: the identity of the job, and its lane. */
+/** Whether the other parts of a record exist: the job's identity and its lane. */
 export interface Sound {
   readonly hasIdentity: boolean
   readonly hasLane: boolean
 }
 
-/** What a record says of these columns: always something that can be shown, and what is wrong with the rest. */
+/** Reads these columns into values that can always be shown, together with a list of faults. */
 export function soundFields(row: SpoilableRow, { hasIdentity, hasLane }: Sound): SoundFields {
   const reader = new RowReader()
   if (!hasLane) reader.fault('it stands in a lane that does not exist')
@@ -92,11 +92,11 @@ export function soundFields(row: SpoilableRow, { hasIdentity, hasLane }: Sound):
   return reader.faults === undefined ? fields : { ...fields, spoilt: reader.faults }
 }
 
-/** Collects what is wrong with a row that somebody else has written to, and puts something in its place that can be shown. */
+/** Collects the faults of a row that something else has written to, and substitutes values that can be shown. */
 class RowReader {
   readonly #faults: string[] = []
 
-  /** Undefined where the row is sound. */
+  /** Undefined if the row is sound. */
   get faults(): readonly string[] | undefined {
     return this.#faults.length === 0 ? undefined : this.#faults
   }
@@ -111,7 +111,7 @@ class RowReader {
     return state ?? 'dead'
   }
 
-  /** An instant that can be written as a date. */
+  /** An instant that can be formatted as a date. */
   time(value: unknown, column: string): number {
     if (typeof value === 'number' && value >= 0 && value <= latestMs) return Math.trunc(value)
     this.fault(`its ${column} is no time`)
@@ -138,7 +138,7 @@ class RowReader {
     return value === null || value === undefined ? null : this.text(value, column)
   }
 
-  /** A JSON text. What is none is shown all the same. */
+  /** A JSON text. Invalid JSON is still shown. */
   json(value: unknown, column: string): string {
     const text = this.text(value, column)
     if (typeof value === 'string' && parsed(text) === undefined) this.fault(`its ${column} is not JSON`)
@@ -157,12 +157,12 @@ class RowReader {
   }
 }
 
-/** The errors of a row as they can be added to; where they are spoilt, none. */
+/** The errors of a row, in a form that can be appended to; empty if they are spoilt. */
 export function readErrors(value: unknown): readonly AttemptError[] {
   return value === null || value === undefined ? [] : (errorsIn(value) ?? [])
 }
 
-/** The same of a list that was parsed already. */
+/** Like `readErrors`, for a list that is already parsed. */
 export function soundErrors(list: unknown): readonly AttemptError[] {
   return Array.isArray(list) && list.every(isError) ? list : []
 }
@@ -178,30 +178,33 @@ function isError(value: unknown): value is AttemptError {
   return typeof attempt === 'number' && typeof at === 'number' && Math.abs(at) <= latestMs && typeof message === 'string'
 }
 
-/** The same by its name. */
+/** Like `readOutcome`, for the name of a state. */
 export function readOutcomeName(value: unknown): FinalState | null {
   return value === null || value === undefined ? null : readOutcome(jobStates.indexOf(value as JobState))
 }
 
-/** How an occurrence ended. One whose end cannot be read has ended all the same, or its schedule might wait for it forever. */
+/**
+ * How an occurrence ended. One whose outcome cannot be read counts as ended anyway; otherwise its schedule might wait for it
+ * forever.
+ */
 export function readOutcome(value: unknown): FinalState | null {
   if (value === null || value === undefined) return null
   const state = typeof value === 'number' ? jobStates[value] : undefined
   return state !== undefined && isFinal(state) ? state : 'dead'
 }
 
-/** Null where it is no time. */
+/** Null if it is not a valid time. */
 export function readTime(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= latestMs ? value : null
 }
 
-/** What is to become of a job once its children have ended; where that is spoilt, it is kept, and no key is. */
+/** How to end a job once its children have ended. If that is spoilt, the job is kept and its idempotency key is not. */
 export function readEnding(text: unknown): { readonly keep: boolean; readonly once: OnceMark | null } {
   const { keep, once } = membersOf(parsed(text))
   return { keep: keep !== false, once: isOnceMark(once) ? once : null }
 }
 
-/** How a job ended that another one waited for; one whose end cannot be read is as good as missing. */
+/** How a job that another one waited for ended. An end that cannot be read counts as missing. */
 export function readEnd(value: unknown): End | null {
   if (value === null || value === undefined) return null
   const { state, result, seal, error } = membersOf(value)
@@ -211,7 +214,7 @@ export function readEnd(value: unknown): End | null {
   return { state: 'missing', result: null, seal: null, error: null }
 }
 
-/** Why a job is to fail once its handler has left. */
+/** Why a job must fail once its handler has finished. */
 export function readDoom(text: unknown): { readonly isSkipped: boolean; readonly why: string } {
   const { isSkipped, why } = membersOf(parsed(text))
   return { isSkipped: isSkipped === true, why: typeof why === 'string' ? why : 'a job that it waited for failed' }

@@ -1,4 +1,7 @@
-/** Two jobs may use the same key without meeting. Neither text can hold a line feed at the seam: job names have none. */
+/**
+ * Scopes a unique key to its job, so that two jobs can use the same key without conflict. Job names contain no line feed, so the
+ * result is unambiguous.
+ */
 export function scopedKey(job: string, uniqueKey: string): string {
   return `${job}\n${uniqueKey}`
 }

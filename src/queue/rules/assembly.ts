@@ -13,7 +13,7 @@ import { Endings } from './workflows/endings.ts'
 import { Linking } from './workflows/linking.ts'
 import { Trees } from './workflows/trees.ts'
 
-/** Where the rules find what is stored. What is not given is empty, and lives in this process's memory. */
+/** Where the rules find stored state. Omitted parts start empty, in this process's memory. */
 export interface RulesState {
   readonly jobs?: Jobs
   readonly once?: OnceKeys
@@ -25,7 +25,7 @@ export interface RulesState {
   readonly newToken?: (id: string) => string
 }
 
-/** All rules of a queue. They decide and change at once; where the state is kept is the engine's business. */
+/** All rules of a queue. They decide and change state synchronously; where the state is stored is up to the engine. */
 export interface Rules {
   readonly jobs: Jobs
   readonly once: OnceKeys

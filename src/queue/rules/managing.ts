@@ -20,7 +20,7 @@ export interface ManagingParts {
   readonly watchers: Pick<Watchers, 'notify'>
 }
 
-/** What people do to jobs: the changing half of `JobStore`, at once. */
+/** Manual changes to jobs: the writing half of `JobStore`, synchronously. */
 export class Managing {
   readonly #parts: ManagingParts
 
@@ -68,7 +68,7 @@ export class Managing {
     const { watchers, linking } = this.#parts
     watchers.notify()
     const answers = ids.map((id) => this.#retryOne(id))
-    // All are put back before it is looked at what they wait for: they may wait for each other.
+    // Put all of them back before checking what they wait for: they may wait for each other.
     linking.relink(ids.filter((_, index) => answers[index] === 'requeued'))
     return answers
   }
@@ -124,7 +124,7 @@ export class Managing {
   }
 }
 
-/** A job that is put back has all its attempts again; its errors stay. */
+/** A job that is put back has all its attempts again; its errors are kept. */
 function requeued(runAt: number): Partial<StoredJob> {
   return {
     runAt,

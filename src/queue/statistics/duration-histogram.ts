@@ -1,10 +1,13 @@
-/** Upper bounds in milliseconds, 1-2-5 from 1 ms to 2 h; the last count is of what lies above. Fixed, so that histograms can be added. */
+/**
+ * Upper bounds in milliseconds, in 1-2-5 steps from 1 ms to 2 h; the last count is for everything above. Fixed, so that
+ * histograms can be added.
+ */
 export const durationBounds: readonly number[] = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
   2_000_000, 7_200_000,
 ]
 
-/** How often durations lay between bounds. */
+/** Counts durations by bucket. */
 export class DurationHistogram {
   readonly #counts = new Float64Array(durationBounds.length + 1)
   #total = 0
@@ -24,12 +27,12 @@ export class DurationHistogram {
     }
   }
 
-  /** Without zeros at the end. */
+  /** Without trailing zeros. */
   get counts(): readonly number[] {
     return [...this.#counts.subarray(0, this.#counts.findLastIndex((count) => count > 0) + 1)]
   }
 
-  /** An estimate within the bounds that the value lies in; null where there is nothing to tell. */
+  /** An estimate within the bucket that holds the value; null if the histogram is empty. */
   percentile(share: number): number | null {
     const wanted = share * this.#total
     let before = 0

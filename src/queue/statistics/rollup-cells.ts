@@ -2,14 +2,14 @@ import type { RollupCell } from '../contract/rollup-store.ts'
 import { parsed } from '../model/parsed-json.ts'
 import { DurationHistogram } from './duration-histogram.ts'
 
-/** What pairs are counted as for which a bucket has no room. */
+/** Name for the pairs that a bucket has no room for. */
 export const otherName = '(other)'
-/** So many pairs of a queue and a job have a place of their own in a bucket: the busiest. The rest are counted by their queues. */
+/** Maximum number of queue and job pairs with their own cell in a bucket: the busiest. The rest are counted by queue. */
 const mostPairs = 100
-/** So many queues have a place for the rest of their jobs; the other queues are counted together. */
+/** Maximum number of queues with a cell for the rest of their jobs; other queues are counted together. */
 const mostQueues = 20
 
-/** Sums of cells by queue and job, while they grow. */
+/** Running sums of cells by queue and job. */
 export class RollupSums {
   readonly #queues = new Map<string, Map<string, RollupSum>>()
   #size = 0
@@ -41,7 +41,7 @@ export class RollupSums {
     return [...this.#queues.values()].flatMap((jobs) => [...jobs.values()])
   }
 
-  /** The busiest pairs as they are, and the rest together. */
+  /** The busiest pairs as they are, and the rest combined. */
   get bounded(): readonly RollupCell[] {
     const named = this.sums.filter(({ job }) => job !== otherName)
     if (named.length <= mostPairs && this.#size - named.length <= mostQueues) return this.sums.map((sum) => sum.cell)
@@ -105,7 +105,7 @@ export function textOfCells(cells: readonly RollupCell[]): string {
   )
 }
 
-/** What cannot be read is left out: a chart with a gap is better than none. */
+/** Unreadable cells are left out: a chart with a gap is better than none. */
 export function cellsOfText(text: string | null): readonly RollupCell[] {
   const rows = parsed(text)
   return Array.isArray(rows) ? rows.flatMap(cellOfRow) : []

@@ -6,7 +6,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** How long buckets are, and for how long they stay so: then they are folded into those of the next level, and at last deleted. */
+/** Lengths of buckets, and how long they are kept before they are merged into the next level, and finally deleted. */
 const levels = [
   { stepMs: minuteMs, keptMs: 2 * hourMs },
   { stepMs: 10 * minuteMs, keptMs: 26 * hourMs },
@@ -23,12 +23,14 @@ export interface StoredBucket extends BucketKey {
   readonly body: string
 }
 
-/** What an engine stores: a text for each bucket. There are a few hundred of them at most. */
+/** The engine's storage: one text per bucket, a few hundred at most. */
 export interface RollupRows {
   keys(): Answer<readonly BucketKey[]>
-  /** Those that begin after `at`. */
+  /** Buckets that begin after `at`. */
   since(at: number): Answer<readonly StoredBucket[]>
-  /** Writes what `decide` makes of the texts of these buckets, null where there is none. Nobody else changes them meanwhile. */
+  /**
+   * Writes what `decide` returns for the texts of these buckets; null means there is none. Nothing else changes them in between.
+   */
   change(keys: readonly BucketKey[], decide: (bodies: readonly (string | null)[]) => readonly (string | null)[]): Answer<void>
 }
 
@@ -67,11 +69,11 @@ export class Rollups {
 
 interface Fold {
   readonly from: readonly BucketKey[]
-  /** Null where they are deleted. */
+  /** Null if they are deleted. */
   readonly into: BucketKey | null
 }
 
-/** Which buckets are old enough, and what becomes of them. All that go into one bucket go at once. */
+/** The buckets that are old enough to merge or delete. All that go into one bucket go at once. */
 export function foldsDue(keys: readonly BucketKey[], now: number): readonly Fold[] {
   return levels.flatMap(({ stepMs, keptMs }, index): readonly Fold[] => {
     const next = levels[index + 1]

@@ -1,10 +1,13 @@
 import { monotonicMs } from '../../core/process/process-time.ts'
 import type { Clock } from '../../core/time/clock.ts'
 
-/** A clock that has moved so much otherwise than time has passed was set, or the machine slept. */
+/** If the clock and elapsed time differ by more than this, the clock was set or the machine slept. */
 const jumpMs = 1_000
 
-/** By how much a clock was set, and what it is ahead of the machine's counter since: the same for all programs of the machine. */
+/**
+ * By how much the clock was set, and its new offset from the machine's monotonic counter: the same for all programs on the
+ * machine.
+ */
 export interface ClockJump {
   readonly byMs: number
   readonly offsetMs: number
@@ -16,8 +19,8 @@ export function jumpText({ byMs }: ClockJump): string {
 }
 
 /**
- * Notices that the clock was set while the program runs. What was written as an instant and means a time that is left (leases,
- * rates, locks) has to be moved by as much; a clock that is moved by hand is moved on purpose.
+ * Notices when the clock is set while the program runs. Instants that stand for remaining time (leases, rates, locks) must then
+ * be moved by the same amount. A manual clock is exempt: it is moved on purpose.
  */
 export class ClockJumps {
   readonly #clock: Clock
@@ -28,7 +31,7 @@ export class ClockJumps {
     this.#offsetMs = this.#offset()
   }
 
-  /** Since the last look; null where there was none. */
+  /** The jump since the last call; null if there was none. */
   look(): ClockJump | null {
     if (!this.#clock.runsByItself) return null
     const offsetMs = this.#offset()

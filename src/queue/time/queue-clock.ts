@@ -2,8 +2,8 @@ import type { Clock } from '../../core/time/clock.ts'
 import type { QueueBackend } from '../contract/contract.ts'
 
 /**
- * The time by which the queue decides, as a clock: the database's where that has one of its own, else the program's. For whatever is
- * compared with instants that other programs wrote, or is written for them.
+ * The time by which the queue decides: the database's clock if it has its own, otherwise the program's. Use it for anything that
+ * is compared with instants written by other programs, or written for them.
  */
 export function queueClock(backend: Pick<QueueBackend, 'now'>, clock: Clock): Clock {
   const { now } = backend

@@ -3,7 +3,7 @@ import type { FailurePolicy, Links, WaitLink } from '../../envelope/envelope.ts'
 import type { FinalState } from '../contract/job-state.ts'
 import type { JobLink } from '../contract/store.ts'
 
-/** How a job that others wait for has ended; `missing` where there never was one, or none is left that could tell. */
+/** How a job that others wait for ended; `missing` if it never existed, or its end is no longer known. */
 export interface End {
   readonly state: FinalState | 'missing'
   readonly result: string | null
@@ -11,18 +11,21 @@ export interface End {
   readonly error: string | null
 }
 
-/** A duplicate that was skipped succeeded where it has the result of the run that it would have repeated. */
+/** A skipped duplicate counts as a success if it has the result of the run that it would have repeated. */
 export function isSuccess({ state, result }: Pick<End, 'state' | 'result'>): boolean {
   return state === 'succeeded' || (state === 'skipped' && result !== null)
 }
 
-/** How a job ended that nobody waited for until now: what was not signed because of that is vouched for by whoever waits. */
+/**
+ * The end of a job that no other job waited for until now. If it was not signed for that reason, the new dependent's seal vouches
+ * for it.
+ */
 export function lateEnd(end: End, late: string | null): End {
   const isVouchedFor = end.state === 'succeeded' && end.result === null && end.seal === null
   return isVouchedFor ? { ...end, seal: late } : end
 }
 
-/** What one end means for a job that waited for it: one less to wait for, its own end, or that it need not wait any more. */
+/** What an end means for a job that waited for it: one less to wait for, its own failure or skip, or its release. */
 export type Verdict = 'counts' | 'fails' | 'skips' | 'releases'
 
 export function verdictOf(policy: FailurePolicy, end: Pick<End, 'state' | 'result'>): Verdict {
@@ -41,14 +44,14 @@ const onFailure = {
   rescue: 'counts',
 } as const satisfies Record<FailurePolicy, Verdict>
 
-/** Once for each job: the first word on it counts. */
+/** One link per job: the first one counts. */
 export function distinctWaits({ waitsFor }: Links): readonly WaitLink[] {
   const byId = new Map<string, WaitLink>()
   for (const link of waitsFor) if (!byId.has(link.id)) byId.set(link.id, link)
   return [...byId.values()]
 }
 
-/** Why a job that stands in for others is skipped: there was nothing to do for it. */
+/** Why a rescue job is skipped: there was nothing to rescue. */
 export const nothingToRescue = 'none of the jobs that it waited for has failed'
 
 type Named = Pick<JobLink, 'id' | 'job'>
@@ -62,10 +65,12 @@ export function failureText({ id, job, state, error, key }: Named & Pick<JobLink
 
 const mostKept = 500
 
-/** Both ends of a long text: in a chain of failures the last one tells of all before it, and what was first stands at the end. */
+/**
+ * Keeps both ends of a long text: in a chain of failures the last one quotes all before it, and the first cause is at the end.
+ */
 function clipped(text: string): string {
   if (text.length <= 2 * mostKept) return text
-  // Half of a character is nothing that an engine would store.
+  // Avoid splitting a surrogate pair: no engine would store half a character.
   const [start, end] = [
     text.slice(0, mostKept).replace(/[\uD800-\uDBFF]$/, ''),
     text.slice(-mostKept).replace(/^[\uDC00-\uDFFF]/, ''),
@@ -75,7 +80,7 @@ function clipped(text: string): string {
 
 const mostNamed = 5
 
-/** Why a job ended that waited for too long. `awaited` are the first of `count` jobs. */
+/** Why a job ended after waiting too long. `awaited` holds the first of `count` jobs. */
 export function impatienceText(awaited: readonly Named[], count: number, longestWaitMs: number): string {
   const named = awaited.slice(0, mostNamed).map(nameOf).join(', ')
   const rest = count > mostNamed ? ` and ${count - mostNamed} more` : ''

@@ -1,9 +1,9 @@
-/** What everything is called for which there is no more room. */
+/** The label for everything that there is no more room for. */
 export const other = 'other'
 
 /**
- * Values by the names of a queue and a job. Each pair is a time series of its own in whatever collects them, forever: a program
- * that makes up names must not fill it. The first `most` pairs have their own value, all others share one.
+ * Values by queue and job name. Each pair becomes a permanent time series in the metrics system, so a program that makes up names
+ * must not fill it. The first `most` pairs have their own value; all others share one.
  */
 export class BoundedPairs<Value> {
   readonly #make: (queue: string, job: string) => Value
@@ -39,7 +39,7 @@ export class BoundedPairs<Value> {
   }
 }
 
-/** Sums by name, the first `most` names each for itself and the rest together. A name keeps its place once it has one. */
+/** Sums by name: the first `most` names have their own, the rest share one. A name keeps its place once it has one. */
 export class BoundedNames {
   readonly #most: number
   readonly #names = new Set<string>()

@@ -1,11 +1,11 @@
 import type { Histogram } from './histogram.ts'
 
-/** The media type of the text format, which all versions of Prometheus and the collectors of others read. */
+/** The media type of the text format, which all versions of Prometheus and other collectors can read. */
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'
 
 export type Labels = Readonly<Record<string, string>>
 
-/** One metric with all its series, as they are at one moment. */
+/** One metric with all its series at one moment. */
 export type Family = { readonly name: string; readonly help: string } & (
   | { readonly type: 'counter' | 'gauge'; readonly samples: readonly Sample[] }
   | { readonly type: 'histogram'; readonly samples: readonly HistogramSample[] }
@@ -21,7 +21,7 @@ export interface HistogramSample {
   readonly histogram: Histogram
 }
 
-/** The Prometheus text format: each family with its help and type before its samples, and no family without samples. */
+/** The Prometheus text format: each family with its help and type before its samples. Families without samples are left out. */
 export function exposition(families: readonly Family[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)

@@ -6,7 +6,7 @@ import { calls, type JobMetrics, type JobSeries, outcomes } from './job-metrics.
 import type { ProcessMetrics } from './process-metrics.ts'
 import { type QueueGauges, queueFamilies, type WorkerGauges, workerFamilies } from './queue-families.ts'
 
-/** Everything that is measured, at one moment. */
+/** All measurements at one moment. */
 export interface Measured {
   readonly jobs: JobMetrics
   readonly process: ProcessMetrics
@@ -14,7 +14,7 @@ export interface Measured {
   readonly workers: readonly WorkerGauges[]
 }
 
-/** Which jobs the reader may see; null is all of them. Readers who may not see all jobs get no metrics of processes and workers. */
+/** Which jobs the reader may see; null means all. Readers who may not see all jobs get no metrics of processes and workers. */
 export type Sees = ((job: ObservedJob) => boolean) | null
 
 export function familiesOf({ jobs, process, queues, workers }: Measured, sees: Sees): readonly Family[] {

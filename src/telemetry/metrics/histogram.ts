@@ -1,9 +1,9 @@
-/** Upper bounds in seconds. Fixed and few: each is a line for each job in what is scraped. */
+/** Upper bounds in seconds. Fixed and few: each adds a line per job to every scrape. */
 export const secondsBounds: readonly number[] = [
   0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200,
 ]
 
-/** How often values lay between bounds, and their sum. The last count is of what lies above all bounds. */
+/** Counts values by bucket, and sums them. The last count is for values above all bounds. */
 export class Histogram {
   readonly bounds: readonly number[]
   readonly counts: Float64Array

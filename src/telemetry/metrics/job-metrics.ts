@@ -5,9 +5,9 @@ import { BoundedPairs } from './bounded-labels.ts'
 import type { Labels } from './exposition.ts'
 import { Histogram } from './histogram.ts'
 
-/** What is counted of the jobs with one key in one queue. */
+/** The counts for one job key in one queue. */
 export class JobSeries {
-  /** Made once: some who collect them look at each time anew. */
+  /** Created once and reused: some collectors process each new object from scratch. */
   readonly labels: Labels
   dispatched = 0
   started = 0
@@ -21,19 +21,19 @@ export class JobSeries {
   }
 }
 
-/** What is counted of one kind of call to the queue. */
+/** The counts for one kind of call to the queue. */
 export class CallSeries {
   failed = 0
   readonly seconds = new Histogram()
 }
 
-/** As many pairs of queue and job have series of their own. */
+/** Maximum number of queue and job pairs with their own series. */
 export const mostPairs = 100
 
 export const outcomes: readonly OutcomeWord[] = Object.values(outcomeWords)
 export const calls: readonly BackendCall[] = ['send', 'lease', 'settle', 'extend']
 
-/** Counts what a program does with its queue, in memory. */
+/** Counts in memory what a program does with its queue. */
 export class JobMetrics implements Observer {
   readonly jobs = new BoundedPairs<JobSeries>(mostPairs, (queue, job) => new JobSeries(queue, job))
   readonly calls: Readonly<Record<BackendCall, CallSeries>> = {

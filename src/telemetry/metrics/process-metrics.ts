@@ -1,10 +1,10 @@
 import type { JobEvents } from '../../execution/job-events.ts'
 import { Histogram } from './histogram.ts'
 
-/** Seconds of a standstill: what is shorter than the worker's `stall` is not seen at all. */
+/** Bounds in seconds for event loop stalls. Stalls shorter than the worker's `stall` are not detected. */
 const stallBounds = [1, 2, 5, 10, 30, 60, 300]
 
-/** What a worker and its scheduler tell by events, counted. */
+/** Counts the events of a worker and its scheduler. */
 export class ProcessMetrics {
   readonly stallSeconds = new Histogram(stallBounds)
   readonly lagSeconds = new Histogram()

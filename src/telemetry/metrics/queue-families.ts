@@ -6,11 +6,11 @@ import type { ObservedJob } from '../observer.ts'
 import { BoundedNames } from './bounded-labels.ts'
 import type { Family, Sample } from './exposition.ts'
 
-/** What was read of one queue's database. */
+/** What was read from one queue's database. */
 export interface QueueGauges {
-  /** Of the backend, among those of the program. */
+  /** The name of the backend within the program. */
   readonly backend: string
-  /** False where it could not be read: then nothing else is known. */
+  /** False if it could not be read, in which case nothing else is known. */
   readonly isUp: boolean
   readonly counts: readonly JobCount[]
   readonly paused: readonly string[]
@@ -18,7 +18,7 @@ export interface QueueGauges {
   readonly now: number
 }
 
-/** How the worker of this process is doing. */
+/** The current state of this process's worker. */
 export interface WorkerGauges {
   readonly backend: string
   readonly running: number
@@ -27,9 +27,9 @@ export interface WorkerGauges {
   readonly breaker: BreakerState
 }
 
-/** The number of queues with their own series. */
+/** Maximum number of queues with their own series. */
 const mostQueues = 100
-/** Kept counters of ended jobs go down when retention deletes: they are no depth. */
+/** The counts of other ended jobs go down when retention deletes them, so they are not queue depth. */
 const waitingStates: readonly JobState[] = ['ready', 'scheduled', 'blocked', 'running', 'dead']
 const breakerStates: readonly BreakerState[] = ['closed', 'half-open', 'open']
 
@@ -83,7 +83,7 @@ export function workerFamilies(workers: readonly WorkerGauges[]): readonly Famil
   ]
 }
 
-/** The fullest queues each for itself, the others together. */
+/** The fullest queues have their own entry; the others share one. */
 function bounded(byQueue: ReadonlyMap<string, Totals>): ReadonlyMap<string, Totals> {
   if (byQueue.size <= mostQueues) return byQueue
   const names = new BoundedNames(mostQueues - 1)

@@ -1,7 +1,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api'
 import { TreadleError } from '../../core/errors.ts'
 
-/** The API package of OpenTelemetry, which is a peer: the program that exports has it already. */
+/** The OpenTelemetry API package. A peer dependency: a program that exports telemetry already has it. */
 export async function openTelemetryApi(): Promise<typeof OpenTelemetry> {
   try {
     return await import('@opentelemetry/api')

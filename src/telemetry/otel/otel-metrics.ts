@@ -8,20 +8,20 @@ type Api = typeof OpenTelemetry
 
 /** What the metrics are read from. */
 export interface MeasuredSource {
-  /** Everything that is counted or measured, as it is now. */
+  /** All current counts and measurements. */
   families(): Promise<readonly Family[]>
-  /** The names under which a job is counted: its own, or those of the rest where there are too many. */
+  /** The labels under which a job is counted: its own, or those of the rest if there are too many. */
   labelsOf(job: ObservedJob): Labels
 }
 
 /**
- * The same metrics through OpenTelemetry. Counters and gauges are read from what is counted anyway, when the reader of the SDK asks
- * for them. Times are recorded as they are measured: the API takes them in no other way.
+ * The same metrics through OpenTelemetry. Counters and gauges are read from the existing counts when the SDK's reader asks for
+ * them. Durations are recorded as they are measured, because the API accepts them in no other way.
  */
 export class OtelMetrics implements Observer {
   readonly #source: MeasuredSource
   readonly #meter: OpenTelemetry.Meter
-  /** Given, so that nobody looks for the one that is active: these are the times of no span. */
+  /** Passed explicitly to avoid looking up the active context: these durations belong to no span. */
   readonly #context: OpenTelemetry.Context
   readonly #wait: OpenTelemetry.Histogram
   readonly #run: OpenTelemetry.Histogram
@@ -85,7 +85,7 @@ const callLabels: Readonly<Record<BackendCall, Labels>> = {
 
 type Make = (meter: OpenTelemetry.Meter) => OpenTelemetry.Observable
 
-/** By the names that they have for Prometheus, which makes the same names of these. */
+/** By their Prometheus names, which Prometheus also derives from the OpenTelemetry names. */
 const observables: readonly (readonly [family: string, make: Make])[] = [
   ['treadle_jobs_dispatched_total', counter('treadle.jobs.dispatched', 'Jobs that this process stored in the queue')],
   ['treadle_jobs_started_total', counter('treadle.jobs.started', 'Attempts that began in this process')],

@@ -10,13 +10,13 @@ import { metaOf, spanContextOf } from './trace-context.ts'
 type Api = typeof OpenTelemetry
 
 /**
- * Spans of jobs, by the messaging conventions of OpenTelemetry:
+ * Spans of jobs, following the messaging conventions of OpenTelemetry:
  *
- * - `dispatch JOB` (producer), below whatever was active where the program dispatched;
- * - `process JOB` (consumer), below the dispatch and linked to it, from when the job was due until its end is stored. Below it lie
- *   `wait`, `attempt`, in which the handler is called, and `settle`.
+ * - `dispatch JOB` (producer), a child of the span that was active at the dispatch;
+ * - `process JOB` (consumer), a child of the dispatch and linked to it, from when the job was due until its end is stored. Its
+ *   children are `wait`, `attempt`, in which the handler is called, and `settle`.
  *
- * The sampler is asked at the dispatch. A job whose dispatch was not sampled carries no context, and costs nothing in the worker.
+ * Sampling is decided at the dispatch. A job whose dispatch was not sampled carries no context, and costs nothing in the worker.
  */
 export class OtelTracing implements Tracing {
   readonly #api: Api
@@ -26,7 +26,9 @@ export class OtelTracing implements Tracing {
   readonly #produced = new JobAttributes('dispatch', 'send')
   readonly #consumed = new JobAttributes('process', 'process')
 
-  /** `startsTraces` is for jobs whose dispatchers collect no traces: each attempt of them begins one. Runs of schedules always do. */
+  /**
+   * `startsTraces`: start a trace for each attempt of a job whose dispatcher collects none. Runs of schedules always start one.
+   */
   constructor(api: Api, now: () => number, startsTraces: boolean) {
     this.#startsTraces = startsTraces
     this.#api = api
@@ -68,7 +70,7 @@ export class OtelTracing implements Tracing {
       above,
     )
     if (!span.isRecording()) return null
-    // Only now: most are not kept where a sampler keeps few.
+    // Set only now: with a low sampling rate most spans are not recorded.
     span.setAttributes({ 'messaging.message.id': id, 'treadle.attempt': attempt, ...(name !== job && { 'treadle.name': name }) })
     const inside = trace.setSpan(above, span)
     this.#tracer.startSpan('wait', { startTime: dueAt }, inside).end(now)
@@ -105,7 +107,7 @@ class OtelDispatchTrace implements DispatchTrace {
 }
 
 class OtelRunTrace implements RunTrace {
-  /** In which the handler is called. */
+  /** The span in which the handler is called. */
   readonly attempt: OpenTelemetry.Span
   readonly #span: OpenTelemetry.Span
   readonly #inside: OpenTelemetry.Context
@@ -142,7 +144,7 @@ class OtelRunTrace implements RunTrace {
   }
 }
 
-/** What a sampler is asked with. Most jobs are of the same kind as the one before: then it is not made anew. */
+/** Attributes for the sampler, cached because most jobs are of the same kind as the one before. */
 class JobAttributes {
   readonly #operation: string
   readonly #type: string

@@ -3,7 +3,7 @@ import type { Meta } from '../../definition/meta.ts'
 
 type Api = typeof OpenTelemetry
 
-/** version - trace id - span id - flags. A later version may have more behind them. */
+/** version - trace id - span id - flags. A later version may append more. */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 const longestTracestate = 512
 
@@ -14,7 +14,7 @@ export function metaOf({ traceId, spanId, traceFlags, traceState }: OpenTelemetr
   return tracestate === '' || tracestate.length > longestTracestate ? { traceparent } : { traceparent, tracestate }
 }
 
-/** The span that a job's meta names; undefined where it names none. It is a remote one: it may have ended long ago. */
+/** The span named in a job's meta; undefined if there is none. It is remote and may have ended long ago. */
 export function spanContextOf(meta: Meta, { isSpanContextValid, createTraceState }: Api): OpenTelemetry.SpanContext | undefined {
   const { traceparent, tracestate } = meta
   const [, version, traceId = '', spanId = '', flags = ''] =

@@ -3,22 +3,25 @@ import type { RollupStore } from '../../queue/contract/rollup-store.ts'
 import { RollupSums } from '../../queue/statistics/rollup-cells.ts'
 import type { ObservedEnd, ObservedJob, Observer } from '../observer.ts'
 
-/** So long sums are gathered before they are stored; a little less for some, so that programs that started together do not write together. */
+/**
+ * How long to gather sums before they are stored. Shortened by a random jitter, so that programs that started together do not
+ * write together.
+ */
 const gatherMs = 5_000
 const jitter = 0.2
-/** More pairs than these are stored at once, so that many names do not fill the memory. */
+/** Above this number of pairs, sums are stored at once, so that many names do not fill the memory. */
 const mostPairs = 1_000
 
 export interface RollupRecorderDeps {
   readonly store: RollupStore
   readonly clock: Clock
-  /** Is told once, until a write succeeds again. */
+  /** Called once, and not again until a write has succeeded. */
   readonly onFailed: (error: unknown) => void
 }
 
 /**
- * Sums up what a program does with jobs, and adds it to the queue's rollups every few seconds. While nothing happens it writes nothing
- * and has no timer. What could not be written is kept and written with what comes next.
+ * Sums up what a program does with jobs, and adds it to the queue's rollups every few seconds. While nothing happens it writes
+ * nothing and has no timer. Sums that could not be written are kept and written with the next ones.
  */
 export class RollupRecorder implements Observer {
   readonly #deps: RollupRecorderDeps
@@ -49,7 +52,7 @@ export class RollupRecorder implements Observer {
     this.#gather()
   }
 
-  /** Stores what was gathered so far; resolves when it is stored, or could not be. */
+  /** Stores what was gathered so far. Resolves when it is stored, or could not be. */
   async flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -82,7 +85,7 @@ export class RollupRecorder implements Observer {
   }
 }
 
-/** What neither ended a job nor failed is not counted: the job comes back, or another worker has it. */
+/** Outcomes that neither end a job nor fail are not counted: the job comes back, or another worker has it. */
 function countedAs(outcome: ObservedEnd['outcome']): 'succeeded' | 'retried' | 'dead' | 'other' | null {
   switch (outcome) {
     case 'succeeded':

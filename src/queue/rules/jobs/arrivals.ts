@@ -2,7 +2,7 @@ import type { StoredJob } from './job.ts'
 
 const tidyAbove = 1_024
 
-/** Every stored job in the order in which it came, to be read from the newest. */
+/** All stored jobs in order of arrival, to be read from the newest. */
 export class Arrivals {
   #jobs: StoredJob[] = []
   #removed = 0
@@ -11,7 +11,7 @@ export class Arrivals {
     this.#jobs.push(job)
   }
 
-  /** Leaves a hole; when half of the list are holes it is written anew, so a removal costs the same however long the list is. */
+  /** Leaves a hole. The list is compacted once half of it is holes, so the cost of a removal does not depend on its length. */
   remove(job: StoredJob): void {
     job.removed = true
     this.#removed++
@@ -20,7 +20,7 @@ export class Arrivals {
     this.#removed = 0
   }
 
-  /** Newest first, from the one that came just before `arrival`. */
+  /** Newest first, starting with the one that arrived just before `arrival`. */
   *before(arrival: number): Iterable<StoredJob> {
     for (let index = this.#firstFrom(arrival) - 1; index >= 0; index--) {
       const job = this.#jobs[index] as StoredJob
@@ -28,7 +28,7 @@ export class Arrivals {
     }
   }
 
-  /** Oldest first, from the one that came just after `arrival`. */
+  /** Oldest first, starting with the one that arrived just after `arrival`. */
   *after(arrival: number): Iterable<StoredJob> {
     const jobs = this.#jobs
     for (let index = this.#firstFrom(arrival + 1); index < jobs.length; index++) {

@@ -4,7 +4,9 @@ import { Heap, type Slotted } from '../../limits/heap.ts'
 import type { StoredJob } from './job.ts'
 import type { Lane, Lanes, LanesOfJob } from './lanes.ts'
 
-/** So many keys are looked up one by one, and so many that are not wanted are passed over before all are looked through. */
+/**
+ * Maximum number of keys to look up one by one, and maximum number of unwanted keys to skip before all keys are scanned instead.
+ */
 const fewJobs = 64
 const mostPassedOver = 1_000
 
@@ -13,7 +15,7 @@ interface Candidate extends Slotted {
   readonly head: StoredJob
 }
 
-/** The lanes that a claim asks for, the best one first, whatever else there is. */
+/** The lanes that a claim asks for, best first, however many others there are. */
 export class ClaimScope {
   readonly #lanes: Lanes
   readonly #isWanted: (job: string) => boolean
@@ -51,7 +53,7 @@ export class ClaimScope {
     return found
   }
 
-  /** Those whose first job is another one by now are put where they belong. */
+  /** Moves candidates whose first job has changed to their new place. */
   #bestOf(candidates: Heap<Candidate>): Lane | undefined {
     for (let first = candidates.peek(); first !== undefined; first = candidates.peek()) {
       if (first.lanes.head === first.head) return first.lanes.best.peek()

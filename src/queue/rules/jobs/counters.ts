@@ -1,10 +1,10 @@
 import { type JobState, jobStates, zeroCounts } from '../../contract/job-state.ts'
 import type { JobCount } from '../../contract/store.ts'
 
-/** How many jobs are in each state, by queue and job: kept with every move, never counted. */
+/** How many jobs are in each state, by queue and job. Updated on every move, never counted. */
 export class Counters {
   readonly #groups = new Map<string, Map<string, Record<JobState, number>>>()
-  /** The queues that each job has jobs in. */
+  /** The queues in which each job has jobs. */
   readonly #queues = new Map<string, Set<string>>()
   readonly #sum = zeroCounts()
 
@@ -22,7 +22,7 @@ export class Counters {
     return [...this.#groups].flatMap(([queue, jobs]) => [...jobs].map(([job, counts]) => ({ queue, job, counts: { ...counts } })))
   }
 
-  /** Of one queue, or of one job, or of one job in one queue. */
+  /** Counts for one queue, one job, or one job in one queue. */
   some(queue: string | undefined, job: string | undefined): readonly JobCount[] {
     const queues = queue === undefined ? this.#queuesOf(job as string) : [queue]
     return [...queues].flatMap((each) => {
@@ -43,7 +43,7 @@ export class Counters {
     return this.#queues.get(job) ?? []
   }
 
-  /** Names come and go (a queue for each customer, say): a group without jobs must not stay forever. */
+  /** Names come and go, for example a queue per customer, so a group without jobs must not stay forever. */
   #dropWhenEmpty(queue: string, job: string, counts: Record<JobState, number>): void {
     if (jobStates.some((state) => counts[state] > 0)) return
     const jobs = this.#groups.get(queue)

@@ -8,16 +8,16 @@ import { scopedKey } from '../../model/unique-key.ts'
 import type { StoredOccurrence } from '../schedules/timeline.ts'
 import type { StoredLinks } from '../workflows/links.ts'
 
-/** A job as the rules see it. It is in one heap at most (ready, scheduled, blocked or leased), and `slot` is its place there. */
+/** A job as the rules see it. It is in at most one heap (ready, scheduled, blocked or leased), and `slot` is its place there. */
 export interface StoredJob extends Slotted {
   envelope: Envelope
-  /** Where its unique key stands among all keys: under the name that it was sent with, whatever it is called by now. */
+  /** The index of its unique key, scoped to the name it was sent with even if it has been renamed since. */
   readonly keyIndex: string | null
-  /** That name. */
+  /** The name it was sent with. */
   readonly sentAs: string
-  /** Rises with every stored job: the order of arrival. */
+  /** Increases with every stored job: the order of arrival. */
   readonly arrival: number
-  /** Of a schedule; null for a job that was dispatched. */
+  /** Its occurrence of a schedule; null for a job that was dispatched. */
   readonly occurrence: StoredOccurrence | null
   /** Its place in a workflow; null while it has none. */
   links: StoredLinks | null
@@ -29,9 +29,9 @@ export interface StoredJob extends Slotted {
   owner: string | null
   leaseExpiresAt: number
   cancelRequested: boolean
-  /** It must not be begun again. */
+  /** Whether it must not be begun again. */
   begun: boolean
-  /** Its owner holds others beside it. */
+  /** Whether its owner also holds other jobs. */
   amongOthers: boolean
   result: string | null
   seal: string | null
@@ -40,11 +40,11 @@ export interface StoredJob extends Slotted {
   errors: readonly AttemptError[]
   startedAt: number | null
   finishedAt: number | null
-  /** Deleted, but still in the list of arrivals until that is tidied. */
+  /** Deleted, but still in the list of arrivals until that is compacted. */
   removed: boolean
 }
 
-/** Of a job that has not ended well, or is to be done again. */
+/** The result of a job that did not succeed, or is to run again. */
 export const unresulted = { result: null, seal: null } as const
 
 export function newJob(envelope: Envelope, arrival: number, occurrence: StoredOccurrence | null): StoredJob {
@@ -80,13 +80,13 @@ export function keyIndexOf({ job, uniqueKey }: Envelope): string | null {
   return uniqueKey === null ? null : digest(scopedKey(job, uniqueKey))
 }
 
-/** The envelope that a job gets in the place of its own: what it was born with stays. */
+/** The new envelope of a job: the parts that were fixed at its creation are kept. */
 export function amended(job: StoredJob, envelope: Envelope): Envelope {
   const { number, createdAt, uniqueKey, uniqueUntil, links } = job.envelope
   return { ...envelope, number, createdAt, uniqueKey, uniqueUntil, links }
 }
 
-/** Those that are due first, and among them those that were made first: ids sort by that. */
+/** Earliest due first, then earliest created: ids sort by creation time. */
 export function runsFirst(a: StoredJob, b: StoredJob): boolean {
   return a.runAt === b.runAt ? a.envelope.id < b.envelope.id : a.runAt < b.runAt
 }
@@ -97,7 +97,7 @@ export function withError(job: Pick<StoredJob, 'errors'>, error: AttemptError): 
   return [...job.errors, error].slice(-maxErrors)
 }
 
-/** What people see of it. An envelope whose identity cannot be read is shown by its routing fields alone. */
+/** The record shown to people. If the identity cannot be read, only the routing fields are shown. */
 export function recordOf(job: StoredJob): JobRecord {
   const { envelope } = job
   const identity = parseIdentity(envelope.identity)
@@ -142,7 +142,7 @@ export function recordOf(job: StoredJob): JobRecord {
   }
 }
 
-/** Of one that is running. */
+/** The lease of a running job. */
 export function heldLeaseOf({ envelope, token, owner, attempts, startedAt, leaseExpiresAt }: StoredJob): HeldLease {
   return {
     token: token as string,

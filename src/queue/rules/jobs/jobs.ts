@@ -10,34 +10,34 @@ import { Counters } from './counters.ts'
 import { keyIndexOf, newJob, runsFirst, type StoredJob } from './job.ts'
 import { Lanes } from './lanes.ts'
 
-/** What a move may change of a job on its way. */
+/** What a move may change about a job. */
 export type Changes = Partial<
   Omit<StoredJob, 'keyIndex' | 'sentAs' | 'arrival' | 'occurrence' | 'links' | 'state' | 'slot' | 'removed'>
 >
 
-/** Hears of every job that ends, however it ends. */
+/** Notified of every job that ends, however it ends. */
 export interface JobsListener {
   ended(job: StoredJob): void
-  /** Of a job that had not ended, whoever waits for it does so in vain. */
+  /** If the job had not ended, the jobs that depend on it would otherwise wait forever. */
   deleted(job: StoredJob): void
 }
 
-/** Where jobs are looked up. An engine that has only some of them in memory gives maps that fetch the others. */
+/** Where jobs are looked up. An engine that has only some of them in memory passes maps that fetch the others. */
 export interface JobsState {
   readonly byId: Map<string, StoredJob>
   readonly byNumber: Map<number, StoredJob>
   readonly byToken: Map<string, StoredJob>
-  /** How many run, by their keys. */
+  /** Number of running jobs by key. */
   readonly running: Map<string, number>
-  /** How many run, by their queues. */
+  /** Number of running jobs by queue. */
   readonly runningIn: Map<string, number>
   readonly groups: Groups
   readonly uniqueKeys: UniqueKeys
 }
 
 /**
- * All jobs, each in the place that its state asks for: ready ones in lanes, scheduled ones by time, running ones by the end of
- * their lease, ended ones in the order of their end. `move` is the only way from one place to another.
+ * All jobs, each in the place that its state requires: ready ones in lanes, scheduled ones by time, running ones by the expiry of
+ * their leases, ended ones in the order in which they ended. `move` is the only way from one place to another.
  */
 export class Jobs {
   readonly lanes: Lanes
@@ -78,7 +78,7 @@ export class Jobs {
     return this.#byNumber.get(number)
   }
 
-  /** For a job that has none. */
+  /** Only for a job that has no number yet. */
   giveNumber(job: StoredJob, number: number): void {
     job.envelope = { ...job.envelope, number }
     this.#byNumber.set(number, job)
@@ -101,12 +101,12 @@ export class Jobs {
     return this.#runningIn.get(queue) ?? 0
   }
 
-  /** In the order of their end. */
+  /** In the order in which they ended. */
   ended(state: FinalState): Iterable<StoredJob> {
     return this.#ended.get(state) as Set<StoredJob>
   }
 
-  /** Puts a job that is stored already into the place that its state asks for. */
+  /** Puts an already stored job in the place that its state requires. */
   adopt(job: StoredJob): void {
     this.#byId.set(job.envelope.id, job)
     this.#enter(job)
@@ -125,7 +125,7 @@ export class Jobs {
     return { id: envelope.id, stored: true }
   }
 
-  /** Stores a job that comes from another queue, as it is. */
+  /** Stores a job from another queue as it is. */
   place(job: Omit<StoredJob, 'arrival'>): StoredJob {
     const placed = { ...job, arrival: this.#arrived++ }
     this.#byId.set(placed.envelope.id, placed)
@@ -135,7 +135,7 @@ export class Jobs {
     return placed
   }
 
-  /** A job leaves for another queue. Nobody hears of it, and a key that outlives it is held on. */
+  /** Removes a job that moves to another queue. No listener is notified, and a unique key that outlives the job stays held. */
   takeOut(job: StoredJob): void {
     this.#leave(job)
     this.#byId.delete(job.envelope.id)
@@ -160,7 +160,7 @@ export class Jobs {
     this.#listener?.ended(job)
   }
 
-  /** Puts another envelope in the place of a waiting job's own. */
+  /** Replaces the envelope of a waiting job. */
   amend(job: StoredJob, envelope: Envelope, state: JobState): void {
     const change = () => {
       job.envelope = envelope
@@ -176,7 +176,7 @@ export class Jobs {
     this.#enter(job)
   }
 
-  /** The same for a job that runs or has ended, which stays in its place among the others. */
+  /** Replaces the envelope of a running or ended job, which keeps its place among the others. */
   amendInPlace(job: StoredJob, envelope: Envelope): void {
     this.#countInPlace(job, -1)
     job.envelope = envelope
@@ -193,7 +193,7 @@ export class Jobs {
     this.#listener?.deleted(job)
   }
 
-  /** A group whose only ready job gets another time has waited all the while, and keeps its turn. */
+  /** A group whose only ready job gets another time has been waiting all along, so it keeps its turn. */
   #keepReady(job: StoredJob, change: () => void): void {
     const { queue, job: name } = job.envelope
     this.counters.add(queue, name, 'ready', -1)
@@ -201,7 +201,7 @@ export class Jobs {
     this.counters.add(job.envelope.queue, job.envelope.job, 'ready', 1)
   }
 
-  /** The id of the job that an envelope finds in its place. */
+  /** The id of the existing job that takes the place of this envelope. */
   #holderOf(envelope: Envelope, now: number): string | undefined {
     const { id, number } = envelope
     const same = this.#byId.get(id) ?? (number === null ? undefined : this.#byNumber.get(number))

@@ -3,17 +3,17 @@ import { GroupedJobs } from '../limits/grouped-jobs.ts'
 import { Groups } from '../limits/groups.ts'
 import { runsFirst, type StoredJob } from './job.ts'
 
-/** Ready jobs that a claim treats alike. Whatever decides about a claim is decided once for a lane, not for each job in it. */
+/** Ready jobs that a claim treats alike. Claim decisions are made once per lane, not for each job in it. */
 export interface Lane extends Slotted {
   readonly key: string
   readonly queue: string
   readonly job: string
   readonly priority: number
   readonly singleInstance: boolean
-  /** Where its jobs belong to groups; null where they do not. */
+  /** Null if its jobs do not belong to groups. */
   readonly groups: GroupedJobs | null
   readonly jobs: GroupedJobs | PlainJobs
-  /** The job that gives it its place among the lanes. */
+  /** The job that determines its place among the lanes. */
   head: StoredJob | undefined
   isAside: boolean
 }
@@ -28,19 +28,19 @@ class PlainJobs extends Heap<StoredJob> {
   }
 }
 
-/** The lanes of one key that have ready jobs, the best one first. */
+/** The lanes of one key that have ready jobs, best first. */
 export interface LanesOfJob extends Slotted {
   readonly job: string
   readonly byKey: Map<string, Lane>
   best: Heap<Lane>
-  /** The job that gives it its place among the others. */
+  /** The job that determines its place among the keys. */
   head: StoredJob | undefined
   isLeftOut: boolean
 }
 
 /**
- * All ready work, by key and lane. A claim looks at the heads of the keys that it asks for, so its cost grows neither with the number
- * of waiting jobs nor with that of lanes or keys.
+ * All ready work, by key and lane. A claim checks only the heads of the keys it asks for, so its cost does not grow with the
+ * number of waiting jobs, lanes or keys.
  */
 export class Lanes {
   readonly groups: Groups
@@ -71,13 +71,13 @@ export class Lanes {
     this.#dropWhenEmpty(lane)
   }
 
-  /** Changes a job that is ready before and after: where it stays in its lane and group, these stay in their places. */
+  /** Changes a job that stays ready. If it stays in its lane and group, these keep their places. */
   replace(job: StoredJob, change: () => void): void {
     const lane = this.#laneOf(job) as Lane
     const { group } = job.envelope
     if (lane.groups === null) lane.jobs.remove(job)
     else lane.groups.takeOut(job)
-    // Its place among the lanes goes by what its first job was until now.
+    // Before the change: the heaps still sort the lane by its previous first job.
     this.#place(lane)
     change()
     this.add(job)
@@ -97,12 +97,12 @@ export class Lanes {
     if (lanes.byKey.size === 0) this.#byJob.delete(lane.job)
   }
 
-  /** The job is about to start. */
+  /** Called when the job is about to start. */
   serve(job: StoredJob): void {
     if (job.envelope.group !== null) this.#byJob.get(job.envelope.job)?.byKey.get(laneKey(job))?.groups?.serve(job)
   }
 
-  /** How much waiting counts as one level of priority; 0 is none. */
+  /** How long a job must wait to gain one level of priority; 0 turns this off. */
   orderBy(ageingMs: number): void {
     if (ageingMs === this.#ageingMs) return
     this.#ageingMs = ageingMs
@@ -120,7 +120,7 @@ export class Lanes {
     return this.#precedes(a.best.peek() as Lane, b.best.peek() as Lane)
   }
 
-  /** The key with the best job of all that are not left out. */
+  /** The key with the best job among those that are not left out. */
   first(): LanesOfJob | undefined {
     return this.#byBestLane.peek()
   }
@@ -134,7 +134,7 @@ export class Lanes {
     return this.#byJob.keys()
   }
 
-  /** Leaves a key out of those that `first` gives, until it is let in again. */
+  /** Hides a key from `first` until it is let in again. */
   leaveOut(lanes: LanesOfJob): void {
     this.#byBestLane.remove(lanes)
     lanes.isLeftOut = true
@@ -146,7 +146,7 @@ export class Lanes {
     if (lanes.head !== undefined) this.#byBestLane.add(lanes)
   }
 
-  /** Leaves a lane out of those of its key, until it is put back. */
+  /** Hides a lane from its key's lanes until it is put back. */
   setAside(lane: Lane): void {
     lane.isAside = true
     this.#reorder(lane, (best) => best.remove(lane))
@@ -162,7 +162,7 @@ export class Lanes {
     return this.#byJob.get(job)?.byKey.values() ?? []
   }
 
-  /** When the oldest ready job of a queue and key was due; null where there is none. */
+  /** When the oldest ready job of a queue and key was due; null if there is none. */
   oldestReadyAt(queue: string, job: string): number | null {
     let oldest: number | null = null
     for (const lane of this.of(job)) {
@@ -172,7 +172,7 @@ export class Lanes {
     return oldest
   }
 
-  /** After its first job may have become another one. */
+  /** To be called after its first job may have changed. */
   #place(lane: Lane): void {
     const head = lane.jobs.peek()
     if (lane.isAside || head === lane.head) return
@@ -183,7 +183,7 @@ export class Lanes {
     })
   }
 
-  /** A key is taken out of its place before its best lane becomes another one. */
+  /** A key must be taken out of its heap before its best lane changes. */
   #reorder(lane: Lane, change: (best: Heap<Lane>) => void): void {
     const lanes = this.#byJob.get(lane.job)
     if (lanes === undefined) return
@@ -219,7 +219,7 @@ function byAge(ageingMs: number): (a: Lane, b: Lane) => boolean {
   }
 }
 
-/** Within the lanes of one job. The queue stands last, so that whatever characters it has, two keys never look alike. */
+/** Unique within the lanes of one job. The queue comes last, so that no character in it can make two keys look alike. */
 function laneKey({ envelope }: StoredJob): string {
   return `${envelope.priority}${envelope.singleInstance ? '!' : ' '}${envelope.group === null ? ' ' : '&'}${envelope.queue}`
 }

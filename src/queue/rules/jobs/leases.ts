@@ -16,14 +16,14 @@ export interface LeasesParts {
   readonly once: OnceKeys
   readonly limits: Limits
   readonly endings: Endings
-  /** Makes the token of a lease of this job: a random text, unless an engine has to find the job by it. */
+  /** Creates the token for a lease of this job: random text, unless the engine must find the job by its token. */
   readonly newToken?: ((id: string) => string) | undefined
 }
 
-/** What a claim gave. */
+/** The result of a claim. */
 export interface Claimed {
   readonly leases: readonly Lease[]
-  /** When a rate that held something back gives way. */
+  /** When a rate that held something back allows the next claim. */
   readonly nextTokenAt: number | null
 }
 
@@ -53,13 +53,13 @@ export class Leases {
     return { leases, nextAt: this.#nextAt(nextTokenAt), cancelled: this.#cancelledOf(request.owner) }
   }
 
-  /** Of what is ready now. */
+  /** Claims from the jobs that are ready now. */
   claim(request: LeaseRequest, paused: ReadonlySet<string>, now: number): Claimed {
     const claim = this.#limits.begin(request, paused, now)
     return { leases: this.#claim(request, claim), nextTokenAt: claim.nextTokenAt }
   }
 
-  /** Makes those ready whose time has come. */
+  /** Makes scheduled jobs ready when their time has come. */
   promote(now: number): void {
     const { scheduled } = this.#jobs
     for (let job = scheduled.peek(); job !== undefined && job.runAt <= now; job = scheduled.peek()) this.#jobs.move(job, 'ready')
@@ -75,7 +75,7 @@ export class Leases {
     return { returned, poisoned }
   }
 
-  /** The clock was set: what counts down has as much time left as before. */
+  /** Adjusts to a clock that was set: leases keep as much time as they had before. */
   move(byMs: number): void {
     for (const job of this.#jobs.leased.items) {
       job.leaseExpiresAt += byMs
@@ -90,7 +90,7 @@ export class Leases {
     for (const job of this.heldBy(owners)) this.#setExpiry(job, now)
   }
 
-  /** Those of these jobs that run, in the order of their claims. */
+  /** Which of these jobs are running, in the order of their claims. */
   heldOf(ids: readonly string[]): readonly StoredJob[] {
     const wanted = new Set(ids)
     return [...this.#jobs.running].filter(({ envelope }) => wanted.has(envelope.id))
@@ -121,7 +121,7 @@ export class Leases {
     this.#cancelRequested.add(job)
   }
 
-  /** `mayWake` tells that the settlement made work claimable for somebody. */
+  /** `mayWake`: whether the settlement may have made work claimable. */
   settle(settlement: Settlement, now: number): { receipt: SettleReceipt; mayWake: boolean } {
     const job = this.#jobs.byToken(settlement.token)
     if (job === undefined) return { receipt: 'lost', mayWake: false }
@@ -177,7 +177,7 @@ export class Leases {
     return this.#putBack(job, envelope.runAt, now, { ...changes, envelope: amended(job, envelope) })
   }
 
-  /** The children of a job whose handler has left have the last word; null when they leave it to the settlement. */
+  /** Lets a job's children decide its end once its handler has finished. Null if they leave it to the settlement. */
   #leave(job: StoredJob, settlement: Extract<Settlement, { kind: 'done' | 'wait' }>, now: number): SettleReceipt | null {
     const { links } = job
     if (links === null) return null
@@ -209,7 +209,7 @@ export class Leases {
     const scope = new ClaimScope(lanes, request, (job) => claim.jobs.has(job))
     for (let lane = scope.best(); lane !== undefined && leases.length < request.limit; lane = scope.best()) {
       const mayStart = this.#limits.mayStart(lane, claim)
-      // Without the groups that turned out to have no tokens it may have another place.
+      // The lane may have moved, now that groups without tokens are left out.
       if (scope.best() !== lane) continue
       if (mayStart) leases.push(this.#start(lane.head as StoredJob, request, claim))
       else {
@@ -240,7 +240,7 @@ export class Leases {
     this.#jobs.leased.add(job)
   }
 
-  /** The attempt is given back: it was the worker that failed, not the job. False when the job ended instead. */
+  /** Gives the attempt back, because the worker failed and not the job. False if the job ended instead. */
   #rescue(job: StoredJob, maxRescues: number, now: number): boolean {
     const rescues = job.rescues + 1
     if (job.cancelRequested) this.#end(job, 'cancelled', true, now, { rescues })
@@ -255,13 +255,13 @@ export class Leases {
     return !isFinal(job.state)
   }
 
-  /** A job that was asked to stop has stopped now, and does not come back. */
+  /** A job that was asked to stop ends here instead of going back to the queue. */
   #putBack(job: StoredJob, runAt: number, now: number, changes: Changes): SettleReceipt {
     if (job.cancelRequested) {
       this.#end(job, 'cancelled', true, now, changes)
       return 'cancelled'
     }
-    // What was begun is the lease, and that has ended.
+    // `begun` belongs to the lease, which has ended.
     this.#endLease(job, runAt > now ? 'scheduled' : 'ready', { ...changes, begun: false, runAt })
     return 'applied'
   }

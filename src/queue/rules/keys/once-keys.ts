@@ -3,7 +3,7 @@ import type { OnceClaim, OnceMark } from '../../contract/contract.ts'
 import { Heap, type Slotted } from '../../limits/heap.ts'
 import type { StoredJob } from '../jobs/job.ts'
 
-/** Where keys are looked up. */
+/** Where idempotency keys are looked up. */
 export interface OnceKeysState {
   /** The jobs that hold keys while they run. */
   readonly holders: Map<string, StoredJob>
@@ -11,7 +11,10 @@ export interface OnceKeysState {
   readonly marks: Map<string, KeptOnce>
 }
 
-/** Idempotency keys in two phases: claimed by a running job, and kept once a run with the key has finished. They stand here as digests. */
+/**
+ * Idempotency keys in two phases: claimed by a running job, then kept once a run with the key has finished. They are stored as
+ * digests.
+ */
 export class OnceKeys {
   readonly #holders: Map<string, StoredJob>
   readonly #keysOf: Map<StoredJob, readonly string[]>
@@ -30,7 +33,7 @@ export class OnceKeys {
     if (mark !== undefined && mark.expiresAt > now) return { kind: 'done', result: mark.result, seal: mark.seal }
     const holder = this.#holders.get(key)
     if (holder !== undefined && holder !== job) return { kind: 'busy' }
-    // A job that does not run holds nothing: its claim would end at once.
+    // A job that is not running holds nothing: its claim would end at once.
     if (job?.state !== 'running') return { kind: 'claimed' }
     if (mark !== undefined) this.#forget(mark)
     if (holder === undefined) this.hold(key, job)
@@ -72,13 +75,13 @@ export class OnceKeys {
     return this.#keysOf.get(job) ?? []
   }
 
-  /** Of a job that comes with the keys that it holds. */
+  /** Also used for a job that arrives with the keys it holds. */
   hold(key: string, job: StoredJob): void {
     this.#holders.set(key, job)
     this.#keysOf.set(job, [...this.heldBy(job), key])
   }
 
-  /** Forgets keys whose time is over. */
+  /** Deletes expired keys. */
   sweep(limit: number, now: number): number {
     let swept = 0
     for (let mark = this.#marksByExpiry.peek(); mark !== undefined && mark.expiresAt <= now; mark = this.#marksByExpiry.peek()) {

@@ -3,7 +3,7 @@ import { isFinal } from '../../contract/job-state.ts'
 import { Heap, type Slotted } from '../../limits/heap.ts'
 import type { StoredJob } from '../jobs/job.ts'
 
-/** Who holds which unique key: a job by its state, or a job that took it for a time or forever. */
+/** Which job holds which unique key: through its state, for a period, or forever. */
 export class UniqueKeys {
   readonly #living: Map<string, StoredJob>
   readonly #lasting: Map<string, LastingKey>
@@ -14,19 +14,19 @@ export class UniqueKeys {
     this.#lasting = lasting
   }
 
-  /** The id of the job that holds this key, if one does. It may be deleted by now. */
+  /** The id of the job that holds this key, if any. That job may have been deleted. */
   holderOf(index: string | null, now: number): string | undefined {
     if (index === null) return undefined
     const lasting = this.#lasting.get(index)
     return lasting !== undefined && lasting.expiresAt > now ? lasting.jobId : this.#living.get(index)?.envelope.id
   }
 
-  /** After the job came into a state. */
+  /** To be called after the job has entered a state. */
   follow(job: StoredJob): void {
     if (job.keyIndex !== null && holdsByState(job)) this.#living.set(job.keyIndex, job)
   }
 
-  /** Before the job leaves its state. */
+  /** To be called before the job leaves its state. */
   leave(job: StoredJob): void {
     if (job.keyIndex !== null && this.#living.get(job.keyIndex) === job) this.#living.delete(job.keyIndex)
   }
@@ -38,7 +38,7 @@ export class UniqueKeys {
     this.hold({ index, jobId: envelope.id, expiresAt })
   }
 
-  /** Whoever held it before does so no longer. */
+  /** Replaces the previous holder. */
   hold(held: HeldKey): void {
     this.#forget(this.#lasting.get(held.index))
     const key = { ...held, slot: -1 }
@@ -46,7 +46,7 @@ export class UniqueKeys {
     this.#byExpiry.add(key)
   }
 
-  /** Those that are held for a time or for ever. */
+  /** Keys that are held for a period or forever. */
   get lasting(): readonly HeldKey[] {
     return [...this.#lasting.values()]
   }
@@ -60,7 +60,7 @@ export class UniqueKeys {
     if (key?.jobId === jobId) this.#forget(key)
   }
 
-  /** For a job that is over without ever having been claimed: it is as if it had never been sent. */
+  /** Frees the key of a job that ended without ever being claimed, as if it had never been sent. */
   freeUnclaimed({ envelope, keyIndex, startedAt }: StoredJob): void {
     if (keyIndex === null || startedAt !== null) return
     const key = this.#lasting.get(keyIndex)
@@ -84,7 +84,7 @@ export class UniqueKeys {
   }
 }
 
-/** A key that its job holds until an instant, whatever becomes of the job. */
+/** A key that its job holds until a fixed time, whatever happens to the job. */
 export interface HeldKey {
   readonly index: string
   readonly jobId: string
@@ -93,13 +93,13 @@ export interface HeldKey {
 
 export type LastingKey = HeldKey & Slotted
 
-/** Whether a job holds its unique key because it lives. */
+/** Whether a job holds its unique key through its state. */
 export function holdsByState({ envelope, state, startedAt }: Pick<StoredJob, 'envelope' | 'state' | 'startedAt'>): boolean {
   if (isFinal(state)) return false
   return envelope.uniqueUntil === 'ended' || (envelope.uniqueUntil === 'started' && startedAt === null)
 }
 
-/** Null where the state of the job decides. */
+/** Null if the state of the job decides. */
 function lastsUntil({ uniqueUntil }: Envelope): number | null {
   if (uniqueUntil === 'ever') return Number.POSITIVE_INFINITY
   return typeof uniqueUntil === 'number' ? uniqueUntil : null

@@ -3,19 +3,19 @@ import { runsFirst, type StoredJob } from '../jobs/job.ts'
 import type { GroupLane, Groups } from './groups.ts'
 
 /**
- * Ready jobs of many groups: always the group with the fewest running jobs comes first, and among those the one that was served
- * longest ago. Groups that are out of tokens are not among them.
+ * Ready jobs of many groups. The group with the fewest running jobs comes first; ties go to the one served longest ago. Groups
+ * without tokens are left out.
  */
 export class GroupedJobs {
   readonly #groups: Groups
   readonly #onReorder: () => void
   readonly #byGroup = new Map<string, GroupLane>()
   readonly #waiting = new Heap<GroupLane>(isServedFirst)
-  /** Given out so far. */
+  /** The last turn given out. */
   #turn = 0
   #seen = 0
 
-  /** `onReorder` is called when another job may have become the first. */
+  /** `onReorder` is called when the first job may have changed. */
   constructor(groups: Groups, onReorder: () => void) {
     this.#groups = groups
     this.#onReorder = onReorder
@@ -34,7 +34,7 @@ export class GroupedJobs {
     return this.first?.jobs.peek()
   }
 
-  /** The one that was due first, whosever turn it is. */
+  /** The job that was due first, whichever group's turn it is. */
   oldest(): StoredJob | undefined {
     let oldest: StoredJob | undefined
     for (const { jobs } of this.#byGroup.values()) {
@@ -44,7 +44,7 @@ export class GroupedJobs {
     return oldest
   }
 
-  /** A group that has just got work stands behind those that wait, but before those that are served from now on. */
+  /** A group that just got work is placed after those already waiting, but before those served from now on. */
   add(job: StoredJob): void {
     const group = job.envelope.group as string
     const lane = this.#byGroup.get(group) ?? this.#newLane(job.envelope.job, group)
@@ -56,7 +56,7 @@ export class GroupedJobs {
     this.dropWhenEmpty(job.envelope.group as string)
   }
 
-  /** Leaves the group where it stands, also when that was its last job. */
+  /** Keeps the group in its place, even if that was its last job. */
   takeOut(job: StoredJob): void {
     this.#byGroup.get(job.envelope.group as string)?.jobs.remove(job)
   }
@@ -70,7 +70,7 @@ export class GroupedJobs {
     this.#groups.dropWhenEmpty(lane.share)
   }
 
-  /** The job is about to start: its group's next turn is behind all others. */
+  /** The job is about to start: its group's next turn comes after all others. */
   serve(job: StoredJob): void {
     const lane = this.#byGroup.get(job.envelope.group as string) as GroupLane
     this.#takeOut(lane)
@@ -87,7 +87,7 @@ export class GroupedJobs {
       turn: this.#turn,
       slot: -1,
       reorder: () => {
-        // Where it stood before no longer counts, so it is taken out by its place and put in by its new one.
+        // Its old sort order no longer applies, so remove it by its slot and insert it again.
         this.#takeOut(lane)
         this.#putIn(lane)
         this.#onReorder()

@@ -6,23 +6,23 @@ export interface GroupLane extends Slotted {
   readonly share: GroupShare
   readonly order: number
   readonly jobs: Heap<StoredJob>
-  /** Its place among those that wait is to be found anew. */
+  /** Re-sorts it among the waiting groups. */
   readonly reorder: () => void
   turn: number
 }
 
-/** What a group has over all lanes of one key. */
+/** The state of a group across all lanes of one key. */
 export interface GroupShare extends Slotted {
   readonly key: string
   readonly group: string
   readonly lanes: Set<GroupLane>
-  /** How many of its jobs run. */
+  /** How many of its jobs are running. */
   busy: number
-  /** Out of tokens until then; 0 where it is not. */
+  /** Out of tokens until this time; 0 if it is not. */
   heldUntil: number
 }
 
-/** All groups with jobs that wait or run. */
+/** All groups with waiting or running jobs. */
 export class Groups {
   readonly #shares = new Map<string, GroupShare>()
   readonly #held = new Heap<GroupShare>((a, b) => a.heldUntil < b.heldUntil)
@@ -36,12 +36,12 @@ export class Groups {
     return share
   }
 
-  /** Says what is known of a group before any of its jobs is put in. */
+  /** Sets what is known about a group before any of its jobs is added. */
   adopt(job: string, group: string, busy: number): void {
     this.of(job, group).busy = busy
   }
 
-  /** How many of the group's jobs run. */
+  /** How many of the group's jobs are running. */
   busyOf(job: string, group: string): number {
     return this.#shares.get(`${job}\n${group}`)?.busy ?? 0
   }

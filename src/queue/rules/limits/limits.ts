@@ -9,26 +9,26 @@ import type { Jobs } from '../jobs/jobs.ts'
 import type { Lane } from '../jobs/lanes.ts'
 import { Rates } from './rates.ts'
 
-/** A limit is looked up again after so long: the one that is in force may be another one by then. */
+/** How long to rely on a limit before checking it again: it may have been changed. */
 const longestHoldMs = 60_000
 
-/** One claim on its way, and what it has found out. */
+/** The state of a claim in progress. */
 export interface ClaimState {
   readonly jobs: ReadonlyMap<string, ClaimableJob>
   readonly queueLimits: ReadonlyMap<string, QueueLimits>
   readonly isOpen: (lane: Lane) => boolean
-  /** The keys that are met, and whether one of their jobs must run alone. */
+  /** The keys seen so far, and whether one of their jobs must run alone. */
   readonly alone: Map<string, boolean>
   readonly now: number
-  /** When a rate that held something back gives way. */
+  /** When a rate that held something back allows the next claim. */
   nextTokenAt: number | null
 }
 
-/** Which jobs may start, by how many run and how many have started of late. */
+/** Decides which jobs may start, by how many are running and how many have started recently. */
 export class Limits {
   readonly #jobs: Jobs
   readonly rates: Rates
-  /** Keys and queues of which ready work was left because a limit was reached: when a run of theirs ends, somebody should look. */
+  /** Keys and queues with ready work that a limit held back. When one of their runs ends, workers should be woken. */
   readonly #reached: Set<string>
   readonly #claimable = new ClaimableMemo((jobs) => new Map(jobs.map((each) => [each.job, each])))
 
@@ -38,7 +38,7 @@ export class Limits {
     this.#reached = reached
   }
 
-  /** A claim that begins now. */
+  /** Starts a claim. */
   begin(request: LeaseRequest, paused: ReadonlySet<string>, now: number): ClaimState {
     const queues = request.queues === null ? null : new Set(request.queues)
     const wanted = request.priority ?? null
@@ -53,7 +53,7 @@ export class Limits {
     }
   }
 
-  /** Whether the first job of a lane that is asked for may start now. One that is not named has no limits of its own. */
+  /** Whether the first job of a requested lane may start now. A job that is not named has no limits of its own. */
   mayStart(lane: Lane, claim: ClaimState): boolean {
     if (!claim.isOpen(lane)) return false
     const job = claim.jobs.get(lane.job) ?? { job: lane.job, concurrency: null }
@@ -61,7 +61,7 @@ export class Limits {
     return lane.groups === null || this.#groupMayStart(lane, job, claim)
   }
 
-  /** Takes what the limits ask for a job that starts. */
+  /** Takes the tokens for a job that starts. */
   take({ envelope }: StoredJob, { jobs, queueLimits, now }: ClaimState): void {
     const job = jobs.get(envelope.job)
     if (job?.rate) this.rates.take(rateScope.job(envelope.job), job.rate, now)
@@ -71,7 +71,7 @@ export class Limits {
       this.rates.take(rateScope.group(envelope.job, envelope.group), job.group.rate, now)
   }
 
-  /** A run has ended: true when that may let another one start. */
+  /** To be called when a run has ended. True if that may let another one start. */
   freed(envelope: Envelope): boolean {
     const ofKey = this.#reached.delete(rateScope.job(envelope.job))
     return this.#reached.delete(rateScope.queue(envelope.queue)) || ofKey
@@ -107,11 +107,11 @@ export class Limits {
     return isBelow && this.#hasToken(rateScope.queue(lane.queue), limits.rate, claim)
   }
 
-  /** By the group whose turn it is; those that are out of tokens are taken out until one is found that is not. */
+  /** Checks the group whose turn it is. Groups without tokens are taken out until one is found that has some. */
   #groupMayStart(lane: Lane, { job, group: limits }: ClaimableJob, claim: ClaimState): boolean {
     for (let first = lane.groups?.first; first !== undefined; first = lane.groups?.first) {
       const { share } = first
-      // Whoever comes after it has as many running jobs or more.
+      // All groups after it have at least as many running jobs.
       if (!this.#isBelow(limits?.concurrency, () => share.busy, lane)) return false
       const scope = rateScope.group(job, share.group)
       if (this.#hasToken(scope, limits?.rate, claim)) return true
@@ -121,13 +121,13 @@ export class Limits {
     return false
   }
 
-  /** One job that must run alone makes the whole key wait for its turn. */
+  /** A job that must run alone makes its whole key run one at a time. */
   #runsAlone(job: string, isOpen: (lane: Lane) => boolean): boolean {
     for (const lane of this.#jobs.lanes.of(job)) if (lane.singleInstance && isOpen(lane)) return true
     return false
   }
 
-  /** How many run is asked only where there is a limit: to an engine it may be a round trip. */
+  /** Counts running jobs only if there is a limit: for an engine that may be a round trip. */
   #isBelow(limit: number | null | undefined, running: () => number, { job, queue }: Lane): boolean {
     if (limit === null || limit === undefined || running() < limit) return true
     this.#reached.add(rateScope.job(job)).add(rateScope.queue(queue))

@@ -1,7 +1,7 @@
 import type { Rate } from '../../contract/limits.ts'
 import { nextTokenAt, type RateLog, tokensLeft, withTaken } from '../../limits/rate-window.ts'
 
-/** What a rate has let through, and when nobody needs to know of it any more. */
+/** What a rate has let through, and when that no longer matters. */
 export interface Counted {
   readonly log: RateLog
   readonly expiresAt: number
@@ -9,7 +9,7 @@ export interface Counted {
 
 const tidyAbove = 1_024
 
-/** What rates have let through of late, by whose claims are counted together. */
+/** What rates have recently let through, by scope. */
 export class Rates {
   readonly #scopes: Map<string, Counted>
   #tidyAt = tidyAbove
@@ -36,14 +36,14 @@ export class Rates {
     if (this.#scopes.size > this.#tidyAt) this.#tidy(now)
   }
 
-  /** The clock was set. */
+  /** Adjusts to a clock that was set. */
   move(byMs: number): void {
     for (const [scope, { log, expiresAt }] of this.#scopes) {
       this.#scopes.set(scope, { log: log.map(([at, count]) => [at + byMs, count]), expiresAt: expiresAt + byMs })
     }
   }
 
-  /** Groups come and go: what nobody asked of for long is forgotten. */
+  /** Groups come and go, so expired scopes are deleted. */
   #tidy(now: number): void {
     for (const [scope, { expiresAt }] of this.#scopes) if (expiresAt <= now) this.#scopes.delete(scope)
     this.#tidyAt = Math.max(tidyAbove, 2 * this.#scopes.size)

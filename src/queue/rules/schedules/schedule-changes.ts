@@ -4,11 +4,11 @@ type Known = Omit<ScheduleRecord, 'last' | 'nextAt'>
 
 interface Change {
   readonly revision: number
-  /** When it was removed; null where it is there. */
+  /** When it was removed; null if it exists. */
   readonly removedAt: number | null
 }
 
-/** The last change of each schedule, the oldest first. */
+/** The last change of each schedule, oldest first. */
 export class ScheduleChangeLog {
   readonly #changes = new Map<string, Change>()
   #revision = 0
@@ -33,12 +33,12 @@ export class ScheduleChangeLog {
     return { revision: hasMore ? last : this.#revision, changed: page.map(([name]) => changeOf(name, find(name))), hasMore }
   }
 
-  /** That schedules were removed before this. */
+  /** Deletes the records of schedules removed before this. */
   forget(before: number): void {
     for (const [name, { removedAt }] of this.#changes) if (removedAt !== null && removedAt < before) this.#changes.delete(name)
   }
 
-  /** The order of a map is that in which its keys were added. */
+  /** Maps iterate in insertion order, so delete first to move the entry to the end. */
   #write(name: string, removedAt: number | null): void {
     this.#revision++
     this.#changes.delete(name)

@@ -18,7 +18,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { ScheduleChangeLog } from './schedule-changes.ts'
 import { type StoredOccurrence, Timeline } from './timeline.ts'
 
-/** Why runs end that nobody began before their schedule was removed. */
+/** Why runs end that were not begun before their schedule was removed. */
 const removed = 'its schedule was removed'
 
 /** A schedule as it is stored. */
@@ -29,11 +29,11 @@ export interface SchedulesParts {
   readonly jobs: Jobs
   readonly watchers: Pick<Watchers, 'notify'>
   readonly schedules?: Map<string, StoredSchedule> | undefined
-  /** Also of schedules that were never registered. */
+  /** Includes schedules that were never registered. */
   readonly timelines?: Map<string, Timeline> | undefined
 }
 
-/** What `ScheduleStore` promises, at once. */
+/** Implements `ScheduleStore` synchronously. */
 export class Schedules {
   readonly #parts: SchedulesParts
   readonly #schedules: Map<string, StoredSchedule>
@@ -46,7 +46,7 @@ export class Schedules {
     this.#timelines = parts.timelines ?? new Map()
   }
 
-  /** What is registered, and what was stored of each name, for a queue that takes it over. */
+  /** The registered schedules and the stored occurrences of each name, for a queue that takes them over. */
   get all(): { readonly schedules: readonly StoredSchedule[]; readonly timelines: ReadonlyMap<string, Timeline> } {
     return { schedules: this.#sorted(), timelines: this.#timelines }
   }
@@ -59,7 +59,7 @@ export class Schedules {
     return this.#timelineOf(name)
   }
 
-  /** Writes a schedule as it is known elsewhere. Nothing is withdrawn. */
+  /** Stores a schedule from another queue. Withdraws nothing. */
   restore(schedule: StoredSchedule): void {
     this.#change(schedule)
   }
@@ -146,7 +146,7 @@ export class Schedules {
     return true
   }
 
-  /** One that is not paused was followed without a break, and still is. */
+  /** A schedule that is not paused has been followed without a break, and still is. */
   resume(name: string): boolean {
     const { clock } = this.#parts
     const known = this.#schedules.get(name)
@@ -189,7 +189,7 @@ export class Schedules {
     return follows === undefined || follows === (timeline.latest?.at ?? null)
   }
 
-  /** An occurrence whose job was not stored, because another one has its unique key, was not stored either. */
+  /** If the job is not stored because another one has its unique key, neither is the occurrence. */
   #enqueueOne({ schedule, at, envelope }: Occurrence): boolean {
     const { jobs, clock } = this.#parts
     const timeline = this.#timelineOf(schedule)
@@ -199,7 +199,7 @@ export class Schedules {
     return stored
   }
 
-  /** Takes back what waits for its time and was never begun, as if it had not been stored. */
+  /** Deletes occurrences that are not due yet and were never begun, as if they had not been stored. */
   #withdraw(name: string): void {
     const { jobs, clock } = this.#parts
     const now = clock.now()
@@ -215,7 +215,7 @@ export class Schedules {
     return doomed.length
   }
 
-  /** Jobs that wait and were never claimed. */
+  /** Waiting jobs that were never claimed. */
   #unbegun(schedule: string): readonly StoredJob[] {
     const unended = [...(this.#timelines.get(schedule)?.unended ?? [])]
     return unended

@@ -1,14 +1,14 @@
 import { type FinalState, isFinal, type JobState } from '../../contract/job-state.ts'
 import type { OccurrenceKey, OccurrenceRecord } from '../../contract/schedule-store.ts'
 
-/** What an occurrence is told of its job, whenever that moves. */
+/** What an occurrence learns about its job whenever that changes state. */
 interface Progress {
   readonly state: JobState
   readonly startedAt: number | null
   readonly finishedAt: number | null
 }
 
-/** What is stored of an occurrence. */
+/** The stored state of an occurrence. */
 export interface OccurrenceState extends OccurrenceKey, Partial<Pick<OccurrenceRecord, 'outcome' | 'startedAt' | 'finishedAt'>> {
   readonly jobId: string
   readonly storedAt: number
@@ -35,7 +35,7 @@ export class StoredOccurrence {
     this.#finishedAt = rest.finishedAt ?? null
   }
 
-  /** Becomes one of its schedule's. */
+  /** Adds it to its schedule. */
   join(unended: Set<StoredOccurrence>): void {
     this.#unended = unended
     if (!this.hasEnded) unended.add(this)
@@ -58,18 +58,18 @@ export class StoredOccurrence {
     else this.#unended?.add(this)
   }
 
-  /** As if it had been stored when it was due. */
+  /** Treats it as if it had been stored when it was due. */
   markSeen(now: number): void {
     if (this.at <= now) this.#storedAt = Math.max(this.#storedAt, now)
   }
 
-  /** It is no longer one of its schedule's: whatever its job does from now on is of no account. */
+  /** Removes it from its schedule: what its job does from now on no longer matters. */
   leave(): void {
     this.#unended?.delete(this)
     this.#unended = undefined
   }
 
-  /** As it is known elsewhere. */
+  /** Takes over the state known elsewhere. */
   restore(known: Pick<OccurrenceRecord, 'outcome' | 'startedAt' | 'finishedAt'> & { readonly storedAt: number }): void {
     this.#storedAt = known.storedAt
     this.#outcome = known.outcome
@@ -91,7 +91,7 @@ export class Timeline {
   readonly #unended = new Set<StoredOccurrence>()
   #occurrences: StoredOccurrence[]
 
-  /** `occurrences` are in the order of their instants. */
+  /** `occurrences` must be in the order of their instants. */
   constructor(schedule: string, occurrences: StoredOccurrence[] = []) {
     this.#schedule = schedule
     this.#occurrences = occurrences
@@ -121,14 +121,14 @@ export class Timeline {
     return { last: this.#occurrences[index - 1], next: this.#occurrences[index] }
   }
 
-  /** Somebody was there when this instant was due: see `Neighbours.seen`. */
+  /** Whether a scheduler was running when this instant was due: see `Neighbours.seen`. */
   isSeen(at: number, now: number): boolean {
     if ((this.latest?.at ?? now) > now) return true
     const lastStored = this.#occurrences.findLastIndex((each) => each.at < at || each.storedAt >= at)
     return lastStored >= this.#firstFrom(at)
   }
 
-  /** Up to this instant, the latest first. */
+  /** Up to this instant, latest first. */
   recent(upTo: number, limit: number): readonly StoredOccurrence[] {
     const end = this.#firstFrom(upTo + 1)
     return this.#occurrences.slice(Math.max(0, end - limit), end).reverse()
@@ -146,7 +146,7 @@ export class Timeline {
     for (const each of doomed) each.leave()
   }
 
-  /** Drops ended ones from before this instant, but never the last of those that have ended. */
+  /** Deletes ended ones from before this instant, but never the last one that has ended. */
   forget(before: number, limit: number): number {
     const lastEnded = this.#occurrences.findLastIndex(({ hasEnded }) => hasEnded)
     const old = this.#occurrences.slice(0, Math.max(0, Math.min(this.#firstFrom(before), lastEnded)))

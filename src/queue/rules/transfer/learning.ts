@@ -8,12 +8,12 @@ export interface LearningParts {
   readonly once: OnceKeys
   readonly schedules: Schedules
   readonly numbers: {
-    /** No number before this one is given to anybody from now on. */
+    /** Numbers below this one are never given out from now on. */
     startFrom(next: number): void
   }
 }
 
-/** What is known better stays. */
+/** Keeps what this queue already knows better. */
 export function learnFact({ jobs, once, numbers, schedules }: LearningParts, fact: Fact, now: number): void {
   switch (fact.kind) {
     case 'numbers':

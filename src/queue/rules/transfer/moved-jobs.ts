@@ -17,7 +17,7 @@ export interface KnownOfJob {
   readonly onceKeys: readonly string[]
   readonly holdsLastingKey: boolean
   readonly log: MovedJob['log']
-  /** Null where it was forgotten. */
+  /** Null if it has been deleted. */
   readonly occurrence: StoredOccurrence | null
 }
 
@@ -73,7 +73,7 @@ function movedLinks(links: StoredLinks, state: StoredJob['state']): MovedLinks {
   }
 }
 
-/** The job as this queue holds it; its links are added when the other jobs of its workflow are known. */
+/** The job as this queue stores it. Its links are added once the other jobs of its workflow are known. */
 export function placedJob(job: MovedJob, now: number, occurrence: StoredOccurrence | null): Omit<StoredJob, 'arrival'> {
   const { uniqueKey, runAt, attempts, rescues, startedAt, finishedAt, owner, result, seal, progress, reason, errors } = job
   const isWaiting = job.state === 'ready' || job.state === 'scheduled'
@@ -137,7 +137,7 @@ function isFatal({ policy, end }: MovedEdge): boolean {
   return (policy === 'fail' || policy === 'skip') && end !== null && !isSuccess(end)
 }
 
-/** The digest of the key that the state of a job holds. */
+/** The digest of the unique key that the job holds through its state. */
 export function heldByState(job: MovedJob): string | null {
   const { uniqueKey, state, startedAt } = job
   return uniqueKey !== null && holdsByState({ envelope: envelopeOf(job), state, startedAt }) ? digest(uniqueKey) : null

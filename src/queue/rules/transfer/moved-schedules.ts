@@ -7,11 +7,11 @@ import { movedOccurrence } from './moved-jobs.ts'
 export interface MovedSchedulesParts extends LearningParts {
   readonly jobs: Jobs
   readonly schedules: Schedules
-  /** Schedules that were moved away, and the queues that they were moved to. */
+  /** Schedules that were moved away, with the queues they were moved to. */
   readonly away: Map<string, string>
 }
 
-/** So many of the last occurrences travel with a schedule. */
+/** How many of the last occurrences travel with a schedule. */
 const lastOccurrences = 20
 
 /** Schedules as they leave and arrive. */
@@ -22,7 +22,7 @@ export class MovedSchedules {
     this.#parts = parts
   }
 
-  /** Those of these names that are here, and of which the queue has jobs, where one is named. */
+  /** The named schedules that are here; if a queue is given, only those with jobs in it. */
   read(names: readonly string[], queue: string | null): readonly MovedSchedule[] {
     const { schedules, away } = this.#parts
     const isHere = ({ name, paused }: StoredSchedule) => !(paused && away.has(name))
@@ -35,7 +35,7 @@ export class MovedSchedules {
       })
   }
 
-  /** No more occurrences are stored here. Those that wait for their time stay, and leave with the jobs. */
+  /** Stops storing occurrences here. Those that are not due yet stay, and leave with the jobs. */
   leave(name: string, target: string): void {
     const { schedules, away } = this.#parts
     const known = schedules.get(name)
@@ -43,7 +43,7 @@ export class MovedSchedules {
     away.set(name, target)
   }
 
-  /** What this queue knows of a schedule goes before what comes, unless it was moved away from here and comes back. */
+  /** What this queue knows about a schedule wins over what arrives, unless the schedule was moved away and now comes back. */
   place({ occurrences, ...coming }: MovedSchedule): void {
     const { schedules, away } = this.#parts
     const here = schedules.get(coming.name)

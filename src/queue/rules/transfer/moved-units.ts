@@ -12,7 +12,7 @@ import type { StoredLinks } from '../workflows/links.ts'
 import type { Trees } from '../workflows/trees.ts'
 import { goneOf, heldByState, jobsOf, lastingKey, movedJob, placedJob, placedLinks } from './moved-jobs.ts'
 
-/** What jobs have logged, as far as jobs leave and arrive with it. */
+/** The logs that travel with jobs. */
 export interface MovedLogs {
   of(job: StoredJob): readonly PlacedLogChunk[]
   restore(job: StoredJob, chunks: readonly PlacedLogChunk[]): void
@@ -27,7 +27,7 @@ export interface MovedUnitsParts {
   readonly logs: MovedLogs
 }
 
-/** Of keys that are held for jobs in a parcel. */
+/** Expiry of keys that are held for jobs in a parcel. */
 export const reservedUntil = 8e15
 
 /** Jobs as they leave and arrive. */
@@ -38,12 +38,12 @@ export class MovedUnits {
     this.#parts = parts
   }
 
-  /** The job, unless it is running or was made too late, or is of another queue than the one that is meant. */
+  /** Whether to move this job: not if it is running, was created too late, or belongs to another queue than the requested one. */
   isMeant({ envelope, state }: StoredJob, { queue, createdBefore }: Pick<PageRequest, 'queue' | 'createdBefore'>): boolean {
     return state !== 'running' && (queue === null || envelope.queue === queue) && envelope.createdAt <= createdBefore
   }
 
-  /** Their unique keys stay held until the parcel has arrived. */
+  /** The jobs' unique keys stay held until the parcel has arrived. */
   takeOut(units: readonly MovedUnit[]): void {
     const { jobs, edges, trees, once } = this.#parts
     for (const moved of jobsOf(units)) {
@@ -64,7 +64,7 @@ export class MovedUnits {
     }
   }
 
-  /** Why there is no place for a job; null where there is. */
+  /** Why this queue cannot take a job; null if it can. */
   refusalOf(job: MovedJob, now: number): string | null {
     const { jobs } = this.#parts
     const { id, number } = job
@@ -79,14 +79,14 @@ export class MovedUnits {
     return this.isRepeated(job) && isMore ? `another job stands for this run of "${job.occurrence?.schedule}"` : null
   }
 
-  /** The queue has another job for the same run of a schedule. */
+  /** Whether the queue has another job for the same run of a schedule. */
   isRepeated({ id, occurrence }: MovedJob): boolean {
     if (occurrence === null) return false
     const known = this.#parts.schedules.timeline(occurrence.schedule).at(occurrence.at)
     return known !== undefined && known.jobId !== id
   }
 
-  /** Stores all that there is a place for, and gives the others. */
+  /** Stores all units that this queue can take, and returns the others. */
   placeAll(units: readonly MovedUnit[], now: number): readonly Refusal[] {
     const refusals: Refusal[] = []
     for (const unit of units) {
@@ -127,7 +127,7 @@ export class MovedUnits {
     return known
   }
 
-  /** What leaves together; null while one of them is running. */
+  /** The jobs that must leave together; null while one of them is running. */
   unitOf(members: readonly StoredJob[]): MovedUnit | null {
     if (members.some(({ state }) => state === 'running')) return null
     const roots = new Set(members.flatMap(({ links }) => links?.root ?? []))
@@ -150,7 +150,7 @@ export class MovedUnits {
     })
   }
 
-  /** All that a job is tied to, by its workflow or because one waits for another that has not ended. */
+  /** All jobs tied to this one, by its workflow or because one waits for another that has not ended. */
   componentOf(first: StoredJob): readonly StoredJob[] {
     const { jobs, edges, trees } = this.#parts
     const members = new Set([first])

@@ -1,6 +1,6 @@
 import type { StoredEdge } from './links.ts'
 
-/** Who waits for whom, found by the one that is waited for. */
+/** Which jobs wait for which, indexed by the job that is waited for. */
 export class Edges {
   readonly #byTarget: Map<string, Set<StoredEdge>>
 
@@ -16,12 +16,12 @@ export class Edges {
     return this.#byTarget.has(id)
   }
 
-  /** Those that have not been told of this job's end. */
+  /** The edges that were not notified of this job's end yet. */
   on(id: string): Iterable<StoredEdge> {
     return this.#byTarget.get(id) ?? []
   }
 
-  /** The same, to be told now. */
+  /** Removes and returns them, to be notified now. */
   take(id: string): Iterable<StoredEdge> {
     const edges = this.on(id)
     this.#byTarget.delete(id)

@@ -18,13 +18,13 @@ export interface EndingsParts {
   readonly watchers: Pick<Watchers, 'notify'>
 }
 
-/** A job that waits, or may. */
+/** A job that waits for others, or may. */
 export type Waiter = StoredJob & { links: StoredLinks }
 
-/** Of a job that is not there. */
+/** The end of a job that does not exist. */
 export const gone: End = { state: 'missing', result: null, seal: null, error: null }
 
-/** The end of a job, as far as those are concerned who wait for it: they go on, or end as well. */
+/** Passes the end of a job on to the jobs that wait for it: they continue, or end as well. */
 export class Endings implements JobsListener {
   readonly #parts: EndingsParts
   readonly #untold: { readonly id: string; readonly end: End }[] = []
@@ -57,12 +57,12 @@ export class Endings implements JobsListener {
     this.#tellAll()
   }
 
-  /** Whether a job is part of a workflow, or somebody waits for it. */
+  /** Whether a job is part of a workflow, or another job waits for it. */
   isLinked({ links, envelope }: StoredJob): boolean {
     return links !== null || this.#parts.edges.has(envelope.id)
   }
 
-  /** Lets a job wait, for the first time or once more. */
+  /** Makes a job wait, for the first time or again. */
   expect({ links }: Waiter, edge: StoredEdge): void {
     links.pending++
     edge.waiting = true
@@ -70,21 +70,21 @@ export class Endings implements JobsListener {
     this.#parts.edges.add(edge)
   }
 
-  /** What one that waits was not told; undefined while there is nothing to tell. */
+  /** An end that a waiting job was not notified of; undefined if there is none. */
   missed({ id }: StoredEdge): End | undefined {
     const target = this.#parts.jobs.get(id)
     if (target === undefined) return gone
     return isFinal(target.state) ? endOf(target) : undefined
   }
 
-  /** Tells one that waits of an end that it has missed. */
+  /** Notifies a waiting job of an end that it missed. */
   resolve(edge: StoredEdge, end: End): void {
     this.#parts.edges.remove(edge)
     this.#tell(edge, end)
     this.#tellAll()
   }
 
-  /** Tells nobody before all of them have ended, so that none ends because of another one. */
+  /** Notifies waiting jobs only after all of these have ended, so that none ends because of another. */
   together(work: () => void): void {
     this.#isTelling = true
     work()
@@ -92,7 +92,7 @@ export class Endings implements JobsListener {
     this.#tellAll()
   }
 
-  /** Ends those that have waited for too long, one after the other: the end of one may release the next one. */
+  /** Ends jobs that have waited too long, one after the other: the end of one may release the next. */
   giveUp(now: number): void {
     const { blocked } = this.#parts.jobs
     for (let job = blocked.peek() as Waiter | undefined; job !== undefined && job.links.givesUpAt <= now; ) {
@@ -116,7 +116,7 @@ export class Endings implements JobsListener {
     else this.#release(waiter)
   }
 
-  /** In turn and not one inside the other: a chain of jobs that fail one after the other may be long. */
+  /** Iterates instead of recursing: a chain of jobs that fail one after the other may be long. */
   #tellAll(): void {
     if (this.#isTelling) return
     this.#isTelling = true

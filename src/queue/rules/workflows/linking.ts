@@ -20,7 +20,7 @@ interface NewEdge {
   readonly late: string | null
 }
 
-/** Ties jobs to each other: when they are sent, and when somebody puts them back. */
+/** Links jobs to each other when they are sent, and when they are put back. */
 export class Linking {
   readonly #parts: LinkingParts
 
@@ -28,7 +28,9 @@ export class Linking {
     this.#parts = parts
   }
 
-  /** First all places, then the edges between them, then what has ended already: the order in which they were sent is of no account. */
+  /**
+   * First stores all jobs, then their edges, then handles what has already ended, so that the order of the batch does not matter.
+   */
   send(envelopes: readonly Envelope[]): readonly SendReceipt[] {
     const receipts = envelopes.map((envelope) => this.#insert(envelope))
     if (envelopes.every(({ links }) => links === null)) return receipts
@@ -43,7 +45,10 @@ export class Linking {
     return receipts
   }
 
-  /** A job that was put back waits again for those of its dependencies that live again. Children that failed are made anew. */
+  /**
+   * A job that was put back waits again for those of its dependencies that have not ended. Failed children are dropped, so that
+   * its next run creates them again.
+   */
   relink(ids: readonly string[]): void {
     for (const id of ids) if (this.#parts.jobs.get(id)?.links != null) this.#relinkOne(this.#job(id))
   }
@@ -65,7 +70,7 @@ export class Linking {
     return receipt
   }
 
-  /** Whether a job cannot end before another one has. A job is waited for by itself. */
+  /** Whether one job cannot end before another has. A job counts as waiting for itself. */
   #waitsFor(from: string, to: string): boolean {
     const reached = new Set([from])
     for (const id of reached) {
@@ -74,7 +79,7 @@ export class Linking {
     return reached.has(to)
   }
 
-  /** Undefined where its lease is lost. One whose handler was called once is blocked by nothing but its children. */
+  /** Undefined if its lease is lost. A job whose handler was called before can only be blocked by its children. */
   #parentOf({ id, token }: ParentLink): StoredJob | undefined {
     if (token === null) {
       const job = this.#parts.jobs.get(id)
@@ -114,7 +119,7 @@ export class Linking {
     return edge
   }
 
-  /** All that has ended already is told before anything that follows from it. */
+  /** Notifies of all earlier ends before handling anything that follows from them. */
   #resolveMissed(edges: readonly NewEdge[]): void {
     const { endings } = this.#parts
     const missed = edges.flatMap(({ edge, late }) => {

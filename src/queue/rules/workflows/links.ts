@@ -9,24 +9,24 @@ export interface StoredLinks {
   readonly root: string
   readonly parent: string | null
   longestWaitMs: number
-  /** While it is blocked. */
+  /** Set while it is blocked. */
   givesUpAt: number
-  /** How many edges it waits for. */
+  /** Number of edges it waits for. */
   pending: number
-  /** The edge that it will fail for when its handler has ended. */
+  /** The edge because of which it will fail when its handler has finished. */
   doom: StoredEdge | null
-  /** What its handler left to be done when its children have ended. */
+  /** How to end the job once its children have ended: its handler has already finished. */
   ending: Ending | null
   readonly edges: EdgeList
-  /** Those of its edges that lead to children. */
+  /** The edges that lead to children. */
   readonly children: Map<string, StoredEdge>
 }
 
-/** The edges of one job, in the order in which it got them. */
+/** The edges of one job, in the order in which they were added. */
 export interface EdgeList {
   readonly all: readonly StoredEdge[]
   add(edge: StoredEdge): void
-  /** Drops the others. */
+  /** Drops all other edges. */
   keep(isKept: (edge: StoredEdge) => boolean): void
 }
 
@@ -55,7 +55,7 @@ export interface StoredEdge {
   /** Null for a dependency. */
   readonly key: string | null
   readonly policy: FailurePolicy
-  /** It counts in the `pending` of the one that waits. */
+  /** Whether it counts in the waiting job's `pending`. */
   waiting: boolean
   end: End | null
 }

@@ -7,11 +7,11 @@ import { linkOf, type StoredLinks } from './links.ts'
 
 export interface Tree {
   readonly jobs: Set<StoredJob>
-  /** How those ended that are deleted. */
+  /** How the deleted jobs ended. */
   readonly gone: Record<JobState, number>
 }
 
-/** All jobs of a workflow together. */
+/** The jobs of each workflow. */
 export class Trees {
   readonly #jobs: Jobs
   readonly #edges: Edges
@@ -29,7 +29,7 @@ export class Trees {
     this.#byRoot.set(links.root, tree)
   }
 
-  /** How a job ended that is deleted is remembered as long as others of its workflow are there. */
+  /** How a deleted job ended is remembered as long as its workflow has other jobs. */
   forget(job: StoredJob & { readonly links: StoredLinks }, state: FinalState | null): void {
     const tree = this.#byRoot.get(job.links.root)
     if (tree === undefined) return
@@ -38,7 +38,7 @@ export class Trees {
     if (tree.jobs.size === 0) this.#byRoot.delete(job.links.root)
   }
 
-  /** Jobs that leave for another queue: whatever is remembered of their workflow goes with the last of them. */
+  /** Removes a job that moves to another queue. What is remembered of its workflow goes with the last of them. */
   takeOut(job: StoredJob & { readonly links: StoredLinks }): void {
     const tree = this.#byRoot.get(job.links.root)
     tree?.jobs.delete(job)
@@ -71,7 +71,7 @@ export class Trees {
     return { total: Object.values(counts).reduce((sum, count) => sum + count, 0), counts }
   }
 
-  /** A job with everything that it made and everything that waits for it, or all jobs of the workflow that has this id. */
+  /** A job with everything it created and everything that waits for it, or all jobs of the workflow with this id. */
   family(id: string): readonly StoredJob[] {
     const first = this.#jobs.get(id)
     if (first === undefined) return [...(this.treeOf(id)?.jobs ?? [])]
