@@ -330,8 +330,8 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   }
 
   /**
-   * Deletes ended jobs whose retention has expired now; with `olderThan`, all jobs that ended longer ago than that. Returns how
-   * many.
+   * Deletes ended jobs now: those whose retention has expired, or with `olderThan`, all that ended longer ago than that. Returns
+   * how many.
    */
   async prune({ olderThan }: PruneOptions = {}): Promise<number> {
     const { backend, settings } = await this.dispatcher.opened()

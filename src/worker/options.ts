@@ -45,7 +45,7 @@ export interface WorkOptions {
   readonly backend?: string
 }
 
-/** Options of `jobs.run`, which runs all due jobs once. */
+/** Options of `jobs.run`, which makes a single pass over everything that is due. */
 export interface RunOptions
   extends Pick<
     WorkOptions,

@@ -38,9 +38,9 @@ const rememberedMs = 7 * 86_400_000
 const leaderLock = 'alerts'
 
 /**
- * Evaluates the rules periodically, in one process at a time: the one that holds the lock. That an alert is firing is stored as a lock
- * too, which outlives the process, so the next process neither repeats the alert nor forgets to resolve it. That lock is taken after
- * the delivery: what could not be delivered is sent again at the next evaluation.
+ * Evaluates the rules periodically, in one process at a time: the one that holds the lock. A firing alert is also stored as a
+ * lock, which outlives the process, so the next process neither repeats the alert nor forgets to resolve it. That lock is taken
+ * after the delivery, so an alert that could not be delivered is sent again at the next evaluation.
  */
 export class Alerts {
   readonly #config: AlertConfig

@@ -68,7 +68,7 @@ function checkedConfig(value: unknown, path: string, onRefused: OnRefused | unde
   }
 }
 
-/** The folders and files with jobs that a config names, as absolute paths. */
+/** The folders and files with jobs that a config names, as absolute paths. Default: the folder `jobs`, if it exists. */
 export function jobPaths(loaded: LoadedConfig): readonly string[] {
   const named = 'config' in loaded ? loaded.config.jobs : undefined
   const byDefault = join(loaded.folder, 'jobs')

@@ -228,7 +228,7 @@ export class Dispatches implements Dispatcher {
     return new RunHandle(id, job, stored, this.#deps.handles)
   }
 
-  /** A handle to a job of which only the id is known. */
+  /** A handle to a job known only by its id. */
   find(job: string, id: string): Run {
     return new RunHandle(id, job, false, this.#deps.located(id))
   }

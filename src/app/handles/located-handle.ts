@@ -8,10 +8,7 @@ export interface SearchedBackend {
   store(): Promise<JobStore | undefined>
 }
 
-/**
- * For a job of which only the id is known. The backends are searched in order, and the first that has the job is used from then
- * on.
- */
+/** For a job known only by its id. The backends are searched in order, and the first that has the job is used from then on. */
 export function locatedHandles(id: string, backends: () => Promise<readonly SearchedBackend[]>): RunHandleDeps {
   let found: Promise<RunHandleDeps> | undefined
   const at = () => {

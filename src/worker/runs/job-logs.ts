@@ -26,7 +26,7 @@ export interface JobLogsDeps {
 /** How long to collect the lines of a running job before storing them. */
 const gatherMs = 1_000
 const mostChunks = 500
-/** A chunk holds at most one part in this many of a job's limit, because old lines are dropped by whole chunks. */
+/** A chunk holds at most one `chunkShare`-th of a job's limits, because old lines are dropped by whole chunks. */
 const chunkShare = 4
 /**
  * Maximum size of lines waiting to be stored. Beyond that lines are dropped, so that they do not fill the memory if the store is

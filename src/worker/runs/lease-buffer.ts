@@ -2,7 +2,7 @@ import type { Timer } from '../../core/time/clock.ts'
 import { Prefetch } from '../loop/prefetch.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
-/** Claimed jobs that wait for a free slot in this worker, in the order in which they came. */
+/** Claimed jobs that wait for a free slot in this worker, in the order in which they were claimed. */
 export class LeaseBuffer {
   readonly #prefetch: Prefetch
   /** Jobs held back by rate limits. Free slots are not for them. */

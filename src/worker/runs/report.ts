@@ -1,6 +1,6 @@
 import { type Outcome, outcomeWords } from '../../execution/end/outcome.ts'
 
-/** What a worker did. */
+/** What a worker did: the number of runs by outcome, and of occurrences that were enqueued. */
 export interface RunReport {
   /** Occurrences of schedules that were enqueued. */
   readonly enqueued: number

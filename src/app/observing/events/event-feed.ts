@@ -126,7 +126,7 @@ export class EventFeed {
     // While the last reader may come back, keep recording what it wanted.
     if (this.#streams.size > 0) this.#wants = JSON.stringify(together([...this.#streams].map(({ wanted }) => wanted)))
     const { epoch, last } = await this.#deps.store.listen({ id: this.#id, wants: this.#wants }, ttlMs)
-    // Report a gap even if no other process listened: after a long stall, this listener had expired.
+    // Report a gap if the epoch changed: this listener expired during a long stall, so events may not have been recorded.
     if (this.#isListening && epoch !== this.#position.epoch) this.#tellDropped(this.#streams, null)
     if (!this.#isListening || epoch !== this.#position.epoch) this.#position = { epoch, number: last }
     this.#isListening = true

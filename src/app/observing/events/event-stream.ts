@@ -3,7 +3,10 @@ import type { DroppedEvents, QueueEvent } from './queue-event.ts'
 
 /** Live events from all processes of the queue. Leaving the loop, `close` or the signal ends the stream. */
 export interface EventStream extends AsyncIterableIterator<QueueEvent, undefined> {
-  /** Resolves when the listener is registered. A process that is already publishing notices it within a second. */
+  /**
+   * Resolves when the listener is registered. Other processes may take up to a second to notice it; until then, their events are
+   * missed.
+   */
   readonly listening: Promise<void>
   /** Number of events dropped so far because they were not read in time. */
   readonly dropped: number
