@@ -325,6 +325,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     await pauseIn(await this.store(), target)
   }
 
+  /** Ends a `pause`. */
   async resume(target: Pausable): Promise<void> {
     await resumeIn(await this.store(), target)
   }

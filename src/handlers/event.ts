@@ -8,16 +8,19 @@ export interface EventEmitterLike {
   emit(event: string, data: unknown): unknown
 }
 
+/** Options of `event`. */
 export interface EventOptions {
   /** Exact names of the events that may be emitted. Default: none. */
   readonly allow?: readonly string[]
 }
 
+/** The payload of an `event` job: the name of the event and its data. */
 export interface EventPayload {
   readonly event: string
   readonly data?: unknown
 }
 
+/** The result of an `event` job. */
 export interface EventResult {
   /** False if there was no listener in the worker's process. */
   readonly heard: boolean

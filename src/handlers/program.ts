@@ -12,7 +12,9 @@ import { permanent } from './permanent.ts'
 /** A program and its arguments, or a function that creates them from the payload. */
 export type Argv<Payload> = readonly string[] | ((payload: Payload) => readonly string[])
 
+/** Options of `shell` and `command`. */
 export interface ProgramOptions {
+  /** Working folder of the program. Default: that of the worker. */
   readonly cwd?: string
   /** Environment variables to add. From the worker's environment, the program inherits only PATH, HOME, LANG, TZ and TMPDIR. */
   readonly env?: Readonly<Record<string, string>>
@@ -25,12 +27,14 @@ export interface ProgramOptions {
   readonly clock?: Clock
 }
 
+/** The result of a program that exited with code 0. */
 export interface ProgramResult {
   readonly exitCode: number
   readonly stdout: string
   readonly stderr: string
 }
 
+/** A handler that runs a program, which only queues whose allowlist names the job may run. */
 export type ProgramHandler<Payload> = HandlerFunction<Payload, ProgramResult> & { readonly [restricted]: true }
 
 /** The program ran and failed. The message ends with the last lines of its stderr. */

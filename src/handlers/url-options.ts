@@ -3,12 +3,14 @@ import { messageOf, TreadleError } from '../core/errors.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
 import { addressProblem, hostAndPort, refused } from './public-agent.ts'
 
+/** A URL, or a function that creates it from the payload. */
 export type UrlTarget<Payload> = string | URL | ((payload: Payload) => string | URL)
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 
 export type UrlMethod = (typeof methods)[number]
 
+/** Options of `url`. */
 export interface UrlOptions<Payload = unknown> {
   /** Default: POST. */
   readonly method?: UrlMethod

@@ -8,6 +8,7 @@ import { addressMaker, type UrlOptions, type UrlSettings, type UrlTarget, urlSet
 
 export type { UrlMethod, UrlOptions, UrlTarget } from './url-options.ts'
 
+/** A successful response. */
 export interface UrlResult {
   readonly status: number
   /** Parsed JSON if the response has a JSON content type, otherwise the text. */
@@ -27,8 +28,8 @@ export class RequestError extends TreadleError {
 }
 
 /**
- * Sends an HTTP request: `url('https://example.com/hook')`, or `url(({ id }) => \`https://example.com/orders/${id}\`, { method:
- * 'GET' })`.
+ * Sends an HTTP request: `url('https://example.com/hook')`, or
+ * `url(({ id }) => \`https://example.com/orders/${id}\`, { method: 'GET' })`.
  *
  * Only public addresses can be reached, unless `allowHosts` lists the host and port. Certificates are always verified and
  * redirects are never followed. Network errors and the statuses 408, 425, 429 and 5xx fail the attempt. Other statuses and

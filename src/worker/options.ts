@@ -40,6 +40,7 @@ export interface WorkOptions {
    * Runs fewer jobs at once while the machine or this process is busier than this. A number is the share of the machine's cores.
    */
   readonly maxLoad?: number | LoadOptions
+  /** Stops the worker when it aborts. */
   readonly signal?: AbortSignal
   /** Work only on the backend with this name. Default: all backends. */
   readonly backend?: string

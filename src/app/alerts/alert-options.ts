@@ -66,6 +66,7 @@ export interface Alert {
   readonly text: string
   /** When the condition began, in ISO 8601. */
   readonly since: string
+  /** When this alert was sent, in ISO 8601. */
   readonly at: string
   /** URL of the queue, without passwords. */
   readonly url: string
@@ -73,9 +74,11 @@ export interface Alert {
 
 /** Where to send a webhook, and how to sign it. */
 export interface WebhookOptions {
+  /** An http or https URL. Redirects are not followed. */
   readonly url: string
   /** Signs the request: the header `x-treadle-signature` is `t=SECONDS,v1=HMAC`. */
   readonly secret?: string
+  /** Additional request headers. */
   readonly headers?: Readonly<Record<string, string>>
   /** Default: 10s. */
   readonly timeout?: Duration
@@ -88,7 +91,9 @@ export interface AlertOptions {
   readonly rules: readonly AlertRule[]
   /** How often the rules are evaluated. Default: 30s. */
   readonly every?: Duration
+  /** Where to post alerts as JSON: a URL, or a URL with options. */
   readonly webhook?: string | WebhookOptions
+  /** Called with each alert. If it throws, the alert is sent again at the next evaluation. */
   readonly notify?: (alert: Alert) => unknown
 }
 

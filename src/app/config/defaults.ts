@@ -14,10 +14,13 @@ export interface JobDefaults {
   readonly retries?: number
   /** The delay before a retry. Default: exponential from one second to one minute, with full jitter. */
   readonly backoff?: Backoff
+  /** Maximum duration of a run. Default: null, no limit. */
   readonly timeout?: Duration | null
   readonly queue?: string
   readonly priority?: Priority
+  /** How long a job with the same idempotency key is skipped after one has succeeded. Default: 1 day. */
   readonly idempotencyTtl?: Duration
+  /** Maximum time a job waits for its dependencies or children. Default: 7 days. */
   readonly waitAtMost?: Duration
   /** How long to keep ended jobs. */
   readonly keep?: KeepOptions

@@ -20,6 +20,7 @@ import { type LogOptions, logSettings } from './log-options.ts'
 
 /** Options of `treadle(url, options)`. */
 export interface TreadleOptions {
+  /** Source of time, timers and randomness, mainly for tests. Default: the system clock. */
   readonly clock?: Clock
   /**
    * Default: warnings and errors go to the console. pino and winston receive structured fields, with the job's name and id in
@@ -64,6 +65,7 @@ export interface TreadleOptions {
   readonly queues?: Readonly<Record<string, QueueOptions>>
   /** The environment that `environments()` of definitions is matched against. Default: NODE_ENV. */
   readonly environment?: string
+  /** Maximum size of a job's payload as JSON. Default: 1 MiB. */
   readonly maxPayloadBytes?: number
   /** False rejects a database whose schema is out of date instead of migrating it. Default: true. */
   readonly migrate?: boolean

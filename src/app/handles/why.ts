@@ -28,6 +28,7 @@ export type WhyRule =
 /** A reason why a job is not running. */
 export interface WhyReason {
   readonly rule: WhyRule
+  /** Human-readable explanation. */
   readonly message: string
   /** When this reason goes away by itself, if known. */
   readonly until: Date | null

@@ -33,16 +33,23 @@ export interface StoredSchedule {
   readonly kind: RecurrenceKind
   /** The cron expression, interval or repeat text, as it was given. */
   readonly said: string
-  /** Normalized form of the schedule: the same text for the same meaning. `text` describes it in words. */
+  /** Normalized form of the schedule: the same text for the same meaning. */
   readonly expression: string
+  /** Description of the schedule in words. */
   readonly text: string
   readonly timezone: string
+  /** No run is due after this time; null means no limit. */
   readonly until: number | null
+  /** What happens to runs that were missed while no scheduler was running. */
   readonly misfire: MisfirePolicy
+  /** What happens if a run is due while the previous one is still running. */
   readonly overlap: Overlap
   readonly paused: boolean
+  /** When the schedule was created, last changed or last resumed. */
   readonly since: number
+  /** The last occurrence that was due, and its outcome. */
   readonly last: OccurrenceRecord | null
+  /** When the next run is due, if known. */
   readonly nextAt: number | null
   readonly state: StoredScheduleState
   /** Why this program does not follow the schedule; null if it does. */

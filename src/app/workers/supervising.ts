@@ -22,6 +22,7 @@ export interface SuperviseOptions extends SupervisorOptions {
   readonly worker: WorkOptions
   /** Starts a worker process. The supervisor and the process communicate by messages. */
   readonly start: StartChild
+  /** Receives the supervisor's events. */
   readonly tell: Tell
 }
 

@@ -17,6 +17,7 @@ export interface WorkflowRun<Result = unknown> {
   readonly id: string
   /** Handles to the jobs, in the order in which the steps were given. The callbacks of a batch come last. */
   readonly runs: readonly Run[]
+  /** The number of jobs in each state, and the share that has ended. */
   tree(): Promise<TreeProgress>
   /** Cancels all jobs that have not ended and asks running ones to stop. Returns how many. */
   cancel(): Promise<number>

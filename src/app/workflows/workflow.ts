@@ -45,6 +45,7 @@ export class Workflow<Sent = Promise<WorkflowRun>> {
     this.#send = send
   }
 
+  /** Adds a step. Pass the returned node, or its name, as `after` of other steps. */
   add(step: Step, options: NodeOptions = {}): WorkflowNode {
     const { job } = checkedStep(step)
     refuseUnknownOptions(options, ['name', 'after', 'onFailure'], `Step "${job}" of a workflow`)

@@ -14,6 +14,7 @@ export interface RunReport {
   readonly dead: number
   readonly cancelled: number
   readonly skipped: number
+  /** Runs whose lease was lost, so that their outcome does not count. */
   readonly lost: number
   /** Jobs returned to the queue unfinished. */
   readonly released: number

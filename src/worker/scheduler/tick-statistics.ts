@@ -7,7 +7,9 @@ export interface TickSummary {
   readonly missedTicks: number
   /** How often the clock was far from the expected time. */
   readonly clockJumps: number
+  /** Duration of the longest tick. */
   readonly longestMs: number
+  /** Maximum delay of a tick after its planned time, not counting clock jumps. */
   readonly latestMs: number
 }
 

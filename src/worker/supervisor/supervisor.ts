@@ -99,6 +99,7 @@ export class Supervisor {
     for (const child of this.#children) child.abort(this.#config.abortMs)
   }
 
+  /** Kills all processes immediately. */
   kill(): void {
     this.stop()
     for (const child of this.#children) child.kill()

@@ -15,6 +15,7 @@ export interface EventsOptions extends EventFilter {
   readonly buffer?: number
   /** Whether to decrypt the payload, result and error of encrypted jobs if this process has the key. Default: true. */
   readonly decrypt?: boolean
+  /** Ends the stream when it aborts. */
   readonly signal?: AbortSignal
 }
 

@@ -10,6 +10,7 @@ export interface EventStream extends AsyncIterableIterator<QueueEvent, undefined
   readonly listening: Promise<void>
   /** Number of events dropped so far because they were not read in time. */
   readonly dropped: number
+  /** Stops listening and discards unread events. */
   close(): Promise<void>
 }
 
