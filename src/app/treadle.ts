@@ -311,7 +311,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     return (await whyWorkflow(id, store, program)) ?? whyOf(id, store, program)
   }
 
-  /** The stored log of a job, including the output of its program: all attempts, oldest line first. */
+  /** The stored log of a job, including what its program printed: all attempts, oldest line first. */
   async logs(id: string, options: LogsOptions = {}): Promise<JobLog> {
     refuseUnknownOptions(options, ['after'], 'logs')
     const { keys } = await this.#opening.use()

@@ -22,8 +22,8 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
 
   /**
    * Dispatches a job. The job is on disk when the promise resolves. Name the job by its builder, its definition, its class or its
-   * key. A function in place of the payload runs once, for this job only, in a worker of this process; it is dropped when the job
-   * has ended. A duration in place of the options is the delay.
+   * key. A function in place of the payload is the handler of this one job: a worker of this process calls it, and it is dropped
+   * when the job has ended. A duration in place of the options is the delay.
    */
   dispatch<Input, Result, Payload>(
     job: JobBuilder<Input, Result, Payload>,
