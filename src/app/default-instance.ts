@@ -13,12 +13,12 @@ const policies = new Policies()
 let configured: { readonly config: TreadleConfig; readonly folder: string } | undefined
 
 /**
- * The instance for programs that need only one. Where it opens is decided when it is first used: what `configure()` said, else
- * TREADLE_URL, else the nearest `treadle.config.*`, else `sqlite:treadle.db`.
+ * The instance for programs that need only one. On first use it opens the URL from `configure()`, else from TREADLE_URL, else
+ * from the nearest `treadle.config.*`, else `sqlite:treadle.db`.
  */
 export const jobs: Treadle = new Treadle(place, { policies })
 
-/** Says where the default instance opens; throws once it was used. */
+/** Configures the default instance. Throws if the instance is already in use. */
 export function configure(config: TreadleConfig, folder: string = workingFolder()): void {
   if (isPlaced) {
     throw new TreadleError(
@@ -27,7 +27,7 @@ export function configure(config: TreadleConfig, folder: string = workingFolder(
     )
   }
   configured = { config, folder }
-  // What its definitions are does not wait until the queue is opened.
+  // Defaults apply to definitions immediately, before the queue opens.
   const { url: _url, jobs: _jobs, worker: _worker, ...options } = config
   policies.settle(settingsOf(options))
 }

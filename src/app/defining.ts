@@ -10,14 +10,14 @@ import { checkedSchemas, type Schema, type Schemas } from '../definition/schema.
 type InputOf<S extends Schema> = NonNullable<S['~standard']['types']>['input']
 type OutputOf<S extends Schema> = NonNullable<S['~standard']['types']>['output']
 
-/** How a dispatch may name its job. */
+/** The ways to refer to a job in a dispatch. */
 export type Named = string | Pick<JobBuilder, 'toDefinition'> | JobDefinition | HandlerClass<never, unknown>
 
-/** The words by which a program says what its jobs are. `Added` is what its middleware adds to the context of handlers. */
+/** The methods that define a program's jobs. `Added` is what its middleware adds to the context of handlers. */
 export abstract class Defining<Added = unknown> {
   protected readonly registry: Registry
   protected abstract readonly dispatcher: Dispatcher
-  /** A module was loaded again, and what it defines now counts. */
+  /** Called when a module was reloaded and its new definition replaces the old one. */
   protected abstract noteRedefined(job: string, file: string): void
 
   constructor(registry: Registry = new Registry()) {
@@ -25,8 +25,8 @@ export abstract class Defining<Added = unknown> {
   }
 
   /**
-   * Describes a job. The handler's types are those of every dispatch; a schema checks them at run time too. A class alone has its
-   * static `jobName`, or its own name, as the key.
+   * Defines a job. The handler's types apply to every dispatch; a schema also validates values at run time. Given only a class,
+   * the key is its static `jobName`, or else the name of the class.
    */
   define<Payload = unknown, Result = unknown>(job: string, handler: Handler<Payload, Result, Added>): JobBuilder<Payload, Result>
   define<Input extends Schema, Output extends Schema>(
@@ -62,12 +62,12 @@ export abstract class Defining<Added = unknown> {
     return this.#define(job as string, schemas, work as Handler<never, unknown>)
   }
 
-  /** Names a job that another program handles, so that this one can dispatch it. */
+  /** Declares a job that another program handles, so that this one can dispatch it. */
   declare<Payload = unknown, Result = unknown>(job: string): JobBuilder<Payload, Result> {
     return this.#add(new DescribedJob<Payload, Result>(job, {}, null, this.dispatcher))
   }
 
-  /** Makes a definition known under its key, as `define` does with what it describes. */
+  /** Registers an existing definition under its key. */
   register<Definition extends JobDefinition<never, unknown>>(definition: Definition): Definition {
     if (definition instanceof JobDefinition) return this.#add(definition)
     throw new TreadleError('DEFINITION_INVALID', `register() takes a JobDefinition, got ${String(definition)}`)
@@ -77,17 +77,17 @@ export abstract class Defining<Added = unknown> {
     return this.registry.has(job)
   }
 
-  /** All definitions; asking freezes them. */
+  /** All definitions. Calling this freezes them. */
   definitions(): readonly JobDefinition[] {
     return this.registry.definitions()
   }
 
-  /** Everything that is wrong with the definitions. */
+  /** All problems of the definitions. */
   problems(): readonly string[] {
     return this.registry.problems()
   }
 
-  /** A class or a definition that is not known yet is defined on the way. */
+  /** Defines a class or definition that is not registered yet. */
   protected definitionOf(job: Named): JobDefinition {
     if (typeof job === 'string') return this.registry.get(job)
     if (job instanceof DescribedJob) return job.toDefinition()
@@ -103,7 +103,7 @@ export abstract class Defining<Added = unknown> {
     )
   }
 
-  /** The class itself is what is looked for: two classes of one name are two jobs. */
+  /** Looks up the class itself, not its name: two classes with the same name are two jobs. */
   #definitionOfClass(handler: HandlerClass<never, unknown>): JobDefinition {
     const [known, ...others] = this.registry.jobsOf(handler)
     const { name } = handler
@@ -117,7 +117,7 @@ export abstract class Defining<Added = unknown> {
       const message = `Class ${name} would be the job "${key}", which has another handler. Give the class a static jobName of its own.`
       throw new TreadleError('JOB_DUPLICATE', message)
     }
-    // Refused before it is known: nobody could mend it afterwards.
+    // Validated before it is registered, because it could not be corrected afterwards.
     return this.#add(new JobDefinition({ job: key, handler }))
   }
 

@@ -6,7 +6,7 @@ import { messageOf, TreadleError } from '../core/errors.ts'
 import { trustProblem } from '../core/files/file-trust.ts'
 import { ownFile } from '../core/files/own-file.ts'
 
-/** Imports a JavaScript or TypeScript file; what goes wrong in it is one error that names the file, and the line where known. */
+/** Imports a JavaScript or TypeScript file. Any failure becomes one error that names the file, and the line if known. */
 export async function loadModule(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const loader = await loaderFor(dirname(path))
@@ -17,12 +17,12 @@ export async function loadModule(path: string): Promise<Readonly<Record<string, 
   }
 }
 
-/** A `module.exports` has no member `default`: there the whole of it is meant. */
+/** For `module.exports` without a `default` member, this is the whole object. */
 export function defaultExport(module: Readonly<Record<string, unknown>>, path: string): unknown {
   return path.endsWith('.cjs') && !('default' in module) ? module : module.default
 }
 
-/** This package's own entry points, beside the main one. */
+/** The entry points of this package other than the main one. */
 const subpaths: Readonly<Record<string, string>> = {
   'treadle/memory': 'engines/memory/index',
   'treadle/postgres': 'engines/postgres/index',
@@ -40,11 +40,11 @@ const subpaths: Readonly<Record<string, string>> = {
 }
 
 /**
- * What the file imports as `treadle` is this very copy of the library, wherever the project has it installed: with a second copy
- * the jobs would be defined in a registry that nobody reads.
+ * Makes imports of `treadle` resolve to this copy of the library, wherever the project has it installed. With a second copy, jobs
+ * would be defined in a registry that is never read.
  */
 async function loaderFor(folder: string): Promise<Jiti> {
-  // Large, and of no use to a program that loads its modules itself.
+  // Loaded on demand: it is large, and programs that load their own modules do not need it.
   const { createJiti } = await import('jiti')
   const library: unknown = await import(/* @vite-ignore */ libraryFile('index').href)
   const aliases = Object.entries(subpaths).map(([name, file]) => [name, fileURLToPath(libraryFile(file))])
@@ -58,18 +58,18 @@ async function loaderFor(folder: string): Promise<Jiti> {
   try {
     return createJiti(beside, { ...options, tsconfigPaths: true })
   } catch {
-    // A tsconfig.json that cannot be read is the compiler's business; only its path aliases are missed here.
+    // An unreadable tsconfig.json is for the compiler to report. Only its path aliases are missing here.
     return createJiti(beside, options)
   }
 }
 
 function libraryFile(path: string): URL {
-  // Also from the sources, where modules have the extension of TypeScript.
+  // When run from the sources, modules have a TypeScript extension.
   const extension = /\.ts$/.test(import.meta.url) ? '.ts' : '.js'
   return ownFile(`${path}${extension}`)
 }
 
-/** Only inside the project, and where nobody else could have put anything: what is in the cache is run. */
+/** Only inside the project and in a trusted folder, because the contents of the cache are executed. */
 function cacheFolder(folder: string): string | undefined {
   const modules = join(folder, 'node_modules')
   const cache = join(modules, '.cache', 'jiti')
@@ -78,7 +78,7 @@ function cacheFolder(folder: string): string | undefined {
   return parent === folder ? undefined : cacheFolder(parent)
 }
 
-/** `path:line` where the error tells the line, otherwise the path. */
+/** `path:line` if the error contains the line, otherwise the path. */
 function placeOf(thrown: unknown, path: string): string {
   if (!(thrown instanceof Error)) return path
   const texts = [thrown.message, thrown.stack ?? '']
@@ -90,7 +90,7 @@ function placeOf(thrown: unknown, path: string): string {
   return path
 }
 
-/** The first line, without the marks of the loader: the rest repeats the place. */
+/** The first line without the prefix of the loader. The other lines only repeat the location. */
 function plainMessage(thrown: unknown): string {
   const [first = ''] = messageOf(thrown).split('\n')
   return first.replace(/^ParseError: /, '').trim()

@@ -3,7 +3,7 @@ import { refuseUnknownOptions } from '../core/options.ts'
 import { jobNameProblem, queueProblem } from '../definition/names.ts'
 import type { JobStore } from '../queue/contract/store.ts'
 
-/** What can be paused: all jobs of a queue, or all with a key, whichever queue they are in. */
+/** What can be paused: all jobs of a queue, or all jobs with a key in any queue. */
 export type Pausable = { readonly queue: string; readonly job?: never } | { readonly job: string; readonly queue?: never }
 
 export async function pauseIn(store: JobStore, target: Pausable): Promise<void> {

@@ -53,36 +53,36 @@ import { Workflows } from './workflows/workflows.ts'
 
 export type { TreadleOptions } from './config/options.ts'
 
-/** Options that name the queue themselves. */
+/** Options that include an open backend. */
 export type BackendOptions = TreadleOptions & Required<Pick<TreadleOptions, 'backend'>>
 
-/** Options that name several queues. */
+/** Options that include several named backends. */
 export type BackendsOptions = TreadleOptions & Required<Pick<TreadleOptions, 'backends'>>
 
 /** Options of `jobs.on`. */
 export interface ListenOptions {
-  /** What the events are to say beside what they always say. */
+  /** Additional details to include in the events. */
   readonly include?: readonly EventDetail[]
 }
 
-/** What the backends of one program have in common. */
+/** What connects the backends of one program. */
 interface Family {
-  /** Of this backend among them. */
+  /** Name of this backend. */
   readonly name: string
   readonly root: Treadle
 }
 
-/** What an instance is made with that it shares with others. */
+/** What an instance shares with other instances. */
 interface Belonging {
   readonly policies?: Policies
   readonly family?: Family
 }
 
-/** A queue and the jobs of this program. Nothing is opened before it is first used. */
+/** Creates an instance: a queue and the jobs of this program. The queue opens on first use. */
 export function treadle(url?: string, options?: TreadleOptions): Treadle
-/** The same in a queue that is open already. */
+/** Creates an instance that uses an open backend. */
 export function treadle(options: BackendOptions): Treadle
-/** Several queues and the jobs of this program, which say by name where they are kept. */
+/** Creates an instance with several backends. Jobs choose theirs by name. */
 export function treadle(options: BackendsOptions): Treadle
 export function treadle(...given: [place?: string | BackendOptions | BackendsOptions, options?: TreadleOptions]): Treadle {
   const [place, options = {}] = given
@@ -117,9 +117,9 @@ function hasBackend(place: unknown): place is BackendOptions {
 export class Treadle<Added = unknown> extends Dispatching<Added> implements AsyncDisposable {
   protected override readonly dispatcher: Dispatches
   protected override readonly workflows: Workflows
-  /** Pausing, resuming and triggering schedules at run time. */
+  /** Creates, changes, pauses and triggers schedules at run time. */
   readonly schedules: Schedules
-  /** What is counted of the jobs of this program, once that was started. */
+  /** Metrics of this program's jobs. Call `start()` to begin counting. */
   readonly metrics: Metrics
   readonly #telemetry: Telemetry
   readonly #opening: Opening
@@ -135,7 +135,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   readonly #statistics: Statistics
   #pace: StartPace | undefined
 
-  /** A place that is a function is asked when the queue is first used. */
+  /** A place given as a function is called when the queue is first used. */
   constructor(place: Place | (() => Promise<Place>), { policies, family }: Belonging = {}) {
     super(family?.root.registry)
     const root = family?.root ?? this
@@ -205,30 +205,30 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     })
   }
 
-  /** Where the queue is, without passwords. The default instance knows it only after it was opened. */
+  /** URL of the queue, without passwords. For the default instance, it is only known once the queue has been opened. */
   get url(): string {
     return this.#opening.url
   }
 
-  /** Where the workers of a broker share their state, without passwords; null where the queue itself keeps it. */
+  /** Where the workers of a broker share their state, without passwords. Null if the queue itself keeps it. */
   coordination(): Promise<string | null> {
     return this.#opening.coordination()
   }
 
-  /** Opens the queue now, and brings its schema up to date. Given a signal, it waits until the database can be reached. */
+  /** Opens the queue now and migrates its schema. With a signal, it waits for an unreachable database until the signal aborts. */
   async open({ wait }: { readonly wait?: AbortSignal } = {}): Promise<QueueBackend> {
     const opened = wait === undefined ? this.#opening.open() : this.#opening.openWhenReachable({ signal: wait })
     return (await opened).backend
   }
 
-  /** Looking into the queue; throws `CAPABILITY_MISSING` where the backend cannot. */
+  /** Read and manage stored jobs. Throws `CAPABILITY_MISSING` if the backend does not support it. */
   async store(): Promise<JobStore> {
     const { backend } = await this.#opening.use()
     if (backend.store !== undefined) return backend.store
     throw coordinationMissing(`The ${backend.kind} backend cannot look into its queue`)
   }
 
-  /** What a server needs that lets other programs use this queue. One that only shows it needs no key. */
+  /** What a server needs to let other programs use this queue. A read-only server needs no key. */
   async served({ looksOnly = false }: { readonly looksOnly?: boolean } = {}): Promise<ServedQueue> {
     const { backend, keys, settings, sending } = await this.dispatcher.opened()
     refuseUnserved(backend)
@@ -245,59 +245,65 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     }
   }
 
-  /** Looking after the database, also one whose schema this version cannot work with; null where the queue is in none. */
+  /** Maintenance of the database, even if this version cannot work with its schema. Null if the queue is not in a database. */
   upkeep(): Promise<Upkeep | null> {
     return this.#opening.upkeep()
   }
 
-  /** Works, and follows the schedules, until SIGTERM, SIGINT, `options.signal` or `stop()`. */
+  /** Runs jobs and follows the schedules until SIGTERM, SIGINT, `options.signal` or `stop()`. */
   work(options: WorkOptions = {}): Promise<RunReport> {
     return this.#everywhere(options, (each) => each.#workings.keep((working) => working.work(options), options?.signal))
   }
 
-  /** The same on a fixed beat: looks at the schedules once each tick, on the minute, and says at the end how well it kept time. */
+  /**
+   * Like `work`, but with a fixed tick: checks the schedules once per tick, aligned to the minute. The report says how punctual
+   * the ticks were.
+   */
   daemon(options: DaemonOptions = {}): Promise<DaemonReport> {
     return this.#everywhere(options, (each) => each.#workings.keep((working) => working.daemon(options), options?.signal))
   }
 
-  /** One pass: stores the occurrences that are due, then runs everything that is due until nothing is left. */
+  /** A single pass: enqueues the occurrences that are due, then runs all due jobs until none is left. */
   run(options: RunOptions = {}): Promise<RunReport> {
     return insideIsolate()?.begin() ?? this.#everywhere(options, (each) => each.#workings.pass(options))
   }
 
-  /** A fetch handler that makes one bounded pass for each request: for serverless platforms and cron endpoints. */
+  /** A fetch handler that makes one bounded pass per request, for serverless platforms and cron endpoints. */
   handler(options: PassHandlerOptions): (request: Request) => Promise<Response> {
     return passHandler((pass) => this.run(pass), options)
   }
 
-  /** Ends `work()` and `run()` in stages: no new jobs, wait for the running ones, abort them, give back what is left. */
+  /** Ends `work()` and `run()` in stages: stops claiming jobs, waits for the running ones, aborts them, and releases the rest. */
   async stop(options: StopOptions = {}): Promise<void> {
     await Promise.all(this.#made.map((each) => each.#workings.stop(options)))
   }
 
-  /** One of several backends by its name, as an instance of its own: it shares the definitions and the events with all others. */
+  /** One of several backends as an instance of its own. It shares definitions and events with the others. */
   async backend(name: string): Promise<Treadle> {
     return (await this.#others.named(name)) ?? this
   }
 
-  /** The names of the backends, the default one first. */
+  /** The names of all backends, the default one first. */
   async backendNames(): Promise<readonly string[]> {
     return [this, ...(await this.#others.all())].map((each) => each.#name)
   }
 
-  /** How the worker of this instance is doing; null while there is none. */
+  /** The state of this instance's worker; null if there is none. */
   workerState(): Promise<WorkerState | null> {
     return this.#workings.state()
   }
 
-  /** Watches over worker processes that the caller starts: `treadle work --processes` is made of it. */
+  /** Supervises worker processes that the caller starts. `treadle work --processes` is built on it. */
   async supervise(options: SuperviseOptions): Promise<Supervisor> {
     const opened = await this.#opening.open()
     opened.keys?.ready()
     return newSupervisor(options, { ...opened, events: this.#events, registry: this.registry })
   }
 
-  /** What keeps a job, or a workflow, from running or from ending. Limits are those of the jobs and queues that this program knows. */
+  /**
+   * Explains why a job is not running, or why a workflow has not ended. It takes into account the limits of the jobs and queues
+   * that this program knows.
+   */
   async why(id: string): Promise<Why> {
     const { settings } = await this.#opening.use()
     const program = { registry: this.registry, settings }
@@ -305,7 +311,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     return (await whyWorkflow(id, store, program)) ?? whyOf(id, store, program)
   }
 
-  /** What a job has logged, and what its program printed: all attempts, oldest first, as far as it is kept. */
+  /** The stored log of a job, including what its program printed: all attempts, oldest line first. */
   async logs(id: string, options: LogsOptions = {}): Promise<JobLog> {
     refuseUnknownOptions(options, ['after'], 'logs')
     const { keys } = await this.#opening.use()
@@ -314,16 +320,20 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     return readJobLog(logs, id, options, keys)
   }
 
-  /** Workers take no more jobs of this queue, or with this key, until `resume`; what runs goes on. */
+  /** Workers claim no more jobs of this queue, or with this key, until `resume`. Running jobs continue. */
   async pause(target: Pausable): Promise<void> {
     await pauseIn(await this.store(), target)
   }
 
+  /** Ends a `pause`. */
   async resume(target: Pausable): Promise<void> {
     await resumeIn(await this.store(), target)
   }
 
-  /** Removes ended jobs that were kept long enough, or that ended longer ago than `olderThan`, now. */
+  /**
+   * Deletes ended jobs now: those whose retention has expired, or with `olderThan`, all that ended longer ago than that. Returns
+   * how many.
+   */
   async prune({ olderThan }: PruneOptions = {}): Promise<number> {
     const { backend, settings } = await this.dispatcher.opened()
     const retention = olderThan === undefined ? retentionOf(this.registry, settings.keep) : keptFor(olderThan)
@@ -331,8 +341,9 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   }
 
   /**
-   * Wraps handlers, and dispatches where it says so: those of all jobs, or of the jobs whose keys fit a pattern such as `mail-*`. What
-   * is used first is outermost. Give `Added` to add to the context: the jobs that are defined on what this returns see it there.
+   * Adds middleware around handlers, dispatches or both: for all jobs, or for those whose keys match a pattern such as `mail-*`.
+   * The middleware that was added first is outermost. Use `More` to extend the context: jobs defined on the returned instance see
+   * the additional members.
    */
   use<More extends object = object>(middleware: RunMiddleware<More> | Middleware<More>): Treadle<Added & More>
   use<More extends object = object>(pattern: string, middleware: RunMiddleware<More> | Middleware<More>): Treadle<Added & More>
@@ -342,7 +353,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     return this
   }
 
-  /** A hook of all jobs, after those of the job itself; so with the other three. */
+  /** Adds a hook for all jobs, which runs after the job's own hooks. The same goes for `onSuccess`, `onError` and `finally`. */
   before(hook: (payload: unknown, context: JobContext) => unknown): this {
     this.#policies.add('before', hook)
     return this
@@ -363,15 +374,15 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     return this
   }
 
-  /** Results that are failures of any job, such as `(result) => result === false`. */
+  /** Treats certain results of any job as failures, such as `(result) => result === false`. */
   failWhen(isFailure: (result: unknown) => boolean): this {
     this.#policies.add('failWhen', isFailure)
     return this
   }
 
-  /** Listens to what happens in this program. Gives the function that stops listening. */
+  /** Listens to events in this process. Returns a function that stops listening. */
   on<Name extends keyof TreadleEvents>(name: Name, listener: (event: TreadleEvents[Name]) => void): () => void
-  /** The same, with more of the job than an event says by itself. What nobody asks for is not made. */
+  /** The same, with additional details about the job. Details are only computed if a listener includes them. */
   on<Name extends JobEventName>(
     name: Name,
     listener: (event: TreadleEvents[Name] & EventDetails) => void,
@@ -390,12 +401,12 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     )
   }
 
-  /** What happens in all processes of this queue, for as long as somebody reads it: `for await (const event of jobs.events())`. */
+  /** Streams events from all processes of this queue while it is being read: `for await (const event of jobs.events())`. */
   events(options: EventsOptions = {}): EventStream {
     return this.#queueEvents.stream(options)
   }
 
-  /** Stops, and lets go of the database. */
+  /** Stops the workers and closes the database. */
   async close(): Promise<void> {
     for (const each of this.#made) each.#opening.refuse()
     await this.stop()
@@ -413,7 +424,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     this.#opening.logger.warn(`the job "${job}" was defined again by ${file}, which was loaded again: its new definition counts`)
   }
 
-  /** This one, and with the root all that were made. */
+  /** This instance; for the root, also all other backends created so far. */
   get #made(): readonly Treadle[] {
     return this.#name === defaultBackend ? [this, ...this.#others.made] : [this]
   }
@@ -423,7 +434,10 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     return all.map((each) => ({ handles: each.#handles, store: async () => (await each.#opening.use()).backend.store }))
   }
 
-  /** In all backends, each by a worker and a scheduler of its own, or in the one that the options name. When one fails, all are stopped. */
+  /**
+   * Runs in all backends, each with its own worker and scheduler, or only in the one that the options name. If one fails, all are
+   * stopped.
+   */
   async #everywhere<Report extends RunReport>(
     options: Pick<WorkOptions, 'backend'>,
     act: (each: Treadle) => Promise<Report>,
@@ -445,7 +459,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
     }
   }
 
-  /** A place that cannot be found is told by whoever opens it. */
+  /** If the place cannot be determined, opening it reports the error. */
   async #isAlone(): Promise<boolean> {
     const place = await this.#opening.place().catch(() => undefined)
     return place?.options.backends === undefined
@@ -486,7 +500,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   async #newWorking(wait?: WaitOptions): Promise<Working> {
     const opened = wait === undefined ? this.#opening.open() : this.#opening.openWhenReachable(wait)
     const { backend, keys, settings, sending } = await opened
-    // A worker without its key would take every job for a forged one.
+    // Without its key, a worker would treat every job as forged.
     keys?.ready()
     const { clock, queueLimits } = settings
     this.#pace ??= startPace({ definitions: () => this.registry.definitions(), queueLimits, clock })
@@ -509,7 +523,7 @@ export class Treadle<Added = unknown> extends Dispatching<Added> implements Asyn
   }
 }
 
-/** What workers of several backends did together. */
+/** The total of several backends' reports. */
 function combined<Report extends RunReport>(reports: readonly Report[]): Report {
   const [first, ...rest] = reports as readonly [Report, ...Report[]]
   if (rest.length === 0) return first

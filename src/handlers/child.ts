@@ -17,7 +17,7 @@ export interface ChildSettings {
 }
 
 export interface ChildExit {
-  /** Null when a signal ended the program. */
+  /** Null if a signal ended the program. */
   readonly exitCode: number | null
   readonly signal: string | null
   readonly stdout: string
@@ -25,8 +25,8 @@ export interface ChildExit {
 }
 
 /**
- * Runs a program as the leader of its own process group until it exits. An abort ends the whole group and throws the signal's
- * reason once nothing of it is left. When this process is killed, the group is killed with it.
+ * Runs a program as the leader of its own process group until it exits. An abort ends the whole group, then throws the signal's
+ * reason once no process of the group is left. If this process is killed, the group is killed with it.
  */
 export async function runChild(
   argv: readonly string[],
@@ -51,7 +51,7 @@ export async function runChild(
   } finally {
     unguard()
     told?.()
-    // What the program left in the background may hold the other ends forever.
+    // Background processes left by the program may keep the other ends open forever.
     child.stdin.destroy()
     child.stdout.destroy()
     child.stderr.destroy()
@@ -67,7 +67,7 @@ function start(argv: readonly string[], { cwd, env }: ChildSettings): ChildProce
   }
 }
 
-/** Gives what tells the last lines, those without a line break. */
+/** Returns a function that emits the last, unterminated lines. */
 function tellLines(child: ChildProcessWithoutNullStreams, output: OutputSink): () => void {
   const splitters = (['stdout', 'stderr'] as const).map((stream) => {
     const splitter = new LineSplitter((line) => output(stream, line))
@@ -80,7 +80,7 @@ function tellLines(child: ChildProcessWithoutNullStreams, output: OutputSink): (
 }
 
 function feed(child: ChildProcessWithoutNullStreams, input: string): void {
-  // A program need not read its input: that it closed the pipe is no failure.
+  // A program need not read its input, so a closed pipe is not a failure.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
 }
@@ -119,10 +119,10 @@ function exitOf(
 
 const groupCheckMs = 20
 
-/** Asks every process of the group to end, and kills what is left after `killAfterMs`. */
+/** Sends SIGTERM to every process of the group, and SIGKILL to those left after `killAfterMs`. */
 async function stopGroup(pid: number, { clock, killAfterMs }: ChildSettings): Promise<void> {
   signalProcessGroup(pid, 'SIGTERM')
-  // Only the leader's end is an event; whether others of the group live on can but be asked.
+  // Only the leader's exit emits an event, so the rest of the group has to be polled.
   for (let leftMs = killAfterMs; signalProcessGroup(pid, 0); leftMs -= groupCheckMs) {
     if (leftMs <= 0) {
       signalProcessGroup(pid, 'SIGKILL')
@@ -136,9 +136,9 @@ const quietPasses = 2
 const maxPasses = 1_000
 
 /**
- * Reads what the program wrote just before it exited: Node promises no order between the two. The end of the pipes would be the
- * end of its background processes too, so passes of the event loop that bring nothing more are taken for it; the bound is for a
- * background process that never rests.
+ * Reads what the program wrote just before it exited: Node does not guarantee the order of output and exit. Background processes
+ * may keep the pipes open, so do not wait for the pipes to end. Instead, stop after a few turns of the event loop without new
+ * output, or after `maxPasses` in case a background process never stops writing.
  */
 async function emptied(...outputs: readonly OutputTail[]): Promise<void> {
   const received = () => outputs.reduce((sum, output) => sum + output.received, 0)

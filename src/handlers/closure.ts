@@ -2,7 +2,7 @@ import { TreadleError } from '../core/errors.ts'
 import type { JobContext } from '../definition/context.ts'
 import type { HandlerFunction } from '../definition/handler.ts'
 
-/** A handler for work that takes no payload, such as most recurring work: `closure((ctx) => sweep({ signal: ctx.signal }))`. */
+/** A handler for jobs without a payload, such as most recurring ones: `closure((ctx) => sweep({ signal: ctx.signal }))`. */
 export function closure<Result>(
   run: (context: JobContext<null | undefined>) => Result | Promise<Result>,
 ): HandlerFunction<null | undefined, Result> {

@@ -6,11 +6,12 @@ import { permanent } from './permanent.ts'
 import { type Argv, type ProgramHandler, type ProgramOptions, programHandler } from './program.ts'
 
 /**
- * Runs a Node program of the project with the Node that runs the worker: a script, `command(['scripts/report.js', '--daily'])`, or
- * a program that a package brings, `command(['tsc', '--noEmit'])`. What has a slash or a JavaScript or TypeScript extension is a
- * script, relative to `cwd`; any other name is looked up in `node_modules/.bin` of `cwd` and of the folders above it.
+ * Runs a Node program of the project with the worker's version of Node: a script, `command(['scripts/report.js', '--daily'])`, or
+ * a program that a package provides, `command(['tsc', '--noEmit'])`. A name with a slash or with a JavaScript or TypeScript
+ * extension is a script, relative to `cwd`. Any other name is looked up in `node_modules/.bin` of `cwd` and its parent folders.
  *
- * All else is as with `shell`: no shell, a small environment, ended as a whole, and only where an allowlist names the job.
+ * Everything else works as with `shell`: no shell is involved, the environment is minimal, an abort ends all processes, and the
+ * job runs only on queues whose allowlist names it.
  */
 export function command<Payload = unknown>(argv: Argv<Payload>, options: ProgramOptions = {}): ProgramHandler<Payload> {
   return programHandler('command', argv, options, async ([program, ...args], cwd) => [
@@ -40,7 +41,7 @@ async function packageProgram(name: string, cwd: string): Promise<string | undef
   }
 }
 
-/** The JavaScript behind an entry of `.bin`: the file that it links to, or the one that its launcher script starts. */
+/** The JavaScript file behind an entry of `.bin`: the target of the link, or the file that the launcher script starts. */
 async function nodeProgram(name: string, entry: string): Promise<string> {
   const file = await realpath(entry)
   const beginning = await firstBytes(file)
@@ -58,7 +59,7 @@ async function existing(path: string): Promise<string | undefined> {
   return found?.isFile() ? path : undefined
 }
 
-/** A launcher script is short: whatever matters of one is at its beginning. */
+/** The first bytes suffice, because launcher scripts are short. */
 async function firstBytes(path: string): Promise<string> {
   const file = await open(path)
   try {

@@ -3,29 +3,32 @@ import { refuseUnknownOptions } from '../core/options.ts'
 import type { HandlerFunction } from '../definition/handler.ts'
 import { permanent } from './permanent.ts'
 
-/** The part of an `EventEmitter` that is used. */
+/** The part of `EventEmitter` that is used. */
 export interface EventEmitterLike {
   emit(event: string, data: unknown): unknown
 }
 
+/** Options of `event`. */
 export interface EventOptions {
-  /** The names that may be emitted, exactly as written here. None are by default. */
+  /** Exact names of the events that may be emitted. Default: none. */
   readonly allow?: readonly string[]
 }
 
+/** The payload of an `event` job: the name of the event and its data. */
 export interface EventPayload {
   readonly event: string
   readonly data?: unknown
 }
 
+/** The result of an `event` job. */
 export interface EventResult {
-  /** False when nobody listens in the worker's process. */
+  /** False if there was no listener in the worker's process. */
   readonly heard: boolean
 }
 
 /**
- * Emits the event that the payload names, with its `data`, in the worker's process. A listener that throws fails the attempt;
- * promises that listeners return are not waited for.
+ * Emits the event that the payload names, with its `data`, in the worker's process. If a listener throws, the attempt fails.
+ * Promises returned by listeners are not awaited.
  */
 export function event(emitter: EventEmitterLike, options: EventOptions = {}): HandlerFunction<EventPayload, EventResult> {
   const allowed = allowedEvents(emitter, options)

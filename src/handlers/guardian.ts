@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { hasProcessGroups } from '../core/process/environment.ts'
 
 /**
- * Ends the programs that this process has started when it is killed and cannot do that itself: a shell that reads which process
- * groups there are, and kills those that are left when its input ends. The system closes that, however this process ends.
+ * Kills the programs that this process started if this process is itself killed. The script keeps a list of process groups, which
+ * it reads from its input. It kills the remaining ones when the input ends: the operating system closes it, however this process
+ * ends.
  */
 const script = `trap '' TERM INT HUP QUIT
 groups=' '
@@ -19,7 +20,7 @@ const shell = '/bin/sh'
 const watched = new Set<number>()
 let guardian: ChildProcess | undefined
 
-/** Has the group that `pid` leads killed with this process. What is given back ends that. */
+/** Ensures that the process group led by `pid` is killed if this process is. Returns a function that cancels this. */
 export function guard(pid: number): () => void {
   watched.add(pid)
   if (guardian === undefined) start()
@@ -33,7 +34,7 @@ function start(): void {
   if (!hasProcessGroups()) return
   const started = spawn(shell, ['-c', script], { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
   guardian = started
-  // Without a shell, or when it was killed, the next program tries another one.
+  // If there is no shell, or it was killed, the next program starts a new one.
   const forget = () => {
     if (guardian === started) guardian = undefined
   }

@@ -1,4 +1,4 @@
-/** Keeps the last bytes of a stream, however long it is. */
+/** Keeps the last bytes of a stream of any length. */
 export class OutputTail {
   readonly #ring: Buffer
   #received = 0
@@ -7,7 +7,7 @@ export class OutputTail {
     this.#ring = Buffer.allocUnsafe(maxBytes)
   }
 
-  /** How many bytes there were in all. */
+  /** Total number of bytes received. */
   get received(): number {
     return this.#received
   }
@@ -28,7 +28,7 @@ export class OutputTail {
   }
 }
 
-/** The cut may have gone through a character: what is left of it is skipped. */
+/** Skips the rest of a character that was cut in half. */
 function firstCharacter(bytes: Buffer): number {
   let at = 0
   while (at < 3 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at++

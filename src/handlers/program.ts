@@ -9,33 +9,37 @@ import { outputOf } from '../definition/job-logger.ts'
 import { type ChildExit, type ChildSettings, runChild } from './child.ts'
 import { permanent } from './permanent.ts'
 
-/** A program and its arguments, or how to make them from the payload. */
+/** A program and its arguments, or a function that creates them from the payload. */
 export type Argv<Payload> = readonly string[] | ((payload: Payload) => readonly string[])
 
+/** Options of `shell` and `command`. */
 export interface ProgramOptions {
+  /** Working folder of the program. Default: that of the worker. */
   readonly cwd?: string
-  /** Added to the few variables that the program gets of the worker's environment: PATH, HOME, LANG, TZ and TMPDIR. */
+  /** Environment variables to add. From the worker's environment, the program inherits only PATH, HOME, LANG, TZ and TMPDIR. */
   readonly env?: Readonly<Record<string, string>>
-  /** `'payload'` writes the payload as JSON to the program's standard input, which is empty otherwise. */
+  /** `'payload'` writes the payload as JSON to the program's standard input. Otherwise the input is empty. */
   readonly input?: 'payload'
-  /** How many bytes are kept of each of stdout and stderr: the last ones. 64 KiB by default. */
+  /** Maximum number of bytes to keep of stdout and of stderr; the last ones are kept. Default: 64 KiB. */
   readonly maxOutput?: number
-  /** How long an aborted program may take to end by itself before it is killed. 5 seconds by default. */
+  /** How long an aborted program may take to exit before it is killed. Default: 5 seconds. */
   readonly killAfter?: Duration
   readonly clock?: Clock
 }
 
+/** The result of a program that exited with code 0. */
 export interface ProgramResult {
   readonly exitCode: number
   readonly stdout: string
   readonly stderr: string
 }
 
+/** A handler that runs a program, which only queues whose allowlist names the job may run. */
 export type ProgramHandler<Payload> = HandlerFunction<Payload, ProgramResult> & { readonly [restricted]: true }
 
-/** A program that ran and failed. The message ends with the last lines of its stderr. */
+/** The program ran and failed. The message ends with the last lines of its stderr. */
 export class ProgramError extends TreadleError {
-  /** Null when a signal ended the program. */
+  /** Null if a signal ended the program. */
   readonly exitCode: number | null
   readonly stderr: string
 
@@ -52,7 +56,7 @@ export class ProgramError extends TreadleError {
 const maxQuoted = 1_000
 const inherited = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR']
 
-/** The handler that `shell` and `command` are made of; `toRun` turns what the user wrote into what is started. */
+/** The basis of `shell` and `command`. `toRun` turns the given arguments into those that are started. */
 export function programHandler<Payload>(
   what: string,
   argv: Argv<Payload>,
@@ -104,7 +108,7 @@ function inheritedEnvironment(): Record<string, string> {
   return environment
 }
 
-/** Another attempt would get the same payload and make the same arguments. */
+/** Not retried: another attempt would produce the same arguments from the same payload. */
 function madeArgv(what: string, argv: unknown): readonly string[] {
   try {
     return checkedArgv(what, argv)

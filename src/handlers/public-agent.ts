@@ -5,20 +5,20 @@ import type { Agent, buildConnector } from 'undici'
 import { TreadleError } from '../core/errors.ts'
 
 /**
- * An HTTP client that reaches public addresses, and the allowed hosts wherever they are. Addresses are checked for each connection
- * and the connection is made to the address that was checked, so a name that changes its address in between gains nothing.
+ * An HTTP client that can reach public addresses only, except for allowed hosts. Every connection checks the resolved address and
+ * then connects to exactly that address, so DNS rebinding cannot bypass the check.
  */
 export async function publicAgent(allowed: ReadonlySet<string>): Promise<Agent> {
-  // Loading it takes longer than all the rest of the library: programs that send no requests must not pay for it.
+  // Loaded on demand: it takes longer to load than the rest of the library.
   const { Agent, buildConnector } = await import('undici')
-  // Said explicitly, because an environment variable can turn the default off.
+  // Set explicitly, because an environment variable can turn the default off.
   const verified = { rejectUnauthorized: true }
   const connectAnywhere = buildConnector(verified)
   const connectToPublic = buildConnector({ ...verified, lookup: publicLookup })
   return new Agent({
     connect(options, callback) {
       if (allowed.has(hostAndPort(options))) return connectAnywhere(options, callback)
-      // A literal address is never looked up.
+      // A literal IP address is never resolved, so the lookup would not check it.
       const problem = isIP(options.hostname) === 0 ? undefined : addressProblem(options.hostname)
       if (problem !== undefined) return callback(refused(options.hostname, problem), null)
       connectToPublic(options, callback)
@@ -26,7 +26,10 @@ export async function publicAgent(allowed: ReadonlySet<string>): Promise<Agent> 
   })
 }
 
-/** The name under which a host and port are allowed: `'localhost:3000'`, `'[::1]:3000'`. Brackets may be there already or not. */
+/**
+ * The form in which a host and port are allowed: `'localhost:3000'`, `'[::1]:3000'`. Accepts IPv6 addresses with or without
+ * brackets.
+ */
 export function hostAndPort({
   hostname,
   port,
@@ -36,12 +39,12 @@ export function hostAndPort({
   return `${host}:${port || (protocol === 'https:' ? '443' : '80')}`
 }
 
-/** Why an address must not be reached, or undefined when it is a public one. */
+/** Why an address must not be reached; undefined if it is public. */
 export function addressProblem(address: string): string | undefined {
   const parsed = ipaddr.process(address)
   const range = parsed.range()
   if (range !== 'unicast') return `the address ${address} is ${range}, not public`
-  // Outside of this block IPv6 has only addresses that mean something else, such as IPv4 ones in an old notation.
+  // IPv6 addresses outside this block are reserved or have a special meaning, such as IPv4 addresses in an old notation.
   if (parsed instanceof ipaddr.IPv6 && !parsed.match(globalUnicast)) return `the address ${address} is reserved, not public`
   return undefined
 }
@@ -53,7 +56,7 @@ export function refused(host: string, why: string): TreadleError {
   return new TreadleError('URL_REFUSED', `The request to ${host} was refused: ${why}. ${advice}`)
 }
 
-/** One address that is not public spoils them all: no honest name has both. */
+/** Refuses a name if any of its addresses is not public: no legitimate name has both kinds. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (failure, addresses) => {
     if (failure !== null) return callback(failure, [])

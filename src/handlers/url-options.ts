@@ -3,21 +3,26 @@ import { messageOf, TreadleError } from '../core/errors.ts'
 import { refuseUnknownOptions } from '../core/options.ts'
 import { addressProblem, hostAndPort, refused } from './public-agent.ts'
 
+/** A URL, or a function that creates it from the payload. */
 export type UrlTarget<Payload> = string | URL | ((payload: Payload) => string | URL)
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
 
 export type UrlMethod = (typeof methods)[number]
 
+/** Options of `url`. */
 export interface UrlOptions<Payload = unknown> {
-  /** POST by default. */
+  /** Default: POST. */
   readonly method?: UrlMethod
   readonly headers?: Readonly<Record<string, string>>
-  /** `'payload'` sends the payload as JSON, as POST, PUT and PATCH do by default; what a function gives is sent as it is. */
+  /**
+   * `'payload'` sends the payload as JSON, which is the default for POST, PUT and PATCH. The return value of a function is sent
+   * unchanged.
+   */
   readonly body?: 'payload' | ((payload: Payload) => string | Uint8Array)
-  /** How many bytes of the answer are kept: the first ones. 64 KiB by default. */
+  /** Maximum number of bytes of the response to keep; the first ones are kept. Default: 64 KiB. */
   readonly maxResponse?: number
-  /** Hosts that may be reached although their addresses are not public, each with its port: `'localhost:3000'`. */
+  /** Hosts that may be reached even though their addresses are not public, each with its port: `'localhost:3000'`. */
   readonly allowHosts?: readonly string[]
 }
 
@@ -29,7 +34,7 @@ export interface UrlSettings<Payload> {
   readonly allowed: ReadonlySet<string>
 }
 
-/** The options, complete and checked. */
+/** Complete and validated options. */
 export function urlSettings<Payload>(options: UrlOptions<Payload>): UrlSettings<Payload> {
   refuseUnknownOptions(options, ['method', 'headers', 'body', 'maxResponse', 'allowHosts'], 'url')
   const { method = 'POST', body = defaultBody(method), maxResponse = 65_536, allowHosts = [] } = options
@@ -46,14 +51,14 @@ export function urlSettings<Payload>(options: UrlOptions<Payload>): UrlSettings<
   return { method, headers: requestHeaders(options.headers, body), bodyOf: bodyMaker(body), maxResponse, allowed }
 }
 
-/** A fixed target is checked now, one that depends on the payload for each run. */
+/** A fixed target is checked immediately, one that depends on the payload on each run. */
 export function addressMaker<Payload>(target: UrlTarget<Payload>, allowed: ReadonlySet<string>): (payload: Payload) => URL {
   if (typeof target === 'function') return (payload) => checkedUrl(target(payload), allowed)
   const fixed = checkedUrl(target, allowed)
   return () => fixed
 }
 
-/** The URL, if it is one that may be asked for. Names are looked up, and checked, only when the connection is made. */
+/** Checks that the URL may be requested. Host names are resolved and checked only when connecting. */
 function checkedUrl(target: string | URL, allowed: ReadonlySet<string>): URL {
   const address = URL.canParse(String(target)) ? new URL(target) : undefined
   if (address === undefined) throw new TreadleError('URL_REFUSED', 'url needs an absolute http or https URL')
@@ -73,7 +78,7 @@ function defaultBody(method: UrlMethod): 'payload' | null {
   return ['POST', 'PUT', 'PATCH'].includes(method) ? 'payload' : null
 }
 
-/** Spelt as a URL spells it, so that `LOCALHOST:3000` and `[0::1]:3000` are what they mean. */
+/** Normalized like a URL, so that `LOCALHOST:3000` and `[0::1]:3000` match. */
 function allowedHost(text: unknown): { readonly name: string } | { readonly problem: string } {
   const [, host, port] = /^([^/?#@\\\s]+):(\d{1,5})$/.exec(String(text)) ?? []
   if (host !== undefined && port !== undefined && URL.canParse(`http://${host}:${port}/`)) {

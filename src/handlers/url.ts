@@ -8,15 +8,16 @@ import { addressMaker, type UrlOptions, type UrlSettings, type UrlTarget, urlSet
 
 export type { UrlMethod, UrlOptions, UrlTarget } from './url-options.ts'
 
+/** A successful response. */
 export interface UrlResult {
   readonly status: number
-  /** The parsed JSON of an answer that says it is JSON, the text of any other. */
+  /** Parsed JSON if the response has a JSON content type, otherwise the text. */
   readonly body: unknown
 }
 
-/** A request that was not sent, or not answered with success. The message names only the host: the rest of a URL may be secret. */
+/** The request could not be sent or did not succeed. The message names only the host, because the rest of a URL may be secret. */
 export class RequestError extends TreadleError {
-  /** Null when there was no answer. */
+  /** Null if there was no response. */
   readonly status: number | null
 
   constructor(message: string, status: number | null, options?: ErrorOptions) {
@@ -27,11 +28,12 @@ export class RequestError extends TreadleError {
 }
 
 /**
- * Sends an HTTP request: `url('https://example.com/hook')`, or `url(({ id }) => \`https://example.com/orders/${id}\`, { method: 'GET' })`.
+ * Sends an HTTP request: `url('https://example.com/hook')`, or
+ * `url(({ id }) => \`https://example.com/orders/${id}\`, { method: 'GET' })`.
  *
- * Only public addresses are reached, unless `allowHosts` names the host and port. Certificates are always verified and redirects
- * never followed. The statuses 408, 425, 429 and 5xx and network trouble fail the attempt; other statuses and refused addresses
- * fail the job at once. A server that is silent for five minutes has failed.
+ * Only public addresses can be reached, unless `allowHosts` lists the host and port. Certificates are always verified and
+ * redirects are never followed. Network errors and the statuses 408, 425, 429 and 5xx fail the attempt. Other statuses and
+ * refused addresses fail the job without a retry. A server that sends nothing for five minutes counts as failed.
  */
 export function url<Payload = unknown>(
   target: UrlTarget<Payload>,
@@ -61,7 +63,7 @@ interface Answer {
   readonly status: number
   readonly contentType: string
   readonly text: string
-  /** The answer was longer than what is kept of it. */
+  /** Whether the response was longer than `maxResponse`. */
   readonly cut: boolean
 }
 
@@ -125,7 +127,7 @@ function isRefusal(thrown: unknown): thrown is TreadleError {
   return thrown instanceof TreadleError && thrown.code === 'URL_REFUSED'
 }
 
-/** A host with several addresses fails with one error for each. */
+/** A host with several addresses fails with one error per address. */
 function reasonOf(thrown: unknown): string {
   return thrown instanceof AggregateError ? thrown.errors.map(messageOf).join('; ') : messageOf(thrown)
 }

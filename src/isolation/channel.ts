@@ -3,26 +3,26 @@ import type { Death } from './death.ts'
 import type { Sealed } from './sealed.ts'
 import type { ToIsolate } from './wire/messages.ts'
 
-/** The way to one thread or process. */
+/** The connection to a thread or process. */
 export interface Channel {
-  /** Throws for what cannot be copied. */
+  /** Throws if the message cannot be cloned. */
   post(message: Sealed<ToIsolate>): void
-  /** Whether it keeps the program alive. */
+  /** Whether the isolate keeps the program alive. */
   hold(isHeld: boolean): void
   kill(): void
 }
 
 export interface ChannelEvents {
-  /** Whatever came: a handler can send anything through its thread or process. */
+  /** The message can be anything, because a handler can send messages through its thread or process. */
   onMessage(message: unknown): void
-  /** Something was printed. It is passed on to the worker's own output already. */
+  /** Called with printed output, which has already been forwarded to the worker's own output. */
   onOutput(stream: 'stdout' | 'stderr', chunk: Buffer): void
-  /** Once, when nothing of it is left. */
+  /** Called once, when the thread or process has ended completely. */
   onEnded(death: Death): void
 }
 
 export interface ChannelOptions extends Pick<Isolation, 'memoryBytes'> {
-  /** The file that an isolate runs. */
+  /** The entry file of an isolate. */
   readonly entry: URL
 }
 

@@ -5,8 +5,7 @@ import type { Run } from '../definition/dispatching/run.ts'
 import { childJobName } from '../definition/dispatching/workflow.ts'
 
 /**
- * How each part of a context comes to a handler in an isolate: as a copy of its value, as a call of the worker's own method, or
- * made anew there.
+ * How each part of a context reaches a handler in an isolate: copied by value, called in the worker, or created in the isolate.
  */
 const crossings = {
   id: 'copied',
@@ -42,12 +41,12 @@ export type ContextMethod = PartsThatAre<'called'>
 type ContextCalls = Pick<JobContext, ContextMethod>
 type MadeParts = Pick<JobContext, PartsThatAre<'made'>>
 
-/** What is sent to the isolate. */
+/** The data that is sent to the isolate. */
 export function contextData(context: JobContext): ContextData {
   return Object.fromEntries(partsThatAre('copied').map((part) => [part, context[part]])) as unknown as ContextData
 }
 
-/** What the isolate makes of it. */
+/** Builds the context inside the isolate. */
 export function isolatedContext(
   data: ContextData,
   made: MadeParts,
@@ -73,7 +72,7 @@ export async function callContext(context: JobContext, method: ContextMethod, ar
   return method === 'dispatchChild' ? crossingRun(answer as Run) : answer
 }
 
-/** What a call comes to that is made after its run has ended, as it would in the worker itself. */
+/** The answer to a call after the run has ended: the same as in the worker itself. */
 export function lateAnswer(method: ContextMethod, { job, id }: ContextData): unknown {
   switch (method) {
     case 'progress':
@@ -93,7 +92,7 @@ export function isContextData(value: unknown): value is ContextData {
   return typeof value === 'object' && value !== null && partsThatAre('copied').every((part) => Object.hasOwn(value, part))
 }
 
-/** A handle is made anew on the other side. */
+/** Handles are recreated on the other side. */
 function crossingRun({ id, job, created }: Run): CrossingRun {
   return { id, job, created }
 }

@@ -1,16 +1,16 @@
 import { messageOf, TreadleError } from '../core/errors.ts'
 import type { Isolation } from '../definition/policies/isolation.ts'
 
-/** How a thread or a process ended. */
+/** How a thread or process ended. */
 export interface Death {
   readonly exitCode: number | null
   readonly signal: string | null
   readonly isOutOfMemory: boolean
-  /** What nobody caught, or why it could not be started. */
+  /** The uncaught error, or why the isolate could not be started. */
   readonly thrown?: unknown
 }
 
-/** What an attempt fails with whose isolate ended before it did. */
+/** The error of an attempt whose isolate ended prematurely. */
 export function crashError(job: string, { kind, memoryBytes }: Omit<Isolation, 'from' | 'graceMs'>, death: Death): TreadleError {
   const how = howItEnded(death, memoryBytes)
   const message = `The ${kind} that ran job "${job}" ${how}, and the attempt with it. The worker goes on.`

@@ -6,12 +6,12 @@ import { packThrown } from './thrown.ts'
 import { isolatePipe, readFrames, writeFrame } from './wire/frames.ts'
 import type { FromIsolate, ToIsolate } from './wire/messages.ts'
 
-/** The other end of a channel: what an isolate speaks to its worker through. */
+/** The isolate's end of a channel to its worker. */
 export interface InsideChannel {
-  /** Throws for what cannot be copied. */
+  /** Throws if the message cannot be cloned. */
   post(message: FromIsolate): void
   listen(onMessage: (message: ToIsolate) => void): void
-  /** Sees to it that the isolate does not outlive the process that started it. */
+  /** Ensures that the isolate does not outlive the process that started it. */
   watch(parent: number): void
   exit(): void
 }
@@ -34,7 +34,7 @@ function processChannel(): InsideChannel {
   const pipe = new Socket({ fd: isolatePipe, readable: true, writable: true })
   const seal = new Seal((message) => writeFrame(pipe, message))
   const exit = () => process.exit()
-  // A manager of services may signal every process that it started: when this one ends is for its worker to say.
+  // A service manager may signal all processes that it started, but the worker decides when this one ends.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
   process.on('uncaughtExceptionMonitor', (thrown) => seal.post({ kind: 'uncaught', thrown: packThrown(thrown) }))
   return {
@@ -45,7 +45,7 @@ function processChannel(): InsideChannel {
   }
 }
 
-/** Knows the token by which the worker tells its own messages from those of a handler. */
+/** Holds the token that distinguishes Treadle's messages from those that a handler sends. */
 class Seal {
   readonly #send: (message: Sealed<FromIsolate>) => void
   #token: string | null = null

@@ -2,11 +2,11 @@ import type { JobDefinition } from '../definition/definition.ts'
 import type { Run } from '../definition/dispatching/run.ts'
 import type { CrossingRun } from './crossing-context.ts'
 
-/** A program that a module made in an isolate: there it is asked for its handlers, and does nothing by itself. */
+/** A program created by a module in an isolate. It only provides its handlers and runs nothing by itself. */
 export interface IsolatedProgram {
   url(): string
   find(job: string): JobDefinition | undefined
-  /** A handle of a job that the worker stored for a handler. */
+  /** A handle to a job that the worker stored for a handler. */
   handle(run: CrossingRun): Run
   close(): Promise<void>
 }
@@ -14,9 +14,12 @@ export interface IsolatedProgram {
 /** What all copies of the library in an isolate share. */
 export interface Inside {
   readonly programs: IsolatedProgram[]
-  /** While the modules are loaded, a program must not do what it does when it is run: that is done already. */
+  /**
+   * True while modules are loading. During that time a program must not repeat its startup work, which the main program has
+   * already done.
+   */
   isLoading: boolean
-  /** A program wants to work or to dispatch: what it defines is defined. It waits forever. */
+  /** Called when a program wants to work or dispatch, which means that its definitions are complete. Never resolves. */
   begin(): Promise<never>
   /** Resolves when `begin` is first called. */
   readonly begun: Promise<void>
@@ -25,7 +28,7 @@ export interface Inside {
 const key = Symbol.for('treadle.isolate')
 const shared = globalThis as { [key]?: Inside }
 
-/** Marks this thread or process as an isolate, before anything else of the library is loaded. */
+/** Marks this thread or process as an isolate. Must be called before the rest of the library is loaded. */
 export function enterIsolate(): Inside {
   let tellBegun = () => {}
   const begun = new Promise<void>((resolve) => {
@@ -43,7 +46,7 @@ export function enterIsolate(): Inside {
   return shared[key]
 }
 
-/** Undefined in a program that runs by itself. */
+/** Undefined if this is not an isolate. */
 export function insideIsolate(): Inside | undefined {
   return shared[key]
 }

@@ -23,16 +23,19 @@ export interface IsolateSpec extends Pick<Isolation, 'kind' | 'memoryBytes'> {
 }
 
 export interface IsolateDeps {
-  /** The file that an isolate runs. */
+  /** The entry file of an isolate. */
   readonly entry: () => URL
-  /** The URL of the program whose handlers run, for modules that make several. */
+  /** The URL of the program whose handlers run, for modules that create several programs. */
   readonly program: string
   readonly clock: Clock
 }
 
-/** How long an isolate that is not needed any more may take to end by itself. */
+/** How long an isolate that is no longer needed may take to exit. */
 const endGraceMs = 1_000
-/** Messages that are not Treadle's own are ignored: a library may send some. Nobody needs so many in one run. */
+/**
+ * Maximum number of foreign messages per run. They are ignored, because libraries may send some, but more than this is a
+ * malfunction.
+ */
 const mostForeign = 1_000
 
 interface Current {
@@ -43,10 +46,10 @@ interface Current {
   readonly abort: () => void
 }
 
-/** A thread or a process that runs one job at a time, as the worker sees it. */
+/** The worker's view of a thread or process that runs one job at a time. */
 export class Isolate {
   readonly spec: IsolateSpec
-  /** Resolves when nothing of it is left. */
+  /** Resolves when the thread or process has ended completely. */
   readonly ended: Promise<void>
   readonly #deps: IsolateDeps
   readonly #channel: Channel
@@ -55,7 +58,7 @@ export class Isolate {
   #foreign = 0
   #current: Current | undefined
   #isEnding = false
-  /** What nobody caught in it. */
+  /** The error that was not caught in the isolate. */
   #uncaught: { readonly thrown: unknown } | undefined
 
   constructor(spec: IsolateSpec, deps: IsolateDeps) {
@@ -97,7 +100,7 @@ export class Isolate {
     })
   }
 
-  /** Asks it to end, and sees to it. */
+  /** Asks the isolate to exit, and kills it if it does not. */
   end(): Promise<void> {
     if (this.#isEnding) return this.ended
     this.#isEnding = true
@@ -139,7 +142,7 @@ export class Isolate {
 
   #ignore(): void {
     this.#foreign++
-    // It is killed already, and what it had sent before is still to be read.
+    // It has already been killed; these messages were sent before.
     if (this.#foreign > mostForeign) return
     const { context } = this.#current ?? {}
     if (this.#foreign === 1) context?.logger.warn(`its ${this.spec.kind} sent a message that is not Treadle's; it is ignored`)
@@ -182,7 +185,7 @@ export class Isolate {
     }
   }
 
-  /** One that was told to stop meanwhile hears of that by itself, and is not begun. */
+  /** A run that has since been told to stop is notified separately and does not begin. */
   async #begin(): Promise<void> {
     const current = this.#current
     const openMs = await current?.begin().catch(() => undefined)
@@ -218,7 +221,7 @@ export class Isolate {
   }
 }
 
-/** A handler can send anything for a text. */
+/** The text may be invalid, because a handler can send anything. */
 function fieldsIn(text: string): LogFields {
   try {
     return Object(JSON.parse(text)) as LogFields

@@ -3,10 +3,10 @@ import { endOwnProcess, isParent, ownMemoryBytes } from '../core/process/environ
 import { systemClock } from '../core/time/clock.ts'
 import type { ParentGone, ParentWatchOptions } from './parent-watch.ts'
 
-/** How often it looks: soon enough that nothing is left behind for long, and too seldom to be felt. */
+/** How often to check: often enough that no process is left behind for long, but without noticeable load. */
 const lookEveryMs = 250
 
-/** A thread of its own, because it must see the parent's end also while a handler blocks the event loop. */
+/** Runs in a separate thread, so that it notices the parent's exit even while a handler blocks the event loop. */
 if (parentPort !== null) look(workerData as ParentWatchOptions)
 
 function look(options: ParentWatchOptions): void {

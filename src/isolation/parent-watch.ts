@@ -2,26 +2,26 @@ import { Worker } from 'node:worker_threads'
 import { ownFile } from '../core/files/own-file.ts'
 
 export interface ParentWatchOptions {
-  /** The process that started this one and gave it its own id: asked for here, it could have ended already. */
+  /** Process id of the parent, passed by the parent itself: if read here, the parent could already have exited. */
   readonly parent: number
-  /** How long after the parent's end this process may still take to end by itself. */
+  /** How long this process may take to exit by itself after the parent has exited. */
   readonly graceMs: number
-  /** A process that takes more memory than this is ended as well, at once. */
+  /** If the process uses more memory than this, it is killed immediately. */
   readonly mostMemoryBytes?: number
 }
 
-/** What the thread says when the parent has ended. Only a type: the thread loads as little as it can. */
+/** The thread's message when the parent has exited. Declared as a type only, so that the thread loads as little as possible. */
 export type ParentGone = 'parent gone'
 
 /**
- * Ends this process, and the group that it leads, `graceMs` after the one that started it has ended, also while its event loop
- * is blocked. `onGone` is called before, where the event loop is free to. The watch does not keep the process alive.
+ * Kills this process and the group that it leads `graceMs` after its parent has exited, even while the event loop is blocked.
+ * Calls `onGone` first if the event loop is free. The watch does not keep the process alive.
  */
 export function watchParent(options: ParentWatchOptions, onGone: () => void = () => {}): void {
   const thread = new Worker(ownFile('isolation/parent-watch-thread.js'), {
     workerData: options,
     name: 'treadle-parent-watch',
-    // Whatever the program is started with is meant for the program: here it would be loaded twice.
+    // Do not inherit the options of the program: its preloaded modules would be loaded a second time.
     execArgv: [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },

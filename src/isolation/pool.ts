@@ -8,15 +8,15 @@ import { Isolate, type IsolateDeps, type IsolateSpec } from './isolate.ts'
 import type { IsolateModules } from './wire/messages.ts'
 
 export interface IsolatePoolDeps extends IsolateDeps {
-  /** How many there may be: as many as jobs can run at once. */
+  /** Maximum number of isolates: as many as jobs can run at once. */
   readonly size: number
-  /** Where the jobs are found; throws when that is not known. */
+  /** Where the jobs are defined. Throws if that is unknown. */
   readonly modulesOf: (from: string | null) => IsolateModules
 }
 
-/** So long an isolate waits for another job. */
+/** How long an idle isolate waits for another job. */
 const idleMs = 60_000
-/** Nobody else could begin the job. */
+/** No other worker could begin the job, so there is no deadline. */
 const atAnyTime = Number.MAX_SAFE_INTEGER
 
 interface Idle {
@@ -25,11 +25,11 @@ interface Idle {
   readonly timer: Timer
 }
 
-/** Keeps isolates warm: starting one and loading the modules takes longer than most jobs. */
+/** Keeps isolates warm, because starting one and loading its modules takes longer than most jobs. */
 export class IsolatePool implements Isolates {
   readonly #deps: IsolatePoolDeps
   readonly #all = new Set<Isolate>()
-  /** The one that was used last comes last. */
+  /** Idle isolates, the most recently used last. */
   #idle: readonly Idle[] = []
   #isClosed = false
 
@@ -53,7 +53,7 @@ export class IsolatePool implements Isolates {
     for (const isolate of this.#all) if (!isolate.isUsable) isolate.kill()
     for (const { isolate } of this.#idle) this.#dismiss(isolate)
     await new Promise<void>((resolve) => {
-      // A thread that hangs in the system cannot be ended, and must not keep the worker from it.
+      // A thread that hangs in a system call cannot be ended. It must not keep the worker from ending.
       const patience = this.#deps.clock.timer(abortGraceMs, resolve)
       void Promise.all(ended).finally(() => {
         patience.cancel()
@@ -91,7 +91,7 @@ export class IsolatePool implements Isolates {
     void isolate.end()
   }
 
-  /** Takes it from among the idle ones. */
+  /** Removes it from the idle isolates. */
   #wake(isolate: Isolate): void {
     for (const idle of this.#idle) if (idle.isolate === isolate) idle.timer.cancel()
     this.#idle = this.#idle.filter((idle) => idle.isolate !== isolate)

@@ -1,6 +1,6 @@
 /**
- * The same value, fit to be copied into another thread or process. What says itself how it is written as JSON is replaced by that:
- * a copy would have lost the method that says it.
+ * A value that can be cloned into another thread or process. Objects with a `toJSON` method are replaced by its result, because
+ * the clone would lose the method.
  */
 export function portable(value: unknown): unknown {
   return converted(value, new Map())

@@ -10,7 +10,7 @@ import { type Death, megabytes } from './death.ts'
 import { isolatePipe, readFrames, writeFrame } from './wire/frames.ts'
 
 const maxTail = 8 * 1024
-/** What a process left in the background may hold its output open forever: so long its last words are waited for. */
+/** How long to wait for the last output. Background processes left by the isolate may keep it open forever. */
 const lastWordsMs = 500
 
 export function openProcess({ entry, memoryBytes }: ChannelOptions, events: ChannelEvents): Channel {
@@ -42,7 +42,7 @@ export function openProcess({ entry, memoryBytes }: ChannelOptions, events: Chan
       broken = { thrown: new TreadleError('PAYLOAD_TOO_LARGE', `it ${why}`) }
       kill()
     },
-    // Most often because the process is about to end. Where a handler has closed it, nothing could be said any more.
+    // Usually the process is about to exit. If a handler closed the pipe, the isolate can no longer communicate.
     onEnd: () => void systemClock.timer(lastWordsMs, () => isRunning(child) && kill(), { unref: true }),
   })
   onceEnded(child, (ended) => {
@@ -50,14 +50,14 @@ export function openProcess({ entry, memoryBytes }: ChannelOptions, events: Chan
     events.onEnded({ ...ended, ...broken, isOutOfMemory })
   })
   return {
-    // Whether it was received shows in what comes back, or in its end.
+    // Whether it was received shows in the response, or in the end of the process.
     post: (message) => writeFrame(pipe, message),
     hold: (isHeld) => hold(child, isHeld),
     kill,
   }
 }
 
-/** Also of a process that could not be started. */
+/** Also works for a process that could not be started. */
 function pipeOf(child: ChildProcess): Duplex {
   const pipe: unknown = child.stdio[isolatePipe]
   return pipe instanceof Duplex ? pipe : new PassThrough().destroy()
@@ -88,7 +88,7 @@ function hold(child: ChildProcess, isHeld: boolean): void {
     isHeld ? each?.ref?.() : each?.unref?.()
 }
 
-/** What belongs to the program's own command line alone: its code, its debugger, its memory. */
+/** Arguments that apply only to the program itself: its code, its debugger and its memory. */
 const ownArgs = /^--(?:inspect|input-type|max[-_]old[-_]space[-_]size|test|watch)/
 const codeArgs = /^(?:-e|-p|-pe|--eval|--print)$/
 

@@ -3,8 +3,8 @@ import { nextTurn } from '../core/time/clock.ts'
 import type { OutputSink } from '../definition/job-logger.ts'
 
 /**
- * What is printed in an isolate, as lines of the run that it is in. Output and messages come on different ways: what comes after the
- * end of a run is that run's until the next one begins.
+ * Assigns the output of an isolate to the run that printed it. Output and messages arrive through different channels, so output
+ * that arrives after the end of a run still belongs to that run until the next one begins.
  */
 export class RunOutput {
   #isOver = false
@@ -24,7 +24,7 @@ export class RunOutput {
     if (this.#isOver) void this.end()
   }
 
-  /** What was printed without a line break is given a moment to be followed by one. */
+  /** Briefly waits for the rest of a line that has no line break yet. */
   async end(): Promise<void> {
     const streams = this.#streams
     this.#isOver = true
@@ -33,7 +33,7 @@ export class RunOutput {
     if (this.#streams === streams) this.flush()
   }
 
-  /** Nothing more will come. */
+  /** Emits incomplete lines, because nothing more will come. */
   flush(): void {
     this.#streams?.stdout.end()
     this.#streams?.stderr.end()

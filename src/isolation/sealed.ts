@@ -2,8 +2,8 @@ import type { FromIsolate, ToIsolate } from './wire/messages.ts'
 import { parseFromIsolate, parseToIsolate } from './wire/parsing.ts'
 
 /**
- * What crosses the border, marked as Treadle's own. A handler may send messages through the same thread or process: those do not
- * know the token, and are not taken for an answer of the run.
+ * A message between worker and isolate, marked as Treadle's own. A handler may send messages through the same thread or process,
+ * but it does not know the token, so they are not mistaken for a response.
  */
 export interface Sealed<Message> {
   readonly token: string
@@ -15,7 +15,7 @@ export function openFromIsolate(value: unknown, token: string): FromIsolate | un
   return sealed?.token === token ? parseFromIsolate(sealed.message) : undefined
 }
 
-/** The first message says which token counts: null until then. */
+/** The first message determines the token; null until then. */
 export function openToIsolate(value: unknown, token: string | null): Sealed<ToIsolate> | undefined {
   const sealed = sealedOf(value)
   const message = sealed === undefined || sealed.token !== (token ?? sealed.token) ? undefined : parseToIsolate(sealed.message)

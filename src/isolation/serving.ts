@@ -18,13 +18,16 @@ import { type IsolateModules, modulesText, type ToIsolate } from './wire/message
 
 type Load = (modules: IsolateModules) => Promise<void>
 
-/** Does what the worker says, until it says that it is enough. */
+/** Follows the worker's messages until it is told to end. */
 export function serve(channel: InsideChannel, inside: Inside, load: Load): void {
   const server = new IsolateServer(channel, inside, load)
   channel.listen((message) => server.hear(message))
 }
 
-/** A handler that never lets its event loop turn could fill the worker's memory with what it says, faster than that is read. */
+/**
+ * Limits for a handler that never yields to the event loop. Otherwise its messages could fill the worker's memory faster than
+ * they are read.
+ */
 const mostLogsInTurn = 10_000
 const mostUnanswered = 100_000
 
@@ -38,7 +41,7 @@ class IsolateServer {
   readonly #inside: Inside
   readonly #load: Load
   #loading: Promise<IsolateModules | undefined> = Promise.resolve(undefined)
-  /** Of the job that is run: one that has ended must not speak in the name of the next. */
+  /** Belongs to the current job. A job that has ended must not act in the name of the next. */
   #controller: AbortController | undefined
   readonly #asked = new Map<number, Asked>()
   #lastCall = 0
@@ -78,7 +81,7 @@ class IsolateServer {
     }
   }
 
-  /** Undefined when it failed, which the worker was told. */
+  /** Undefined if loading failed, which was reported to the worker. */
   async #loaded(modules: IsolateModules): Promise<IsolateModules | undefined> {
     try {
       await Promise.race([this.#load(modules), this.#inside.begun])
@@ -117,7 +120,7 @@ class IsolateServer {
     }
   }
 
-  /** Loading takes its time, and so may a machine that was asleep: whether the handler may be called is asked last. */
+  /** Asks last whether the handler may be called, because loading may take long and the machine may have been asleep. */
   async #mayBegin(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const elapsedMs = longestSince(systemClock)
@@ -190,7 +193,10 @@ class IsolateServer {
     return asked
   }
 
-  /** What cannot be copied may still be JSON, as an object behind a proxy is; what is neither is left out, and said. */
+  /**
+   * A value that cannot be cloned may still be serializable as JSON, such as an object behind a proxy. Otherwise it is left out,
+   * and the problem is reported.
+   */
   #return(result: unknown, job: string): void {
     try {
       this.#channel.post({ kind: 'returned', value: portable(result) })
@@ -215,7 +221,7 @@ function handlerOf(job: string, url: string, inside: Inside, modules: IsolateMod
   throw new TreadleError('JOB_UNKNOWN', `${what} ${advice}`)
 }
 
-/** Programs of several queues may have a job of one name. */
+/** Programs of several queues may define a job with the same name. */
 function meantProgram(job: string, url: string, { programs }: Inside) {
   const found = programs.flatMap((program) => {
     const handler = program.find(job)?.fields.handler
@@ -232,7 +238,7 @@ function jsonOf(result: unknown, job: string): { readonly value: unknown; readon
   }
 }
 
-/** Said as the worker would have said it, had it got the arguments. */
+/** The error that the worker would have thrown had it received the arguments. */
 function uncopied(args: readonly unknown[], what: string, thrown: unknown): unknown {
   try {
     for (const value of args) toJson(value, { what, maxBytes: Number.POSITIVE_INFINITY })

@@ -11,12 +11,12 @@ export type PackedThrown =
       readonly stack?: string
       readonly code?: string | number
       readonly cause?: PackedThrown
-      /** Of an error that stands for several. */
+      /** The errors of an `AggregateError`. */
       readonly errors?: readonly PackedThrown[]
     }
   | { readonly kind: 'value'; readonly value: unknown }
 
-/** A chain of causes is followed so far: it may be a circle. */
+/** Maximum depth of a chain of causes, which may be circular. */
 const mostCauses = 5
 const mostErrors = 10
 
@@ -41,7 +41,7 @@ export function packThrown(thrown: unknown, depth = 0): PackedThrown {
 
 const longestText = 1_000_000
 
-/** What was packed, as it came across; undefined for everything else. */
+/** Parses a packed error that was received; undefined if it is invalid. */
 export function parseThrown(value: unknown, depth = 0): PackedThrown | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { kind, name, message, isPermanent, stack, code, cause, errors, ...rest } = value as Readonly<Record<string, unknown>>
@@ -86,7 +86,7 @@ function isErrorCode(code: unknown): code is ErrorCode {
   return (errorCodes as readonly unknown[]).includes(code)
 }
 
-/** A thrown value need not be one that can be copied. */
+/** A thrown value may not be cloneable. */
 function sendable(thrown: unknown): unknown {
   try {
     return structuredClone(thrown)
@@ -95,7 +95,7 @@ function sendable(thrown: unknown): unknown {
   }
 }
 
-/** Also of an error whose very properties throw. */
+/** Reads a property of an error whose getters may throw. */
 function read(property: () => unknown): unknown {
   try {
     return property()

@@ -19,7 +19,7 @@ export interface WorkerConfig {
   readonly stallMs: number
   readonly maxStallMs: number
   readonly ageingMs: number | null
-  /** Null is none. */
+  /** Null disables the breaker. */
   readonly breaker: BreakerConfig | null
   readonly maxLoad: LoadLimits | null
 }
@@ -31,7 +31,7 @@ const minStallMs = 100
 const hourMs = 3_600_000
 const maxAgeingMs = 31 * 86_400_000
 
-/** Complete and checked; all problems are told at once. */
+/** Complete and validated config. All problems are reported together. */
 export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerConfig {
   if (typeof options !== 'object' || options === null) {
     throw new TreadleError('CONFIG_INVALID', `The worker's options must be an object, got ${String(options)}`)
@@ -62,7 +62,7 @@ export function workerConfig(options: AnyWorkOptions, kind: WorkKind): WorkerCon
   return Object.freeze({ concurrency, queues, jobs, maxRescues, ...times, breaker, maxLoad })
 }
 
-/** Of what tells a worker to end. */
+/** Problems with the options that end a worker. */
 function endProblems({ limit, signals, signal }: AnyWorkOptions): readonly string[] {
   const isSoundLimit = limit === undefined || isWithin(limit, 1, Number.MAX_SAFE_INTEGER)
   return [

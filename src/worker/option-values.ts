@@ -1,9 +1,9 @@
 import { messageOf } from '../core/errors.ts'
 import { type Duration, parseDuration } from '../core/time/duration.ts'
 
-// How the values of options are read, so that all that is wrong with them is told at once.
+// Helpers that parse option values and collect all problems, so that they can be reported together.
 
-/** What cannot be read is one of the problems, and must not hide the others. */
+/** A value that cannot be parsed becomes one of the problems and does not hide the others. */
 export function readOr(otherwise: number, read: () => number, problems: string[]): number {
   try {
     return read()

@@ -5,40 +5,48 @@ import type { LoadOptions } from './health/load-config.ts'
 
 /** Options of `jobs.work`. */
 export interface WorkOptions {
-  /** Jobs that run at once in this process; 10 by default. */
+  /** Maximum number of jobs that run at once in this process. Default: 10. */
   readonly concurrency?: number
-  /** Only these queues; all by default. */
+  /** Work only on these queues. Default: all queues. */
   readonly queues?: readonly string[]
-  /** Only these jobs, of which some may be patterns such as `mail-*`; all that are defined by default. */
+  /** Work only on these jobs: keys, or patterns such as `mail-*`. Default: all defined jobs. */
   readonly jobs?: readonly string[]
-  /** How long a job stays with a worker that gives no sign of life; it is renewed while the job runs. 30 s by default. */
+  /** How long a job stays with a worker that no longer responds. The lease is renewed while the job runs. Default: 30s. */
   readonly lease?: Duration
-  /** The longest time between two looks for work when nothing wakes the worker; 1 s by default. */
+  /** Maximum time between two polls when nothing wakes the worker. Default: 1s. */
   readonly poll?: Duration
-  /** Follow the schedules of the defined jobs; true by default. `'single'` lets only one scheduler do so at a time. */
+  /**
+   * Whether to follow the schedules of the defined jobs. `'single'` allows only one active scheduler at a time. Default: true.
+   */
   readonly scheduler?: boolean | 'single'
-  /** Stop on SIGTERM and SIGINT; true by default. */
+  /** Whether to stop on SIGTERM and SIGINT. Default: true. */
   readonly signals?: boolean
-  /** How long a shutdown waits for running jobs before it aborts their signals; 30 s by default. */
+  /** How long a shutdown waits for running jobs before it aborts their signals. Default: 30s. */
   readonly grace?: Duration
-  /** How many workers may die with a job before it is dead as poisoned; 3 by default. */
+  /** How many workers may die while running a job before the job becomes dead as poisoned. Default: 3. */
   readonly maxRescues?: number
-  /** A standstill of the event loop that lasts longer is reported with the jobs that may have caused it; 1 s by default. */
+  /** Reports when the event loop is blocked for longer than this, with the jobs that may have caused it. Default: 1s. */
   readonly stall?: Duration
-  /** A job without a timeout that keeps the event loop still for longer than this loses its lease; 1 h by default. */
+  /** A job without a timeout that blocks the event loop for longer than this loses its lease. Default: 1h. */
   readonly maxStall?: Duration
-  /** So much waiting counts as one level of priority, so that no priority starves; null, the default, is strict priority. */
+  /**
+   * Waiting this long raises a job by one level of priority, so that no priority starves. Default: null, which is strict
+   * priority.
+   */
   readonly ageing?: Duration | null
-  /** No job is claimed for a while after the queue has failed this many times in a row; false keeps claiming. */
+  /** Stops claiming jobs for a while after the queue has failed several times in a row. False disables the breaker. */
   readonly breaker?: BreakerOptions | false
-  /** Fewer jobs run at once while the machine or this process is busier than this; a number is the share of the machine's cores. */
+  /**
+   * Runs fewer jobs at once while the machine or this process is busier than this. A number is the share of the machine's cores.
+   */
   readonly maxLoad?: number | LoadOptions
+  /** Stops the worker when it aborts. */
   readonly signal?: AbortSignal
-  /** Of several backends, only the one of this name; all by default. */
+  /** Work only on the backend with this name. Default: all backends. */
   readonly backend?: string
 }
 
-/** Options of `jobs.run`, which runs everything that is due, once. */
+/** Options of `jobs.run`, which makes a single pass over everything that is due. */
 export interface RunOptions
   extends Pick<
     WorkOptions,
@@ -56,23 +64,26 @@ export interface RunOptions
     | 'signal'
     | 'backend'
   > {
-  /** Start at most this many jobs. */
+  /** Maximum number of jobs to start. */
   readonly limit?: number
-  /** Stop on SIGTERM and SIGINT; false by default. */
+  /** Whether to stop on SIGTERM and SIGINT. Default: false. */
   readonly signals?: boolean
-  /** Store what schedules have at this instant, in place of what is due now. */
+  /** Enqueue the occurrences that schedules have at this time, instead of those due now. */
   readonly at?: Instant
 }
 
 /** Options of `jobs.daemon`. */
 export interface DaemonOptions extends WorkOptions {
-  /** How often to look at the schedules; each minute by default, on the minute. */
+  /** How often to check the schedules, aligned to the minute. Default: 1m. */
   readonly tick?: Duration
-  /** End after this many ticks in a row that took longer than their interval; 5 by default, 0 is never. */
+  /**
+   * Maximum number of consecutive ticks that take longer than their interval before the daemon ends. 0 means no limit. Default:
+   * 5.
+   */
   readonly maxOverruns?: number
 }
 
-/** What the three ways to work may be told together. */
+/** The options of all three ways to work. */
 export type AnyWorkOptions = WorkOptions & RunOptions & DaemonOptions
 
 export type WorkKind = 'work' | 'run' | 'daemon'

@@ -21,20 +21,22 @@ import { largestSettle } from './runs/unsettled-limit.ts'
 export interface WorkerDeps extends RunsDeps, Pick<WorkerHealthDeps, 'meter'> {
   readonly definitions: () => readonly JobDefinition[]
   readonly queueLimits: readonly QueueLimits[]
-  /** Shared by all workers of the program, one after the other or at once. */
+  /** Shared by all workers of the program, whether consecutive or concurrent. */
   readonly pace: StartPace
-  /** Who works, for people: `host:pid:number`. */
+  /** Human-readable id of the worker: `host:pid:number`. */
   readonly owner: string
 }
 
-/** With all hands full nothing wakes the worker: so often it looks for jobs that were asked to stop, whatever `poll` says. */
+/** How often to check for cancelled jobs while all slots are in use, whatever `poll` says. Nothing else wakes the worker then. */
 const busyLookMs = 1_000
-/** How long a shutdown waits, after it aborted what ran, for handlers that do not end and a database that does not answer. */
+/**
+ * How long a shutdown waits, after aborting the running jobs, for handlers that do not end and a database that does not respond.
+ */
 export const lastWaitMs = 2 * abortGraceMs
 
 /**
- * Leases jobs and runs them, several at once. Its loop asks for as many as it can start soon, sleeps until something wakes it,
- * and never ends because a call failed.
+ * Claims jobs and runs several at once. Its loop claims as many as it can start soon, then sleeps until something wakes it. A
+ * failed call never ends the loop.
  */
 export class Worker {
   readonly config: WorkerConfig
@@ -115,7 +117,7 @@ export class Worker {
     }
   }
 
-  /** Works until nothing is due any more, or `limit` jobs were started. */
+  /** Works until no job is due or `limit` jobs have been started. */
   async drain(limit = Number.POSITIVE_INFINITY): Promise<void> {
     const hands = this.#hands
     hands.allowance = limit
@@ -123,18 +125,18 @@ export class Worker {
     await this.stop()
   }
 
-  /** In stages: claim no more, give back what has not begun, wait, abort what is left, wait for it, settle. */
+  /** Stops in stages: stops claiming, returns jobs that have not begun, waits, aborts the rest, waits for it, and settles. */
   stop(): Promise<void> {
     this.#shutdown ??= this.#stop()
     return this.#shutdown
   }
 
-  /** Skips the wait of a shutdown. */
+  /** Skips the waiting of a shutdown. */
   abort(): void {
     this.#hands.abort()
   }
 
-  /** Stops a job of this worker; false when it has none with this id. */
+  /** Cancels a job of this worker. Returns false if it has no job with this id. */
   cancel(id: string): boolean {
     return this.#hands.cancel(({ envelope }) => envelope.id === id)
   }
@@ -162,7 +164,7 @@ export class Worker {
   }
 
   async #startLoop(finished: (idle: boolean) => boolean): Promise<void> {
-    // What a shutdown has ended already must not be begun after it.
+    // Do not start anything after a shutdown.
     if (this.isStopping) return
     this.#vitals.start()
     this.#looping = this.#loop(finished)
@@ -178,7 +180,7 @@ export class Worker {
       const batch = await this.#claims.claim(limit)
       if (batch === undefined) return
       this.#take(batch, limit)
-      // A backend may promote due jobs a part at a time: it has more to give as long as something is overdue.
+      // A backend may promote due jobs in parts, so there is more to claim as long as something is overdue.
       const isMoreDue = batch.nextAt !== null && batch.nextAt <= this.#deps.clock.now()
       if (finished(nothingUnderWay && batch.leases.length === 0 && !isMoreDue)) return
       const all = batch.leases.length >= limit

@@ -3,92 +3,97 @@ import { unknownOptions } from '../../core/options.ts'
 import { shown } from '../../core/text/shown.ts'
 import { type Duration, parseDuration } from '../../core/time/duration.ts'
 
-/** Which jobs a rule is about; all of them unless it says so. */
+/** Which jobs a rule covers. Without a queue or job, it covers all of them. */
 interface Scope {
   readonly queue?: string
   readonly job?: string
 }
 
 interface RuleBase {
-  /** What the alert is called; made of the rule unless it is given. */
+  /** Name of the alert. Default: derived from the rule. */
   readonly name?: string
-  /** The rule must hold for this long before the alert fires. */
+  /** How long the rule must hold before the alert fires. */
   readonly for?: Duration
 }
 
-/** When an alert fires. */
+/** A condition on which an alert fires. */
 export type AlertRule = RuleBase &
   (
     | {
-        /** The share of jobs that failed for good among those that ended. */
+        /** Fires when too large a share of the jobs that ended are dead. */
         readonly rule: 'failureRate'
-        /** A share, such as 0.05. */
+        /** Threshold as a fraction, such as 0.05. */
         readonly above: number
-        /** Looked at over this time; 5m by default. */
+        /** Time window. Default: 5m. */
         readonly over?: Duration
-        /** Fewer ends than this say nothing; 20 by default. */
+        /** Minimum number of ended jobs in the window for the rule to apply. Default: 20. */
         readonly atLeast?: number
         readonly queue?: string
         readonly job?: string
       }
     | ({
-        /** How long the oldest ready job of a queue that is not paused has waited. */
+        /** Fires when the oldest ready job of a queue that is not paused has waited too long. */
         readonly rule: 'oldestAge'
         readonly above: Duration
       } & Scope)
     | ({
-        /** How many jobs are dead now. */
+        /** Fires when there are too many dead jobs. */
         readonly rule: 'deadJobs'
-        /** 0 by default. */
+        /** Default: 0. */
         readonly above?: number
       } & Scope)
     | {
-        /** No worker lives, or none that takes jobs from the queue; for a minute by default. */
+        /** Fires when no worker is alive, or none that serves `queue`. `for` is 1m by default. */
         readonly rule: 'noWorker'
         readonly queue?: string
       }
     | {
-        /** A run of a schedule is overdue. */
+        /** Fires when a run of a schedule is overdue. */
         readonly rule: 'scheduleMissed'
-        /** All of them unless one is named. */
+        /** Name of the schedule. Default: all schedules. */
         readonly schedule?: string
-        /** Later than this is missed; 1m by default. */
+        /** How late a run may be before it counts as missed. Default: 1m. */
         readonly late?: Duration
       }
   )
 
-/** Something that began or is over. It says nothing of payloads, results or errors. */
+/** An alert that started firing or was resolved. It contains no payloads, results or errors. */
 export interface Alert {
   readonly name: string
   readonly rule: AlertRule['rule']
   readonly state: 'firing' | 'resolved'
-  /** In words, with the figures of this moment. */
+  /** Human-readable description with the current figures. */
   readonly text: string
-  /** When it began. ISO 8601. */
+  /** When the condition began, in ISO 8601. */
   readonly since: string
+  /** When this alert was sent, in ISO 8601. */
   readonly at: string
-  /** Of the queue, without passwords. */
+  /** URL of the queue, without passwords. */
   readonly url: string
 }
 
-/** Where a webhook is sent, and how it is signed. */
+/** Where to send a webhook, and how to sign it. */
 export interface WebhookOptions {
+  /** An http or https URL. Redirects are not followed. */
   readonly url: string
-  /** Signs what is sent: the header `x-treadle-signature` is `t=SECONDS,v1=HMAC`. */
+  /** Signs the request: the header `x-treadle-signature` is `t=SECONDS,v1=HMAC`. */
   readonly secret?: string
+  /** Additional request headers. */
   readonly headers?: Readonly<Record<string, string>>
-  /** 10s by default. */
+  /** Default: 10s. */
   readonly timeout?: Duration
-  /** 3 by default. */
+  /** Default: 3. */
   readonly retries?: number
 }
 
-/** When to alert, and whom. */
+/** When to alert, and where to send alerts. */
 export interface AlertOptions {
   readonly rules: readonly AlertRule[]
-  /** How often they are looked at; 30s by default. */
+  /** How often the rules are evaluated. Default: 30s. */
   readonly every?: Duration
+  /** Where to post alerts as JSON: a URL, or a URL with options. */
   readonly webhook?: string | WebhookOptions
+  /** Called with each alert. If it throws, the alert is sent again at the next evaluation. */
   readonly notify?: (alert: Alert) => unknown
 }
 
@@ -105,7 +110,7 @@ export interface RuleConfig {
   readonly queue: string | null
   readonly job: string | null
   readonly schedule: string | null
-  /** A share, a number or milliseconds, as the rule counts. */
+  /** A fraction, a count or milliseconds, depending on the rule. */
   readonly above: number
   readonly overMs: number
   readonly atLeast: number
@@ -130,7 +135,7 @@ const membersOf: Readonly<Record<AlertRule['rule'], readonly string[]>> = {
 const minuteMs = 60_000
 const shortestEveryMs = 1_000
 
-/** Null where there are none. All problems are reported together. */
+/** Null if there are no alerts. All problems are reported together. */
 export function alertConfig(given: unknown, problems: string[]): AlertConfig | null {
   if (given === undefined) return null
   if (typeof given !== 'object' || given === null) {

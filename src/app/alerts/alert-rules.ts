@@ -4,16 +4,16 @@ import type { JobCount } from '../../queue/contract/store.ts'
 import type { WorkerRecord } from '../../queue/contract/worker-store.ts'
 import type { RuleConfig } from './alert-options.ts'
 
-/** What rules are asked about. */
+/** The data that rules are evaluated against. */
 export interface AlertFacts {
   readonly now: number
   readonly counts: readonly JobCount[]
   readonly paused: readonly string[]
   readonly workers: readonly WorkerRecord[]
   readonly schedules: readonly ScheduleRecord[]
-  /** When a schedule should have run after its last run, as far as the code of this program says. */
+  /** When a schedule should have run after its last run, according to the definitions in this process. */
   readonly expectedAfter: (schedule: string, last: number) => number | null
-  /** What ended in the time that a rule looks at, as far as it was watched. */
+  /** The jobs that ended within the time window, as far as this process has observed them. */
   readonly endedIn: (ms: number, fits: (count: Pick<JobCount, 'queue' | 'job'>) => boolean) => Ended
 }
 
@@ -22,7 +22,7 @@ export interface Ended {
   readonly dead: number
 }
 
-/** What is wrong by a rule, in words; null where nothing is. */
+/** Describes how the rule is violated; null if it is not. */
 export function breachOf(rule: RuleConfig, facts: AlertFacts): string | null {
   switch (rule.rule) {
     case 'failureRate':
@@ -38,7 +38,7 @@ export function breachOf(rule: RuleConfig, facts: AlertFacts): string | null {
   }
 }
 
-/** What is said when it is over. */
+/** The text of the alert's resolution. */
 export function overText({ name }: RuleConfig, sinceMs: number): string {
   return `${name}: over after ${formatDuration(Math.max(1_000, Math.floor(sinceMs / 1_000) * 1_000))}`
 }
@@ -82,11 +82,11 @@ function scheduleMissed({ schedule, above }: RuleConfig, facts: AlertFacts): str
   return `the schedule "${first.name}" should have run at ${since}${more}`
 }
 
-/** When something of it was due that has not begun; infinity where there is nothing. */
+/** When the earliest run that has not started was due; infinity if there is none. */
 function overdueAt({ name, last, nextAt, since }: ScheduleRecord, { expectedAfter }: AlertFacts): number {
   const waiting = last !== null && last.outcome === null && last.startedAt === null ? last.at : Number.POSITIVE_INFINITY
   const stored = nextAt ?? Number.POSITIVE_INFINITY
-  // Where nobody follows schedules any more nothing of the future is stored.
+  // If no process follows schedules any more, no future run is stored.
   const expected =
     nextAt === null ? (expectedAfter(name, last?.at ?? since) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
   return Math.min(waiting, stored, expected)

@@ -17,11 +17,11 @@ export interface AlertsDeps {
   readonly registry: Pick<Registry, 'find'>
   readonly clock: Clock
   readonly logger: Logger
-  /** Of the queue, without passwords. */
+  /** URL of the queue, without passwords. */
   readonly url: string
 }
 
-/** Null where there are no rules, or the queue cannot be looked into. */
+/** Null if there are no rules, or if the backend cannot list its jobs. */
 export function newAlerts(
   config: AlertConfig | null,
   { backend, ...deps }: Omit<AlertsDeps, 'backend'> & { readonly backend: QueueBackend },
@@ -33,14 +33,14 @@ export function newAlerts(
   return null
 }
 
-/** That an alert fires is kept in the queue for this long after somebody last looked. */
+/** How long the queue remembers that an alert is firing after the last evaluation. */
 const rememberedMs = 7 * 86_400_000
 const leaderLock = 'alerts'
 
 /**
- * Evaluates the rules periodically, in one process at a time: the one that holds the lock. That an alert is firing is stored as a lock
- * too, which outlives the process, so the next process neither repeats the alert nor forgets to resolve it. That lock is taken after
- * the delivery: what could not be delivered is sent again at the next evaluation.
+ * Evaluates the rules periodically, in one process at a time: the one that holds the lock. A firing alert is also stored as a
+ * lock, which outlives the process, so the next process neither repeats the alert nor forgets to resolve it. That lock is taken
+ * after the delivery, so an alert that could not be delivered is sent again at the next evaluation.
  */
 export class Alerts {
   readonly #config: AlertConfig
@@ -49,7 +49,7 @@ export class Alerts {
   readonly #holder: LockHolder = { owner: randomToken(), host: hostName(), pid: processId() }
   readonly #ended: EndedJobs
   readonly #stopping = new AbortController()
-  /** Since when each rule holds, as this process has seen it. */
+  /** Since when each rule has held, as seen by this process. */
   readonly #holdsSince = new Map<string, number>()
   #timer: Timer | undefined
   #looking: Promise<void> = Promise.resolve()
@@ -89,7 +89,7 @@ export class Alerts {
     const { coordination } = this.#deps.backend
     const leads = await coordination.lock(leaderLock, this.#holder, 3 * this.#config.everyMs)
     if (!leads.held) {
-      // What this process saw before is not what has happened since.
+      // Another process leads now, so the observations of this one are out of date.
       this.#holdsSince.clear()
       this.#ended.forget()
       return
@@ -134,11 +134,11 @@ export class Alerts {
     const isNew = firingSince === null
     if (isNew && (now - since < rule.forMs || !(await this.#deliver(rule, 'firing', `${rule.name}: ${breach}`, since, now))))
       return
-    // Also where it fires already: as long as it does it is remembered.
+    // Also renews the lock of an alert that is already firing, so it is remembered for as long as it fires.
     await coordination.lock(lockOf(rule), { ...this.#holder, owner: firingOwner }, rememberedMs)
   }
 
-  /** Since when the alert has been firing, as it was delivered; null where it is not. */
+  /** Since when the alert has been firing, as it was delivered; null if it is not firing. */
   async #firingSince(rule: RuleConfig, coordination: Coordination): Promise<number | null> {
     const answer = await coordination.lock(lockOf(rule), this.#holder, 1_000)
     if (!answer.held) return answer.by.since
@@ -146,7 +146,7 @@ export class Alerts {
     return null
   }
 
-  /** Whether it was delivered. */
+  /** Whether the alert was delivered. */
   async #deliver(rule: RuleConfig, state: Alert['state'], text: string, since: number, now: number): Promise<boolean> {
     const { webhook, notify } = this.#config
     const { logger, clock, url } = this.#deps
@@ -163,10 +163,10 @@ export class Alerts {
   }
 }
 
-/** Not the process: the next one continues with it. */
+/** The same for all processes, so that the next leader recognizes the lock. */
 const firingOwner = 'firing'
 
-/** Names of rules may be of any length. */
+/** Hashed because a rule's name may have any length. */
 function lockOf({ name }: RuleConfig): string {
   return `alert:${digest(name)}`
 }

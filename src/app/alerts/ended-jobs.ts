@@ -8,11 +8,14 @@ interface Sample {
 
 type Pair = Pick<JobCount, 'queue' | 'job'>
 
-/** How many jobs ended lately, by comparing kept counters with what they were. What retention deletes meanwhile is not counted. */
+/**
+ * How many jobs ended recently, computed from changes of the stored counters. Jobs deleted by retention in between are not
+ * counted.
+ */
 export class EndedJobs {
   readonly #longestMs: number
   #last: ReadonlyMap<string, Ended> | null = null
-  /** What ended between one look and the next. */
+  /** The jobs that ended between two evaluations. */
   #samples: readonly Sample[] = []
   #pairs = new Map<string, Pair>()
 
@@ -38,7 +41,7 @@ export class EndedJobs {
     this.#samples = [...this.#samples.filter(({ at }) => at > now - this.#longestMs && at <= now), { at: now, byPair: grown }]
   }
 
-  /** Nobody has looked for a while: what is seen next is not compared with what was seen before. */
+  /** Discards all samples, so that the next counters are not compared with outdated ones. */
   forget(): void {
     this.#last = null
     this.#samples = []

@@ -7,8 +7,8 @@ import type { Alert, WebhookConfig } from './alert-options.ts'
 const firstPauseMs = 500
 
 /**
- * Posts an alert as JSON to the address that the config names, and to no other: a redirection is a failure. It is tried again after
- * failures of the network and answers of 429 and 5xx. What it throws names the host alone: the rest of the address may be a secret.
+ * Posts an alert as JSON to the configured URL only: a redirect counts as a failure. Retries after network failures and after
+ * responses with status 429 or 5xx. Errors name only the host, because the rest of the URL may be secret.
  */
 export async function postAlert(alert: Alert, webhook: WebhookConfig, clock: Clock, signal: AbortSignal): Promise<void> {
   const body = JSON.stringify(alert)
@@ -16,7 +16,7 @@ export async function postAlert(alert: Alert, webhook: WebhookConfig, clock: Clo
     const problem = await post(body, webhook, clock, signal)
     if (problem === null) return
     if (!problem.isPassing || tries >= webhook.retries || signal.aborted) {
-      // Its path and its parameters may be secret.
+      // The path and the query may be secret.
       const { host } = new URL(webhook.url)
       throw new TreadleError('REQUEST_FAILED', `The webhook at ${host} ${problem.text}`)
     }
@@ -24,7 +24,7 @@ export async function postAlert(alert: Alert, webhook: WebhookConfig, clock: Clo
   }
 }
 
-/** What a receiver checks: the HMAC-SHA256 of the seconds, a dot and the body, as hexadecimal digits. */
+/** The value that a receiver verifies: the hex HMAC-SHA256 of the seconds, a dot and the body. */
 export function signatureOf(body: string, secret: string, seconds: number): string {
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`
 }

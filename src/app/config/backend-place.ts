@@ -2,10 +2,10 @@ import { environmentVariable } from '../../core/process/environment.ts'
 import type { QueueBackend } from '../../queue/contract/contract.ts'
 import { coordinationProblem, isBroker } from './schemes.ts'
 
-/** Where workers of a broker share what the broker cannot keep: a URL, or an open backend. */
+/** Where the workers of a broker share the state that the broker cannot keep: a URL or an open backend. */
 export type CoordinationPlace = string | QueueBackend
 
-/** One of several backends. */
+/** One of several named backends. */
 export interface BackendPlace {
   readonly url: string
   /** The coordination store of a broker. */
@@ -14,7 +14,7 @@ export interface BackendPlace {
 
 export type BackendPlaces = Readonly<Record<string, string | BackendPlace>>
 
-/** What a place is said by: the config, and whatever goes before it. */
+/** The parts of a config that determine where the queue is. */
 interface Placed {
   readonly url?: string
   readonly backend?: QueueBackend
@@ -26,7 +26,7 @@ export function placeOfBackend(place: string | BackendPlace): BackendPlace {
   return typeof place === 'string' ? { url: place } : place
 }
 
-/** The options of the default backend: where several are named, its coordination store may stand with its URL. */
+/** The options of the default backend. With several backends, its coordination store may be given next to its URL. */
 export function withDefaultPlace<Options extends Placed>(options: Options): Options {
   const { default: named } = options.backends ?? {}
   if (named === undefined || options.coordination !== undefined) return options
@@ -34,14 +34,14 @@ export function withDefaultPlace<Options extends Placed>(options: Options): Opti
   return coordination === undefined ? options : { ...options, coordination }
 }
 
-/** The URL of the default one of several, where there are several. */
+/** URL of the default backend if several are configured. */
 export function defaultUrlOf({ backends }: Placed): string | undefined {
   return backends?.default === undefined ? undefined : placeOfBackend(backends.default).url
 }
 
 /**
- * The coordination store of the queue at this URL. The environment goes before the config, and both before nothing but a broker: where
- * TREADLE_URL names a database in its place, as for tests, there is no need of one.
+ * The coordination store for the queue at this URL. The environment variable takes precedence over the config. Both apply to
+ * brokers only: if TREADLE_URL replaces the broker with a database, for example in tests, no store is needed.
  */
 export function coordinationAt(url: string, config: Placed): { readonly coordination?: CoordinationPlace } {
   const isOwn = config.backend !== undefined || url === (config.url ?? defaultUrlOf(config))
@@ -50,7 +50,7 @@ export function coordinationAt(url: string, config: Placed): { readonly coordina
   return coordination === undefined ? {} : { coordination }
 }
 
-/** What is wrong with where several backends are said to be. */
+/** Problems with the entry of one of several backends. */
 export function placeProblems(place: unknown, name: string): readonly string[] {
   if (typeof place === 'string') return place === '' ? [`${name} must be a URL`] : []
   const { url, coordination, ...others } = Object(place) as Readonly<Record<string, unknown>>

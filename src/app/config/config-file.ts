@@ -9,7 +9,7 @@ import { checkConfig, jobsPart, type TreadleConfig } from './config.ts'
 
 export { loadJobFiles } from '../loading/job-files.ts'
 
-/** A config file says how to open the program, or gives a program that is set up already. */
+/** A config file exports either options or an instance that is already set up. */
 export type LoadedConfig = { readonly path: string; readonly folder: string } & (
   | { readonly config: TreadleConfig }
   | { readonly instance: Treadle }
@@ -17,7 +17,7 @@ export type LoadedConfig = { readonly path: string; readonly folder: string } & 
 
 export const configFileNames = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((ending) => `treadle.config.${ending}`)
 
-/** The config file in this folder, or in the nearest folder above that has one and still belongs to the project. */
+/** The config file in this folder, or in the nearest parent folder of the same project that has one. */
 export function findConfigFile(from: string): string | null {
   const folder = resolve(from)
   const path = configFileNames.map((name) => join(folder, name)).find((candidate) => existsSync(candidate))
@@ -26,12 +26,12 @@ export function findConfigFile(from: string): string | null {
   return isOutermost(folder) || isOutside(parent) ? null : findConfigFile(parent)
 }
 
-/** What lies above is another project's, or nobody's. */
+/** Whether the folders above no longer belong to the project. */
 function isOutermost(folder: string): boolean {
   return existsSync(join(folder, '.git')) || folder === homeFolder() || deviceOf(folder) !== deviceOf(dirname(folder))
 }
 
-/** No project is in the root of the file system, nor where everybody may make files. */
+/** A project is never in the root of the file system or in a folder that everyone can write to. */
 function isOutside(folder: string): boolean {
   return folder === dirname(folder) || isShared(folder)
 }
@@ -40,7 +40,7 @@ function deviceOf(folder: string): number | undefined {
   return statSync(folder, { throwIfNoEntry: false })?.dev
 }
 
-/** Is told what is wrong with the options of a config. What that says of jobs is then loaded without the rest. */
+/** Called with the problems of a config's options. The config's jobs are then loaded without the other options. */
 export type OnRefused = (refused: TreadleError) => void
 
 /** Throws `CONFIG_NOT_FOUND`, `FILE_UNTRUSTED`, `CONFIG_LOAD_FAILED` or `CONFIG_INVALID`, each with the path of the file. */
@@ -68,7 +68,7 @@ function checkedConfig(value: unknown, path: string, onRefused: OnRefused | unde
   }
 }
 
-/** The folders and files with jobs that a config names, as absolute paths. */
+/** The folders and files with jobs that a config names, as absolute paths. Default: the folder `jobs`, if it exists. */
 export function jobPaths(loaded: LoadedConfig): readonly string[] {
   const named = 'config' in loaded ? loaded.config.jobs : undefined
   const byDefault = join(loaded.folder, 'jobs')

@@ -6,22 +6,25 @@ import type { WorkOptions } from '../../worker/options.ts'
 import { urlProblem } from './open-backend.ts'
 import { settingsOf, type TreadleOptions, treadleOptionNames } from './options.ts'
 
-/** What `treadle.config.ts` says. */
+/** The options in `treadle.config.ts`. */
 export interface TreadleConfig extends TreadleOptions {
-  /** Where the jobs are kept, such as `sqlite:jobs.db`. A file is found from the folder of the config file. */
+  /** Where jobs are stored, such as `sqlite:jobs.db`. File paths are relative to the folder of the config file. */
   readonly url?: string
-  /** Folders or files with jobs, from the folder of the config file. The folder `jobs` is the default, where it exists. */
+  /** Folders or files that define jobs, relative to the folder of the config file. Default: the folder `jobs`, if it exists. */
   readonly jobs?: string | readonly string[]
-  /** What `treadle work` does unless its command line says otherwise. */
+  /** Defaults for `treadle work`. Its command line takes precedence. */
   readonly worker?: WorkOptions
 }
 
-/** Gives the config back as it is; it is there for the types. */
+/** Returns the config unchanged. Use it for type checking and completion in `treadle.config.ts`. */
 export function defineConfig(config: TreadleConfig): TreadleConfig {
   return config
 }
 
-/** Throws one `CONFIG_INVALID` with everything that is wrong; its cause holds the problems one by one. `where` is the file. */
+/**
+ * Throws a single `CONFIG_INVALID` that lists all problems; its cause holds one error per problem. `where` is the path of the
+ * file.
+ */
 export function checkConfig(value: unknown, where: string): TreadleConfig {
   const problems = configProblems(value)
   if (problems.length === 0) return value as TreadleConfig
@@ -29,14 +32,14 @@ export function checkConfig(value: unknown, where: string): TreadleConfig {
   throw new TreadleError('CONFIG_INVALID', `${where}: ${problems.join('; ')}`, { cause: new AggregateError(errors) })
 }
 
-/** Of a config that has problems, what it says of jobs: these can be looked at all the same. */
+/** The part of an invalid config that concerns jobs, so that these can still be listed. */
 export function jobsPart(value: unknown): TreadleConfig {
   const { jobs, worker } = Object(value) as Record<string, unknown>
   const { jobs: only } = Object(worker) as Record<string, unknown>
   return { ...((isText(jobs) || isTexts(jobs)) && { jobs }), ...(isTexts(only) && { worker: { jobs: only } }) }
 }
 
-/** Everything that is wrong with a config, at once. */
+/** All problems of a config. */
 export function configProblems(value: unknown): readonly string[] {
   if (!isPlainObject(value)) return [`the config must be an object with options, got ${nameOf(value)}`]
   const { url, jobs, worker = {}, ...options } = value
@@ -59,7 +62,7 @@ export function configProblems(value: unknown): readonly string[] {
   ]
 }
 
-/** Of a place that is given and is not there: what is sent must not end in a file that nobody looks at. */
+/** A URL that is given as undefined is an error. Otherwise jobs would go to the default file, where no worker looks for them. */
 export function unsetHint(place: unknown): string {
   return place === undefined ? '. Is an environment variable not set?' : ''
 }
@@ -79,7 +82,7 @@ function workerProblems(worker: Record<string, unknown>): readonly string[] {
   ]
 }
 
-/** What a check throws, without the words that introduce it. */
+/** The problems that a check throws, without the introductory words of the message. */
 function problemsOf(subject: string, check: () => unknown): readonly string[] {
   try {
     check()

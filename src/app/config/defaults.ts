@@ -8,24 +8,27 @@ import { type Priority, priorityNumber, priorityProblem } from '../../definition
 import { type Backoff, backoffOf } from '../../definition/policies/retry.ts'
 import type { KeepOptions } from '../../definition/words/description-words.ts'
 
-/** What counts for all jobs of a program that say nothing else. */
+/** Defaults for all jobs that do not specify a value themselves. */
 export interface JobDefaults {
-  /** So many more attempts after the first one failed; 0 unless it is said. */
+  /** Maximum number of further attempts after the first one fails. Default: 0. */
   readonly retries?: number
-  /** The pause before another attempt; it doubles from one second to one minute, with full jitter, unless it is said. */
+  /** The delay before a retry. Default: exponential from one second to one minute, with full jitter. */
   readonly backoff?: Backoff
+  /** Maximum duration of a run. Default: null, no limit. */
   readonly timeout?: Duration | null
   readonly queue?: string
   readonly priority?: Priority
+  /** How long a job with the same idempotency key is skipped after one has succeeded. Default: 1 day. */
   readonly idempotencyTtl?: Duration
+  /** Maximum time a job waits for its dependencies or children. Default: 7 days. */
   readonly waitAtMost?: Duration
-  /** How long ended jobs are kept. */
+  /** How long to keep ended jobs. */
   readonly keep?: KeepOptions
 }
 
 type Reading<Name extends keyof JobDefaults> = (value: NonNullable<JobDefaults[Name]>) => Partial<DefinitionFields>
 
-/** A limit of null is none, which is the default. */
+/** Null removes a limit, which is also the default. */
 const readings: { readonly [Name in keyof JobDefaults]-?: Reading<Name> } = {
   retries: (retries) => sound([countProblem(retries, 'retries')], () => ({ maxAttempts: retries + 1 })),
   backoff: (backoff) => ({ retry: backoffOf(backoff) }),
@@ -40,11 +43,11 @@ const readings: { readonly [Name in keyof JobDefaults]-?: Reading<Name> } = {
     const longestWaitMs = parseDuration(time, 'waitAtMost')
     return sound([waitProblem(longestWaitMs)], () => ({ longestWaitMs }))
   },
-  // Not of a job, but of how its end is kept: see `Settings.keep`.
+  // Not a field of definitions: see `Settings.keep`.
   keep: () => ({}),
 }
 
-/** As the fields of a definition; what is wrong is added to the problems. */
+/** The defaults as fields of a definition. Problems are added to the list. */
 export function defaultFields(defaults: JobDefaults, problems: string[]): Partial<DefinitionFields> {
   if (typeof defaults !== 'object' || defaults === null) {
     problems.push(`defaults must be an object such as { retries: 3 }, got ${String(defaults)}`)

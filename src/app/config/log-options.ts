@@ -5,20 +5,20 @@ import { type ByteSize, parseByteSize } from '../../core/text/byte-size.ts'
 import { shown } from '../../core/text/shown.ts'
 import type { LogSettings } from '../../worker/runs/job-logs.ts'
 
-/** What is kept of the log lines of each job. */
+/** Which log lines of each job to store. */
 export interface LogOptions {
-  /** Lines below it are not stored; `info` by default. */
+  /** Minimum level of the lines to store. Default: `info`. */
   readonly level?: LogLevel
-  /** The newest lines of a job that are kept; 1,000 by default. */
+  /** Maximum number of lines per job; the newest are kept. Default: 1,000. */
   readonly lines?: number
-  /** How large the lines of a job may be together, `'256kb'` by default. */
+  /** Maximum total size of a job's lines. Default: `'256kb'`. */
   readonly bytes?: ByteSize
 }
 
 const mostLines = 100_000
 const [fewestBytes, mostBytes] = [1_024, 64 * 1024 * 1024]
 
-/** Null stores nothing. */
+/** Null if no lines are to be stored. */
 export function logSettings(options: LogOptions | false = {}, problems: string[]): LogSettings | null {
   if (options === false) return null
   if (typeof options !== 'object' || options === null) {

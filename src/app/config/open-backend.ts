@@ -19,11 +19,11 @@ export { hasTransactions, urlProblem } from './schemes.ts'
 
 export interface OpenedBackend {
   readonly backend: QueueBackend
-  /** Its keys are asked for when something is first signed or verified. Null where jobs travel unsigned. */
+  /** Keys are read when something is first signed or verified. Null if jobs are unsigned. */
   readonly keys: KeyRing | null
 }
 
-// A program uses one of them, and is not to wait for the others to be loaded.
+// Loaded on demand: a program usually needs only one engine.
 const sqlite = () => import('../../engines/sqlite/index.ts')
 const postgres = () => import('../../engines/postgres/index.ts')
 const mysql = () => import('../../engines/mysql/index.ts')
@@ -32,7 +32,7 @@ const beanstalkd = () => import('../../engines/beanstalkd/index.ts')
 const redis = () => import('../../engines/redis/index.ts')
 const coordinated = () => import('../../engines/coordinated/index.ts')
 
-/** Opens what the URL names, with the keys that its envelopes are signed with. */
+/** Opens the backend at the URL, together with the keys that sign its envelopes. */
 export async function openBackend(url: string, settings: Settings, folder: string = workingFolder()): Promise<OpenedBackend> {
   const { backend: given, coordination } = settings
   if (coordination !== null && given === null && !isBroker(url)) {
@@ -74,7 +74,7 @@ async function openEngine(url: string, { clock, logger, migrate }: Settings, fol
   }
 }
 
-/** Where that fails, the broker is let go again. */
+/** Closes the broker again if this fails, unless the caller passed in an open one. */
 async function withCoordination(
   broker: QueueBackend,
   place: CoordinationPlace,
@@ -91,7 +91,7 @@ async function withCoordination(
   }
 }
 
-/** For those who look after the database that the URL names; null where it names none. */
+/** Opens the database at the URL for maintenance only. Null if the backend has none. */
 export async function openUpkeep(url: string, folder: string = workingFolder()): Promise<OpenUpkeep | null> {
   switch (schemeOf(url)) {
     case 'memory:':
@@ -117,7 +117,10 @@ export async function openUpkeep(url: string, folder: string = workingFolder()):
   }
 }
 
-/** Whoever can write to a shared queue could have anything run: without a key it can only be looked at, unless that is said. */
+/**
+ * Anyone who can write to a shared queue could have any job run. Without a key such a queue is read-only, unless `unsigned` is
+ * set.
+ */
 function keysFor(kind: string, { keys, unsigned }: Settings): KeyRing | null {
   if (keys !== null || unsigned === true || kind === 'memory' || kind === 'sync') return keys
   return new KeyRing(() => {
@@ -132,7 +135,7 @@ async function keysOfFile(path: string, { store }: QueueBackend, { unsigned, sig
   return keyRingFromFile(path, { acceptsUnsigned: unsigned === 'accept', signsEveryEnd: signEveryEnd, neededKey })
 }
 
-/** The id of a key that a job is signed with which is not done yet; null where there is none. */
+/** The id of the key that signed a job which has not ended; null if there is no such job. */
 async function keyOfWaiting(store: JobStore): Promise<string | null> {
   for (const state of unendedStates) {
     const [job] = await store.list({ state, limit: 1 })
@@ -143,12 +146,12 @@ async function keyOfWaiting(store: JobStore): Promise<string | null> {
 
 const unendedStates = ['ready', 'scheduled', 'blocked', 'running'] as const
 
-/** Where the keys of a SQLite file are, unless a signing key is given. */
+/** The key file of a SQLite database, used if no signing key is given. */
 export function keyFileOf(databasePath: string): string {
   return `${databasePath}.key`
 }
 
-/** The file that a URL names, or null where the queue is not in a file. */
+/** The file that the URL names; null if the queue is not in a file. */
 export function databaseFile(url: string, folder: string): string | null {
   return url.startsWith('sqlite:') ? sqlitePath(url, folder) : null
 }

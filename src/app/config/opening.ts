@@ -13,7 +13,7 @@ import { type Settings, settingsOf, type TreadleOptions } from './options.ts'
 
 export const defaultUrl = 'sqlite:treadle.db'
 
-/** Where the queue is and how it is used. `folder` is where relative file names begin. */
+/** Where the queue is and its options. Relative file names are resolved against `folder`. */
 export interface Place {
   readonly url: string
   readonly options: TreadleOptions
@@ -32,17 +32,17 @@ export interface WaitOptions {
 
 export interface OpeningListener {
   readonly onUnsigned: UnsignedJobsDeps['emit']
-  /** Is told what the options say, as soon as they are known. */
+  /** Called with the parsed options as soon as they are known. */
   onSettings(settings: Settings): void
-  /** Before anything is sent. */
+  /** Called before the backend is opened. */
   onOpen(settings: Settings): Promise<void>
-  /** When everything is open. */
+  /** Called when everything is open. */
   onOpened(opened: Opened): void
   readonly telemetry: Telemetry
   readonly events: () => JobEvents
 }
 
-/** A queue that is opened when it is first used, once, and tried again at the next use when that failed. */
+/** A queue that opens once, when it is first used. If opening fails, the next use tries again. */
 export class Opening {
   readonly #place: () => Promise<Place>
   readonly #logger: Logger
@@ -54,7 +54,7 @@ export class Opening {
   #isRefused = false
   #isClosed = false
 
-  /** A place that is a function is asked when the queue is first used; one that is known is checked at once. */
+  /** A place given as a function is called when the queue is first used. Otherwise, the options are checked immediately. */
   constructor(place: Place | (() => Promise<Place>), listener: OpeningListener) {
     this.#listener = listener
     const isKnown = typeof place !== 'function'
@@ -65,12 +65,12 @@ export class Opening {
     this.#url = isKnown ? urlOf(place) : defaultUrl
   }
 
-  /** Without passwords. A place that was not asked yet is not known. */
+  /** Without passwords. This is the default URL until a place given as a function has been called. */
   get url(): string {
     return maskedUrl(this.#url)
   }
 
-  /** Where its workers share their state, without passwords; null where the queue itself keeps it. */
+  /** Where workers share their state, without passwords. Null if the queue itself keeps it. */
   async coordination(): Promise<string | null> {
     const { coordination = null } = (await this.#place()).options
     return typeof coordination === 'string' ? maskedUrl(coordination) : (coordination?.kind ?? null)
@@ -80,17 +80,17 @@ export class Opening {
     return this.#opened?.settings.logger ?? this.#logger
   }
 
-  /** What is open already, for those who cannot wait. */
+  /** The open queue, for callers that cannot await. */
   get opened(): Opened | undefined {
     return this.#isClosed ? undefined : this.#opened
   }
 
-  /** Where the queue is, and how it is used. */
+  /** Where the queue is, and its options. */
   place(): Promise<Place> {
     return this.#place()
   }
 
-  /** For the jobs that still run while the program is being closed, what is open stays so until they have ended. */
+  /** An open queue stays usable while the program closes, until its running jobs have ended. */
   async use(): Promise<Opened> {
     return this.opened ?? this.open()
   }
@@ -98,14 +98,14 @@ export class Opening {
   open(): Promise<Opened> {
     if (this.#isRefused) return Promise.reject(new TreadleError('BACKEND_CLOSED', 'This instance was closed. Make a new one.'))
     this.#opening ??= this.#open().catch((thrown: unknown) => {
-      // A database that was not there yet may be there at the next use.
+      // The database may be reachable at the next use.
       this.#opening = undefined
       throw thrown
     })
     return this.#opening
   }
 
-  /** As `open`, but a database that cannot be reached is waited for, until the signal aborts. */
+  /** Like `open`, but waits for an unreachable database until the signal aborts. */
   async openWhenReachable({ signal, onWait }: WaitOptions): Promise<Opened> {
     for (let failures = 0; ; failures++) {
       try {
@@ -114,14 +114,14 @@ export class Opening {
         if (!isUnreachable(thrown) || signal.aborted) throw thrown
         this.logger.warn(`${thrown.message}; waiting for it`)
         onWait?.()
-        // The network's time is not the queue's clock.
+        // Use real time: the network does not follow the queue's clock.
         await pause(systemClock, Math.min(firstPauseMs * 2 ** failures, longestPauseMs), signal)
         if (signal.aborted) throw thrown
       }
     }
   }
 
-  /** Looking after the database without opening the queue in it; null where there is none. It is closed with the rest. */
+  /** Maintenance of the database without opening its queue; null if there is no database. Closed together with the queue. */
   async upkeep(): Promise<Upkeep | null> {
     const { url, options, folder } = await this.#place()
     const { coordination } = options
@@ -132,7 +132,7 @@ export class Opening {
     return this.#upkeep
   }
 
-  /** No more can be opened from here on. */
+  /** From now on, nothing can be opened. */
   refuse(): void {
     this.#isRefused = true
   }
@@ -177,7 +177,7 @@ function isUnreachable(thrown: unknown): thrown is TreadleError {
 const outOfReach =
   'A queue in memory belongs to the thread that opened it, and cannot be reached from an isolated handler. Use sqlite:FILE.'
 
-/** An open backend that was given goes before the URL, which is then only a default. */
+/** An open backend that was passed in takes precedence over the URL, which is then only a default. */
 function urlOf({ url, options }: Place): string {
   return options.backend?.kind ?? url
 }

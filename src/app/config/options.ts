@@ -20,67 +20,78 @@ import { type LogOptions, logSettings } from './log-options.ts'
 
 /** Options of `treadle(url, options)`. */
 export interface TreadleOptions {
+  /** Source of time, timers and randomness, mainly for tests. Default: the system clock. */
   readonly clock?: Clock
-  /** Warnings and errors go to the console by default. pino and winston get fields as fields, with the job's name and id in each line. */
+  /**
+   * Default: warnings and errors go to the console. pino and winston receive structured fields, with the job's name and id in
+   * each line.
+   */
   readonly logger?: Logger
   /**
-   * What jobs log is stored with them: lines from `info` on, the newest 1,000 of a job and at most 256 KB by default. False stores
-   * nothing.
+   * Which log lines of jobs to store with the job. Default: level `info` and above, the newest 1,000 lines and at most 256 KB per
+   * job. False stores none.
    */
   readonly logs?: LogOptions | false
   /**
-   * Signs and verifies jobs; the first of several that may sign a job does. Default: `signingKeyFile`, else TREADLE_SIGNING_KEY, else
-   * TREADLE_SIGNING_KEY_FILE, else a key file beside the SQLite file.
+   * Key that signs and verifies jobs. With several keys, the first one that may sign a job signs it. Default: `signingKeyFile`,
+   * else TREADLE_SIGNING_KEY, else TREADLE_SIGNING_KEY_FILE, else a key file next to the SQLite file.
    */
   readonly signingKey?: string | SigningKey | readonly SigningKey[]
-  /** A key file, as `treadle keys create` makes it. */
+  /** Path of a key file created with `treadle keys create`. */
   readonly signingKeyFile?: string
   /**
-   * True sends and accepts jobs without a signature. 'accept' signs what it sends, and accepts both: for the time in which signing
-   * is introduced. Default: TREADLE_UNSIGNED, which may be `accept`, else false.
+   * True sends and accepts jobs without a signature. 'accept' signs outgoing jobs but accepts both: use it while you introduce
+   * signing. Default: 'accept' if TREADLE_UNSIGNED is `accept`, else false.
    */
   readonly unsigned?: Unsigned
   /**
-   * Signs the end of every job, so that `run.result()` and jobs that wait take no success for genuine which somebody wrote into the
-   * database. Without it, a success that leaves no result and that nobody waits for is not signed, which is faster.
+   * Signs the outcome of every job, so that `run.result()` and dependent jobs do not trust a success that was forged in the
+   * database. Without it, successes that have no result and no dependent jobs are not signed, which is faster.
    */
   readonly signEveryEnd?: boolean
-  /** Stores the payloads of all jobs encrypted, unless a definition or a dispatch says otherwise. It needs a signing key. */
+  /** Encrypts the payloads of all jobs, unless a definition or a dispatch overrides it. Requires a signing key. */
   readonly encrypt?: boolean
-  /** What counts for all jobs that say nothing else: `{ retries: 3, timeout: '5m', queue, idempotencyTtl, keep … }`. */
+  /**
+   * Defaults for all jobs that do not specify a value themselves: `{ retries: 3, timeout: '5m', queue, idempotencyTtl, keep … }`.
+   */
   readonly defaults?: JobDefaults
-  /** The zone of schedules that name none; UTC by default. */
+  /** Time zone of schedules that do not specify one. Default: UTC. */
   readonly timezone?: string
-  /** How long ended jobs are kept: another place for `defaults.keep`. */
+  /** How long to keep ended jobs. Same as `defaults.keep`. */
   readonly keep?: KeepOptions
-  /** For each queue, the jobs that may run on it. Restricted handlers (`shell`, `command`) run only where they are listed. */
+  /** The jobs that may run on each queue. Restricted handlers (`shell`, `command`) run only if they are listed. */
   readonly allow?: Readonly<Record<string, readonly string[]>>
-  /** Limits that all jobs of a queue share, over all workers. */
+  /** Limits per queue, shared by all jobs of the queue across all workers. */
   readonly queues?: Readonly<Record<string, QueueOptions>>
-  /** What `environments()` of definitions is compared with; NODE_ENV by default. */
+  /** The environment that `environments()` of definitions is matched against. Default: NODE_ENV. */
   readonly environment?: string
+  /** Maximum size of a job's payload as JSON. Default: 1 MiB. */
   readonly maxPayloadBytes?: number
-  /** False refuses a database whose schema is not up to date instead of migrating it. */
+  /** False rejects a database whose schema is out of date instead of migrating it. Default: true. */
   readonly migrate?: boolean
-  /** Alert rules, and where alerts are sent. Workers and servers evaluate them. */
+  /** Alert rules, and where to send alerts. Workers and servers evaluate them. */
   readonly alerts?: AlertOptions
-  /** Exports metrics and traces through `@opentelemetry/api`: both, or one of them. Off by default. */
+  /** Exports metrics, traces or both through `@opentelemetry/api`. Off by default. */
   readonly openTelemetry?: boolean | OpenTelemetryOptions
-  /** An open backend, in place of a URL. */
+  /** An open backend to use instead of a URL. */
   readonly backend?: QueueBackend
-  /** Several backends, by their names: the URL of each, or `{ url, coordination }`. The one called `default` keeps whatever names no other. */
+  /**
+   * Several named backends, each given as a URL or as `{ url, coordination }`. Jobs that do not name a backend use the one called
+   * `default`.
+   */
   readonly backends?: BackendPlaces
   /**
-   * Beside a broker (`beanstalkd:`, `servicebus:`): the database in which its workers share what a broker cannot keep, as a URL or as
-   * an open backend. With it there are limits, keys, schedules, workflows and records of jobs. Of several backends, for the default one.
+   * Only for brokers (`beanstalkd:`, `servicebus:`): the database in which workers share the state that a broker cannot keep, as
+   * a URL or as an open backend. It adds limits, keys, schedules, workflows and job records. With several backends, it applies to
+   * the default one.
    */
   readonly coordination?: CoordinationPlace
 }
 
-/** Options of the OpenTelemetry traces and metrics. */
+/** Which OpenTelemetry signals to export. */
 export interface OpenTelemetryOptions {
   readonly metrics?: boolean
-  /** 'always' traces jobs too that were dispatched without a trace, such as those of programs that collect none. */
+  /** 'always' also traces jobs that were dispatched without a trace, for example by programs that do not collect traces. */
   readonly traces?: boolean | 'always'
 }
 
@@ -89,7 +100,7 @@ export type Unsigned = boolean | 'accept'
 export interface Settings {
   readonly clock: Clock
   readonly logger: SoundLogger
-  /** Null stores nothing of what jobs log. */
+  /** Null if log lines of jobs are not stored. */
   readonly logs: LogSettings | null
   readonly keys: KeyRing | null
   readonly unsigned: Unsigned
@@ -109,7 +120,7 @@ export interface Settings {
   readonly coordination: CoordinationPlace | null
 }
 
-// Written as a record, so that the compiler asks for an entry when an option is added.
+// A record, so that the compiler requires an entry for every option.
 const optionNames: Readonly<Record<keyof TreadleOptions, true>> = {
   clock: true,
   logger: true,
@@ -139,7 +150,7 @@ export const treadleOptionNames: readonly string[] = Object.keys(optionNames)
 const defaultKeep: Readonly<Record<keyof Keep, Duration>> = { succeeded: '1d', dead: '30d', cancelled: '7d', skipped: '1d' }
 const defaultMaxPayloadBytes = 1024 * 1024
 
-/** Complete and checked; all problems are told at once. */
+/** Complete and validated settings. All problems are reported together. */
 export function settingsOf(options: TreadleOptions): Settings {
   if (typeof options !== 'object' || options === null) {
     throw new TreadleError('CONFIG_INVALID', `The options must be an object, got ${String(options)}`)

@@ -5,12 +5,12 @@ import type { Place } from './opening.ts'
 
 export const defaultBackend = 'default'
 
-/** Where the jobs of a definition are kept, unless a dispatch says otherwise. */
+/** The backend that stores the jobs of a definition, unless a dispatch overrides it. */
 export function homeOf({ fields: { backend } }: JobDefinition): string {
   return backend ?? defaultBackend
 }
 
-/** The backends of a program beside its default one, each of them made when it is first asked for. */
+/** The backends of a program other than the default one. Each is created on first use. */
 export class OtherBackends<Member> {
   readonly #place: () => Promise<Place>
   readonly #create: (name: string, place: Place) => Member
@@ -21,12 +21,12 @@ export class OtherBackends<Member> {
     this.#create = create
   }
 
-  /** Those that were made so far. */
+  /** The backends created so far. */
   get made(): readonly Member[] {
     return [...this.#members.values()]
   }
 
-  /** All of them, or the one of that name alone; none where it is the default one's. */
+  /** All of them, or only the one with this name. Empty if that is the default one. */
   async all(only?: string): Promise<readonly Member[]> {
     const { options } = await this.#place()
     const names = Object.keys(options.backends ?? {}).filter((name) => name !== defaultBackend)
@@ -35,7 +35,7 @@ export class OtherBackends<Member> {
     return member === undefined ? [] : [member]
   }
 
-  /** Undefined is the default one. */
+  /** Undefined if this is the default backend. */
   async named(name: string): Promise<Member | undefined> {
     if (name === defaultBackend) return undefined
     const { options, folder } = await this.#place()

@@ -11,7 +11,7 @@ interface Wrapping extends Pick<Middleware, 'run' | 'dispatch'> {
   readonly fits: (job: string) => boolean
 }
 
-/** The functions that a program has for all of its jobs, by the words that add them. */
+/** The functions that a program can register for all of its jobs, by method name. */
 export interface ProgramFunctions {
   readonly before: Hook
   readonly onSuccess: SuccessHook
@@ -20,9 +20,9 @@ export interface ProgramFunctions {
   readonly failWhen: FailWhen
 }
 
-/** What a program says of all of its jobs: defaults, hooks and middleware. */
+/** What a program specifies for all of its jobs: defaults, hooks and middleware. */
 export class Policies implements ProgramRules {
-  /** Is told whenever something else counts than before. */
+  /** Called whenever a policy changes. */
   onChange: () => void = () => {}
   readonly #wrappings: Wrapping[] = []
   #hooks = noHooks
@@ -37,7 +37,7 @@ export class Policies implements ProgramRules {
     return this.#timezone
   }
 
-  /** What the options of the program say. */
+  /** Applies the options of the program. */
   settle({ defaults, timezone }: { readonly defaults: Partial<DefinitionFields>; readonly timezone: string }): void {
     this.#defaults = defaults
     this.#timezone = timezone
@@ -50,7 +50,7 @@ export class Policies implements ProgramRules {
     this.onChange()
   }
 
-  /** Around the jobs whose keys fit a pattern; around all of them where there is none. */
+  /** Adds middleware for the jobs whose keys match the pattern, or for all jobs without one. */
   wrap(pattern: string | undefined, given: unknown): void {
     const { run, dispatch, ...others } = typeof given === 'function' ? { run: given } : (Object(given) as Record<string, unknown>)
     refuse('jobs.use', [

@@ -4,22 +4,22 @@ export function schemeOf(url: string): string {
   return url.slice(0, url.indexOf(':') + 1)
 }
 
-/** Why no backend would open this URL, or undefined when one would try. */
+/** Why no backend can open this URL; undefined if one can. */
 export function urlProblem(url: string): string | undefined {
   return schemes.some((scheme) => url.startsWith(scheme)) ? undefined : unknownUrl(url)
 }
 
-/** Whether a job can end in one transaction with its own writes there. */
+/** Whether a job there can complete in one transaction with its own writes. */
 export function hasTransactions(url: string): boolean {
   return ![...inMemory, ...brokers, ...redisSchemes].includes(schemeOf(url))
 }
 
-/** Whether it names a broker, which keeps no state that workers could share. */
+/** Whether the URL names a broker, which keeps no state that workers could share. */
 export function isBroker(url: string): boolean {
   return brokers.includes(schemeOf(url))
 }
 
-/** Why workers of a broker cannot share their state there. */
+/** Why this URL cannot be the coordination store of a broker; undefined if it can. */
 export function coordinationProblem(url: string): string | undefined {
   const scheme = schemeOf(url)
   if (brokers.includes(scheme)) return `${scheme}… is a broker itself`

@@ -13,17 +13,17 @@ export interface ChangingDeps {
   readonly maxPayloadBytes: number
 }
 
-/** So often others may come first before it is given up. */
+/** Maximum number of times to try again when others change the holder first. */
 const mostRounds = 50
 
-/** Whether a job whose unique key is held is to change the holder in place of being left out. */
+/** Whether a job whose unique key is held should change the holder instead of being dropped. */
 export function mayChangeHolder({ uniqueness }: Plan): boolean {
   return uniqueness !== null && uniqueness.onConflict !== 'ignore'
 }
 
 /**
- * Sends a job, or changes the waiting one that holds its unique key. A holder that does not wait any more may have freed the key;
- * one that holds it all the same is left as it is. One whose envelope is refused ends as dead, which frees the key.
+ * Sends a job, or changes the waiting job that holds its unique key. A holder that is no longer waiting may have freed the key;
+ * if it still holds the key, it is left unchanged. A holder whose envelope fails verification becomes dead, which frees the key.
  */
 export function* sendOrChange(plan: Plan, payload: WrittenPayload, deps: ChangingDeps): Steps<SendReceipt> {
   const envelope = sealJob(plan, payload, deps.sealing)
@@ -50,12 +50,15 @@ function* change(holder: string, plan: Plan, payload: WrittenPayload, deps: Chan
   const inherited = { latest, number: held.number, expected: sealOf(held) }
   if (plan.uniqueness?.onConflict !== 'merge') return yield* replace(holder, plan, payload, { ...inherited, opened: null }, deps)
   const written = yield* merged(plan, opened, payload, deps)
-  // What was encrypted is not stored in the clear because of something that was added to it.
+  // An encrypted payload must stay encrypted when something is merged into it.
   const encrypt = opened.identity.encrypted ?? plan.encrypt
   return yield* replace(holder, { ...plan, encrypt }, written, { ...inherited, opened }, deps)
 }
 
-/** A job of another kind must neither be replaced nor told to anybody, and nor must one of which nobody has signed that it has this key. */
+/**
+ * Refuses a holder that is a different job, or whose signature does not cover this key. Such a job must not be replaced, nor its
+ * payload be disclosed.
+ */
 function refuseAnother(opened: Opened, { definition }: Plan, uniqueKey: string | null, keys: KeyRing | null): void {
   const { id, job, keyMark } = opened.identity
   const isUnmarked = keyMark === undefined && opened.signer(keys) !== null
@@ -66,9 +69,9 @@ function refuseAnother(opened: Opened, { definition }: Plan, uniqueKey: string |
   throw new TreadleError('SIGNATURE_INVALID', message)
 }
 
-/** What was verified of a job that holds a key. One that is not what was signed is dead from here on, and holds it no more. */
+/** Verifies the job that holds a key. A job that does not match its signature becomes dead, which frees the key. */
 function* genuine(held: WaitingJob, uniqueKey: string | null, { queue, sealing }: ChangingDeps): Steps<Opened | AmendAnswer> {
-  // A key that is missing says nothing against the job.
+  // Checked first: a missing signing key is no evidence against the job.
   sealing.keys?.ready()
   try {
     return withKey(openEnvelope(held, sealing.keys), uniqueKey)
@@ -78,21 +81,21 @@ function* genuine(held: WaitingJob, uniqueKey: string | null, { queue, sealing }
   }
 }
 
-/** What holds a key in the database is not signed, but the key that a job was sent with is. */
+/** Which job holds a key in the database is not signed, but the key that a job was sent with is. */
 function withKey(opened: Opened, uniqueKey: string | null): Opened {
   const { id, keyMark } = opened.identity
   if (keyMark === undefined || (uniqueKey !== null && keyMark === keyMarkOf(uniqueKey))) return opened
   throw new TreadleError('SIGNATURE_INVALID', `Job ${id} was signed with another unique key: its key was changed in the database`)
 }
 
-/** What a job that takes the place of another one has of it. */
+/** What a job takes over from the one that it replaces. */
 interface Inherited {
-  /** It runs no later than this. */
+  /** The job runs at this time at the latest. */
   readonly latest: number
   readonly number: number | null
-  /** What its payload was made of; null where it is all its own. */
+  /** The job whose payload was merged into the new one; null if the payload was replaced. */
   readonly opened: Opened | null
-  /** What was verified: another one that came in between is looked at too. */
+  /** The seal that was verified. If the holder has changed since, the new one is verified as well. */
   readonly expected: Seal
 }
 
@@ -110,14 +113,14 @@ function* replace(
   return answer as AmendAnswer
 }
 
-/** Checked and written as if it had been dispatched like that. */
+/** Validates and serializes the merged payload as if it had been dispatched that way. */
 function* merged(plan: Plan, held: Opened, payload: WrittenPayload, deps: ChangingDeps): Steps<WrittenPayload> {
   const whole = mergedPayload(held.payload, JSON.parse(payload.text))
   const written = yield* wait(writePayload(plan, whole, deps.maxPayloadBytes))
   return { ...written, uniqueKey: payload.uniqueKey }
 }
 
-/** Member by member where both are objects, and no deeper; anything else is replaced. */
+/** Shallow merge if both are objects; otherwise the new value replaces the old one. */
 export function mergedPayload(old: unknown, added: unknown): unknown {
   return isObject(old) && isObject(added) ? { ...old, ...added } : added
 }

@@ -9,7 +9,7 @@ import type { ChildRequest } from '../../execution/attempt/run-links.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
 import type { Sending } from './sending.ts'
 
-/** Stores a job that a running one makes, unless that one has lost its lease. */
+/** Stores a child of a running job, unless the parent has lost its lease. */
 export async function sendChild(request: ChildRequest, registry: Registry, sending: Sending): Promise<SendReceipt> {
   const { run, root, job, payload, key } = request
   const { token, envelope } = run.lease
@@ -47,5 +47,5 @@ function circular({ run, job }: ChildRequest, holder: string): TreadleError {
   return new TreadleError('WORKFLOW_CIRCULAR', message)
 }
 
-/** A child is stored under the lease of its parent, and so in no transaction of anybody else. */
+/** A child is stored under its parent's lease, so it cannot join another transaction. */
 const ownOptions = dispatchOptionNames.filter((name) => !['dependsOn', 'onDependencyFailure', 'in'].includes(name))

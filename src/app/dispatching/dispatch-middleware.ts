@@ -12,8 +12,8 @@ export interface Outgoing {
 }
 
 /**
- * Sends jobs through the middleware around their dispatches. They are sent together, when each of them has come through: where one
- * is refused on the way, none is sent.
+ * Sends jobs through their dispatch middleware. Jobs are sent together, once all of them have passed their middleware. If one is
+ * refused, none is sent.
  */
 export async function sentThroughMiddleware<Job extends Outgoing>(
   jobs: readonly Job[],
@@ -24,7 +24,7 @@ export async function sentThroughMiddleware<Job extends Outgoing>(
   return Promise.all(jobs.map((job, index) => gate.pass(job, index)))
 }
 
-/** Where jobs wait until all of them have come through their middleware. */
+/** Holds jobs back until all of them have passed their middleware. */
 class Gate<Job extends Outgoing> {
   readonly #send: (jobs: readonly Job[]) => Promise<readonly Run[]>
   readonly #arrived: Job[]
@@ -41,7 +41,7 @@ class Gate<Job extends Outgoing> {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // Who waits for it is told; where nobody does, whoever refused has told already.
+    // Callers of `pass` receive the rejection. If none of them waits for it, the middleware that refused has already thrown.
     this.#sent.catch(() => {})
   }
 

@@ -12,7 +12,7 @@ interface DispatchedDependencies {
 
 const none: DispatchedDependencies = { waitsFor: [], problems: [] }
 
-/** What the options of a dispatch say of the jobs that it waits for. */
+/** The dependencies that the options of a dispatch specify. */
 export function dispatchedDependencies(options: DispatchOptions): DispatchedDependencies {
   const { dependsOn, onDependencyFailure } = options
   if (dependsOn === undefined) {

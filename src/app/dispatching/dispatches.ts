@@ -20,34 +20,34 @@ import type { GivenFunctions } from './given-functions.ts'
 import type { PlacedJob } from './joined-sending.ts'
 
 export interface DispatchesDeps {
-  /** Those that were given with dispatches. */
+  /** The functions that were passed to dispatches. */
   readonly functions: GivenFunctions
-  /** Of the backend. */
+  /** Name of the backend. */
   readonly name: string
   readonly opening: Opening
   readonly registry: Registry
   readonly handles: RunHandleDeps
-  /** Runs what was sent, where that is how the backend works. */
+  /** Runs the jobs that were sent, for a backend that runs jobs on dispatch. */
   readonly pass: () => Promise<unknown>
   /** The dispatches of another backend of the program. */
   readonly named: (name: string) => Promise<Dispatches>
-  /** What a handle needs of a job that may be in any backend of the program. */
+  /** What a handle needs for a job that may be in any backend of the program. */
   readonly located: (id: string) => RunHandleDeps
 }
 
-/** Which transaction of the caller a workflow is stored in. */
+/** Options for storing a workflow in the caller's transaction. */
 export interface JoinOptions {
-  /** A transaction on the queue's database, which the caller ends: all of the jobs are there when it is committed. */
+  /** A transaction on the queue's database, which the caller commits or rolls back. All jobs become visible on commit. */
   readonly in?: DispatchOptions['in']
 }
 
-/** The jobs of a workflow, and what they have in common. */
+/** The jobs of a workflow and the id of its root. */
 export interface MadeJobs {
   readonly root: string
   readonly jobs: readonly PlacedJob[]
 }
 
-/** Jobs that name each other need their ids before they are sent. */
+/** Jobs that refer to each other need their ids before they are sent. */
 export type MakeJobs = (newId: () => string) => MadeJobs
 
 export interface SentWorkflow {
@@ -55,7 +55,7 @@ export interface SentWorkflow {
   readonly runs: readonly Run[]
 }
 
-/** Sends jobs to the queue of a program, and gives handles of them. */
+/** Sends jobs to the queue of a program and returns handles to them. */
 export class Dispatches implements Dispatcher {
   readonly #deps: DispatchesDeps
 
@@ -80,7 +80,7 @@ export class Dispatches implements Dispatcher {
     return runs[0] as Run
   }
 
-  /** Of which the function is called for this very job, in this process. */
+  /** Dispatches a job whose function is called for this one job, in this process. */
   async dispatchFunction(job: string, given: HandlerFunction<never, unknown>, options: DispatchOptions): Promise<Run> {
     const { backend: name = this.#deps.name } = options
     if (name !== this.#deps.name) return (await this.#named(name)).dispatchFunction(job, given, here(options))
@@ -192,7 +192,7 @@ export class Dispatches implements Dispatcher {
     return { id: root, runs }
   }
 
-  /** In a transaction on a SQLite file, which cannot wait. */
+  /** In a transaction on a SQLite file, which must be synchronous. */
   dispatchWorkflowAtOnce(make: MakeJobs, tx: unknown): SentWorkflow {
     const opened = this.#atHand()
     if (opened === undefined) throw new TreadleError('TRANSACTION_INVALID', notOpen('a workflow'))
@@ -228,27 +228,27 @@ export class Dispatches implements Dispatcher {
     return new RunHandle(id, job, stored, this.#deps.handles)
   }
 
-  /** A handle of a job of which only the id is known. */
+  /** A handle to a job known only by its id. */
   find(job: string, id: string): Run {
     return new RunHandle(id, job, false, this.#deps.located(id))
   }
 
   #named(name: string): Promise<Dispatches> {
-    // While an isolate loads its modules nothing is dispatched.
+    // Nothing is dispatched while an isolate loads its modules.
     const inside = insideIsolate()
     return inside?.isLoading ? inside.begin() : this.#deps.named(name)
   }
 
   /**
-   * The queue, to change what is in it. While an isolate loads its modules that never comes: what a program does when it is run
-   * is done already.
+   * The queue, for sending and changing jobs. Never resolves while an isolate loads its modules: the program that started the
+   * isolate has already done what its modules do on startup.
    */
   async opened(): Promise<Opened> {
     const inside = insideIsolate()
     return inside?.isLoading ? inside.begin() : this.#deps.opening.use()
   }
 
-  /** Spares a dispatch the wait for what is open. */
+  /** The open queue, if there is one: saves a dispatch from awaiting it. */
   #atHand(): Opened | undefined {
     return insideIsolate()?.isLoading ? undefined : this.#deps.opening.opened
   }
@@ -258,7 +258,7 @@ function backendOf({ definition, options }: PlacedJob): string {
   return options.backend ?? homeOf(definition)
 }
 
-/** The backend has been chosen, and is not looked for again. */
+/** Removes the backend, which has already been chosen. */
 function here(options: DispatchOptions): DispatchOptions {
   const { backend: _, ...rest } = dispatchOptions(options)
   return rest
@@ -279,7 +279,7 @@ function refuseOtherThanObject(options: unknown, { job }: JobDefinition): void {
   throw new TreadleError('CONFIG_INVALID', message)
 }
 
-/** What is around a dispatch takes time, which a transaction on a SQLite file has not. */
+/** Middleware is asynchronous, which a transaction on a SQLite file cannot be. */
 function refuseMiddleware(definitions: readonly JobDefinition[]): void {
   const wrapped = definitions.find(({ fields }) => fields.aroundDispatch.length > 0)
   if (wrapped === undefined) return
@@ -287,7 +287,7 @@ function refuseMiddleware(definitions: readonly JobDefinition[]): void {
   throw new TreadleError('TRANSACTION_INVALID', message)
 }
 
-/** The transaction is that of the whole workflow. */
+/** The transaction applies to the whole workflow, so a step cannot have its own. */
 function refuseOwnTransaction({ definition, options }: Outgoing): void {
   if (!('in' in options)) return
   throw new TreadleError('CONFIG_INVALID', `Step "${definition.job}" of a workflow cannot be in a transaction of its own`)

@@ -15,15 +15,15 @@ import type { WorkflowRun } from '../workflows/workflow-run.ts'
 import type { BatchOptions, FileWorkflows, JoinedWorkflows, LastOf, Workflows } from '../workflows/workflows.ts'
 import type { Dispatches, JoinOptions } from './dispatches.ts'
 
-/** The words by which a program puts jobs into its queue. */
+/** The methods that dispatch jobs. */
 export abstract class Dispatching<Added = unknown> extends Defining<Added> {
   protected abstract override readonly dispatcher: Dispatches
   protected abstract readonly workflows: Workflows
 
   /**
-   * Puts a job into the queue; it is on disk when this resolves. The job is named by its builder, its definition, its class or its
-   * key. A function in place of the payload is called for this very job, by a worker of this process, and forgotten when the job has
-   * ended; a duration in place of the options is the delay.
+   * Dispatches a job. The job is on disk when the promise resolves. Name the job by its builder, its definition, its class or its
+   * key. A function in place of the payload is the handler of this one job: a worker of this process calls it, and it is dropped
+   * when the job has ended. A duration in place of the options is the delay.
    */
   dispatch<Input, Result, Payload>(
     job: JobBuilder<Input, Result, Payload>,
@@ -50,7 +50,7 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
     return this.dispatcher.dispatch(this.definitionOf(job), args.length === 0 ? noPayload : given, options)
   }
 
-  /** Puts many jobs into the queue. Nothing is stored when one of the payloads is refused. */
+  /** Dispatches many jobs. If one of the payloads is invalid, none is stored. */
   dispatchMany<Input, Result, Payload>(
     job: JobBuilder<Input, Result, Payload>,
     payloads: readonly NoInfer<Input>[],
@@ -71,44 +71,44 @@ export abstract class Dispatching<Added = unknown> extends Defining<Added> {
     return this.dispatcher.dispatchMany(this.definitionOf(job), payloads, options)
   }
 
-  /** A payload for a job that is named later: `jobs.args(payload).delay('1h').dispatch('send-email')`. */
+  /** Starts a dispatch with its payload and names the job last: `jobs.args(payload).delay('1h').dispatch('send-email')`. */
   args(payload: unknown): PayloadDraft<Named> {
     return this.#draft().args(payload)
   }
 
-  /** A time for a job that is named later: `jobs.delay('1h').dispatch('send-email', mail)`. */
+  /** Starts a dispatch with its delay and names the job last: `jobs.delay('1h').dispatch('send-email', mail)`. */
   delay(delay: Duration): TimeDraft<Named> {
     return this.#draft().delay(delay)
   }
 
-  /** An instant for a job that is named later; null is at once. */
+  /** Starts a dispatch with the time at which it runs and names the job last. Null means immediately. */
   at(at: Instant | null): TimeDraft<Named> {
     return this.#draft().at(at)
   }
 
-  /** Jobs one after the other: each step waits for the one before it, and is dead when that one fails. */
+  /** Runs jobs one after the other. Each step waits for the previous one, and becomes dead if that one fails. */
   chain<const Steps extends readonly Step[]>(steps: Steps, options: JoinOptions = {}): Promise<WorkflowRun<LastOf<Steps>>> {
     return this.workflows.chain(steps, options)
   }
 
-  /** Jobs beside each other, and what is to follow when all of them have ended. */
+  /** Runs jobs in parallel, with optional jobs to follow when all of them have ended. */
   batch<const Steps extends readonly Step[]>(steps: Steps, options: BatchOptions = {}): Promise<WorkflowRun<ResultsOf<Steps>>> {
     return this.workflows.batch(steps, options)
   }
 
-  /** Jobs that wait for each other in any shape; nothing is stored before it is dispatched. */
+  /** Builds a workflow of jobs with arbitrary dependencies. Nothing is stored until it is dispatched. */
   workflow(): Workflow {
     return this.workflows.workflow()
   }
 
-  /** Workflows in a transaction that the caller has begun: all of their jobs are there when that is committed. */
+  /** Dispatches workflows in a transaction that the caller has begun. All of their jobs become visible on commit. */
   in(tx: SqliteConnection | SqlTransaction): FileWorkflows
   in(tx: CallerTransaction): JoinedWorkflows
   in(tx: CallerTransaction | SqlTransaction): JoinedWorkflows | FileWorkflows {
     return this.workflows.in(tx)
   }
 
-  /** A handle of a job or of a workflow that is known by its id. */
+  /** A handle to the job or workflow with this id. */
   handle(id: string, job = ''): Run {
     return this.dispatcher.find(job, id)
   }

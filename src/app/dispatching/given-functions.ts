@@ -5,7 +5,7 @@ import type { JobEvents } from '../../execution/job-events.ts'
 
 const ends = ['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const
 
-/** A job whose function is in another process is left to that one, which looks for it meanwhile. */
+/** How long to snooze a job whose function is in another process, so that that process can claim it. */
 const lookAgain = '5s'
 
 interface GivenFunction {
@@ -14,13 +14,13 @@ interface GivenFunction {
 }
 
 /**
- * Functions that were given with a dispatch, each for that job in this process. It is forgotten when the job has ended; the name of
- * a job that nothing else defines is known for as long as one of its functions waits.
+ * Functions that were passed to a dispatch, each for one job in this process. A function is dropped when its job has ended. A job
+ * name that has no other definition stays registered for as long as one of its functions is pending.
  */
 export class GivenFunctions {
   readonly #byId = new Map<string, GivenFunction>()
   readonly #handlers = new Map<string, HandlerFunction<never, unknown>>()
-  /** Of jobs that are known by their functions alone, and how many of these wait. */
+  /** Jobs that are defined only by such functions, with the number of pending functions. */
   readonly #waiting = new Map<string, number>()
   readonly #registry: Registry
   readonly #events: JobEvents
@@ -31,12 +31,12 @@ export class GivenFunctions {
     this.#events = events
   }
 
-  /** By the ids of their jobs. */
+  /** The functions by job id. */
   get handlers(): ReadonlyMap<string, HandlerFunction<never, unknown>> {
     return this.#handlers
   }
 
-  /** From here on the function is there for the job with this id, which need not be stored yet. Gives the job's definition. */
+  /** Keeps the function for the job with this id, which need not be stored yet. Returns the definition of the job. */
   keep(id: string, job: string, handler: HandlerFunction<never, unknown>): JobDefinition {
     const isDefined = this.#registry.has(job) && !this.#waiting.has(job)
     if (!isDefined && !this.#waiting.has(job)) this.#registry.add(new JobDefinition({ job, handler: elsewhere }))

@@ -3,7 +3,10 @@ import type { SendReceipt } from '../../queue/contract/contract.ts'
 import { type ChangingDeps, sendOrChange } from './changing-holders.ts'
 import type { Plan, WrittenPayload } from './sealing.ts'
 
-/** Sends jobs that change the waiting job which holds their unique key. Within this program they do it one after the other. */
+/**
+ * Sends jobs that may change the waiting job that holds their unique key. Within a process, sends with the same key run one after
+ * the other.
+ */
 export class Holders {
   readonly #deps: ChangingDeps
   readonly #lasts = new Map<string, Promise<unknown>>()
@@ -18,7 +21,7 @@ export class Holders {
     )
   }
 
-  /** Resolves when everything that was given to `send` has been answered. */
+  /** Resolves when all calls of `send` have been answered. */
   async idle(): Promise<void> {
     while (this.#lasts.size > 0) await Promise.allSettled(this.#lasts.values())
   }

@@ -1,9 +1,9 @@
 import { messageOf, TreadleError } from '../../core/errors.ts'
 import type { SendReceipt } from '../../queue/contract/contract.ts'
 
-/** A list of jobs that is stored in several transactions, of which some have failed. */
+/** Thrown when a list of jobs was stored in several transactions and some of them failed. */
 export class IncompleteDispatchError extends TreadleError {
-  /** The ids of the jobs that are stored, in the order of the payloads; null where one is not. */
+  /** The ids of the stored jobs, in the order of the payloads; null for each job that was not stored. */
   readonly ids: readonly (string | null)[]
 
   constructor(job: string, ids: readonly (string | null)[], cause: unknown) {
@@ -20,8 +20,8 @@ export interface DispatchedPart {
 }
 
 /**
- * The receipts of a list of which these parts were sent, the first of it in order. Where some failed, the error says which jobs are
- * stored; where all did, why. No part is under way any more when it is told.
+ * The receipts of a list whose parts were sent in order. If some parts failed, the error says which jobs are stored; if all
+ * failed, the first failure is thrown. No part is still in progress when this settles.
  */
 export async function receiptsOf(job: string, parts: readonly DispatchedPart[], count: number): Promise<readonly SendReceipt[]> {
   const answers = await Promise.allSettled(parts.map(({ sending }) => sending))

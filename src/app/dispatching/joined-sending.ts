@@ -20,13 +20,13 @@ export interface JoinedSendingDeps {
   readonly backend: QueueBackend
   readonly sealing: SealingDeps
   readonly maxPayloadBytes: number
-  /** In the caller's transaction, which may be rolled back yet. */
+  /** Called within the caller's transaction, which may still be rolled back. */
   readonly onSent: (envelopes: readonly Envelope[], receipts: readonly SendReceipt[]) => void
 }
 
 /**
- * Sends jobs in a transaction of the caller, which its options name: they are there when that is committed. Nothing of it is
- * batched with what others send.
+ * Sends jobs in the caller's transaction, which the options name. They become visible when it commits. They are not batched with
+ * other sends.
  */
 export function* sendJoined(
   definition: JobDefinition,
@@ -46,7 +46,7 @@ export function* sendJoined(
   return receipts
 }
 
-/** The jobs of a workflow in a transaction of the caller: all of them, or none. */
+/** Sends the jobs of a workflow in the caller's transaction: all of them or none. */
 export function* sendWorkflowJoined(
   jobs: readonly PlacedJob[],
   tx: unknown,

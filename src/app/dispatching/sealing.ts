@@ -39,13 +39,13 @@ export interface SealingDeps {
   readonly now: () => number
   readonly newId: () => string
   readonly keys: KeyRing | null
-  /** Payloads are encrypted where neither the dispatch nor the definition says anything. */
+  /** Whether to encrypt payloads if neither the dispatch nor the definition specifies it. */
   readonly encrypts?: boolean
-  /** Meta that travels with all of these jobs; what a plan says itself goes before it. */
+  /** Metadata added to all of these jobs. The metadata of the plan takes precedence. */
   readonly carried?: Meta
 }
 
-/** A payload that is checked and written down, with the keys made of it: nothing that follows can fail because of it. */
+/** A validated and serialized payload with the keys derived from it. It cannot cause later steps to fail. */
 export interface WrittenPayload {
   readonly text: string
   readonly uniqueKey: string | null
@@ -53,7 +53,7 @@ export interface WrittenPayload {
   readonly group: string | null
 }
 
-/** Checked by the schema where the definition has one; only then there may be something to wait for. */
+/** Validates the payload if the definition has a schema. Only then may the answer be a promise. */
 export function writePayload(plan: Plan, given: unknown, maxBytes: number): Answer<WrittenPayload> {
   const { input, job, args } = plan.definition.fields
   const value = given === noPayload ? args : given
@@ -61,7 +61,7 @@ export function writePayload(plan: Plan, given: unknown, maxBytes: number): Answ
   return input === null ? withKeys(plan, value, text) : answerOf(checkedPayload(plan, input, text))
 }
 
-/** Keys are made of what the handler will get: where a schema transforms, that is not what was given. */
+/** Derives keys from the value that the handler will receive. If a schema transforms the payload, that differs from the input. */
 function* checkedPayload(plan: Plan, input: Schema, text: string): Steps<WrittenPayload> {
   const checked = validated(input, JSON.parse(text), `payload of "${plan.definition.job}"`, 'PAYLOAD_INVALID')
   return withKeys(plan, yield* wait(checked), text)
@@ -78,50 +78,53 @@ function withKeys(plan: Plan, value: unknown, text: string): WrittenPayload {
   }
 }
 
-/** What the definition and the options of one dispatch come to; the same for all payloads of a `dispatchMany`. */
+/** The definition combined with the options of a dispatch. The same for all payloads of a `dispatchMany`. */
 export interface Plan {
   readonly definition: JobDefinition
   readonly queue: string
   readonly priority: number
-  /** Null where neither the dispatch nor the definition says it: it does not travel. So with `timeoutMs`, of which 0 is no limit. */
+  /**
+   * Null if neither the dispatch nor the definition specifies it; then it is not sent with the job. The same goes for
+   * `timeoutMs`, where 0 means no limit.
+   */
   readonly maxRetries: number | null
   readonly timeoutMs: number | null
   readonly meta: Meta
   readonly tags: Tags
   readonly runAt: number | null
-  /** The instant that a scheduled run stands for; null for a dispatch. */
+  /** The instant that a scheduled run is for; null for a dispatch. */
   readonly occurrence: number | null
-  /** The schedule that it is a run of, where that was made at run time. */
+  /** The schedule that this is a run of, if the schedule was created at run time. */
   readonly recurrence?: Recurrence
   readonly uniqueness: Uniqueness | null
   readonly idempotencyKey: string | undefined
-  /** Undefined where the definition says it. */
+  /** Undefined if the definition determines the group. */
   readonly group: string | null | undefined
-  /** When it is to be done again, in the repeat language. */
+  /** When to repeat the job, in the repeat language. */
   readonly repeat: string | null
-  /** Whether the payload travels encrypted; null is as the instance says. */
+  /** Whether to encrypt the payload; null uses the setting of the instance. */
   readonly encrypt: boolean | null
-  /** The jobs that it waits for. */
+  /** The jobs that this one depends on. */
   readonly waitsFor: readonly WaitLink[]
   readonly longestWaitMs: number
 }
 
-/** What a job has to itself, among all of its plan. */
+/** What is specific to one job of a plan. */
 export interface Particulars {
-  /** Where it must be known before the job is sealed. */
+  /** Given if the id must be known before the job is sealed. */
   readonly id?: string
   readonly place?: PlaceInWorkflow
-  /** What it is called where jobs are known by numbers. */
+  /** The number of the job, in backends that identify jobs by numbers. */
   readonly number?: number | null
 }
 
-/** A job's place in a workflow that is dispatched or made as a whole. */
+/** The place of a job in a workflow. */
 export interface PlaceInWorkflow extends Pick<Links, 'root' | 'parent' | 'waitsFor'> {
-  /** Ids are given before the envelopes are made: they name each other. */
+  /** Assigned before the envelopes are made, because they refer to each other. */
   readonly id?: string
-  /** What the parent is. */
+  /** The name and queue of the parent. */
   readonly parentJob?: ScopedJob
-  /** Ids of jobs of the same workflow that others may come to stand for, because they have unique keys. */
+  /** Ids of jobs in the same workflow that an existing job may replace, because they have unique keys. */
   readonly mayBeReplaced?: ReadonlySet<string>
 }
 
@@ -186,7 +189,7 @@ export function sealJob(planned: Plan, payload: WrittenPayload, deps: SealingDep
   const delivery = deliveryOf(plan, payload, deps.now(), links, number ?? null)
   const waitsFor = links === null || keys === null ? undefined : waitMark(links.waitsFor, place?.mayBeReplaced)
   const keyMark = delivery.uniqueKey === null || keys === null ? undefined : keyMarkOf(delivery.uniqueKey)
-  // One with a unique key may come to stand for the children of other jobs.
+  // A job with a unique key may also become the child of other jobs.
   const parent = keys === null || keyMark !== undefined ? null : (links?.parent ?? null)
   const marks = {
     ...(waitsFor !== undefined && { waitsFor }),
@@ -196,7 +199,7 @@ export function sealJob(planned: Plan, payload: WrittenPayload, deps: SealingDep
   return stamp(stampFor(plan, payload.idempotencyKey, deps.encrypts ?? false, marks), id, payload.text, delivery, keys)
 }
 
-/** The same plan for all jobs that are sent together, so that what they have in common is written once. */
+/** Returns the same plan for all jobs that are sent together, so that their common part is serialized once. */
 function carrying(plan: Plan, carried: Meta): Plan {
   let plans = carriers.get(carried)
   if (plans === undefined) {
@@ -213,14 +216,14 @@ function carrying(plan: Plan, carried: Meta): Plan {
 
 const carriers = new WeakMap<Meta, Map<Plan, Plan>>()
 
-/** What the signature of a job says of its unique key. */
+/** How the signature of a job refers to its unique key. */
 export function keyMarkOf(uniqueKey: string): string {
   return digest(uniqueKey)
 }
 
 type Marks = Pick<Identity, 'waitsFor' | 'keyMark' | 'parentMark'>
 
-/** Jobs of one plan differ in nothing but their ids, unless they have keys of their own. */
+/** Jobs of the same plan share a stamp, because only their ids differ, unless a job has keys or marks of its own. */
 function stampFor(plan: Plan, idempotencyKey: string | null, encrypts: boolean, marks: Marks): Stamp {
   const isItsOwn = idempotencyKey !== null || Object.keys(marks).length > 0
   if (isItsOwn) return stampOf({ ...commonIdentity(plan, idempotencyKey, encrypts), ...marks })
@@ -245,14 +248,14 @@ function commonIdentity(plan: Plan, idempotencyKey: string | null, encrypts: boo
   return recurrence === undefined ? tagged : { ...tagged, recurrence }
 }
 
-/** One that only waits for others is the root of whatever it makes itself. */
+/** A job that only has dependencies is the root of the jobs that it creates. */
 function linksOf({ waitsFor, longestWaitMs }: Plan, id: string, place: PlaceInWorkflow | undefined): Links | null {
   if (place === undefined) return waitsFor.length === 0 ? null : { root: id, parent: null, waitsFor, longestWaitMs }
   const { root, parent } = place
   return { root, parent, waitsFor: [...waitsFor, ...place.waitsFor], longestWaitMs }
 }
 
-/** Says for each job that is waited for what is to be kept where its end was not sealed: see `sealLateDependency`. */
+/** Adds to each dependency what to store in case its outcome was not sealed: see `sealLateDependency`. */
 function vouched(links: Links, id: string, job: ScopedJob, parentJob: ScopedJob = job, keys: KeyRing): Links {
   const { parent } = links
   const late = (waiter: string, place: number | string, of: ScopedJob) => sealLateDependency({ waiter, place }, of, keys)
@@ -293,7 +296,7 @@ function keyOf(make: MakeKey | null, payload: unknown, job: string, what: string
   if (key === null) return null
   const problem = keyProblem(key, what)
   if (problem === undefined) return key as string
-  // A job without the protection that its definition speaks of would go unnoticed.
+  // Otherwise the job would silently lack the protection that its definition asks for.
   const advice = key === undefined ? ': its function must return null where there is no key' : ''
   throw new TreadleError('CONFIG_INVALID', `Dispatch of "${job}": ${problem}${advice}`)
 }
@@ -307,7 +310,7 @@ function madeKey(make: MakeKey, payload: unknown, job: string, what: string): st
   }
 }
 
-/** What cannot be said together with how a dispatch is kept from being there twice. */
+/** Options that cannot be combined with the job's uniqueness. */
 function combinationProblems(
   { debounce, onConflict }: Uniqueness,
   { delay, at }: DispatchOptions,
@@ -322,7 +325,7 @@ function combinationProblems(
   ]
 }
 
-/** Only what somebody said: what travels is signed, and would go before what the worker's definition says. */
+/** Only explicit values: whatever is sent is signed, and would override the definition of the worker. */
 function retriesOf({ retries, maxRetries }: DispatchOptions, definition: JobDefinition): number | null {
   return retries ?? maxRetries ?? (definition.says('maxAttempts') ? definition.maxRetries : null)
 }

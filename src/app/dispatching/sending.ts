@@ -36,14 +36,14 @@ import { tracedDispatch, tracedJoinedDispatch } from './traced-dispatch.ts'
 import { refuseUncoordinated } from './undeliverable.ts'
 
 const largestSend = 1_000
-/** A list of more than this is written in several transactions, each of which takes no more than so many. */
+/** Longer lists are written in several transactions of at most `largestPart` jobs. */
 const wholeList = 500
 const largestPart = 1_000
 
-/** So many of them are under way at once: the database need not wait for the program, nor the other way round. */
+/** Maximum number of concurrent transactions, so that neither the database nor the program waits for the other. */
 const mostAtOnce = 2
 
-/** From a payload to a job on disk. */
+/** Turns payloads into stored jobs. */
 export class Sending {
   readonly #backend: QueueBackend
   readonly #settings: Settings
@@ -69,7 +69,7 @@ export class Sending {
     this.#sends = new Batcher(this.#send, largestSend)
   }
 
-  /** Under this id, where one is given: then it is not sent as a change of another job. */
+  /** If an id is given, the new job has that id and cannot change an existing one instead. */
   async send(definition: JobDefinition, payload: unknown, options: DispatchOptions, id?: string): Promise<SendReceipt> {
     const plan = this.#planOf(definition, options)
     const writing = writePayload(plan, payload, this.#settings.maxPayloadBytes)
@@ -82,7 +82,7 @@ export class Sending {
     return this.#traced(plan, 1, (sealing) => this.#sends.add(sealJob(plan, written, sealing, particulars)))
   }
 
-  /** A dispatch without options is planned once for each definition. */
+  /** Without options, the plan is cached per definition. */
   #planOf(definition: JobDefinition, options: DispatchOptions): Plan {
     for (const _ in options) return planDispatch(definition, options, this.#sealing.now())
     let plan = this.#plans.get(definition)
@@ -94,8 +94,8 @@ export class Sending {
   }
 
   /**
-   * All payloads are written down before the first is sent: a bad one is refused with nothing stored. The options are those of all
-   * of them, or a list of their own.
+   * Serializes all payloads before sending the first: if one is invalid, nothing is stored. The options apply to all payloads, or
+   * are a list with one entry per payload.
    */
   async sendMany(
     definition: JobDefinition,
@@ -125,7 +125,7 @@ export class Sending {
     )
   }
 
-  /** One plan for all, or one for each list of options. */
+  /** One plan for all payloads, or one per entry of the options. */
   #plansFor(definition: JobDefinition, options: DispatchOptions | readonly DispatchOptions[]): (index: number) => Plan {
     const plan = (each: unknown) => planDispatch(definition, dispatchOptions(each), this.#sealing.now())
     if (!Array.isArray(options)) {
@@ -136,7 +136,7 @@ export class Sending {
     return (index) => known.get(options[index]) as Plan
   }
 
-  /** Signing the next part goes on while the last ones are being written. */
+  /** Signs the next part while the previous ones are being written. */
   async #sendParts(
     { job }: JobDefinition,
     written: readonly WrittenPayload[],
@@ -157,13 +157,13 @@ export class Sending {
         hasFailed = true
       })
       parts.push({ size: envelopes.length, sending })
-      // It leaves only when the program lets go.
+      // Yield, so that the request is actually sent.
       await nextTurn()
     }
     return receiptsOf(job, parts, written.length)
   }
 
-  /** In the transaction that the options name. */
+  /** Sends in the transaction that the options name. */
   sendJoined(definition: JobDefinition, payloads: readonly unknown[], options: DispatchOptions): Steps<readonly SendReceipt[]> {
     refuseNoList(payloads)
     const queue = options.queue ?? definition.fields.queue
@@ -173,7 +173,7 @@ export class Sending {
     )
   }
 
-  /** All jobs of a workflow, in a transaction of the caller. */
+  /** Sends all jobs of a workflow in the caller's transaction. */
   sendWorkflowJoined(jobs: readonly PlacedJob[], tx: unknown): Steps<readonly SendReceipt[]> {
     const dispatched = jobs.map(({ definition, options }) => ({
       queue: options.queue ?? definition.fields.queue,
@@ -184,7 +184,7 @@ export class Sending {
     )
   }
 
-  /** A job that a running one makes, stored while that one holds its lease. */
+  /** Sends a child of a running job. It is stored only while the parent holds its lease. */
   async sendChild(
     definition: JobDefinition,
     payload: unknown,
@@ -199,7 +199,7 @@ export class Sending {
     return this.#traced(plan, 1, send, parent)
   }
 
-  /** All jobs of a workflow, together or not at all. */
+  /** Sends all jobs of a workflow atomically. */
   async sendWorkflow(jobs: readonly PlacedJob[]): Promise<readonly SendReceipt[]> {
     const { maxPayloadBytes } = this.#settings
     const plans = jobs.map(({ definition, options }) => this.#planOf(definition, options))
@@ -217,8 +217,8 @@ export class Sending {
   }
 
   /**
-   * The job of one occurrence of a schedule, which may run later than the instant that it stands for. It is unique by that
-   * instant and has no other key: the next one waits while the last one runs, and a key would keep it out.
+   * The job of one occurrence of a schedule, which may run later than the occurrence's instant. It is unique by that instant and
+   * has no unique key: the next occurrence may wait while the last one runs, and a key would reject it.
    */
   async occurrence(definition: JobDefinition, at: number, runAt = at, stored: StoredRun | null = null): Promise<Envelope> {
     const common = this.#planOf(definition, {})
@@ -237,12 +237,12 @@ export class Sending {
     return tracedDispatch(this.#telemetry, this.#sealing, { job: definition.job, queue, count, parent }, send)
   }
 
-  /** The payload of a schedule as it would travel, checked as that of a dispatch. */
+  /** Validates and serializes the payload of a schedule like that of a dispatch. */
   async scheduledPayload(definition: JobDefinition, payload: unknown): Promise<string> {
     return (await writePayload(this.#planOf(definition, {}), payload, this.#settings.maxPayloadBytes)).text
   }
 
-  /** Resolves when everything that was given to `send` has been answered. */
+  /** Resolves when all calls of `send` have been answered. */
   async idle(): Promise<void> {
     await this.#holders?.idle()
     await this.#sends.idle()
@@ -254,7 +254,7 @@ export class Sending {
     return { backend: this.#backend, sealing, maxPayloadBytes: this.#settings.maxPayloadBytes, onSent }
   }
 
-  /** For dispatches that change the job which holds their key. */
+  /** For dispatches that may change the job that holds their unique key. */
   #changing(): Holders {
     const { store, kind } = this.#backend
     if (store === undefined) {

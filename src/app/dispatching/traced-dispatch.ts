@@ -5,13 +5,13 @@ import type { ObservedJob } from '../../telemetry/observer.ts'
 import type { Telemetry } from '../../telemetry/telemetry.ts'
 import type { SealingDeps } from './sealing.ts'
 
-/** Jobs that are sent together, and the attempt that makes them as its children. */
+/** Jobs that are sent together, and the attempt that creates them as its children. */
 export interface TracedJobs extends ObservedJob {
   readonly count: number
   readonly parent?: RunTrace | null
 }
 
-/** Sends jobs as one dispatch, whose trace travels with them where somebody collects it. */
+/** Sends jobs as one dispatch. If tracing is on, the jobs carry the trace of the dispatch. */
 export function tracedDispatch<Answer>(
   { tracing }: Telemetry,
   sealing: SealingDeps,
@@ -22,7 +22,7 @@ export function tracedDispatch<Answer>(
   return trace === null ? send(sealing) : trace.during(send({ ...sealing, carried: trace.meta }))
 }
 
-/** The same in a transaction of the caller, which may not wait, and may be rolled back yet. */
+/** The same in the caller's transaction, which may have to be synchronous and may still be rolled back. */
 export function* tracedJoinedDispatch(
   { tracing, observers }: Telemetry,
   sealing: SealingDeps,

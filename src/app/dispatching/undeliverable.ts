@@ -5,7 +5,7 @@ import type { QueueBackend, QueueLimits } from '../../queue/contract/contract.ts
 import { addCoordination } from '../../queue/contract/missing-coordination.ts'
 import type { WrittenPayload } from './sealing.ts'
 
-/** Told when a worker starts, and not by the first job at night. `only` are the jobs that the worker is for; null is all. */
+/** Checked when a worker starts rather than when the first such job runs. `only` lists the jobs of the worker; null means all. */
 export function refuseUndeliverable(
   definitions: readonly JobDefinition[],
   only: readonly string[] | null,
@@ -22,7 +22,7 @@ export function refuseUndeliverable(
   if (problem !== undefined) throw new TreadleError('CAPABILITY_MISSING', problem)
 }
 
-/** Why this queue cannot run jobs as they want to be delivered. */
+/** Why this queue cannot provide the delivery guarantees of these jobs. */
 export function undeliverable(definitions: readonly JobDefinition[], queue: string, hasTransactions: boolean): readonly string[] {
   if (hasTransactions) return []
   return definitions
@@ -33,7 +33,7 @@ export function undeliverable(definitions: readonly JobDefinition[], queue: stri
     )
 }
 
-/** A job whose keys or limits nobody would keep must not be stored. */
+/** Refuses a job whose keys or limits the backend cannot enforce. */
 export function refuseUncoordinated(
   definition: JobDefinition,
   { uniqueKey, idempotencyKey }: WrittenPayload,
@@ -48,13 +48,13 @@ export function refuseUncoordinated(
   if (problem !== undefined) throw new TreadleError('CAPABILITY_MISSING', problem)
 }
 
-/** Dispatches may have keys of their own, which are refused when they are made. */
+/** Keys of individual dispatches are checked when they are dispatched. */
 function unkept(definition: JobDefinition, kind: string): readonly string[] {
   const { handler, idempotencyKey } = definition.fields
   return handler === null || idempotencyKey === null ? [] : [needs(definition, 'an idempotency key', kind)]
 }
 
-/** What a definition wants that workers must share a state for. */
+/** Features of a definition that require state shared by all workers. */
 function uncoordinated(definition: JobDefinition, kind: string): readonly string[] {
   const { rate, group } = definition.fields
   const hasGroupLimit = group !== null && (group.concurrency !== null || group.rate !== null)

@@ -4,22 +4,22 @@ import type { LogStore, StoredLogChunk } from '../../queue/contract/log-store.ts
 
 /** Options for reading the log lines of a job. */
 export interface LogsOptions {
-  /** Only lines after this one, by its number; 0 is from the first one on. */
+  /** Return only lines after the one with this number. Default: 0, from the first line. */
   readonly after?: number
 }
 
-/** A part of what a job has logged, oldest first. */
+/** Part of a job's log, oldest line first. */
 export interface JobLog {
   readonly lines: readonly LogLine[]
-  /** How many lines in between are not stored any more, because the job logged more than is kept. */
+  /** Number of lines in this range that are no longer stored because the job logged more than is kept. */
   readonly dropped: number
-  /** The number of the last line, to go on behind; what was asked for where there are no more lines. */
+  /** Number of the last line; pass it as `after` to continue. If there are no more lines, it equals the given `after`. */
   readonly last: number
 }
 
 const chunksAtOnce = 100
 
-/** One page of it. To read all of it, continue after the last line until there are no more. */
+/** Reads one page. To read the whole log, continue after the last line until there are no more. */
 export async function readJobLog(
   store: LogStore | undefined,
   id: string,
@@ -37,7 +37,7 @@ function countAfter({ first, last }: StoredLogChunk, after: number): number {
   return last - Math.max(first - 1, after)
 }
 
-/** All of it, for a job of the usual bounds. */
+/** Reads the whole log, for jobs within the usual limits. */
 export async function readWholeLog(store: LogStore | undefined, id: string, keys: KeyRing | null): Promise<JobLog> {
   let whole = await readJobLog(store, id, {}, keys)
   for (;;) {

@@ -1,14 +1,14 @@
 import type { JobStore } from '../../queue/contract/store.ts'
 import type { RunHandleDeps } from './run-handle.ts'
 
-/** One backend, as far as a job is looked for in it. */
+/** A backend in which to search for a job. */
 export interface SearchedBackend {
   readonly handles: RunHandleDeps
-  /** Undefined where it cannot be looked into. */
+  /** Undefined if the backend cannot be searched. */
   store(): Promise<JobStore | undefined>
 }
 
-/** For a job that is known by its id alone: each backend is asked for it, and the first that has it answers from then on. */
+/** For a job known only by its id. The backends are searched in order, and the first that has the job is used from then on. */
 export function locatedHandles(id: string, backends: () => Promise<readonly SearchedBackend[]>): RunHandleDeps {
   let found: Promise<RunHandleDeps> | undefined
   const at = () => {
@@ -36,11 +36,11 @@ async function find(id: string, backends: () => Promise<readonly SearchedBackend
     const store = await backend.store()
     if (store !== undefined && (await isStored(id, store))) return backend.handles
   }
-  // It is nowhere, and the default one says so.
+  // No backend has it. Let the default backend report that.
   return (all[0] as SearchedBackend).handles
 }
 
-/** As a job, or as a workflow, of which only its jobs are stored. */
+/** Whether the id is that of a job or of a workflow. For a workflow, only its jobs are stored. */
 async function isStored(id: string, store: JobStore): Promise<boolean> {
   return (await store.get(id)) !== null || (await store.tree(id)).total > 0
 }

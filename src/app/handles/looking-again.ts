@@ -3,17 +3,17 @@ import { type Clock, pauseBeforeRetry, stopwatch } from '../../core/time/clock.t
 import { parseDuration } from '../../core/time/duration.ts'
 import type { WaitOptions } from '../../definition/dispatching/progress.ts'
 
-/** How long a single look waits for a database that is busy. */
+/** How long a single read waits for a busy database. */
 const patienceMs = 10_000
 const firstPauseMs = 20
 const longestPauseMs = 1_000
 
-/** A database that is busy, or that cannot be reached just now, says nothing of what is asked. */
+/** Whether the error is transient: the database is busy or currently unreachable. */
 function isPassing(thrown: unknown): thrown is TreadleError {
   return thrown instanceof TreadleError && (thrown.code === 'DATABASE_BUSY' || thrown.code === 'DATABASE_UNREACHABLE')
 }
 
-/** For a single look: again while the database is busy, for a short time. */
+/** Repeats a single read for a short time while the database is busy or unreachable. */
 export async function lookPatiently<Answer>(look: () => Promise<Answer>, clock: () => Promise<Clock>): Promise<Answer> {
   const elapsedMs = stopwatch()
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -29,13 +29,13 @@ export async function lookPatiently<Answer>(look: () => Promise<Answer>, clock: 
 export interface Wait<Seen> {
   readonly look: () => Promise<Seen>
   readonly isOver: (seen: Seen) => boolean
-  /** Resolves when another look may tell more, or after `longestMs`. */
+  /** Resolves when it is worth reading again, or after `longestMs`. */
   readonly rest: (clock: Clock, longestMs: number, signal: AbortSignal | undefined) => Promise<void>
-  /** What has not come about in time; nothing was seen where the database never answered. */
+  /** Describes what did not happen in time. Undefined if the database never answered. */
   readonly late: (seen: Seen | undefined) => string
 }
 
-/** Looks again and again until it is over. Ends before by its own timeout, its signal, or an error that does not pass. */
+/** Reads repeatedly until the wait is over. Throws on timeout, abort, or an error that is not transient. */
 export async function waitUntilOver<Seen>(wait: Wait<Seen>, clock: Clock, { timeout, signal }: WaitOptions): Promise<Seen> {
   const timeoutMs = timeout === undefined ? Number.POSITIVE_INFINITY : parseDuration(timeout, 'timeout')
   const until = clock.now() + timeoutMs

@@ -16,18 +16,18 @@ import { findWorkflow, refuseFailedWorkflow, type WholeWorkflow, workflowJobs } 
 import { lookPatiently, waitUntilOver } from './looking-again.ts'
 import { aloneProgress, treeProgress } from './tree-progress.ts'
 
-/** What a handle needs of the program that made it. */
+/** What a handle needs from the program that created it. */
 export interface RunHandleDeps {
   keys(): Promise<KeyRing | null>
   clock(): Promise<Clock>
-  /** What the queue's times are compared with. */
+  /** The clock to compare the queue's timestamps with. */
   queueClock(): Promise<Clock>
-  /** From when on `store` knows a job. */
+  /** Whether `store` knows a job once it is sent or only once it is claimed. */
   recordsFrom(): Promise<'send' | 'claim'>
   store(): Promise<JobStore>
   cancel(id: string): Promise<Awaited<ReturnType<JobStore['cancel']>>>
   cancelTree(id: string): Promise<TreeCancellation>
-  /** Resolves soon after this program saw the job end, or after `longestMs`. */
+  /** Resolves soon after this process sees the job end, or after `longestMs`. */
   ended(id: string, clock: Clock, longestMs: number, signal: AbortSignal | undefined): Promise<void>
 }
 
@@ -114,7 +114,7 @@ export class RunHandle implements Run<never> {
     )
   }
 
-  /** A workflow has an id of its own, and is no job. */
+  /** The id may be that of a workflow, which is not a job itself. */
   async #look(): Promise<JobRecord | WholeWorkflow> {
     const store = await this.#deps.store()
     const found = (await store.get(this.id)) ?? (await findWorkflow(this.id, store))
@@ -124,7 +124,7 @@ export class RunHandle implements Run<never> {
     throw this.#missing(hint)
   }
 
-  /** Nothing where the job was sent and may not have been claimed: then it is not known yet. */
+  /** Null if the job was sent but perhaps not claimed yet, so that the store does not know it. */
   async #lookFromClaim(): Promise<JobRecord | WholeWorkflow | null> {
     try {
       return await this.#look()
@@ -146,7 +146,10 @@ function isOver(seen: JobRecord | WholeWorkflow | null): boolean {
   return 'tree' in seen ? seen.tree.done === 1 : isFinal(seen.state)
 }
 
-/** A success without a result is signed only where somebody waits for it, or every end is. What no worker has ever had is none. */
+/**
+ * A success without a result is signed only if other jobs depend on it or if `signEveryEnd` is set. A job that was never claimed
+ * cannot have succeeded.
+ */
 function isPlainSuccess({ id, state, result, seal, startedAt }: JobRecord, keys: KeyRing | null): boolean {
   if (result !== null || seal !== null || keys?.signsEveryEnd === true) return false
   if (keys !== null && state === 'succeeded' && startedAt === null) {
@@ -155,7 +158,7 @@ function isPlainSuccess({ id, state, result, seal, startedAt }: JobRecord, keys:
   return true
 }
 
-/** What was skipped because its work was done before has the result of that run. */
+/** A job that was skipped because its work was already done has the result of the earlier run. */
 function hasResult({ state, result }: JobRecord): boolean {
   return state === 'succeeded' || (state === 'skipped' && result !== null)
 }

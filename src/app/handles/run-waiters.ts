@@ -4,7 +4,7 @@ import type { JobEvents } from '../../execution/job-events.ts'
 
 const ends = ['job:succeeded', 'job:dead', 'job:cancelled', 'job:skipped'] as const
 
-/** Lets callers wait for the end of a job; a job that this program runs itself ends the wait at once. */
+/** Lets callers wait for a job to end. Jobs that this process runs itself wake them immediately. */
 export class RunWaiters {
   readonly #events: JobEvents
   readonly #waiting = new Map<string, Set<() => void>>()
@@ -29,7 +29,7 @@ export class RunWaiters {
   }
 
   #add(id: string, end: () => void): void {
-    // Listening only while somebody waits: otherwise the worker need not make the events.
+    // Listen only while there are waiters. Otherwise workers need not create the events.
     if (this.#waiting.size === 0)
       this.#stopListening = ends.map((name) => this.#events.follow(name, (event) => this.#settle(event)))
     this.#waiting.set(id, (this.#waiting.get(id) ?? new Set()).add(end))

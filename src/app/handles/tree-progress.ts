@@ -7,7 +7,7 @@ export function treeProgress({ total, counts }: TreeCounts): TreeProgress {
   return { total, counts, done: total === 0 ? 1 : ended / total }
 }
 
-/** Of a job that is part of no workflow. */
+/** Progress of a job that is not part of a workflow. */
 export function aloneProgress(state: JobState): TreeProgress {
   const isEnded = (finalStates as readonly JobState[]).includes(state)
   const none = Object.fromEntries(jobStates.map((each) => [each, 0]))

@@ -9,7 +9,7 @@ import { ClaimableJobs } from '../../worker/loop/claimable-jobs.ts'
 import type { Settings } from '../config/options.ts'
 import { findWorkflow, openJobs, workflowJobs } from '../workflows/whole-workflow.ts'
 
-/** What keeps a job from running. */
+/** The kinds of reasons why a job is not running. */
 export type WhyRule =
   | 'ended'
   | 'running'
@@ -25,15 +25,19 @@ export type WhyRule =
   | 'busy'
   | 'next'
 
-/** One thing that keeps a job from running. */
+/** A reason why a job is not running. */
 export interface WhyReason {
   readonly rule: WhyRule
+  /** Human-readable explanation. */
   readonly message: string
-  /** When this ends by itself, where that is known. */
+  /** When this reason goes away by itself, if known. */
   readonly until: Date | null
 }
 
-/** Why a job is not running, or a workflow has not ended. All reasons count at once: a job whose queue is paused may wait for a slot beside. */
+/**
+ * Why a job is not running, or why a workflow has not ended. All reasons apply at the same time: the queue of a job may be paused
+ * while its concurrency limit is also reached.
+ */
 export interface Why {
   readonly id: string
   readonly job: string
@@ -41,7 +45,7 @@ export interface Why {
   readonly reasons: readonly WhyReason[]
 }
 
-/** What is looked at. Where not everything may be told, other jobs may be hidden. */
+/** The data that the explanation is based on. Links to jobs that the caller may not see are hidden. */
 export type WhyStore = Pick<JobStore, 'get' | 'holds' | 'pausedQueues' | 'pausedJobs' | 'workers'> & {
   links(id: string): Promise<readonly (JobLink | HiddenLink)[]>
 }
@@ -53,7 +57,7 @@ interface WhyProgram {
   readonly settings: Pick<Settings, 'queueLimits' | 'clock'>
 }
 
-/** Limits are those of the jobs and queues that this program knows. */
+/** Takes into account the limits of the jobs and queues that this program knows. */
 export async function whyOf(id: string, store: WhyStore, { registry, settings }: WhyProgram): Promise<Why> {
   const rules = { jobs: new ClaimableJobs(null).of(registry.definitions()), queueLimits: settings.queueLimits }
   const record = await store.get(id)
@@ -64,7 +68,7 @@ export async function whyOf(id: string, store: WhyStore, { registry, settings }:
   return { id, job: record.job, state: record.state, reasons: await reasonsOf(record, store, rules, settings.clock.now()) }
 }
 
-/** Of a workflow: why those of its jobs have not ended that the others wait for. Null where the id is none of a workflow. */
+/** For a workflow: why the jobs that hold up the others have not ended. Null if the id is not that of a workflow. */
 export async function whyWorkflow(id: string, store: JobStore, program: WhyProgram): Promise<Why | null> {
   if ((await store.get(id)) !== null) return null
   const workflow = await findWorkflow(id, store)
@@ -117,7 +121,7 @@ function future({ runAt, attempts, errors }: JobRecord, now: number): WhyReason 
   return { rule: 'retry', message, until }
 }
 
-/** The most of those that it waits for that are named. */
+/** Maximum number of jobs named in a reason. */
 const mostNamed = 3
 
 function waitReason(links: readonly (JobLink | HiddenLink)[]): WhyReason {

@@ -8,7 +8,7 @@ import { configure, jobs } from '../default-instance.ts'
 import { loadModule } from '../module-loader.ts'
 import { type JobTarget, loadJobFiles } from './job-files.ts'
 
-/** Loads what defines the jobs of a program, in an isolate. */
+/** Loads the modules that define a program's jobs into an isolate. */
 export async function loadIsolateModules(modules: IsolateModules): Promise<void> {
   if (modules.kind === 'project') await loadProject(modules)
   else await (isTypeScript(modules.path) ? loadModule(modules.path) : importModule(modules.path))
@@ -33,7 +33,7 @@ function isTypeScript(path: string): boolean {
   return ['.ts', '.mts', '.cts', '.tsx'].includes(extname(path))
 }
 
-/** As the program itself was loaded, so that what it imports is the same. */
+/** Imported the same way as the program itself, so that both share their imports. */
 async function importModule(path: string): Promise<void> {
   try {
     await import(/* @vite-ignore */ pathToFileURL(path).href)

@@ -6,12 +6,13 @@ import { classKey, type Handler, handlerClassOf } from '../../definition/handler
 import { defaultExport, loadModule } from '../module-loader.ts'
 import type { Treadle } from '../treadle.ts'
 
-/** The part of the program that receives the jobs. */
+/** The part of the program that jobs are registered with. */
 export type JobTarget = Pick<Treadle, 'define' | 'has'>
 
 /**
- * Loads every job file of these folders and files, and throws once, with all that went wrong. A file defines its jobs itself, or
- * has a handler as its default export: a class is defined under its static `jobName` or its name, a function under the file's name.
+ * Loads all job files from these folders and files. Throws once, with all problems. A file defines its jobs itself or has a
+ * handler as its default export: a class is defined under its static `jobName` or its name, a function under the name of the
+ * file.
  */
 export async function loadJobFiles(target: JobTarget, paths: readonly string[]): Promise<readonly string[]> {
   const { files, problems } = await tryJobFiles(target, paths)
@@ -26,7 +27,7 @@ export interface LoadedJobFiles {
   readonly problems: readonly TreadleError[]
 }
 
-/** The same for who wants to see every problem on its own. */
+/** The same, but returns all problems separately. */
 export async function tryJobFiles(target: JobTarget, paths: readonly string[]): Promise<LoadedJobFiles> {
   const { files, problems } = findJobFiles(paths)
   const definedBy = new Map<string, string>()
@@ -41,7 +42,7 @@ export async function tryJobFiles(target: JobTarget, paths: readonly string[]): 
 }
 
 const jobExtensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
-/** Declarations, tests, and what an editor or a system hides. */
+/** Type declarations, tests and hidden files. */
 export const notJobs = /^\.|\.d\.[mc]?ts$|\.(?:test|spec)\.[mc]?[tj]s$/i
 
 function findJobFiles(paths: readonly string[]): { files: readonly string[]; problems: TreadleError[] } {
@@ -52,7 +53,7 @@ function findJobFiles(paths: readonly string[]): { files: readonly string[]; pro
     if (found === undefined) problems.push(new TreadleError('CONFIG_INVALID', `The jobs path ${path} does not exist`))
     else if (!found.isDirectory()) files.add(path)
     else {
-      // A job file may import whatever lies beside it: where one cannot be trusted, none is loaded.
+      // A job file may import any file next to it, so one untrusted file rules out the whole folder.
       const untrusted = filesIn(path, isLoadable)
         .map((each) => trustProblem(each))
         .filter((problem) => problem !== undefined)
@@ -84,7 +85,10 @@ function holdsJobs(folder: Dirent): boolean {
   return !['node_modules', '__tests__', '__mocks__'].includes(folder.name) && !folder.name.startsWith('.')
 }
 
-/** A class has the key by which `dispatch` finds it, in whatever file it is; a function, or a class without a name, that of the file. */
+/**
+ * A class has the key that `dispatch` uses for it, regardless of its file. A function or an anonymous class has the name of its
+ * file.
+ */
 function keyOf(handler: unknown, file: string): string {
   const handlerClass = handlerClassOf(handler)
   const key = handlerClass === null ? '' : classKey(handlerClass)

@@ -7,12 +7,15 @@ type Project = Omit<IsolateModules & { readonly kind: 'project' }, 'kind'>
 
 let loaded: Project | undefined
 
-/** Remembers what the command line loads in place of a main script. */
+/** Remembers the modules that the command line loads instead of a main script. */
 export function setProjectModules(project: Project): void {
   loaded = project
 }
 
-/** Where an isolate finds the jobs of this program: in the module that a definition names, or in those that the program is made of. */
+/**
+ * Where an isolate finds the jobs of this program: in the module that the definition names, or else in the modules of the
+ * program.
+ */
 export function isolateModules(from: string | null): IsolateModules {
   if (from !== null) return { kind: 'module', path: from }
   if (loaded !== undefined) return { kind: 'project', ...loaded }
@@ -24,7 +27,7 @@ export function isolateModules(from: string | null): IsolateModules {
   throw new TreadleError('JOB_UNKNOWN', message)
 }
 
-/** Node accepts a main script without its extension, or the folder that it lies in. */
+/** Node also accepts a main script without its extension, or its folder. */
 function resolveScript(path: string): string | undefined {
   try {
     return createRequire(path).resolve(path)

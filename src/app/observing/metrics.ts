@@ -10,7 +10,7 @@ import type { QueueGauges, WorkerGauges } from '../../telemetry/metrics/queue-fa
 import type { ObservedJob, Observers } from '../../telemetry/observer.ts'
 import type { WorkerState } from '../../worker/health/worker-state.ts'
 
-/** A backend of the program that is open. */
+/** An open backend of the program. */
 export interface MeasuredBackend {
   readonly name: string
   readonly backend: QueueBackend
@@ -24,13 +24,13 @@ export interface MetricsDeps {
   readonly backends: () => readonly MeasuredBackend[]
 }
 
-/** Options of the metrics in the format of Prometheus. */
+/** Options for the metrics in Prometheus format. */
 export interface MetricsOptions {
-  /** Only what concerns these jobs. Everything by default. */
+  /** Restricts the metrics to these jobs. Default: all jobs. */
   readonly sees?: (job: ObservedJob) => boolean
 }
 
-/** Any number of scrapers within this time is one reader of the queue. */
+/** How long to reuse the gauges, so that several scrapers cause only one read of the queue. */
 const freshMs = 1_000
 
 interface Counting {
@@ -38,7 +38,7 @@ interface Counting {
   readonly process: ProcessMetrics
 }
 
-/** What a program counts of its jobs, for Prometheus and everything that reads its text format. */
+/** Metrics of a program's jobs in the Prometheus text format. */
 export class Metrics {
   readonly #deps: MetricsDeps
   #counting: Counting | undefined
@@ -49,12 +49,12 @@ export class Metrics {
     this.#deps = deps
   }
 
-  /** Counts from here on. Before that nothing is counted, and nothing costs anything. */
+  /** Starts counting. Before this, nothing is counted and there is no overhead. */
   start(): void {
     this.#started()
   }
 
-  /** Everything that was counted since the start, and how the queues stand now, in the Prometheus text format. */
+  /** All counts since the start, and the current state of the queues, in the Prometheus text format. */
   async text({ sees }: MetricsOptions = {}): Promise<string> {
     return exposition(await this.families(sees ?? null))
   }
@@ -101,7 +101,7 @@ export class Metrics {
   }
 }
 
-/** A database that does not answer is a finding, and no reason to tell nothing at all. */
+/** A database that does not respond is reported as down. The other metrics are still exported. */
 async function gaugesOf({ name, backend, clock }: MeasuredBackend): Promise<QueueGauges> {
   const { store } = backend
   const now = queueClock(backend, clock).now()

@@ -5,7 +5,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts'
 import type { Settings } from '../config/options.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Tells OpenTelemetry of a program, from when its first queue is opened until the program is closed. */
+/** Exports a program's telemetry to OpenTelemetry, from when its first queue opens until the program is closed. */
 export class OpenTelemetryExport {
   readonly #telemetry: Telemetry
   readonly #metrics: () => Metrics
@@ -16,7 +16,7 @@ export class OpenTelemetryExport {
     this.#metrics = metrics
   }
 
-  /** Nothing is loaded where nothing is asked for. */
+  /** Loads nothing unless metrics or traces are enabled. */
   async start({ openTelemetry, clock }: Pick<Settings, 'openTelemetry' | 'clock'>): Promise<void> {
     const { metrics, traces } = openTelemetry
     if (!metrics && !traces) return

@@ -4,7 +4,7 @@ import { Observers } from '../../telemetry/observer.ts'
 import { RollupRecorder } from '../../telemetry/rollups/rollup-recorder.ts'
 import type { Settings } from '../config/options.ts'
 
-/** What the workers and servers of an instance do, summed up in the queue that they do it with. */
+/** Aggregated statistics about the work of an instance's workers and servers, stored in their queue. */
 export class Statistics {
   readonly #program: Observers
   #recorded: { readonly observers: Observers; readonly recorder: RollupRecorder } | undefined
@@ -13,7 +13,7 @@ export class Statistics {
     this.#program = program
   }
 
-  /** Everybody who observes the program, and whoever writes the statistics of this queue. */
+  /** The observers of the program, and the recorder of this queue's statistics. */
   observers({ store }: QueueBackend, { clock, logger }: Settings): Observers {
     if (store?.rollups === undefined) return this.#program
     if (this.#recorded === undefined) {
@@ -27,7 +27,7 @@ export class Statistics {
     return this.#recorded.observers
   }
 
-  /** Resolves when everything that happened so far is stored, or could not be. */
+  /** Resolves when all statistics so far are stored or have failed to be. */
   async flush(): Promise<void> {
     await this.#recorded?.recorder.flush()
   }

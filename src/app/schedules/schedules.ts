@@ -28,19 +28,19 @@ export interface SchedulesDeps {
   readonly opened: () => Promise<Opened>
   readonly registry: Registry
   readonly dispatch: (definition: JobDefinition, payload: unknown) => Promise<Run>
-  /** Whether a job is kept in this backend. */
+  /** Whether this backend is the home of a job. */
   readonly isHome: (definition: JobDefinition) => boolean
 }
 
-/** Which schedules are listed. */
+/** Which schedules to list. */
 export interface ScheduleListOptions {
-  /** Only those that were made at run time, or only those of the code. */
+  /** True lists only schedules created at run time, false only those defined in code. */
   readonly stored?: boolean
-  /** Only those whose keys, or names, begin with this: `acme/`. */
+  /** Only schedules whose key or name starts with this, such as `acme/`. */
   readonly prefix?: string
 }
 
-/** Schedules at run time. What is changed here is kept in the database: it holds for all programs and survives restarts. */
+/** Manages schedules at run time. Changes are stored in the database, so they apply to all programs and survive restarts. */
 export class Schedules {
   readonly #deps: SchedulesDeps
 
@@ -49,8 +49,8 @@ export class Schedules {
   }
 
   /**
-   * Makes a schedule with this key, or changes the one that is there. Every scheduler follows it within a second. Its job need not be
-   * known here; where it is, the payload is checked as that of a dispatch.
+   * Creates or updates the schedule with this key. All schedulers pick it up within a second. This program need not know the job;
+   * if it does, the payload is validated like that of a dispatch.
    */
   async upsert<Input = unknown>(key: string, options: StoredScheduleOptions<Input>): Promise<StoredSchedule> {
     refuseUnknownOptions(options, optionNames, `The schedule ${JSON.stringify(key)}`)
@@ -74,14 +74,14 @@ export class Schedules {
     return this.#read(key, store, opened)
   }
 
-  /** A schedule that was made at run time, or null. */
+  /** The schedule with this key that was created at run time; null if there is none. */
   async get(key: string): Promise<StoredSchedule | null> {
     const opened = await this.#deps.opened()
     const [record] = await storeOf(opened).list({ names: [storedNameOf(key)] })
     return record?.definition == null ? null : storedSchedule(record, record.definition, this.#reading(opened))
   }
 
-  /** All schedules that the database knows, also those of other programs: of the code, and made at run time. */
+  /** All schedules in the database, including those of other programs: defined in code or created at run time. */
   async list(options: ScheduleListOptions = {}): Promise<readonly ListedSchedule[]> {
     refuseUnknownOptions(options, ['stored', 'prefix'], 'list')
     const { stored, prefix = '' } = options
@@ -95,7 +95,7 @@ export class Schedules {
     return [...records.values()].map((record) => listedSchedule(record, reading))
   }
 
-  /** No more runs until `resume`; what runs now goes on. */
+  /** Stops further runs until `resume`. A run in progress continues. */
   async pause(name: string): Promise<void> {
     const store = await this.#store()
     if ((await store.pause(name)) || (await this.#changeStored(name, (stored) => store.pause(stored)))) return
@@ -103,19 +103,22 @@ export class Schedules {
     await store.pause(name)
   }
 
-  /** Goes on with the next occurrence; those that fell into the pause are not made up for. */
+  /** Continues with the next occurrence. Occurrences during the pause are not made up for. */
   async resume(name: string): Promise<void> {
     const store = await this.#store()
     if ((await store.resume(name)) || (await this.#changeStored(name, (stored) => store.resume(stored)))) return
     await this.#register(name, store)
   }
 
-  /** Deletes a schedule that was made at run time; what runs now goes on. False where there is none with this key. */
+  /**
+   * Deletes a schedule that was created at run time. A run in progress continues. Returns false if there is no schedule with this
+   * key.
+   */
   async delete(key: string): Promise<boolean> {
     return (await this.#store()).remove(storedNameOf(key))
   }
 
-  /** Runs the job of a schedule now, also while it is paused. The schedule itself goes on as it was. */
+  /** Runs the job of a schedule now, even while the schedule is paused. The schedule itself is not affected. */
   async runNow(name: string): Promise<Run> {
     const { registry, dispatch } = this.#deps
     const isCoded = registry.find(name)?.fields.schedule != null
@@ -125,12 +128,12 @@ export class Schedules {
     throw new TreadleError('SCHEDULE_INVALID', `The schedule ${JSON.stringify(stored.key)} cannot be run: ${stored.problem}`)
   }
 
-  /** Another word for `runNow`. */
+  /** Alias of `runNow`. */
   trigger(name: string): Promise<Run> {
     return this.runNow(name)
   }
 
-  /** Removes a schedule that the code no longer has. */
+  /** Removes a schedule that is no longer defined in code. */
   async forget(name: string): Promise<void> {
     const { registry } = this.#deps
     if (registry.find(name)?.fields.schedule != null) {
@@ -141,7 +144,7 @@ export class Schedules {
     if (!(await store.remove(name))) throw this.#unknown(name, await store.list())
   }
 
-  /** What a pass would store, now or at another instant, without storing it. */
+  /** What the scheduler would store now, or at the given time, without storing it. */
   async dryRun(options: { readonly at?: Instant } = {}): Promise<readonly DryRun[]> {
     refuseUnknownOptions(options, ['at'], 'dryRun')
     const opened = await this.#deps.opened()
@@ -156,13 +159,16 @@ export class Schedules {
     })
   }
 
-  /** A queue without schedules has none that were made at run time. */
+  /** A queue that cannot store schedules has none that were created at run time. */
   async #readable(name: string): Promise<StoredSchedule | null> {
     const { backend } = await this.#deps.opened()
     return backend.store === undefined ? null : this.get(name)
   }
 
-  /** A schedule of the code goes before one that was made at run time, which is meant by `stored:` before its key as well. */
+  /**
+   * A schedule defined in code takes precedence over one created at run time, which can also be named by its key with the prefix
+   * `stored:`.
+   */
   async #changeStored(name: string, change: (name: string) => Promise<boolean>): Promise<boolean> {
     if (this.#deps.registry.find(name)?.fields.schedule != null) return false
     return change(storedNameOf(name))
@@ -190,7 +196,7 @@ export class Schedules {
     throw new TreadleError('SCHEDULE_INVALID', message)
   }
 
-  /** Of a job that is not known here nobody knows what fits. */
+  /** The payload of a job that is unknown here cannot be validated. */
   async #payloadOf(
     job: string,
     definition: JobDefinition | undefined,
@@ -212,7 +218,7 @@ export class Schedules {
     return { keys, find: (job) => this.#deps.registry.find(job), now: queueClock(backend, settings.clock).now() }
   }
 
-  /** A schedule that no scheduler has seen yet is known from the code. */
+  /** Registers a schedule that is defined in code but that no scheduler has seen yet. */
   async #register(name: string, store: ScheduleStore): Promise<void> {
     const definition = this.#deps.registry.find(name)
     const schedule = definition?.fields.schedule ?? null
@@ -239,7 +245,7 @@ export class Schedules {
   }
 }
 
-/** Written as a record, so that the compiler asks for an entry when an option is added. */
+/** A record, so that the compiler requires an entry for every option. */
 const options: Readonly<Record<keyof StoredScheduleOptions, true>> = {
   job: true,
   payload: true,
@@ -255,7 +261,7 @@ const optionNames = Object.keys(options)
 
 const defaultQueue = 'default'
 
-/** A schedule can be named by its key, or by the name that lists show. */
+/** Accepts the key of a schedule or the name that lists show. */
 function storedNameOf(key: string): string {
   return storedKey(key) === null ? storedName(key) : key
 }

@@ -14,50 +14,57 @@ import type { OccurrenceRecord, ScheduleRecord, StoredDefinition } from '../../q
 import type { MisfirePolicy } from '../../scheduling/misfire.ts'
 import type { Schedule } from '../../scheduling/schedule.ts'
 
-/** A schedule that is made at run time: which job, with what, and when. */
+/** A schedule created at run time: its job, its payload and when it runs. */
 export interface StoredScheduleOptions<Input = unknown> extends RecurrenceOptions {
   /** The key of a job, or its definition. */
   readonly job: string | { readonly job: string; toDefinition(): JobDefinition<Input> }
-  /** The payload of each run; the `args` of the definition, or null, where none is given. */
+  /** The payload of each run. Default: the `args` of the definition, or null. */
   readonly payload?: NoInfer<Input>
 }
 
-/** A schedule that was made at run time, as it stands. Times are UTC milliseconds. */
+/** The current state of a schedule that was created at run time. Times are UTC milliseconds. */
 export interface StoredSchedule {
   readonly key: string
   readonly job: string
-  /** Undefined where it is encrypted and the key is not here. */
+  /** Undefined if it is encrypted and the key is not available here. */
   readonly payload: unknown
-  /** The payload is stored encrypted. */
+  /** Whether the payload is stored encrypted. */
   readonly encrypted: boolean
   readonly kind: RecurrenceKind
-  /** The cron expression, interval or repeat, as it was given. */
+  /** The cron expression, interval or repeat text, as it was given. */
   readonly said: string
-  /** One text for one meaning, and the same in words. */
+  /** Normalized form of the schedule: the same text for the same meaning. */
   readonly expression: string
+  /** Description of the schedule in words. */
   readonly text: string
   readonly timezone: string
+  /** No run is due after this time; null means no limit. */
   readonly until: number | null
+  /** What happens to runs that were missed while no scheduler was running. */
   readonly misfire: MisfirePolicy
+  /** What happens if a run is due while the previous one is still running. */
   readonly overlap: Overlap
   readonly paused: boolean
+  /** When the schedule was created, last changed or last resumed. */
   readonly since: number
+  /** The last occurrence that was due, and its outcome. */
   readonly last: OccurrenceRecord | null
+  /** When the next run is due, if known. */
   readonly nextAt: number | null
   readonly state: StoredScheduleState
-  /** Why this program does not follow it; null where it does. */
+  /** Why this program does not follow the schedule; null if it does. */
   readonly problem: string | null
 }
 
 /**
- * One has ended whose last instant has passed. A job that is not known here may be known to other programs. One is rejected whose
- * definition cannot be read or was not signed by a key of this program: nobody with the same keys follows it.
+ * `ended`: the last occurrence has passed. `unknown job`: this program does not know the job, though others may. `rejected`: the
+ * definition cannot be read or was not signed by a key of this program, so no program with the same keys follows it.
  */
 export type StoredScheduleState = 'active' | 'paused' | 'ended' | 'unknown job' | 'rejected'
 
-/** A schedule of the code, or one that was made at run time. */
+/** A schedule defined in code or created at run time. */
 export interface ListedSchedule extends Omit<ScheduleRecord, 'definition'> {
-  /** Null where the code has it. */
+  /** Null if the schedule is defined in code. */
   readonly stored: StoredSchedule | null
 }
 
@@ -72,7 +79,7 @@ export function listedSchedule(record: ScheduleRecord, deps: StoredScheduleDeps)
   return { ...rest, stored: definition === null ? null : storedSchedule(record, definition, deps) }
 }
 
-/** One whose definition cannot be read at all is shown by what stands beside it. */
+/** If the definition cannot be read, the schedule is described by the other columns of its record. */
 export function storedSchedule(
   { name, expression, timezone, paused, since, last, nextAt }: ScheduleRecord,
   definition: StoredDefinition,

@@ -12,7 +12,7 @@ export interface AnnouncingDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** The row that tells others of a worker, or none where the backend has no place for it. */
+/** The row that announces a worker to others. Undefined if the backend cannot store it. */
 export function newPresence(worker: Worker, scheduler: Scheduler | undefined, deps: AnnouncingDeps): Presence | undefined {
   const { backend, clock, onError } = deps
   if (backend.store === undefined) return undefined

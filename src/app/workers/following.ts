@@ -23,7 +23,10 @@ export interface FollowingDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** The scheduler of a program, also where no job has a schedule: one may be made at run time. None where a queue cannot keep any. */
+/**
+ * The scheduler of a program. It is created even if no job has a schedule, because schedules can be created at run time.
+ * Undefined if the queue cannot store schedules.
+ */
 export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps): Scheduler | undefined {
   const { backend, registry, settings, events, envelope, keys, onError } = deps
   if (config === null) return undefined
@@ -51,7 +54,9 @@ export function newScheduler(config: SchedulerConfig | null, deps: FollowingDeps
   })
 }
 
-/** It is renewed every few seconds, also during a pass, so a scheduler that is alive never loses it, and one that died is followed soon. */
+/**
+ * The lock is renewed every few seconds, even during a pass. So a live scheduler never loses it, and a dead one is soon replaced.
+ */
 const lockMs = 60_000
 
 function lockOf({ coordination, kind }: QueueBackend, holder: LockHolder, clock: Clock): SchedulerLock {
@@ -63,7 +68,7 @@ function sharing(coordination: Coordination | undefined, kind: string): Coordina
   throw coordinationMissing(`The ${kind} backend has no locks: a single scheduler is not possible on it`)
 }
 
-/** A repeat goes on when its run has ended: the scheduler of the program that ended it looks at once. */
+/** A repeat continues when its run has ended, so the scheduler of the process that ran it checks immediately. */
 export function wakeAfterRepeats(scheduler: Scheduler, events: JobEvents): () => void {
   const look = ({ job }: { readonly job: string }) => {
     if (scheduler.hasRepeatOf(job)) scheduler.wake()

@@ -1,7 +1,7 @@
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { Registry } from '../../definition/registry.ts'
 
-/** The definitions whose schedules and limits are kept in one backend. The list is another one only when the definitions are. */
+/** The definitions whose schedules and limits are stored in one backend. Returns the same array until the definitions change. */
 export class HomeDefinitions {
   readonly #registry: Pick<Registry, 'definitions'>
   readonly #isHome: (definition: JobDefinition) => boolean

@@ -6,13 +6,13 @@ import { type Duration, parseDuration } from '../../core/time/duration.ts'
 import type { RunOptions } from '../../worker/options.ts'
 import type { RunReport } from '../../worker/runs/report.ts'
 
-/** Options of `jobs.passHandler`, which runs one pass for each request. */
+/** Options of `jobs.handler`, which runs one pass per request. */
 export interface PassHandlerOptions extends Pick<RunOptions, 'concurrency' | 'queues' | 'jobs' | 'scheduler'> {
-  /** What a request must show as `Authorization: Bearer …`. `false` lets everybody ask who can reach the handler. */
+  /** Token that requests must send as `Authorization: Bearer …`. `false` accepts every request that reaches the handler. */
   readonly token: string | false
-  /** Start at most this number of jobs; 100 by default. */
+  /** Maximum number of jobs to start. Default: 100. */
   readonly limit?: number
-  /** Start no job after this time; `'20s'` by default. Those that run are waited for. */
+  /** Starts no jobs after this time, and waits for the running ones. Default: `'20s'`. */
   readonly time?: Duration
 }
 
@@ -20,8 +20,8 @@ const optionNames = ['token', 'limit', 'time', 'concurrency', 'queues', 'jobs', 
 const shortestToken = 16
 
 /**
- * Answers a request with one pass over the queue, as a fetch handler: for platforms where nothing runs between requests, and for
- * cron endpoints that ask now and then.
+ * A fetch handler that answers each request with one pass over the queue: for platforms where nothing runs between requests, and
+ * for cron endpoints.
  */
 export function passHandler(
   run: (options: RunOptions) => Promise<RunReport>,

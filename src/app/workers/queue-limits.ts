@@ -4,15 +4,15 @@ import { queueProblem } from '../../definition/names.ts'
 import { type RateLimit, type RateOptions, rateOf, rateOptionProblems, rateProblem } from '../../definition/policies/rate.ts'
 import type { QueueLimits } from '../../queue/contract/contract.ts'
 
-/** The limits that all jobs of a queue share. */
+/** Limits shared by all jobs of a queue. */
 export interface QueueOptions {
-  /** At most this many jobs of the queue run at once, over all workers. */
+  /** Maximum number of jobs of the queue that run at once, across all workers. */
   readonly concurrency?: number
-  /** At most this many jobs of the queue are started within this time, over all workers. */
+  /** Maximum number of jobs of the queue that start within a period, across all workers. */
   readonly rate?: RateOptions
 }
 
-/** What is wrong is added to the problems. */
+/** Problems are added to the list. */
 export function queueLimitsOf(queues: unknown, problems: string[]): readonly QueueLimits[] {
   if (queues === undefined) return []
   if (typeof queues !== 'object' || queues === null || Array.isArray(queues)) {

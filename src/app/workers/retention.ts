@@ -5,11 +5,11 @@ import type { Retention } from '../../worker/loop/maintenance.ts'
 
 /** Options of `jobs.prune`. */
 export interface PruneOptions {
-  /** All jobs that ended longer ago than this, whatever `keep` says of them. */
+  /** Delete all jobs that ended longer ago than this, regardless of `keep`. */
   readonly olderThan?: Duration
 }
 
-/** All outcomes of all jobs are kept for this long. */
+/** Keeps all jobs for this long, whatever their outcome. */
 export function keptFor(olderThan: Duration): Retention {
   const ms = parseDuration(olderThan, 'olderThan')
   return { all: { succeeded: ms, dead: ms, cancelled: ms, skipped: ms }, byJob: new Map() }
@@ -19,7 +19,7 @@ export function retentionOf(registry: Registry, all: Keep): Retention {
   return { all, byJob: new Map(registry.definitions().map(({ job, fields }) => [job, fields.keep])) }
 }
 
-/** What a definition says of keeping goes before what the program says. */
+/** The retention of a definition takes precedence over that of the program. */
 export function keepOf(registry: Registry, keep: Keep): (job: string) => Keep {
   const known = new Map<string, Keep>()
   return (job) => {

@@ -18,7 +18,7 @@ export interface ServedQueue {
   readonly newId: () => string
   readonly observers: Observers
   readonly events: JobEvents
-  /** What happens in all processes of the queue. */
+  /** Streams events from all processes of the queue. */
   readonly streamEvents: (options: ServedEventsOptions) => EventStream
 }
 

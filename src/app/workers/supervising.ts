@@ -18,14 +18,15 @@ import type { WorkingDeps } from './working.ts'
 
 /** Options of `jobs.supervise`. */
 export interface SuperviseOptions extends SupervisorOptions {
-  /** What each process works with. */
+  /** The worker options of each process. */
   readonly worker: WorkOptions
-  /** Starts a process that works; it is told by messages what it must do, and tells by messages how it does. */
+  /** Starts a worker process. The supervisor and the process communicate by messages. */
   readonly start: StartChild
+  /** Receives the supervisor's events. */
   readonly tell: Tell
 }
 
-/** Queues that live in the memory of one process. */
+/** Queues that exist only in the memory of one process. */
 const unshared = ['memory', 'sync']
 
 export type SupervisingDeps = Pick<WorkingDeps, 'backend' | 'settings' | 'events' | 'registry' | 'keys'>
@@ -54,7 +55,7 @@ export function newSupervisor(options: SuperviseOptions, deps: SupervisingDeps):
     start: options.start,
     tell: options.tell,
     bury: (owner, overdue) => bury(owner, overdue, casualties),
-    // A backend that cannot look into its queue cannot tell how long a job has run.
+    // A backend without a store cannot tell how long a job has been running.
     overdue: async (owners) => (store === undefined ? [] : overdueRuns(owners, { store, clock, find, concurrency })),
   })
 }

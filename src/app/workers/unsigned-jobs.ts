@@ -8,10 +8,10 @@ export interface UnsignedJobsDeps {
   readonly emit: (job: Pick<Identity, 'id' | 'job' | 'name' | 'queue'>) => void
 }
 
-/** The log must not grow with a queue of old jobs: those in between are counted. */
+/** How often to warn, so that a backlog of old jobs does not flood the log. The jobs in between are counted. */
 const warnEveryMs = 60_000
 
-/** Tells of each job that was accepted without a signature, so that one knows when signing can be demanded. */
+/** Reports each job that was accepted without a signature, so that you can see when signing can be enforced. */
 export class UnsignedJobs {
   readonly #deps: UnsignedJobsDeps
   #warnAt = Number.NEGATIVE_INFINITY
@@ -24,7 +24,7 @@ export class UnsignedJobs {
 
   accepted(identity: string): void {
     const parsed = parseIdentity(identity)
-    // One that repeats is looked at again when it has been done.
+    // A repeating job is verified again when it has been done.
     if (parsed === undefined || parsed.id === this.#lastId) return
     const { id, job, name, queue } = parsed
     this.#lastId = id

@@ -40,31 +40,31 @@ import { HomeDefinitions } from './home-definitions.ts'
 import { keepOf, retentionOf } from './retention.ts'
 
 export interface WorkingDeps {
-  /** Where the queue is, without passwords. */
+  /** URL of the queue, without passwords. */
   readonly url: string
   readonly backend: QueueBackend
   readonly keys: KeyRing | null
   readonly settings: Settings
   readonly events: JobEvents
   readonly registry: Registry
-  /** Whether the schedule and the limits of a definition are kept in this backend. */
+  /** Whether this backend stores the schedule and the limits of a definition. */
   readonly isHome: (definition: JobDefinition) => boolean
   readonly pace: StartPace
   readonly envelope: SealOccurrence
   readonly dispatchChild: RunServices['dispatchChild']
   readonly telemetry: Telemetry
-  /** Those of the program, and whoever writes the statistics of this queue. */
+  /** The observers of the program, and the recorder of this queue's statistics. */
   readonly observers: Observers
   readonly flushStatistics: () => Promise<void>
   readonly givenFunctions: NonNullable<ExecutionDeps['givenFunctions']>
 }
 
-/** What a daemon did, and how well it kept time. */
+/** What a daemon did, and how punctual its ticks were. */
 export interface DaemonReport extends RunReport, TickSummary {}
 
 /** Options of `jobs.stop`. */
 export interface StopOptions {
-  /** Do not wait for running jobs: abort their signals at once, and give them back. */
+  /** Do not wait for running jobs: abort their signals immediately and release them. */
   readonly abort?: boolean
 }
 
@@ -75,15 +75,15 @@ interface Worked {
 
 const maxResultBytes = 1024 * 1024
 
-/** A worker with the scheduler and the housekeeping that belong to it, from start to end. */
+/** A worker together with its scheduler and maintenance, from start to end. */
 export class Working {
   readonly #deps: WorkingDeps
   readonly #home: HomeDefinitions
-  /** What its jobs log; null where nobody stores it. */
+  /** The log lines of its jobs; null if they are not stored. */
   readonly logs: JobLogs | null
   #worker: Worker | undefined
   #ended: Promise<unknown> | undefined
-  /** Who works, for people and for the database. */
+  /** Identifies the worker to people and to the database. */
   readonly #owner = `${hostName()}:${processId()}:${randomToken().slice(0, 6)}`
 
   constructor(deps: WorkingDeps) {
@@ -111,7 +111,7 @@ export class Working {
     await this.#ended?.catch(() => {})
   }
 
-  /** Undefined before it works. */
+  /** Undefined before it starts working. */
   get state(): WorkerState | undefined {
     return this.#worker?.state
   }
@@ -149,7 +149,7 @@ export class Working {
     return reportOf(worker, scheduler)
   }
 
-  /** One that ran and was forgotten could run again; one to come would be used up before its time. */
+  /** An occurrence so old that its run is no longer remembered could run twice. One in the future would be used up too early. */
   async #tickAt(scheduler: Scheduler | undefined, at: number, jobs: readonly string[] | null): Promise<void> {
     const now = this.#deps.settings.clock.now()
     if (at > now || now - at > longestMisfireMs) {
@@ -181,7 +181,7 @@ export class Working {
     presence?.start()
     alerts?.start()
     try {
-      // What was missed is sorted out before anything of it is run.
+      // Decide about missed occurrences before running any jobs.
       await scheduler?.start()
       void scheduler?.ended().catch(stop)
       if (!worker.isStopping) events.emit('worker:started', { owner: this.#owner })
@@ -197,7 +197,7 @@ export class Working {
       options.signal?.removeEventListener('abort', stop)
       unlisten?.()
     }
-    // Where the scheduler gave up, its reason is this one's too.
+    // If the scheduler gave up, this throws its error.
     await scheduler?.ended()
     return { report: reportOf(worker, scheduler), ticks: scheduler?.summary ?? noTicks }
   }
@@ -278,7 +278,7 @@ function reportOf(worker: Worker, scheduler: Scheduler | undefined): RunReport {
   return { ...worker.report, enqueued: scheduler?.enqueued ?? 0, failedSchedules: scheduler?.failed ?? 0 }
 }
 
-/** A pattern that no job fits is a misspelt one. */
+/** A pattern that matches no job is probably misspelled. */
 function refuseUnknown(names: readonly string[], registry: Registry): void {
   for (const name of names) {
     if (!name.includes('*')) registry.get(name)

@@ -6,20 +6,20 @@ import type { RunReport } from '../../worker/runs/report.ts'
 import type { WaitOptions } from '../config/opening.ts'
 import type { StopOptions, Working } from './working.ts'
 
-/** The workers of one program: one that goes on until it is stopped, and any number of passes. */
+/** The workers of one program: one that runs until it is stopped, and any number of passes. */
 export class Workings {
   readonly #create: (wait?: WaitOptions) => Promise<Working>
   #lasting: Lasting | undefined
   readonly #passes = new Set<Promise<Working>>()
 
-  /** One that is told how to wait does so for a database that cannot be reached. */
+  /** With wait options, `create` waits for an unreachable database. */
   constructor(create: (wait?: WaitOptions) => Promise<Working>) {
     this.#create = create
   }
 
-  /** A database that is not there yet is waited for. */
+  /** Waits for an unreachable database. */
   async keep<Report>(work: (working: Working) => Promise<Report>, signal?: AbortSignal): Promise<Report> {
-    // In an isolate a program is asked for its handlers, and runs nothing by itself.
+    // In an isolate, a program only provides its handlers and runs nothing by itself.
     const inside = insideIsolate()
     if (inside !== undefined) return inside.begin()
     if (this.#lasting !== undefined) {
@@ -48,12 +48,12 @@ export class Workings {
     await this.#each((working) => working.stop(options))
   }
 
-  /** A job that one of them runs need not wait until the queue tells. */
+  /** Cancels a running job immediately, without waiting for the next heartbeat. */
   async cancel(id: string): Promise<void> {
     await this.#each((working) => working.cancel(id))
   }
 
-  /** What their jobs have logged so far is stored when it resolves. */
+  /** Resolves when everything that their jobs have logged so far is stored. */
   async flushLogs(): Promise<void> {
     await this.#each((working) => working.logs?.flushed())
   }
@@ -62,7 +62,7 @@ export class Workings {
     return (await this.#lasting?.begun())?.state ?? null
   }
 
-  /** One that could not begin has told its caller why. */
+  /** If a worker could not start, its caller has already received the error. */
   async #each(act: (working: Working) => unknown): Promise<void> {
     const all = [this.#lasting?.working, ...this.#passes].map(async (each) => {
       const working = await each?.catch(() => undefined)
@@ -72,7 +72,7 @@ export class Workings {
   }
 }
 
-/** The one that goes on, from before its queue is open. */
+/** The long-running worker, starting before its queue is open. */
 class Lasting {
   readonly working: Promise<Working>
   readonly #stopping = new AbortController()
@@ -84,7 +84,7 @@ class Lasting {
     this.#isWaiting = new Promise((resolve) => {
       onWait = () => resolve(undefined)
     })
-    // Another thing in its place is refused when the options are read.
+    // Any other value is refused when the options are parsed.
     const stopped = signal instanceof AbortSignal ? AbortSignal.any([this.#stopping.signal, signal]) : this.#stopping.signal
     this.working = create({ signal: stopped, onWait }).then((working) => {
       this.#begun = working
@@ -92,7 +92,7 @@ class Lasting {
     })
   }
 
-  /** Undefined while its database is waited for. */
+  /** Undefined while waiting for the database. */
   async begun(): Promise<Working | undefined> {
     return this.#begun ?? Promise.race([this.working.catch(() => undefined), this.#isWaiting])
   }

@@ -2,8 +2,8 @@ import { TreadleError } from '../../core/errors.ts'
 import type { PlaceInWorkflow, Plan, WrittenPayload } from '../dispatching/sealing.ts'
 
 /**
- * Refuses a unique key that could break what a workflow promises. A job that is there already may stand for one of its jobs, but
- * it begins when it will: it waits for none of the others, and has a payload, a time and dependencies of its own.
+ * Refuses a unique key that could break the guarantees of a workflow. An existing job may stand in for one of its jobs, but that
+ * job starts independently: it does not wait for the others, and has its own payload, time and dependencies.
  */
 export function refuseKeyInWorkflow(plan: Plan, { uniqueKey }: WrittenPayload, place: PlaceInWorkflow): void {
   const { uniqueness, definition } = plan

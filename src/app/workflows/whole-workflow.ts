@@ -4,20 +4,20 @@ import { isFinal, type JobState } from '../../queue/contract/job-state.ts'
 import type { JobRecord, JobStore } from '../../queue/contract/store.ts'
 import { treeProgress } from '../handles/tree-progress.ts'
 
-/** A workflow as a whole, which has an id and is no job. */
+/** A workflow as a whole. It has an id but is not a job. */
 export interface WholeWorkflow {
   readonly id: string
   readonly state: JobState
   readonly tree: TreeProgress
 }
 
-/** Null where no job belongs to a workflow of this id. */
+/** Null if no job belongs to a workflow with this id. */
 export async function findWorkflow(id: string, store: Pick<JobStore, 'tree'>): Promise<WholeWorkflow | null> {
   const tree = treeProgress(await store.tree(id))
   return tree.total === 0 ? null : { id, state: stateOf(tree), tree }
 }
 
-/** Of one that goes on, what is nearest to being done; of one that has ended, what is worst. */
+/** The most advanced state if jobs are still pending, the worst outcome if all have ended. */
 function stateOf({ counts, done }: TreeProgress): JobState {
   const has = (state: JobState) => (counts[state] ?? 0) > 0
   const order: readonly JobState[] = done === 1 ? ['dead', 'cancelled', 'succeeded'] : ['running', 'ready', 'scheduled']
@@ -26,7 +26,7 @@ function stateOf({ counts, done }: TreeProgress): JobState {
 
 const pageSize = 500
 
-/** All of its jobs that are still there, in the order in which they were said. */
+/** All stored jobs of the workflow, in the order in which they were added. */
 export async function workflowJobs(root: string, store: Pick<JobStore, 'list'>): Promise<readonly JobRecord[]> {
   const found: JobRecord[] = []
   for (;;) {
@@ -43,7 +43,7 @@ export function refuseFailedWorkflow({ id, state, tree }: WholeWorkflow): void {
   throw new TreadleError('RUN_FAILED', `Workflow ${id} is ${state}: ${failed} of its ${tree.total} jobs did not succeed`)
 }
 
-/** Those that can be looked at to see why a workflow has not ended: what waits for others of it waits for them. */
+/** The jobs that explain why a workflow has not ended. Blocked ones only wait for these. */
 export function openJobs(jobs: readonly JobRecord[]): readonly JobRecord[] {
   const open = jobs.filter(({ state }) => !isFinal(state))
   const first = open.filter(({ state }) => state !== 'blocked')

@@ -11,18 +11,19 @@ export interface WorkflowRunDeps {
   cancelTree: JobStore['cancelTree']
 }
 
-/** Jobs that were dispatched together. */
+/** A handle to jobs that were dispatched together. */
 export interface WorkflowRun<Result = unknown> {
-  /** What its jobs have in common: their `root`. */
+  /** Id of the workflow: the `root` of all its jobs. */
   readonly id: string
-  /** In the order in which they were said; the callbacks of a batch come last. */
+  /** Handles to the jobs, in the order in which the steps were given. The callbacks of a batch come last. */
   readonly runs: readonly Run[]
+  /** The number of jobs in each state, and the share that has ended. */
   tree(): Promise<TreeProgress>
-  /** Cancels all of its jobs that have not ended, and asks those that run to stop; gives how many. */
+  /** Cancels all jobs that have not ended and asks running ones to stop. Returns how many. */
   cancel(): Promise<number>
-  /** Waits until all of its jobs have ended, however they end. */
+  /** Waits until all jobs have ended, whatever their outcome. */
   wait(options?: WaitOptions): Promise<TreeProgress>
-  /** Waits for what its last step, or each step of a batch, gives; throws when one of them ended otherwise. */
+  /** Waits for the result of the last step, or for the results of all steps of a batch. Throws if one of them did not succeed. */
   result(options?: WaitOptions): Promise<Result>
 }
 

@@ -9,7 +9,7 @@ export interface WrittenStep {
   readonly place: PlaceInWorkflow
 }
 
-/** The envelopes of a whole workflow, in the same order. */
+/** Seals all jobs of a workflow. Returns the envelopes in the same order. */
 export function sealWorkflow(steps: readonly WrittenStep[], sealing: SealingDeps): readonly Envelope[] {
   for (const { plan, payload, place } of steps) refuseKeyInWorkflow(plan, payload, place)
   const withKeys = steps.filter(({ payload }) => payload.uniqueKey !== null)

@@ -6,22 +6,22 @@ import type { FailurePolicy } from '../../envelope/envelope.ts'
 import type { JoinOptions } from '../dispatching/dispatches.ts'
 import type { WorkflowRun } from './workflow-run.ts'
 
-/** A step of a workflow, by its place or by its name. */
+/** A reference to a step of a workflow. */
 export interface WorkflowNode {
   readonly name: string
 }
 
-/** Options of a step that is added to a workflow. */
+/** Options of a workflow step. */
 export interface NodeOptions {
-  /** What other steps call it; the job's key by default, with a number where that is taken. */
+  /** Name by which other steps refer to this one. Default: the key of the job, with a number if that is taken. */
   readonly name?: string
-  /** The steps that it waits for: as `add` gave them, or by name, also before they are added. */
+  /** The steps that this one waits for: return values of `add`, or names, which may be added later. */
   readonly after?: string | WorkflowNode | readonly (string | WorkflowNode)[]
-  /** What becomes of it when one of them fails; it is dead too by default. With `rescue` it runs only then. */
+  /** What happens to this step if one of them fails. Default: it becomes dead too. With `rescue`, it runs only in that case. */
   readonly onFailure?: FailurePolicy
 }
 
-/** A step and those that it waits for, by their places. */
+/** A step and the indexes of the steps that it waits for. */
 export interface WorkflowStep {
   readonly step: Step
   readonly waits: readonly { readonly on: number; readonly onFailure: FailurePolicy }[]
@@ -36,7 +36,7 @@ interface AddedStep {
 
 const policies: readonly FailurePolicy[] = ['fail', 'skip', 'ignore', 'continue', 'rescue']
 
-/** Steps that wait for each other in any shape but a circle, to be dispatched together. */
+/** Steps with arbitrary dependencies but no circular ones, to be dispatched together. */
 export class Workflow<Sent = Promise<WorkflowRun>> {
   readonly #steps = new Map<string, AddedStep>()
   readonly #send: (steps: readonly WorkflowStep[], options: JoinOptions) => Sent
@@ -45,6 +45,7 @@ export class Workflow<Sent = Promise<WorkflowRun>> {
     this.#send = send
   }
 
+  /** Adds a step. Pass the returned node, or its name, as `after` of other steps. */
   add(step: Step, options: NodeOptions = {}): WorkflowNode {
     const { job } = checkedStep(step)
     refuseUnknownOptions(options, ['name', 'after', 'onFailure'], `Step "${job}" of a workflow`)
@@ -63,7 +64,7 @@ export class Workflow<Sent = Promise<WorkflowRun>> {
     return { name }
   }
 
-  /** Stores all of its jobs, or none. Its result is that of the step which was added last. */
+  /** Stores all jobs or none. The result of the workflow is that of the step added last. */
   dispatch(options: JoinOptions = {}): Sent {
     const steps = [...this.#steps.values()]
     this.#refuseUnsound(steps)
@@ -96,7 +97,10 @@ export class Workflow<Sent = Promise<WorkflowRun>> {
     if (problems.length > 0) throw new TreadleError('CONFIG_INVALID', `The workflow cannot be dispatched: ${problems.join('; ')}`)
   }
 
-  /** The names on a circle, the first of them again at its end. Steps that wait for nothing are taken away until none is left. */
+  /**
+   * The names on a circular dependency, with the first one repeated at the end. Repeatedly removes steps that wait for nothing;
+   * the rest is circular.
+   */
   #circle(steps: readonly AddedStep[]): readonly string[] | undefined {
     const left = new Map(steps.map(({ name, after }) => [name, new Set(after)]))
     const followers = new Map<string, string[]>()
@@ -120,7 +124,7 @@ function nameOf(node: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** Each of these waits for another one of them, so whoever follows them comes back to where he was. */
+/** Each of these steps waits for another one of them, so following the dependencies eventually returns to a visited step. */
 function walkCircle(start: string, waits: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   const trail: string[] = []
   let name = start

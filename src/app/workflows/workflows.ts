@@ -13,17 +13,17 @@ import type { PlacedJob } from '../dispatching/joined-sending.ts'
 import { Workflow, type WorkflowStep } from './workflow.ts'
 import { WorkflowHandle, type WorkflowRun, type WorkflowRunDeps } from './workflow-run.ts'
 
-/** Steps that run when a batch has come to its end. */
+/** Steps that run when a batch has ended. */
 export interface BatchCallbacks {
-  /** When all of its jobs have succeeded; else it is skipped. */
+  /** Runs if all jobs of the batch succeeded; otherwise it is skipped. */
   readonly onSuccess?: Step
-  /** When all have ended and one of them did not succeed; else it is skipped. */
+  /** Runs when all jobs have ended and at least one did not succeed; otherwise it is skipped. */
   readonly onFailure?: Step
-  /** When all have ended, however they did. */
+  /** Runs when all jobs have ended, whatever their outcome. */
   readonly onComplete?: Step
 }
 
-/** Options of `jobs.batch`: callbacks, and the options that all its jobs share. */
+/** Options of `jobs.batch`: its callbacks, and optionally the caller's transaction. */
 export interface BatchOptions extends BatchCallbacks, JoinOptions {}
 
 export interface WorkflowsDeps extends WorkflowRunDeps {
@@ -32,21 +32,24 @@ export interface WorkflowsDeps extends WorkflowRunDeps {
   sendAtOnce(make: MakeJobs, tx: unknown): SentWorkflow
 }
 
-/** Workflows in a transaction of the caller. */
+/** Methods that dispatch workflows in the caller's transaction. */
 export interface JoinedWorkflows {
   chain<const Steps extends readonly Step[]>(steps: Steps): Promise<WorkflowRun<LastOf<Steps>>>
   batch<const Steps extends readonly Step[]>(steps: Steps, callbacks?: BatchCallbacks): Promise<WorkflowRun<ResultsOf<Steps>>>
   workflow(): Workflow
 }
 
-/** Workflows in a transaction on a SQLite file: written to it when the call returns. */
+/**
+ * Methods that dispatch workflows in a transaction on a SQLite file. They are synchronous: the jobs are written when the call
+ * returns.
+ */
 export interface FileWorkflows {
   chain<const Steps extends readonly Step[]>(steps: Steps): WorkflowRun<LastOf<Steps>>
   batch<const Steps extends readonly Step[]>(steps: Steps, callbacks?: BatchCallbacks): WorkflowRun<ResultsOf<Steps>>
   workflow(): Workflow<WorkflowRun>
 }
 
-/** The last of a list of steps gives the result. */
+/** The result type of the last step. */
 export type LastOf<Steps extends readonly Step[]> = Steps extends readonly [...Step[], Step<infer Result>] ? Result : unknown
 
 const callbackPolicies = {
@@ -55,13 +58,13 @@ const callbackPolicies = {
   onComplete: 'ignore',
 } as const satisfies Record<keyof BatchCallbacks, FailurePolicy>
 
-/** Jobs that belong together, before they are sent, and where their result comes from. */
+/** The steps of a workflow before they are sent, and how to get the result. */
 interface Shape<Result> {
   readonly steps: readonly WorkflowStep[]
   readonly result: (runs: readonly Run[], options: WaitOptions) => Promise<Result>
 }
 
-/** Puts jobs that belong together into the queue, with one call. */
+/** Dispatches jobs that belong together in one call. */
 export class Workflows {
   readonly #deps: WorkflowsDeps
 
@@ -87,7 +90,7 @@ export class Workflows {
     })
   }
 
-  /** The same words, in a transaction of the caller. On a SQLite file they are synchronous, as that is. */
+  /** The same methods in the caller's transaction. On a SQLite file they are synchronous, like the transaction. */
   in(tx: CallerTransaction | SqlTransaction): JoinedWorkflows | FileWorkflows {
     refuseUnknown(tx)
     if (!isSynchronous(tx)) {
@@ -131,14 +134,14 @@ export class Workflows {
   }
 }
 
-/** Each step waits for the one before it, and is dead when that one fails. */
+/** Each step waits for the previous one, and becomes dead if that one fails. */
 function chainOf<const Steps extends readonly Step[]>(steps: Steps): Shape<LastOf<Steps>> {
   refuseEmpty(steps, 'chain')
   const waits = steps.map((_, index) => (index === 0 ? [] : [{ on: index - 1, onFailure: 'fail' as const }]))
   return { steps: steps.map((step, index) => ({ step, waits: waits[index] ?? [] })), result: lastResult }
 }
 
-/** All steps at once, and then the callbacks. */
+/** All steps in parallel, followed by the callbacks. */
 function batchOf<const Steps extends readonly Step[]>(steps: Steps, callbacks: BatchCallbacks): Shape<ResultsOf<Steps>> {
   refuseEmpty(steps, 'batch')
   refuseUnknownOptions(callbacks, Object.keys(callbackPolicies), 'The callbacks of a batch')

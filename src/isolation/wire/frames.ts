@@ -3,24 +3,24 @@ import { deserialize, serialize } from 'node:v8'
 import { TreadleError } from '../../core/errors.ts'
 
 /**
- * Messages through a pipe: the length of each, then its bytes. Node's own channel between processes is not used, because its reader
- * throws into the program that reads for every byte that is not what it expects, and because any handler could speak through it.
+ * Messages through a pipe: each is sent as its length followed by its bytes. Node's own IPC channel is not used, because its
+ * reader throws in the worker on every unexpected byte, and because any handler could use it too.
  */
 export interface FrameEvents {
-  /** Undefined for bytes that are no message. */
+  /** Undefined if the bytes are not a valid message. */
   onValue(value: unknown): void
-  /** It cannot be read any further. */
+  /** The stream cannot be read any further. */
   onBroken(why: string): void
   onEnd(): void
 }
 
-/** The number of the pipe among the open files of an isolated process. */
+/** File descriptor of the pipe in an isolated process. */
 export const isolatePipe = 3
 const headerBytes = 4
-/** Payloads and results are far below it. */
+/** Maximum size of a frame. Payloads and results are far smaller. */
 export const mostFrameBytes = 64 * 1024 * 1024
 
-/** Throws for what cannot be copied, and for what is too large to be sent. */
+/** Throws if the value cannot be cloned or is too large. */
 export function writeFrame(pipe: Duplex, value: unknown): void {
   const bytes = serialize(value)
   if (bytes.length > mostFrameBytes) {
@@ -45,7 +45,7 @@ export function readFrames(pipe: Duplex, events: FrameEvents): void {
       }
     }
   })
-  // What is written to one that has ended is lost, and its end is told elsewhere.
+  // Writes to a closed pipe are lost. Its end is reported elsewhere.
   pipe.on('error', () => {})
   pipe.once('close', () => events.onEnd())
 }
@@ -71,7 +71,7 @@ class FrameReader {
     return first.subarray(headerBytes, headerBytes + size)
   }
 
-  /** The chunks in one, where the first does not hold so many bytes. */
+  /** Joins the chunks if the first one is shorter than this. */
   #joined(bytes: number): Buffer {
     const [first] = this.#chunks
     if (first !== undefined && first.length >= bytes) return first

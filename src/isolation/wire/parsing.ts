@@ -4,7 +4,7 @@ import { type ContextData, contextMethods, isContextData } from '../crossing-con
 import { parseThrown } from '../thrown.ts'
 import type { FromIsolate, IsolateModules, ToIsolate } from './messages.ts'
 
-/** A message as it was sent, or undefined where it is none. Neither function throws, whatever it is given. */
+/** Parses a message; undefined if it is invalid. These functions never throw. */
 export function parseFromIsolate(value: unknown): FromIsolate | undefined {
   return parsed(value, fromIsolate)
 }
@@ -18,7 +18,7 @@ type Parsers<Message extends { readonly kind: string }> = {
   readonly [Kind in Message['kind']]: (fields: Fields) => (Message & { readonly kind: Kind }) | undefined
 }
 
-/** No method of a context takes more. */
+/** No method of a context takes more arguments. */
 const mostArguments = 8
 const longestLine = 100_000
 

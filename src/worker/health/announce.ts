@@ -10,23 +10,23 @@ import { emitEnd, type JobEvents } from '../../execution/job-events.ts'
 export interface AnnouncingDeps {
   readonly events: JobEvents
   readonly keys: KeyRing | null
-  /** Told what has failed where nobody listens for it: a program must not lose jobs without a word. */
+  /** Receives failures for which there is no event listener, so that a program never loses jobs silently. */
   readonly logger: Logger
 }
 
-/** Tells whoever listens how a run ended, after that is on disk. */
+/** Announces the outcome of a run after it is on disk. */
 export function announce(deps: AnnouncingDeps, run: ActiveRun, outcome: Outcome, durationMs: number): void {
   const { events, logger, keys } = deps
   const subject = () => ({ ...subjectOf(run, keys), endedAt: run.startedAt + Math.round(durationMs), durationMs })
   if (run.abandoned) events.emit('job:abandoned', run.event, subject())
   if (outcome.kind === 'retry' && !events.isHeard('job:failed')) logger.warn(failedText(run, outcome))
   if (outcome.kind === 'dead' && !events.isHeard('job:dead')) logger.error(deadText(run, outcome))
-  // Most runs end well, and nobody listens.
+  // Fast path: most runs succeed, and there is no listener.
   if (outcome.kind === 'done' && !events.has('job:succeeded')) return
   emitEnd(events, { event: run.event, outcome, durationMs, subject })
 }
 
-/** The job of a run, for those who want to hear more of it. */
+/** The job of a run, for listeners that want more details. */
 export function subjectOf({ lease, startedAt }: ActiveRun, keys: KeyRing | null): EventSubject {
   return { envelope: lease.envelope, keys, startedAt }
 }

@@ -5,16 +5,16 @@ import type { BreakerConfig } from './breaker.ts'
 
 /** When the circuit breaker of a worker opens, and for how long. */
 export interface BreakerOptions {
-  /** Calls that fail in a row before no more jobs are claimed; 5 by default. */
+  /** Number of consecutive failed calls after which the worker stops claiming jobs. Default: 5. */
   readonly threshold?: number
-  /** How long none is claimed then, before one claim is tried; 15 s by default. */
+  /** How long to wait before trying one claim again. Default: 15s. */
   readonly cooldown?: Duration
 }
 
 const mostFailures = 1_000
 const leastCooldownMs = 100
 
-/** Null where there is to be none. */
+/** Null if the breaker is disabled. */
 export function breakerConfig(option: BreakerOptions | false | undefined, problems: string[]): BreakerConfig | null {
   if (option === false) return null
   if (option !== undefined && (typeof option !== 'object' || option === null)) {

@@ -2,7 +2,7 @@ import { messageOf } from '../../core/errors.ts'
 import { formatDuration } from '../../core/time/duration.ts'
 import type { BreakerChange, BreakerConfig } from './breaker.ts'
 
-/** What is said when a breaker opens or closes; the try in between is nothing to tell. */
+/** The log message when a breaker opens or closes. The probe in between is not logged. */
 export function breakerText({ state, failures, error }: BreakerChange, config: BreakerConfig): string | undefined {
   switch (state) {
     case 'open': {

@@ -3,23 +3,23 @@ import type { Clock } from '../../core/time/clock.ts'
 import type { BreakerState } from '../../queue/contract/worker-store.ts'
 
 export interface BreakerConfig {
-  /** After this many failures in a row no claim is made. */
+  /** Number of consecutive failures after which no claims are made. */
   readonly threshold: number
-  /** So long after the last of them one claim is tried. */
+  /** How long after the breaker opens to try one claim. */
   readonly cooldownMs: number
 }
 
 export interface BreakerChange {
   readonly state: BreakerState
-  /** In a row, up to now. */
+  /** Number of consecutive failures so far. */
   readonly failures: number
-  /** The last of them. */
+  /** The last failure. */
   readonly error?: unknown
 }
 
 /**
- * Whether the queue is well enough to be asked for more work. Every call of a worker counts, claims, renewals and settlements
- * alike, and any success closes it; but only claims are held back, because leases must live and what was done must be told.
+ * Whether the queue is healthy enough to claim more jobs. All calls of a worker count, whether claims, renewals or settlements,
+ * and any success closes the breaker. But only claims are held back, because leases must be renewed and outcomes must be stored.
  */
 export class Breaker {
   readonly #config: BreakerConfig | null
@@ -29,7 +29,7 @@ export class Breaker {
   #failures = 0
   #probeAt = 0
 
-  /** Without a config it never opens. */
+  /** Without a config, it never opens. */
   constructor(config: BreakerConfig | null, clock: Clock, onChange: (change: BreakerChange) => void) {
     this.#config = config
     this.#clock = clock
@@ -45,7 +45,7 @@ export class Breaker {
     this.#become('closed')
   }
 
-  /** That the queue was closed is the program's own doing, and no failure. */
+  /** A closed queue is not a failure: the program closed it itself. */
   failed(error: unknown): void {
     if (error instanceof TreadleError && error.code === 'BACKEND_CLOSED') return
     this.#failures++
@@ -55,12 +55,12 @@ export class Breaker {
     this.#become('open', error)
   }
 
-  /** How long no claim is to be made. */
+  /** How long to wait before the next claim. */
   get waitMs(): number {
     return this.#state === 'open' ? Math.max(0, this.#probeAt - this.#clock.now()) : 0
   }
 
-  /** A claim is made now. */
+  /** Called when a claim is made. */
   claiming(): void {
     if (this.#state === 'open') this.#become('half-open')
   }

@@ -5,14 +5,14 @@ import type { QueueCalls } from '../loop/queue-calls.ts'
 
 export interface HeartbeatOptions {
   readonly queue: Pick<QueueCalls, 'extend'>
-  /** Makes the one that renews while the event loop stands still; undefined where the backend has none. */
+  /** Creates the stand-in that renews leases while the event loop is blocked. Undefined if the backend has none. */
   readonly standIn: () => StandIn | undefined
   readonly clock: Clock
   readonly leaseMs: number
-  /** The leases that the worker holds now. */
+  /** The tokens of all leases that the worker currently holds. */
   readonly held: () => readonly string[]
   readonly onLost: (token: string) => void
-  /** These leases are held from so long ago on, for `leaseMs`. */
+  /** These leases are held for `leaseMs`, counted from when the renewal was requested. */
   readonly onRenewed: (tokens: ReadonlySet<string>, sinceAsked: () => number) => void
   readonly onError: (error: unknown) => void
   readonly onNoStandIn: (error: unknown) => void
@@ -20,7 +20,7 @@ export interface HeartbeatOptions {
 
 const onTime = () => Number.NEGATIVE_INFINITY
 
-/** Renews all leases of a worker three times in each lease's time. */
+/** Renews all leases of a worker, three times per lease duration. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #intervalMs: number
@@ -28,7 +28,7 @@ export class Heartbeat {
   #hasStandIn = true
   #beating: Promise<void> | undefined
   #timer: Timer | undefined
-  /** How much too late the next beat is; less than nothing while it has time. */
+  /** How late the next heartbeat is; negative if it is not due yet. */
   #lateMs: () => number = onTime
   #stopped = false
   #failures = 0
@@ -54,7 +54,10 @@ export class Heartbeat {
     this.#tellWaiters()
   }
 
-  /** The event loop turns, and leases are held. The stand-in is made for the first of them: a worker that idles needs none. */
+  /**
+   * The event loop is running and leases are held. The stand-in is created for the first lease, because an idle worker needs
+   * none.
+   */
   live(): void {
     if (this.#stopped) return
     if (this.#standIn === undefined && this.#hasStandIn) this.#makeStandIn()
@@ -67,8 +70,8 @@ export class Heartbeat {
   }
 
   /**
-   * To be awaited before a claim, which returns to the queue what has run out: after a standstill, that may be leases of this
-   * very worker.
+   * To be awaited before a claim, because a claim returns jobs with expired leases to the queue. After the event loop was
+   * blocked, these may be leases of this very worker.
    */
   async catchUp(): Promise<void> {
     if (this.#beating !== undefined) return this.#beating
@@ -77,7 +80,7 @@ export class Heartbeat {
     await this.#renew()
   }
 
-  /** Renews now. Where that failed just before, it is waited for the next try, which is made soon. Resolves also when it fails. */
+  /** Renews now. If the last renewal failed, waits for the next retry, which follows soon. Resolves even if the renewal fails. */
   renewal(): Promise<void> {
     if (this.#stopped) return Promise.resolve()
     if (this.#beating !== undefined) return this.#beating
@@ -90,7 +93,7 @@ export class Heartbeat {
     return this.#renew()
   }
 
-  /** Without one the worker is no worse off than on a backend that has none. */
+  /** Without a stand-in, the worker behaves as on a backend that has none. */
   #makeStandIn(): void {
     try {
       this.#standIn = this.#options.standIn()
@@ -127,7 +130,7 @@ export class Heartbeat {
       this.start()
     } catch (error) {
       onError(error)
-      // The leases run on: the next try must not wait for its turn.
+      // The leases keep running, so retry soon.
       this.start(Math.min(backoffMs(this.#failures++, clock), this.#intervalMs))
     }
   }

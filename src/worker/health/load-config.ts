@@ -3,13 +3,13 @@ import type { Duration } from '../../core/time/duration.ts'
 import { durationOr } from '../option-values.ts'
 import type { LoadLimits } from './load.ts'
 
-/** While one of these is exceeded, fewer jobs are run at once. */
+/** While one of these limits is exceeded, the worker runs fewer jobs at once. */
 export interface LoadOptions {
-  /** The share of the machine's cores that is in use, from 0 to 1. */
+  /** Maximum share of the machine's cores in use, from 0 to 1. */
   readonly cpu?: number
-  /** How late the event loop may come. */
+  /** Maximum lag of the event loop. */
   readonly lag?: Duration
-  /** The bytes of memory that the process may have. */
+  /** Maximum memory of the process in bytes. */
   readonly memory?: number
 }
 
@@ -17,7 +17,7 @@ const leastCpu = 0.05
 const leastLagMs = 10
 const leastMemoryBytes = 32 * 1024 * 1024
 
-/** A number is the limit of the processor alone. Null where nothing is limited. */
+/** A number limits only the CPU. Null if nothing is limited. */
 export function loadLimits(option: number | LoadOptions | undefined, problems: string[]): LoadLimits | null {
   if (option === undefined) return null
   const isNumber = typeof option === 'number'

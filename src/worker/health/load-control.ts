@@ -5,15 +5,15 @@ import { type LoadLimits, nextAllowed, pressureOf } from './load.ts'
 
 export interface LoadControlOptions {
   readonly concurrency: number
-  /** Null allows as much as the concurrency does, and measures nothing. */
+  /** Null always allows the full concurrency and measures nothing. */
   readonly limits: LoadLimits | null
   readonly clock: Clock
-  /** Begins to measure; each call of the answer tells of the time since the one before. */
+  /** Starts measuring. Each call of the returned function measures the time since the previous call. */
   readonly meter: () => () => MachineUse
   readonly lagMs: () => number
-  /** More are allowed than before. */
+  /** Called when more jobs are allowed than before. */
   readonly onRise: () => void
-  /** It has changed so much that it should be told. */
+  /** Called when the number has changed enough to be reported. */
   readonly onChange: (change: LoadChange) => void
 }
 
@@ -24,10 +24,10 @@ export interface LoadChange {
 }
 
 const intervalMs = 1_000
-/** A change by less than this share of all is not worth telling. */
+/** Smaller changes, as a share of the concurrency, are not reported. */
 const toldShare = 0.2
 
-/** How many jobs a worker allows itself: looks once a second how busy everything is. */
+/** How many jobs a worker may run at once. Checks the load once a second. */
 export class LoadControl {
   readonly #options: LoadControlOptions
   #allowed: number
@@ -45,7 +45,7 @@ export class LoadControl {
     return this.#allowed
   }
 
-  /** As it was last measured. */
+  /** The last measurement. */
   get load(): LoadMeasure | null {
     return this.#load
   }

@@ -6,17 +6,19 @@ export interface PresenceOptions {
   readonly owner: string
   readonly clock: Clock
   readonly leaseMs: number
-  /** What the worker has to say now. */
+  /** The current state of the worker. */
   readonly describe: () => WorkerPresence
   readonly onError: (error: unknown) => void
 }
 
-/** A worker is seen at least so often, however long its leases are. */
+/** Maximum time between two announcements of a worker, however long its leases are. */
 const longestSilenceMs = 10_000
-/** A worker that is silent for so many of its turns is taken for dead. */
+/** Number of missed announcements after which a worker counts as dead. */
 const missedTurns = 3
 
-/** Keeps the row that says that a worker lives. That it cannot be written is told once, and is no reason to stop working. */
+/**
+ * Maintains the row that shows that a worker is alive. If it cannot be written, that is reported once and the worker continues.
+ */
 export class Presence {
   readonly #options: PresenceOptions
   readonly #intervalMs: number
@@ -31,12 +33,12 @@ export class Presence {
     this.#intervalMs = Math.min(Math.floor(options.leaseMs / 3), longestSilenceMs)
   }
 
-  /** Announces the worker now and from then on. */
+  /** Announces the worker now and then periodically. */
   start(): void {
     this.#announcing = this.#announce()
   }
 
-  /** For a worker that has most often ended before anybody could look. */
+  /** For a worker that usually ends before its first announcement. */
   startLater(): void {
     this.#timer = this.#options.clock.timer(this.#intervalMs, () => this.start(), { unref: true })
   }

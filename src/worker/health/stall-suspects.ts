@@ -1,18 +1,18 @@
-/** A run that ended since the event loop was last seen to turn. */
+/** A run that ended since the last turn of the event loop. */
 export interface EndedRun<Run> {
   readonly run: Run
   readonly durationMs: number
-  /** It had begun when the event loop was last seen to turn. */
+  /** Whether the run had already begun at that turn. */
   readonly beganBefore: boolean
 }
 
-/** A run that took up most of a standstill. */
+/** Share of a stall that a run must have taken to be the cause. */
 const mostOfIt = 0.8
 
 /**
- * Who may have kept the event loop from turning. A handler without a pause has ended by the time that anybody can look, so
- * what ran is not enough. A single run that began and ended within the standstill and took as long as it lasted is to blame:
- * whatever waited for something could not have ended in it.
+ * The runs that may have blocked the event loop. A handler that blocked it has already ended when this is checked, so the current
+ * runs are not enough. If exactly one run began and ended within the stall and took most of it, it is the cause: a run that
+ * waited for anything could not have ended during the stall.
  */
 export function suspectsOf<Run>(stalledMs: number, running: readonly Run[], ended: readonly EndedRun<Run>[]): readonly Run[] {
   const filled = ended.filter(({ durationMs, beganBefore }) => !beganBefore && durationMs >= stalledMs * mostOfIt)

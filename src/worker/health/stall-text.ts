@@ -4,7 +4,7 @@ const mostNames = 10
 const remedy =
   "While a handler computes without a pause, nothing else in this process goes on. Run it in a thread: .isolate('thread')"
 
-/** What is said of a standstill: how long, who did it as far as that is known, and what to do. */
+/** The log message for a stall: how long it took, what caused it if known, and what to do. */
 export function stallText(stall: Stall): string {
   const { stalledMs, suspects } = stall
   const stood = `the event loop stood still for ${Math.round(stalledMs)} ms`

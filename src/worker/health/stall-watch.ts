@@ -5,12 +5,12 @@ import { type EndedRun, suspectsOf } from './stall-suspects.ts'
 export interface StallWatchOptions {
   readonly clock: Clock
   readonly leaseMs: number
-  /** A standstill of more than this is told. */
+  /** Longer stalls are reported. */
   readonly stallMs: number
   readonly running: () => readonly ActiveRun[]
-  /** Whether there are still leases, so that the watch must go on. */
+  /** Whether leases are still held, so that the watch must continue. */
   readonly isHolding: () => boolean
-  /** The event loop turns while leases are held. */
+  /** Called on each turn of the event loop while leases are held. */
   readonly onLive: () => void
   readonly onRest: () => void
   readonly onStall: (stall: Stall) => void
@@ -19,37 +19,46 @@ export interface StallWatchOptions {
 export interface Stall {
   readonly stalledMs: number
   readonly running: readonly ActiveRun[]
-  /** Those that ran or ended in it. Where the process computed, they may have caused it, and one alone is to blame. */
+  /**
+   * The runs that were active or ended during the stall. If the process was computing, they may have caused it; a single one is
+   * the cause.
+   */
   readonly suspects: readonly ActiveRun[]
-  /** How much this process computed meanwhile; undefined where that is not known. */
+  /** CPU time that this process used during the stall; undefined if unknown. */
   readonly computedMs: number | undefined
 }
 
-/** A handler that computes takes the time that it blocks. Whoever was stopped takes none, and who waits for a file hardly any. */
+/**
+ * A computing handler uses CPU time for as long as it blocks. A process that was stopped uses none, and one waiting for a file
+ * hardly any.
+ */
 export function hasComputed({ stalledMs, computedMs }: Stall): boolean {
   return computedMs === undefined || computedMs >= stalledMs * leastComputed
 }
 
-/** Of a standstill, also on a machine that is so busy that a program gets a fraction of its time. */
+/**
+ * Minimum CPU share of a stall that counts as computing. Low, because on a busy machine a process gets only a fraction of the
+ * time.
+ */
 const leastComputed = 0.1
 
 const longestTurnMs = 250
-/** Of the event loop's signs of life in a lease's time: so many that one missed is not a standstill. */
+/** Number of checks per lease duration: enough that a single late one is not a stall. */
 const turnsPerLease = 12
 const turnsPerStall = 4
-/** A run that took less of a standstill than this is not worth remembering: most are short, and there are very many of them. */
+/** Shorter runs, as a share of the stall threshold, are not remembered: most runs are short, and there are very many of them. */
 const leastShare = 0.1
 
-/** Looks several times a second whether the event loop turns, for as long as the worker holds leases. */
+/** Checks several times a second whether the event loop is running, as long as the worker holds leases. */
 export class StallWatch {
   readonly #options: StallWatchOptions
   readonly #turnMs: number
   #timer: Timer | undefined
   #ended: EndedRun<ActiveRun>[] = []
-  /** By a stopwatch: a clock that was set is no standstill. */
+  /** Uses a stopwatch, because a change of the system clock is not a stall. */
   #sinceTurnMs: () => number
   #longestLagMs = 0
-  /** As the clock said when the event loop turned last. */
+  /** CPU time at the last turn of the event loop. */
   #computedMs: number | undefined
   #stopped = false
 
@@ -59,7 +68,7 @@ export class StallWatch {
     this.#turnMs = Math.floor(Math.min(longestTurnMs, options.leaseMs / turnsPerLease, options.stallMs / turnsPerStall))
   }
 
-  /** Leases have come. */
+  /** Called when the worker gets leases. */
   watch(): void {
     this.#options.onLive()
     if (this.#timer === undefined && !this.#stopped) this.#wait()
@@ -75,7 +84,7 @@ export class StallWatch {
     this.#ended.push({ run, durationMs, beganBefore: durationMs > this.#sinceTurnMs() })
   }
 
-  /** The longest time that the event loop came late since this was last asked. */
+  /** The maximum lag of the event loop since the last call. */
   takeLagMs(): number {
     const lagMs = this.#longestLagMs
     this.#longestLagMs = 0

@@ -17,28 +17,28 @@ export interface WorkerHealthDeps {
   readonly clock: Clock
   readonly owner: string
   readonly observers: Observers
-  /** How busy the machine is; measured unless it is given. */
+  /** Measures the load of the machine. Default: the real meter. */
   readonly meter?: () => () => MachineUse
 }
 
-/** What the worker knows of its own work. */
+/** What the health checks need to know about the worker. */
 export interface WorkerHealthOptions {
   readonly telling: WorkerLog
-  /** The leases that it holds now, and whether there are any: the first is dear, the second is not. */
+  /** The leases held now, and whether there are any. The former is expensive, the latter is cheap. */
   readonly held: () => readonly string[]
   readonly isHolding: () => boolean
   readonly running: () => readonly ActiveRun[]
   readonly onLost: (token: string) => void
   readonly onRenewed: (tokens: ReadonlySet<string>, sinceAsked: () => number) => void
-  /** More jobs may run at once than before. */
+  /** Called when more jobs may run at once than before. */
   readonly onRise: () => void
-  /** The queue answers again. */
+  /** Called when the queue responds again. */
   readonly onRecovered: () => void
 }
 
-/** All that keeps a worker honest: it renews its leases, and knows whether its queue, its event loop and its machine are well. */
+/** Keeps a worker healthy: renews its leases and monitors its queue, its event loop and its machine. */
 export class WorkerHealth {
-  /** The queue, with an ear for how it fares. */
+  /** The queue, with all calls reported to the breaker. */
   readonly queue: QueueCalls
   readonly breaker: Breaker
   readonly heartbeat: Heartbeat
@@ -80,7 +80,7 @@ export class WorkerHealth {
     this.#load = new LoadControl({ concurrency, limits: maxLoad, clock, meter, lagMs, onRise, onChange })
   }
 
-  /** As many jobs as may run at once now. */
+  /** Maximum number of jobs that may run at once now. */
   get allowed(): number {
     return this.#load.allowed
   }

@@ -10,7 +10,7 @@ import { loadText } from './load-text.ts'
 import { stallText } from './stall-text.ts'
 import { hasComputed, type Stall } from './stall-watch.ts'
 
-/** What a worker has to say of itself, to whoever reads its log and to whoever listens. */
+/** Reports the state of a worker to its log and to event listeners. */
 export class WorkerLog {
   readonly #logger: Logger
   readonly #events: JobEvents
@@ -20,13 +20,13 @@ export class WorkerLog {
     this.#events = events
   }
 
-  /** A call failed, and is made again. */
+  /** A call failed and will be retried. */
   error(error: unknown): void {
     this.#logger.error(`${messageOf(error)}; trying again`)
     this.#events.emit('worker:error', { error })
   }
 
-  /** A call failed, and is not: `what` says what came of it. */
+  /** A call failed and will not be retried. `what` describes the consequence. */
   failed(what: string, error: unknown): void {
     this.#logger.error(`${what}: ${messageOf(error)}`)
     this.#events.emit('worker:error', { error })

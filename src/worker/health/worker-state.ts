@@ -1,16 +1,18 @@
 import type { LoadMeasure } from '../../execution/events.ts'
 import type { BreakerState } from '../../queue/contract/worker-store.ts'
 
-/** How a worker is doing right now. */
+/** The current state of a worker. */
 export interface WorkerState {
-  /** The name under which it holds its leases. */
+  /** The name under which the worker holds its leases. */
   readonly owner: string
-  /** Jobs that run now. */
+  /** Number of jobs that are running. */
   readonly running: number
+  /** Maximum number of jobs that the worker runs at once, as configured. */
   readonly concurrency: number
-  /** As many as it allows itself to run at once now. */
+  /** Maximum number of jobs that the worker currently runs at once. */
   readonly allowed: number
+  /** Whether the circuit breaker lets the worker claim jobs. */
   readonly breaker: BreakerState
-  /** As it was last measured; null without `maxLoad`. */
+  /** The last measurement; null without `maxLoad`. */
   readonly load: LoadMeasure | null
 }

@@ -2,13 +2,13 @@ import { isAmong } from '../../core/text/name-pattern.ts'
 import type { JobDefinition } from '../../definition/definition.ts'
 import type { ClaimableJob } from '../../queue/contract/contract.ts'
 
-/** The jobs that a worker asks for, made anew only when the definitions are others: there may be very many. */
+/** The jobs that a worker claims. The list is rebuilt only when the definitions change, because there may be very many. */
 export class ClaimableJobs {
   readonly #only: readonly string[] | null
   #definitions: readonly JobDefinition[] = []
   #jobs: readonly ClaimableJob[] = []
 
-  /** Names, of which some may be patterns; null is all. */
+  /** Names or patterns; null means all jobs. */
   constructor(only: readonly string[] | null) {
     this.#only = only
   }

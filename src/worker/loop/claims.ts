@@ -16,12 +16,12 @@ export interface ClaimsOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** What a claim gave, and how long ago it was asked for. */
+/** The result of a claim, and how long ago it was requested. */
 export interface ClaimAnswer extends LeaseBatch {
   readonly sinceAsked: () => number
 }
 
-/** Asks the queue for jobs, again and again until it answers, and leaves it alone while the breaker is open. */
+/** Claims jobs, retrying until the queue responds. Pauses while the breaker is open. */
 export class Claims {
   readonly #options: ClaimsOptions
   #waiting: AbortController | undefined
@@ -30,7 +30,7 @@ export class Claims {
     this.#options = options
   }
 
-  /** Undefined when the worker was stopped meanwhile. */
+  /** Undefined if the worker was stopped in the meantime. */
   async claim(limit: number): Promise<ClaimAnswer | undefined> {
     const { queue, breaker, clock, signal, request, before, onError } = this.#options
     const lease = async () => {
@@ -49,7 +49,7 @@ export class Claims {
     }
   }
 
-  /** The breaker has closed: there is nothing to wait for. */
+  /** Called when the breaker has closed, to end the pause. */
   wake(): void {
     this.#waiting?.abort()
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts'
 
-/** Those that wait until a worker has nothing under way. */
+/** Callers that wait until a worker is idle. */
 export class IdleWaiters {
   readonly #clock: Clock
   readonly #isIdle: () => boolean
@@ -11,12 +11,12 @@ export class IdleWaiters {
     this.#isIdle = isIdle
   }
 
-  /** Something has ended: it may have been the last. */
+  /** Called when something has ended, which may have been the last. */
   notice(): void {
     if (this.#isIdle()) for (const resolve of this.#waiters.splice(0)) resolve()
   }
 
-  /** Resolves at the latest after so long. */
+  /** Resolves when the worker is idle, or after `longestMs`. */
   wait(longestMs: number): Promise<void> {
     if (this.#isIdle()) return Promise.resolve()
     return new Promise((resolve) => {

@@ -7,13 +7,13 @@ import type { JobStore } from '../../queue/contract/store.ts'
 const rowsPerStep = 1_000
 const intervalMs = 60_000
 
-/** How long ended jobs are kept; what a job's definition says goes before what is said for all. */
+/** How long ended jobs are kept. The definition of a job takes precedence. */
 export interface Retention {
   readonly all: Keep
   readonly byJob: ReadonlyMap<string, Partial<Keep>>
 }
 
-/** Removes ended jobs that were kept long enough, in small steps. Never touches a job that could still run. */
+/** Deletes ended jobs whose retention has expired, in small steps. Never touches a job that could still run. */
 export async function prune(
   { store, coordination }: QueueBackend,
   retention: Retention,
@@ -52,7 +52,7 @@ async function removeBefore(store: JobStore, doomed: Doomed, finishedBefore: num
   return removed
 }
 
-/** Looks for jobs that wait in vain, in small steps: that there is one is a mistake, but not one to wait for. */
+/** Looks for jobs that wait for something that will never happen, in small steps. There should be none, so this is not urgent. */
 async function mend({ store }: QueueBackend, mostSteps: number): Promise<void> {
   for (let step = 0; step < mostSteps; step++) {
     const report = await store?.mend(rowsPerStep)

@@ -4,17 +4,17 @@ import { type Clock, pauseBeforeRetry } from '../../core/time/clock.ts'
 const firstPauseMs = 100
 const longestPauseMs = 10_000
 
-/** A queue that was closed stays closed, and a file that was replaced is another queue: only a new start helps. */
+/** A closed queue stays closed, and a replaced file is a different queue. Only a restart helps. */
 const finalCodes: readonly ErrorCode[] = ['BACKEND_CLOSED', 'DATABASE_REPLACED']
 
-/** Whether no other try can change it. */
+/** Whether a retry cannot help. */
 export function isFinal(error: unknown): error is TreadleError {
   return error instanceof TreadleError && finalCodes.includes(error.code)
 }
 
 /**
- * Tries forever, with a growing pause, until it works or the signal aborts; then the last error is thrown. An error that
- * no other try can change is thrown at once.
+ * Retries forever, with backoff, until the call succeeds or the signal aborts; then the last error is thrown. An error that a
+ * retry cannot fix is thrown immediately.
  */
 export async function persistently<Answer>(
   work: () => Promise<Answer>,

@@ -1,11 +1,11 @@
-/** So soon after work was found the next look is made, where nothing tells of new work. */
+/** How long to wait before polling again after jobs were found, if the queue sends no notifications. */
 const shortestPauseMs = 20
 const growth = 1.25
 
 /**
- * How long an idle worker sleeps until it looks for work again. Where other programs can wake it, it looks seldom, in case a hint
- * was lost. Where they cannot, it looks often after it has found something and less and less often while it finds nothing, so
- * that a busy queue is quick and an idle one costs little.
+ * How long an idle worker waits before it polls again. If other processes can wake it, it polls rarely, in case a notification
+ * was lost. Otherwise, it polls often after it has found jobs, and less and less often while it finds none. So a busy queue has
+ * low latency, and an idle one costs little.
  */
 export class PollInterval {
   readonly #longestMs: number
@@ -17,7 +17,7 @@ export class PollInterval {
     this.#isPush = isPush
   }
 
-  /** The pause after a look that has found work, or none. */
+  /** The pause after a poll that found jobs or did not. */
   pauseMs(hasFound: boolean): number {
     if (this.#isPush()) return this.#longestMs
     this.#pauseMs = hasFound || this.#pauseMs === 0 ? shortestPauseMs : this.#pauseMs * growth

@@ -1,11 +1,11 @@
 import { stopwatch } from '../../core/time/clock.ts'
 
-/** A batch that is started within this time may be followed by a larger one. */
+/** If a batch starts within this time, the next one may be larger. */
 const quickMs = 25
-/** Jobs that wait longer than this in a worker's hands would be better off with another worker. */
+/** Jobs that wait longer than this in a worker should go to another worker. */
 const slowMs = 250
 
-/** How many jobs to lease beyond those that can start at once: many while jobs are short, none while they are long. */
+/** How many jobs to lease beyond those that can start now: many while jobs are short, none while they are long. */
 export class Prefetch {
   readonly #concurrency: number
   readonly #mostAhead: number
@@ -21,12 +21,12 @@ export class Prefetch {
     return this.#ahead
   }
 
-  /** A full batch has come; an incomplete one says nothing about the worker's speed. */
+  /** A full batch has arrived. An incomplete one says nothing about the worker's speed. */
   filled(): void {
     this.#sinceFilled = stopwatch()
   }
 
-  /** Jobs of the last batch still wait, for longer than they should. */
+  /** Whether jobs of the last batch have been waiting too long. */
   get overdue(): boolean {
     return this.#ahead > 0 && (this.#sinceFilled?.() ?? 0) > slowMs
   }

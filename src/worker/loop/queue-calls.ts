@@ -3,10 +3,10 @@ import { observedCall } from '../../telemetry/observed-calls.ts'
 import type { BackendCall, Observers } from '../../telemetry/observer.ts'
 import type { Breaker } from '../health/breaker.ts'
 
-/** The calls by which a worker lives. */
+/** The calls that a worker depends on. */
 export type QueueCalls = Pick<QueueBackend, 'lease' | 'settle' | 'extend'>
 
-/** The same calls; the breaker hears how each of them went. */
+/** The same calls, with each outcome reported to the breaker. */
 export function countedCalls(backend: QueueCalls, breaker: Breaker, observers: Observers): QueueCalls {
   async function counted<Answer>(call: () => Promise<Answer>): Promise<Answer> {
     try {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts'
 
-/** The worker's sleep between two looks at the queue, and all that can end it. Nothing that happens meanwhile is overlooked. */
+/** The worker's sleep between two polls, and everything that can end it. Events during a poll are not lost. */
 export class Sleeper {
   readonly #clock: Clock
   #woken = false
@@ -13,30 +13,30 @@ export class Sleeper {
     this.#clock = clock
   }
 
-  /** Work may have arrived. With all hands full that changes nothing: a job that ends ends the sleep. */
+  /** Jobs may have arrived. If all slots are in use, this does not end the sleep: a job that ends will. */
   wake(): void {
     this.#woken = true
     if (!this.#busy) this.#rise?.()
   }
 
-  /** Hands have come free. */
+  /** Slots have become free. */
   free(): void {
     this.#freed = true
     this.#rise?.()
   }
 
-  /** There will be no more sleep. */
+  /** No more sleep from now on. */
   end(): void {
     this.#ended = true
     this.#rise?.()
   }
 
-  /** The worker looks now: what came free so far is accounted for. */
+  /** The worker polls now, so slots freed so far are accounted for. */
   look(): void {
     this.#freed = false
   }
 
-  /** `busy` is to sleep with all hands full. */
+  /** `busy` means that all slots are in use. */
   sleep(ms: number, busy: boolean): Promise<void> {
     this.#busy = busy
     const isAwake = this.#ended || this.#freed || (this.#woken && !busy)

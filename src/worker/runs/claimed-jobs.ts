@@ -12,25 +12,27 @@ import { UnsettledLimit } from './unsettled-limit.ts'
 export interface ClaimedJobsOptions extends Omit<RunsOptions, 'isLastChance'> {
   readonly concurrency: number
   readonly maxRescues: number
-  /** Of the jobs that it starts. */
+  /** Rate limits of the jobs that it starts. */
   readonly rates: StartRates
-  /** How many jobs may run at once now. */
+  /** Maximum number of jobs that may run at once now. */
   readonly allowed: () => number
   readonly isStopping: () => boolean
-  /** More jobs can be asked for. */
+  /** Called when more jobs can be claimed. */
   readonly onFree: () => void
-  /** A job that was claimed has gone without a run. */
+  /** Called when a claimed job is given up without a run. */
   readonly onGone: () => void
 }
 
-/** How long a job waits whose first run must end before the next. */
+/** How long to snooze a job whose previous run in this worker must end first. */
 const twinPauseMs = 1_000
-/** How long a rescued job waits for which there was no room. */
+/** How long to snooze a rescued job for which there was no room. */
 const rescuedPauseMs = 10_000
-/** So many jobs are started before the event loop goes on to other things. */
+/** Maximum number of jobs to start before yielding to the event loop. */
 const startsPerTurn = 200
 
-/** The jobs that a worker has claimed: those that wait for a free hand, those that run, and those whose end is on its way to disk. */
+/**
+ * The jobs that a worker has claimed: those that wait for a free slot, those that run, and those whose outcome is being written.
+ */
 export class ClaimedJobs {
   readonly #options: ClaimedJobsOptions
   readonly #runs: Runs
@@ -62,14 +64,14 @@ export class ClaimedJobs {
         this.fill()
       },
       onSettled: () => {
-        // Where that made room, jobs wait for it.
+        // If that made room, start the jobs that wait for it.
         if (this.#unsettled.settled()) this.fill()
         options.onSettled()
       },
     })
   }
 
-  /** Those whose handlers run now. */
+  /** The runs whose handlers are active. */
   get running(): readonly ActiveRun[] {
     return this.#runs.running
   }
@@ -78,7 +80,7 @@ export class ClaimedJobs {
     return this.#runs.size
   }
 
-  /** All that has not come to its end on disk. */
+  /** Number of claimed jobs whose outcome is not on disk yet. */
   get outstanding(): number {
     const unwritten = this.#unsettled.count + this.#options.settler.size
     return this.#runs.size + this.#buffer.size + this.#buffer.heldSize + unwritten
@@ -88,14 +90,14 @@ export class ClaimedJobs {
     return [...this.#runs.tokens, ...this.#buffer.waiting().map(({ lease }) => lease.token), ...this.#options.settler.tokens]
   }
 
-  /** How many jobs to ask for. */
+  /** How many jobs to claim next. */
   get capacity(): number {
     const free = this.#mostAtOnce - this.#runs.size
     if (free < 0) return 0
     return Math.max(0, Math.min(this.#buffer.wanted(free), this.allowance, this.#largestClaim))
   }
 
-  /** Of `limit` jobs that were asked for so long ago, these came. */
+  /** Takes the result of a claim for up to `limit` jobs. */
   take(leases: readonly Lease[], limit: number, sinceAsked: () => number): void {
     const twins = this.#runs.loseTwins(leases)
     const fresh = twins.size === 0 ? leases : leases.filter((lease) => !twins.has(lease))
@@ -107,7 +109,7 @@ export class ClaimedJobs {
     )
   }
 
-  /** Starts what waits. Handlers that never wait for anything would run in one go: after this many, other things get their turn. */
+  /** Starts waiting jobs. Synchronous handlers would run all at once, so it yields to the event loop after a number of starts. */
   start(): void {
     while (this.#runs.size < this.#options.allowed() && this.#unsettled.hasRoom && !this.#options.isStopping()) {
       if (this.#startedThisTurn >= startsPerTurn) return
@@ -128,13 +130,13 @@ export class ClaimedJobs {
     }
   }
 
-  /** Hands are free. The next jobs are asked for while the last ones are being settled. */
+  /** Called when slots are free. Claims the next jobs while the last ones are being settled. */
   fill(): void {
     this.start()
     if (this.#buffer.isPrefetching && this.capacity > 0) this.#options.onFree()
   }
 
-  /** False when none of them is meant. */
+  /** Returns false if none of them matches. */
   cancel(isMeant: (lease: Lease) => boolean): boolean {
     const waiting = this.#buffer.waiting().find(({ lease }) => isMeant(lease))
     if (waiting === undefined) return this.#runs.cancel(isMeant)
@@ -162,12 +164,12 @@ export class ClaimedJobs {
     this.#runs.abort()
   }
 
-  /** Another worker may be idle: what waits here for too long goes back to its place in the queue. */
+  /** Returns jobs that have waited here too long to the queue, because another worker may be idle. */
   returnOverdue(): void {
     if (this.#buffer.isOverdue) this.returnUnstarted()
   }
 
-  /** Those that were rescued may have to wait, so that others go before them. */
+  /** Rescued jobs may get a delay, so that others go first. */
   returnUnstarted(rescuedDelayMs = 0): void {
     this.#rescued.stop()
     const unstarted = this.#buffer.clear()
@@ -175,13 +177,13 @@ export class ClaimedJobs {
     for (const { lease } of unstarted) void this.#release(lease.token, (lease.rescues ?? 0) > 0 ? rescuedDelayMs : 0)
   }
 
-  /** For a shutdown: others may have room for them. */
+  /** On shutdown, returns all waiting jobs, because other workers may have room for them. */
   returnAll(): void {
     this.returnUnstarted()
     this.#returnHeld(this.#buffer.clearHeld(), 0)
   }
 
-  /** A job that must wait for its rates takes no hand meanwhile, and keeps none of the others waiting. */
+  /** A job that waits for its rate limits takes no slot and does not hold up other jobs. */
   #heldByRates(job: ClaimedJob): boolean {
     const heldMs = this.#options.rates.heldMs(job.lease)
     if (heldMs <= 0) return false

@@ -11,7 +11,7 @@ import type { Lease } from '../../queue/contract/contract.ts'
 import type { LogBounds, LogChunk, LogStore } from '../../queue/contract/log-store.ts'
 
 export interface LogSettings extends LogBounds {
-  /** Lines below it are not stored. */
+  /** Minimum level of the lines to store. */
   readonly level: LogLevel
 }
 
@@ -23,19 +23,22 @@ export interface JobLogsDeps {
   readonly onFailed: (what: string, error: unknown) => void
 }
 
-/** How long lines of a running job wait for more. */
+/** How long to collect the lines of a running job before storing them. */
 const gatherMs = 1_000
 const mostChunks = 500
-/** A chunk has at most this share of what a job may have: lines are dropped by the chunk. */
+/** A chunk holds at most one `chunkShare`-th of a job's limits, because old lines are dropped by whole chunks. */
 const chunkShare = 4
-/** What the store does not take quickly enough is dropped: a queue of lines must not fill the memory. */
+/**
+ * Maximum size of lines waiting to be stored. Beyond that lines are dropped, so that they do not fill the memory if the store is
+ * slow.
+ */
 const mostWaitingBytes = 32 * 1024 * 1024
 const longestMessage = 8_192
 const longestFields = 16_384
 
 /**
- * Stores what jobs log, in batches beside the jobs: a line is written about a second after it was logged, and the last lines of a run
- * when its end was written. Nobody waits for it but whoever stops the worker.
+ * Stores what jobs log, in batches and separately from the jobs. A line is written about a second after it was logged, and the
+ * last lines of a run after its outcome is written. Only stopping the worker waits for this.
  */
 export class JobLogs {
   readonly #deps: JobLogsDeps
@@ -53,7 +56,7 @@ export class JobLogs {
     }, mostChunks)
   }
 
-  /** The log of a run, made when it has something to say. */
+  /** The log of a run, created when it is first needed. */
   of(run: ActiveRun): RunLog {
     const known = this.#logs.get(run)
     if (known !== undefined) return known
@@ -63,7 +66,7 @@ export class JobLogs {
     return made
   }
 
-  /** The end of a run is written; of a job that is not kept nothing has to be stored. */
+  /** Called when the outcome of a run is written. If the job is not kept, its lines need not be stored. */
   ended(run: ActiveRun, isKept: boolean): void {
     const log = this.#logs.get(run)
     if (log === undefined || !this.#waiting.has(log)) return
@@ -71,7 +74,7 @@ export class JobLogs {
     if (isKept) this.#store(log)
   }
 
-  /** Resolves when everything that was logged so far is stored, or could not be. */
+  /** Resolves when all lines so far are stored or have failed to be. */
   async flushed(): Promise<void> {
     this.#flush()
     await this.#batcher.idle()
@@ -121,7 +124,7 @@ interface Taken {
   readonly dropped: number
 }
 
-/** The lines of one run that wait to be stored: no more than the job may have, the newest. */
+/** The lines of one run that wait to be stored: the newest, up to the limits of a job. */
 class BufferedLog implements RunLog {
   readonly lease: Lease
   readonly #settings: LogSettings
@@ -144,7 +147,7 @@ class BufferedLog implements RunLog {
     const text = lineText(line)
     this.#texts.push(text)
     this.#bytes += Buffer.byteLength(text)
-    // Seldom, and many at once: it costs as much to drop one as to drop half.
+    // Drop rarely but many at once, because dropping one line costs as much as dropping half of them.
     const { lines, bytes } = this.#settings
     if (this.#texts.length > 2 * lines || this.#bytes > 2 * bytes) this.#drop()
     this.#onLine(this)
@@ -189,7 +192,7 @@ function fieldsText(fields: object): string {
   return text.length > longestFields ? JSON.stringify({ cut: `${text.slice(0, longestMessage)}…` }) : text
 }
 
-/** In their order, each as large as it may be. */
+/** Splits the texts in order into parts of at most this size. */
 function parts(texts: readonly string[], most: LogBounds): readonly (readonly string[])[] {
   const found: string[][] = []
   let bytes = 0

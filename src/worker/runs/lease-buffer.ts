@@ -2,10 +2,10 @@ import type { Timer } from '../../core/time/clock.ts'
 import { Prefetch } from '../loop/prefetch.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
-/** Claimed jobs that wait for a free slot in this worker, in the order in which they came. */
+/** Claimed jobs that wait for a free slot in this worker, in the order in which they were claimed. */
 export class LeaseBuffer {
   readonly #prefetch: Prefetch
-  /** Those that wait for something else: a slot that is free is not for them. */
+  /** Jobs held back by rate limits. Free slots are not for them. */
   readonly #held = new Map<ClaimedJob, Timer>()
   #jobs: ClaimedJob[] = []
   #next = 0
@@ -26,18 +26,18 @@ export class LeaseBuffer {
     return this.#prefetch.ahead > 0
   }
 
-  /** How many to ask for while `free` slots have nothing to do: none while enough wait here, so that they come in batches. */
+  /** How many jobs to claim when `free` slots are idle. Zero while enough are waiting here, so that claims come in batches. */
   wanted(free: number): number {
     const { ahead } = this.#prefetch
     return this.size > ahead / 2 ? 0 : free + ahead - this.size
   }
 
-  /** They wait for longer than they should. */
+  /** Whether the jobs have been waiting too long. */
   get isOverdue(): boolean {
     return this.#prefetch.overdue
   }
 
-  /** `all` tells that as many came as were asked for. */
+  /** `all` means that the claim returned as many jobs as requested. */
   add(jobs: readonly ClaimedJob[], all: boolean): void {
     this.#jobs = [...this.#queued(), ...jobs]
     this.#next = 0
@@ -56,13 +56,13 @@ export class LeaseBuffer {
     return this.#jobs[this.#next]
   }
 
-  /** Takes the first one aside until the timer is over, which tells by `unhold`. */
+  /** Sets the first job aside until the timer fires, which must call `unhold`. */
   hold(timer: Timer): void {
     const job = this.shift()
     if (job !== undefined) this.#held.set(job, timer)
   }
 
-  /** It has waited longer than those that came meanwhile. */
+  /** Puts the job first, because it has waited longer than the others. */
   unhold(job: ClaimedJob): void {
     if (!this.#held.delete(job)) return
     this.#jobs = [job, ...this.#queued()]
@@ -80,7 +80,7 @@ export class LeaseBuffer {
     this.#next = 0
   }
 
-  /** Gives those away that are held. */
+  /** Removes and returns the jobs that are held. */
   clearHeld(): readonly ClaimedJob[] {
     const jobs = [...this.#held.keys()]
     for (const timer of this.#held.values()) timer.cancel()
@@ -88,7 +88,7 @@ export class LeaseBuffer {
     return jobs
   }
 
-  /** Gives all away that wait for a free slot, and no more is asked for ahead until jobs prove short again. */
+  /** Removes and returns all jobs that wait for a free slot. Prefetching stops until jobs prove to be short again. */
   clear(): readonly ClaimedJob[] {
     const jobs = this.#queued()
     this.#jobs = []

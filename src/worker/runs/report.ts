@@ -1,21 +1,22 @@
 import { type Outcome, outcomeWords } from '../../execution/end/outcome.ts'
 
-/** What a worker did. */
+/** What a worker did: the number of runs by outcome, and of occurrences that were enqueued. */
 export interface RunReport {
-  /** Occurrences of schedules that were put into the queue. */
+  /** Occurrences of schedules that were enqueued. */
   readonly enqueued: number
-  /** How often something of a schedule could not be put into the queue. */
+  /** Number of failures to enqueue an occurrence of a schedule. */
   readonly failedSchedules: number
   readonly succeeded: number
   readonly retried: number
   readonly snoozed: number
-  /** Left to wait for their children. */
+  /** Jobs that now wait for their children. */
   readonly waiting: number
   readonly dead: number
   readonly cancelled: number
   readonly skipped: number
+  /** Runs whose lease was lost, so that their outcome does not count. */
   readonly lost: number
-  /** Given back unfinished. */
+  /** Jobs returned to the queue unfinished. */
   readonly released: number
 }
 

@@ -5,25 +5,27 @@ export interface RescuedJobsOptions {
   readonly concurrency: number
   readonly maxRescues: number
   readonly clock: Clock
-  /** What waits in the worker has waited for too long: others may have room for it. */
+  /** Called when jobs have waited too long in this worker. Other workers may have room for them. */
   readonly onImpatient: () => void
 }
 
-/** Each time that a worker has died with a job, it runs beside so many times fewer others. */
+/** After each worker that died with the job, it runs together with this many times fewer others. */
 const shrinking = 4
-/** So long a worker waits for running jobs to end, to make room for a rescued one; twice as long after each time in vain. */
+/**
+ * How long a worker waits for running jobs to end in order to make room for a rescued one. Doubles after each unsuccessful wait.
+ */
 const firstPatienceMs = 5_000
 const longestPatienceMs = 3_600_000
-/** So long other jobs wait in the worker while a rescued one runs. */
+/** How long other jobs wait in the worker while a rescued one runs. */
 const othersWaitMs = 250
 
 /**
- * Jobs whose workers have died. Any of those that ran together may have been the reason, so they run beside fewer others each time,
- * and at last alone: only a worker that dies with nothing but one job shows that it was that job.
+ * Jobs whose workers have died. Any of the jobs that ran together may have been the cause, so each time they run together with
+ * fewer others, and finally alone. Only if a worker dies while running a single job is that job known to be the cause.
  */
 export class RescuedJobs {
   readonly #options: RescuedJobsOptions
-  /** How many may run in all, by the token of each rescued job that runs. */
+  /** Maximum number of concurrent jobs, by the token of each running rescued job. */
   readonly #running = new Map<string, number>()
   #patienceMs = firstPatienceMs
   #timer: Timer | undefined
@@ -32,17 +34,17 @@ export class RescuedJobs {
     this.#options = options
   }
 
-  /** How many jobs may run at once beside those that run now. */
+  /** Maximum number of concurrent jobs, given those that run now. */
   get most(): number {
     return this.#running.size === 0 ? Number.POSITIVE_INFINITY : Math.min(...this.#running.values())
   }
 
-  /** How many may run at once, this one among them. */
+  /** Maximum number of concurrent jobs including this one. */
   mostWith({ rescues = 0 }: Lease): number {
     return mostTogether(rescues, this.#options)
   }
 
-  /** If its worker dies once more, the job is given up: its death must be its own. */
+  /** Whether the job is given up if its worker dies once more. It then runs alone, so that a death is certainly its own fault. */
   isLastChance({ rescues = 0 }: Lease): boolean {
     return rescues >= Math.max(1, this.#options.maxRescues)
   }
@@ -58,7 +60,7 @@ export class RescuedJobs {
     if (this.#running.size > 0) this.#running.delete(token)
   }
 
-  /** The next job has to wait because of a rescued one: for that to end, or, where it is rescued itself, for the others. */
+  /** The next job has to wait because of a rescued one: for that one to end or, if it is rescued itself, for the others. */
   wait(isRescued: boolean): void {
     const patienceMs = isRescued ? this.#patienceMs : othersWaitMs
     this.#timer ??= this.#options.clock.timer(patienceMs, () => {
@@ -78,7 +80,7 @@ export class RescuedJobs {
   }
 }
 
-/** How many jobs may run at once in a worker with one that was rescued so often. */
+/** Maximum number of concurrent jobs in a worker that runs a job with this many rescues. */
 export function mostTogether(
   rescues: number,
   { concurrency, maxRescues }: Pick<RescuedJobsOptions, 'concurrency' | 'maxRescues'>,
@@ -87,7 +89,7 @@ export function mostTogether(
   return rescues >= maxRescues ? 1 : Math.ceil(concurrency / shrinking ** rescues)
 }
 
-/** Less than none, and what is no number, are none: whoever verifies the job refuses it. */
+/** Negative or invalid numbers count as none, because verification of the job will reject them. */
 function isRescued(rescues = 0): boolean {
   return rescues >= 1
 }

@@ -26,7 +26,7 @@ export interface RunsDeps extends Omit<ExecutionDeps, 'services'> {
   readonly backend: QueueBackend
   readonly clock: Clock
   readonly logger: ExecutionDeps['services']['logger']
-  /** Stores what jobs log; null where nobody does. */
+  /** Stores what jobs log; null if log lines are not stored. */
   readonly logs: JobLogs | null
   readonly events: JobEvents
   readonly dispatchChild: RunServices['dispatchChild']
@@ -38,13 +38,13 @@ export interface RunsOptions {
   readonly settler: Settler
   readonly gate: StartGate
   readonly tally: Tally
-  /** A call failed, and is not made again. */
+  /** Called when a call failed and is not retried. */
   readonly onFailed: (what: string, error: unknown) => void
-  /** A run has ended, and its hand is free. */
+  /** Called when a run has ended and its slot is free. */
   readonly onEnded: (run: ActiveRun, durationMs: number) => void
-  /** What became of it is on disk. */
+  /** Called when its outcome is on disk. */
   readonly onSettled: () => void
-  /** The job runs alone, and is given up if its worker dies once more. */
+  /** Whether the job runs alone and is given up if its worker dies once more. */
   readonly isLastChance: (lease: Lease) => boolean
 }
 
@@ -52,7 +52,7 @@ const mostReports = 1_000
 const mostBegins = 1_000
 const holdAgainMs = 1_000
 
-/** The jobs that a worker is running, each from its start until its end is on disk. */
+/** The jobs that a worker is running, each from its start until its outcome is on disk. */
 export class Runs {
   readonly #deps: RunsDeps
   readonly #options: RunsOptions
@@ -101,7 +101,7 @@ export class Runs {
     return this.#active.size
   }
 
-  /** Of a run that has ended its job itself there is no lease left. */
+  /** A run that has completed its job itself no longer has a lease. */
   get tokens(): Iterable<string> {
     return [...this.#active].filter(([, run]) => !run.isEnding).map(([token]) => token)
   }
@@ -114,21 +114,21 @@ export class Runs {
     this.#start(this.#newRun(job))
   }
 
-  /** So that a job that never began ends like any other, but its handler is not called. */
+  /** Ends a job that never began like any other, but without calling its handler. */
   startCancelled(job: ClaimedJob): void {
     const run = this.#newRun(job)
     run.stop('cancelled')
     this.#start(run)
   }
 
-  /** Another worker has a job that had not begun here. */
+  /** Another worker has taken over a job that had not begun here. */
   dropLost(job: ClaimedJob): void {
     count(this.#options.tally, 'lost')
     this.#deps.observers.ended(job.lease.envelope, { outcome: 'lost', runMs: null, settleMs: null })
     announce(this.#deps, this.#newRun(job), { kind: 'lost' }, 0)
   }
 
-  /** False when none of them is meant. */
+  /** Returns false if none of them matches. */
   cancel(isMeant: (lease: Lease) => boolean): boolean {
     const run = [...this.#active.values()].find(({ lease }) => isMeant(lease))
     run?.stop('cancelled')
@@ -144,7 +144,7 @@ export class Runs {
     if (run !== undefined && !run.isEnding) run.stop('lost')
   }
 
-  /** Those of the leases whose job still runs here, under a lease that is lost by that. */
+  /** The leases whose job is still running here under an older lease, which is therefore lost. */
   loseTwins(leases: readonly Lease[]): ReadonlySet<Lease> {
     const running = new Map([...this.#active.values()].map((run) => [run.lease.envelope.id, run]))
     const twins = leases.filter(({ envelope }) => running.has(envelope.id))
@@ -170,7 +170,7 @@ export class Runs {
     const isAlone = this.#options.isLastChance(run.lease)
     const outcome = await this.#outcomeOf(run, isAlone)
     const durationMs = elapsedMs()
-    // Until its end is written, the death of this worker is laid to it: nothing else begins before that.
+    // Until its outcome is written, the death of this worker would be blamed on this job. So nothing else may begin before that.
     if (isAlone) await this.#settle(run, outcome, durationMs)
     this.#active.delete(run.lease.token)
     this.#options.onEnded(run, durationMs)
@@ -178,12 +178,12 @@ export class Runs {
     this.#options.onSettled()
   }
 
-  /** Most may begin at once, and wait for nothing here. */
+  /** Fast path: most runs may begin immediately. */
   #outcomeOf(run: ActiveRun, isAlone: boolean): Promise<Outcome> {
     return run.mayBegin && !isAlone ? execute(run, this.#execution) : this.#outcomeAfterWaiting(run, isAlone)
   }
 
-  /** Nothing of the job is looked at before it is sure that it is held: filters and keys belong to its current holder. */
+  /** Does not inspect the job before the lease is certain, because filters and keys are up to the current holder. */
   async #outcomeAfterWaiting(run: ActiveRun, isAlone: boolean): Promise<Outcome> {
     await run.untilItMayBegin()
     if (run.stopReason === 'lost') return { kind: 'lost' }
@@ -191,7 +191,7 @@ export class Runs {
     return refused ?? execute(run, this.#execution)
   }
 
-  /** From here on the death of this worker is laid to this job. Where that cannot be written, it is tried again later. */
+  /** From now on, the death of this worker is blamed on this job. If that cannot be written, the job is snoozed. */
   async #holdAlone(token: string): Promise<Outcome | null> {
     const { leaseMs, onFailed } = this.#options
     try {
@@ -226,7 +226,7 @@ export class Runs {
     announce(this.#deps, run, settled, durationMs)
   }
 
-  /** What became of a job that did not end as its run did: its children, or somebody who asked it to stop, may have had the last word. */
+  /** The outcome of a job that did not end as its run did: its children or a cancellation may have decided it. */
   async #otherwise(receipt: Exclude<FinalReceipt, 'applied'>, id: string): Promise<Outcome> {
     switch (receipt) {
       case 'lost':
@@ -245,16 +245,16 @@ export class Runs {
     return record?.errors.at(-1)?.message ?? 'A job that it made has failed'
   }
 
-  /** By the clock of the queue, which has written when jobs are due. */
+  /** Uses the clock of the queue, because due times are in queue time. */
   #now(): number {
     return (this.#deps.schedulesClock ?? this.#deps.clock).now()
   }
 
-  /** That a progress could not be written is no reason to fail the job. */
+  /** Failing to write progress must not fail the job. */
   async #report(token: string, progress: string): Promise<void> {
     try {
       const job = this.#active.get(token)?.lease.envelope
-      // Of a run that has ended nothing is written.
+      // Progress of a run that has ended is not written.
       if (job !== undefined) await this.#progress.add({ token, progress: storedProgress(progress, job, this.#deps.keys) })
     } catch (error) {
       this.#options.onFailed('the progress of a job could not be written', error)
@@ -262,7 +262,7 @@ export class Runs {
   }
 }
 
-/** Whether there is still such a job. */
+/** Whether the job is still stored after this outcome. */
 function isKept({ kind }: Outcome, keep: Keep): boolean {
   switch (kind) {
     case 'done':

@@ -4,7 +4,7 @@ import type { Settlement, SettleReceipt } from '../../queue/contract/contract.ts
 import { persistently } from '../loop/persistent.ts'
 import type { QueueCalls } from '../loop/queue-calls.ts'
 
-/** Settles in natural batches and does not give up while the worker lives: a job that was done must not be done again. */
+/** Settles in natural batches and keeps retrying while the worker is alive, because a completed job must not run again. */
 export class Settler {
   readonly #batcher: Batcher<Settlement, SettleReceipt>
   readonly #tokens = new Set<string>()
@@ -22,7 +22,7 @@ export class Settler {
     this.#batcher = new Batcher(settleAll, largestBatch)
   }
 
-  /** Leases whose end is on its way: they are still held, and still renewed. */
+  /** Leases that are being settled. They are still held and still renewed. */
   get tokens(): Iterable<string> {
     return this.#tokens
   }
@@ -36,7 +36,7 @@ export class Settler {
     return this.#batcher.add(settlement)
   }
 
-  /** From here on a failure is final. */
+  /** From now on, a failure is final. */
   giveUp(): void {
     this.#giveUp.abort()
   }

@@ -3,25 +3,28 @@ import type { StartRates } from './start-rates.ts'
 
 export interface StartGateOptions {
   readonly leaseMs: number
-  /** Renews all leases that the worker holds; those that are lost are told to stop by it. */
+  /** Renews all leases of the worker. Runs whose leases are lost are told to stop. */
   readonly renewal: () => Promise<void>
   readonly rates: StartRates
 }
 
-/** A handler is begun only while so much of its lease's time is left: a healthy worker has renewed it long before. */
+/** Minimum share of the lease duration that must be left to call a handler. A healthy worker renews the lease long before. */
 const leastLeft = 1 / 3
 
 const mostHeldMs = 2_000
 
-/** What its rates hold back for longer goes back to the queue, where others can see that it waits and its lease does not. */
+/**
+ * How long rate limits may hold a job back in this worker. After that it returns to the queue, where it is visible as waiting and
+ * needs no lease.
+ */
 export function longestHoldMs(leaseMs: number): number {
   return Math.min(leaseMs, mostHeldMs)
 }
 
 /**
- * Lets no handler begin on a lease that is over, or about to be. After a standstill (a stopped process, a blocked event loop, a
- * machine that slept, a slow database) the worker may hold jobs that others have done long ago: it renews first. And lets no more
- * handlers begin than the rates of their jobs allow.
+ * Prevents a handler from starting on a lease that has expired or is about to. After the process was suspended, the event loop
+ * was blocked, the machine slept or the database was slow, the worker may hold jobs that others finished long ago, so it renews
+ * first. Also enforces the rate limits of jobs.
  */
 export function startGate({ leaseMs, renewal, rates }: StartGateOptions): StartGate {
   const longestMs = leaseMs - leaseMs * leastLeft

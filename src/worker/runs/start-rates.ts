@@ -10,13 +10,13 @@ export interface StartRatesOptions {
   readonly clock: Clock
 }
 
-/** What the rates of one job have let through; null where it has no such rate. */
+/** The recent starts under the rate limits of one job; null if there is no such limit. */
 interface JobStarts {
   readonly all: ScopeStarts | null
   readonly groups: ScopeStarts | null
 }
 
-/** Jobs are held back before they take a slot, and where that was not enough, before their handlers are called. */
+/** Jobs are held back before they take a slot and again before their handlers are called. */
 export interface StartPace {
   readonly runs: StartRates
   readonly handlers: StartRates
@@ -27,8 +27,8 @@ export function startPace(options: StartRatesOptions): StartPace {
 }
 
 /**
- * Counts starts in this process against the rates of jobs, groups and queues. The queue counts claims; between a claim and a start
- * lies what the worker had to wait for. Time is measured so that nobody can set it: it may be too short, never too long.
+ * Counts starts in this process against the rate limits of jobs, groups and queues. The queue counts claims, but jobs may wait
+ * between claim and start. Time is measured with a monotonic clock: it may be too short, never too long.
  */
 export class StartRates {
   readonly #options: StartRatesOptions
@@ -45,7 +45,7 @@ export class StartRates {
     )
   }
 
-  /** How long its rates hold it back; 0 where it may start now. */
+  /** How long its rate limits hold the job back; 0 if it may start now. */
   heldMs(lease: Lease): number {
     if (!this.#hasRates) return 0
     const now = this.#elapsedMs()
@@ -63,8 +63,8 @@ export class StartRates {
   }
 
   /**
-   * The handler that was started last has been called, and has given back control. A process may be stopped between the two, and
-   * then the handler has begun later than was counted: its start is counted as late as it can have been.
+   * The handler that was started last has been called and has returned control. If the process was suspended in between, the
+   * handler began later than counted. So its start is moved to the latest possible time.
    */
   called(lease: Lease): void {
     if (!this.#hasRates) return
@@ -90,7 +90,7 @@ export class StartRates {
   }
 }
 
-/** Only of those that have a rate. What was counted under the same rate before still counts. */
+/** Only for jobs that have a rate limit. Starts counted under an unchanged limit are kept. */
 function ratesOf(definitions: readonly JobDefinition[], before: ReadonlyMap<string, JobStarts>): ReadonlyMap<string, JobStarts> {
   const jobs = new Map<string, JobStarts>()
   for (const { job, fields } of definitions) {
@@ -107,13 +107,13 @@ function startsUnder(rate: Rate | null | undefined, known: ScopeStarts | null | 
   return known && isSameRate(known.rate, rate) ? known : new ScopeStarts(rate)
 }
 
-/** So much of its window a start is moved at most. */
+/** Maximum share of the window by which a start may be moved. */
 const longestCallShare = 1 / 20
 
-/** The starts under one rate that its window still holds, of each scope apart: of one job, one queue, or each group of a job. */
+/** The recent starts under one rate limit, per scope: a job, a queue, or each group of a job. */
 class ScopeStarts {
   readonly rate: Rate
-  /** The one that started last is the last. */
+  /** Ordered by last start, the most recent last. */
   readonly #logs = new Map<string, RateLog>()
 
   constructor(rate: Rate) {
@@ -135,14 +135,14 @@ class ScopeStarts {
   called(scope: string, now: number): void {
     const log = this.#logs.get(scope)
     const [at, count] = log?.at(-1) ?? [now, 0]
-    // What a handler computes before it first waits is its own time: a long computation must not become a stricter rate.
+    // Synchronous work at the start of a handler must not make the rate limit stricter.
     const calledAt = Math.min(now, at + this.rate.perMs * longestCallShare)
     if (log === undefined || calledAt <= at) return
     const before = count > 1 ? [...log.slice(0, -1), [at, count - 1] as const] : log.slice(0, -1)
     this.#logs.set(scope, [...before, [calledAt, 1]])
   }
 
-  /** Each scope is forgotten once, so that the cost does not grow with how many there were. */
+  /** Each scope is removed once, so the cost does not grow with the number of scopes. */
   #forgetBefore(begin: number): void {
     for (const [scope, log] of this.#logs) {
       const [last] = log.at(-1) ?? [begin]

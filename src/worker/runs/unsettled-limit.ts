@@ -1,19 +1,22 @@
-/** How many jobs, for each that may run at once, may have ended without its being written. */
+/** Maximum number of ended but unsettled jobs, per job that may run at once. */
 const share = 3
-/** Where jobs take next to no time, fewer would make batches that are smaller than the disk and the network can take. */
+/** Limit for very short jobs. With fewer, batches would be smaller than the disk and the network can handle. */
 const mostShort = 300
 const shortMs = 1
-/** About as many jobs decide whether jobs are short. */
+/** Approximate number of recent jobs that determine whether jobs are short. */
 const memory = 64
 
-/** At most so many ends are written at once: while one half of those that may be unwritten is on its way, others fill the other half. */
+/**
+ * Maximum number of settlements per batch. It is half of the limit, so that one half can be written while the other half fills
+ * up.
+ */
 export function largestSettle(concurrency: number): number {
   return Math.ceil(Math.max(share * concurrency, mostShort) / 2)
 }
 
 /**
- * Bounds how many jobs have ended without its being written. A kill repeats them, so nothing is begun while there are too many.
- * Where most jobs take less than a millisecond the bound is higher, because writing each end takes longer than the job.
+ * Limits how many jobs have ended without being settled. If the worker is killed, these run again, so no job starts while there
+ * are too many. If most jobs take less than a millisecond, the limit is higher, because settling takes longer than the job.
  */
 export class UnsettledLimit {
   readonly #usual: number
@@ -37,7 +40,7 @@ export class UnsettledLimit {
     this.#shortShare += ((durationMs < shortMs ? 1 : 0) - this.#shortShare) / memory
   }
 
-  /** True where there was no room before. */
+  /** Returns whether there was no room before. */
   settled(): boolean {
     return this.#count-- >= this.#most
   }

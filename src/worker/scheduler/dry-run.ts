@@ -7,19 +7,19 @@ import { FollowedSchedules } from './followed-schedules.ts'
 import { type PlannedOccurrence, planFrozen, planOccurrences, planUpTo } from './occurrence-plan.ts'
 import { StoredSchedules } from './stored-schedules.ts'
 
-/** What a pass would do with one schedule. */
+/** What the scheduler would do for one schedule. */
 export interface DryRun {
   readonly schedule: string
   readonly job: string
   readonly timezone: string
-  /** Why the schedule is left alone, or null where it is followed. */
+  /** Why the schedule is not followed; null if it is. */
   readonly leftOut: 'disabled' | 'environment' | 'paused' | null
   readonly occurrences: readonly DryOccurrence[]
 }
 
-/** An occurrence that a pass would store, or that is stored already. */
+/** An occurrence that the scheduler would store, or that is already stored. */
 export interface DryOccurrence extends Pick<PlannedOccurrence, 'at' | 'why'> {
-  /** It is in the store already, so a pass would not store it again. */
+  /** Whether it is already stored. If so, it would not be stored again. */
   readonly stored: boolean
 }
 
@@ -29,11 +29,11 @@ export interface DryRunOptions {
   readonly keys: KeyRing | null
   readonly environment: string | null
   readonly now: number
-  /** The instant to look at in place of now. */
+  /** The time to evaluate; null means now. */
   readonly at: number | null
 }
 
-/** Looks at what a pass would store, and stores nothing. */
+/** Determines what the scheduler would store, without storing anything. */
 export async function dryRun(options: DryRunOptions): Promise<readonly DryRun[]> {
   const { definitions, schedules, environment, now, at } = options
   const coded = new FollowedSchedules(() => definitions, environment).all
@@ -61,7 +61,7 @@ export async function dryRun(options: DryRunOptions): Promise<readonly DryRun[]>
   return [...runs, ...leftOut(definitions, environment)]
 }
 
-/** Those that are not followed are left out, without a word. */
+/** Schedules that are not followed are left out silently. */
 async function storedOnes({ definitions, schedules, keys }: DryRunOptions): Promise<readonly Followed[]> {
   const stored = new StoredSchedules({ definitions: () => definitions, keys, logger: silentLogger, onError: () => {} })
   for (let since = 0, hasMore = true; hasMore; ) {

@@ -3,11 +3,14 @@ import { orderByDependency } from '../../definition/policies/dependencies.ts'
 import type { ScheduleStore } from '../../queue/contract/schedule-store.ts'
 import { entryOf, Followed } from './followed.ts'
 
-/** The schedules of the code that a program follows, those that others come after first; the store is told of new and changed ones. */
+/**
+ * The schedules defined in code that a program follows, ordered so that dependencies come first. New and changed ones are
+ * registered in the store.
+ */
 export class FollowedSchedules {
   readonly #definitions: () => readonly JobDefinition[]
   readonly #environment: string | null
-  /** The versions that the store was told. */
+  /** The versions registered in the store. */
   readonly #registered = new Map<string, string>()
   #known: readonly JobDefinition[] = []
   #followed: readonly Followed[] = []
@@ -34,7 +37,7 @@ export class FollowedSchedules {
     return this.#followed
   }
 
-  /** As of the last time that all were asked for. */
+  /** As of the last call of `all`. */
   get current(): readonly Followed[] {
     return this.#followed
   }
@@ -43,13 +46,13 @@ export class FollowedSchedules {
     return this.#byName.get(name)
   }
 
-  /** The store has lost it, so it is registered again. */
+  /** The store has lost the schedule, so register it again. */
   lose({ name }: Followed): void {
     this.#registered.delete(name)
     this.#isRegistered = false
   }
 
-  /** True when the store was told something. */
+  /** Returns whether anything was registered. */
   async register(store: ScheduleStore): Promise<boolean> {
     const { all } = this
     if (this.#isRegistered) return false

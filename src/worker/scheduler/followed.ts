@@ -5,7 +5,7 @@ import type { ScheduleEntry } from '../../queue/contract/schedule-store.ts'
 import type { MisfirePolicy } from '../../scheduling/misfire.ts'
 import type { Schedule } from '../../scheduling/schedule.ts'
 
-/** What the runs of a schedule have that was made at run time. */
+/** What the runs of a schedule created at run time are made from. */
 export interface StoredRun {
   readonly recurrence: Recurrence
   readonly payload: unknown
@@ -20,16 +20,16 @@ interface FollowedParts {
   readonly stored: StoredRun | null
 }
 
-/** A schedule that is followed here, and for how long nothing of it can be new. */
+/** A schedule that this program follows, and the period for which there is nothing to do for it. */
 export class Followed {
-  /** What the schedule is called: like its job, where the code has it. */
+  /** Name of the schedule. If it is defined in code, this is the key of its job. */
   readonly name: string
   readonly definition: JobDefinition
   readonly schedule: Schedule
   readonly misfire: MisfirePolicy
-  /** Another text when the schedule, or what its runs are made of, is another. */
+  /** Changes when the schedule or the content of its runs changes. */
   readonly version: string
-  /** Null where the code has it. */
+  /** Null if the schedule is defined in code. */
   readonly stored: StoredRun | null
   #from = Number.POSITIVE_INFINITY
   #until = Number.POSITIVE_INFINITY
@@ -49,7 +49,7 @@ export class Followed {
     return new Followed({ name, definition, schedule, misfire, version: versionOf(definition, schedule), stored: null })
   }
 
-  /** Throws where this version does not understand when it is due. */
+  /** Throws if this version cannot interpret the recurrence. */
   static ofStored(definition: JobDefinition, version: string, stored: StoredRun): Followed {
     const { recurrence } = stored
     const { key, misfire } = recurrence
@@ -60,17 +60,17 @@ export class Followed {
     return this.definition.job
   }
 
-  /** No run is due after this instant. */
+  /** No run is due after this time. */
   get lastAt(): number | null {
     return this.stored?.recurrence.until ?? null
   }
 
-  /** When it is due next; infinity where nobody can tell. */
+  /** When it is due next; infinity if unknown. */
   get until(): number {
     return this.#until
   }
 
-  /** All its occurrences up to here are stored. */
+  /** All occurrences up to this time are stored. */
   get end(): number {
     return this.#end
   }
@@ -79,7 +79,7 @@ export class Followed {
     return this.#from !== Number.POSITIVE_INFINITY
   }
 
-  /** Between `from` and `until` there is nothing to do, and what lies before `end` is stored. */
+  /** There is nothing to do between `from` and `until`, and occurrences before `end` are stored. */
   cover(from: number, until: number, end: number): void {
     this.#from = from
     this.#until = until
@@ -90,12 +90,12 @@ export class Followed {
     this.cover(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY)
   }
 
-  /** Whether there may be something to do now, or within the horizon. */
+  /** Whether there may be something to do now or within the horizon. */
   isOpen(now: number, horizonMs: number): boolean {
     return now < this.#from || now >= this.#until || now + horizonMs >= this.#end
   }
 
-  /** Late by this much, or before a time at which it was seen already: a clock that was set back. */
+  /** Whether it is late by this much, or the clock was set back to before the last look. */
   isOutOfStep(now: number, lateMs: number): boolean {
     return now < this.#from || now - this.#until >= lateMs
   }
@@ -105,12 +105,12 @@ export function entryOf({ name, schedule, version }: Followed): ScheduleEntry {
   return { name, expression: schedule.expression, timezone: schedule.timezone, version }
 }
 
-/** The version of a schedule that was made at run time: of the text that was signed. */
+/** The version of a schedule created at run time, derived from its signed text. */
 export function versionOfText(text: string): string {
   return digest(text)
 }
 
-/** Runs are sealed ahead of their time: whatever is sealed into them counts. */
+/** Runs are sealed in advance, so the version covers everything that is sealed into them. */
 function versionOf({ fields, deadlineMs, singleInstance }: JobDefinition, { expression, timezone }: Schedule): string {
   const { name, queue, priority, maxAttempts, meta, args } = fields
   return digest(
@@ -118,7 +118,7 @@ function versionOf({ fields, deadlineMs, singleInstance }: JobDefinition, { expr
   )
 }
 
-/** Arguments that are not JSON are refused when a run is sealed, and said there. */
+/** Arguments that are not valid JSON are rejected when a run is sealed. */
 function written(args: unknown): string {
   try {
     return JSON.stringify(args) ?? ''

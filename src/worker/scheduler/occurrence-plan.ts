@@ -3,34 +3,37 @@ import { catchUpLimits, isMissed, isMissedRepeat, type MisfirePolicy, madeUpFor,
 import { catchUp } from '../../scheduling/repeating/catch-up.ts'
 import type { CalendarSchedule, RepeatSchedule, Schedule } from '../../scheduling/schedule.ts'
 
-/** What a pass means to do for one schedule. */
+/** What a pass will do for one schedule. */
 export interface OccurrencePlan {
   readonly occurrences: readonly PlannedOccurrence[]
-  /** When the schedule is due next, as far as anybody can know. */
+  /** When the schedule is due next; null if unknown. */
   readonly nextAt: number | null
-  /** Occurrences before this that were stored ahead and that nobody has begun are past their policy. */
+  /** Occurrences before this time that were stored in advance but have not begun are too late under the misfire policy. */
   readonly skipBefore: number | null
-  /** The occurrence that is due, and that somebody may still begin: from now on it is late, and not missed. Only a repeat needs to be told. */
+  /** The occurrence that is due and may still begin: from now on it is late rather than missed. Only needed for repeats. */
   readonly due: number | null
-  /** How many that were never stored are left out, up to a bound. */
+  /** Number of occurrences that are left out and were never stored, up to a limit. */
   readonly leftOut: number
-  /** Nothing of it will ever be due again. */
+  /** The schedule will never be due again. */
   readonly isOver?: true
 }
 
-/** No more than so many are counted: a schedule of each second leaves out very many in a week. */
+/** Maximum number of left-out occurrences to count. A schedule that runs every second leaves out very many in a week. */
 export const mostLeftOut = 1_000
 
 export interface PlannedOccurrence {
   readonly at: number
   readonly why: 'missed' | 'current' | 'next'
-  /** The occurrence that must be the latest one for this to be stored; null is none. Absent where the instant itself is enough. */
+  /**
+   * Store this occurrence only if this one is the latest; null means only if there is none. Absent if the instant alone is
+   * enough.
+   */
   readonly follows?: number | null
 }
 
 export interface Moment {
   readonly now: number
-  /** All occurrences up to so long after now are stored ahead, and always one more. */
+  /** Occurrences up to this long after now are stored in advance, plus one more. */
   readonly horizonMs: number
 }
 
@@ -48,20 +51,20 @@ export function planOccurrences(
     : planRepeat(schedule, policy, standing, moment.now)
 }
 
-/** Goes on from `end`, up to which all is stored: a scheduler that is on time, or late by no more than a few runs. */
+/** Continues from `end`, up to which everything is stored. For a scheduler that is on time or only slightly late. */
 export function planOnward(schedule: CalendarSchedule, end: number, { now, horizonMs }: Moment): OccurrencePlan {
   const onward = occurrencesAfter(schedule, end, now + horizonMs)
   const nextAt = end > now ? schedule.next(now) : (onward.find((at) => at > now) ?? null)
   return { ...nothing, nextAt, occurrences: onward.map((at) => ({ at, why: at > now ? 'next' : 'current' })) }
 }
 
-/** As if it were this instant: only what falls on it, nothing before and nothing ahead. */
+/** Plans only what falls on this instant: nothing before it and nothing ahead. */
 export function planFrozen(schedule: Schedule, at: number): OccurrencePlan {
   const current = schedule.kind === 'calendar' ? schedule.current(at) : null
   return current === null ? nothing : { ...nothing, occurrences: [{ at: current, why: 'current' }] }
 }
 
-/** Without what lies after the last instant at which a schedule may be due. A calendar's own times end there already. */
+/** Removes what lies after the last time at which the schedule may be due. A calendar's own times already end there. */
 export function planUpTo(lastAt: number | null, plan: OccurrencePlan): OccurrencePlan {
   if (lastAt === null || plan.nextAt === null || plan.nextAt <= lastAt) return plan
   return { ...plan, occurrences: plan.occurrences.filter(({ at }) => at <= lastAt), nextAt: null, isOver: true }
@@ -75,7 +78,7 @@ function planCalendar(
 ): OccurrencePlan {
   const seenUntil = Math.max(since, latest?.at ?? since)
   const current = schedule.current(now)
-  // A schedule that is new, or was resumed or changed, begins with what comes after that: not with a minute that had begun before.
+  // A schedule that is new, resumed or changed starts with what comes after that, not with a minute that had already begun.
   const isAfter = current !== null && (latest === null ? current >= since : current > since)
   const isCurrentMeant = isAfter && !isMissed(schedule, policy, current, now)
   const madeUp = madeUpFor(schedule, policy, seenUntil, now)
@@ -108,16 +111,16 @@ function skipBefore(
   now: number,
 ): number | null {
   if (latest === null || latest.at > now) return null
-  // Of more than the cap allows the latest ones count, whether they were stored ahead or are made up for now.
+  // If there are more than the cap allows, the latest ones are kept, whether stored in advance or made up for now.
   const isFull = policy.kind === 'all' && madeUp.length === policy.cap
   const before = isFull ? (madeUp[0] as number) : missedBefore(schedule, policy, now)
   return latest.at < before ? before : null
 }
 
-/** A schedule of each second, a minute ahead, stays far below this. */
+/** Maximum number of occurrences to plan ahead. One minute of a schedule that runs every second stays far below this. */
 const mostAhead = 5_000
 
-/** Up to `until`, and the first one after it. */
+/** The occurrences up to `until`, and the first one after it. */
 function occurrencesAfter(schedule: CalendarSchedule, afterMs: number, until: number): readonly number[] {
   const ahead: number[] = []
   let at = schedule.next(afterMs)
@@ -129,7 +132,7 @@ function occurrencesAfter(schedule: CalendarSchedule, afterMs: number, until: nu
   return ahead
 }
 
-/** A repeat waits for the end of its last run; the store lets only one scheduler add what follows it. */
+/** A repeat waits for its last run to end. The store lets only one scheduler add the next one. */
 function planRepeat(
   schedule: RepeatSchedule,
   policy: MisfirePolicy,
@@ -150,7 +153,7 @@ function planRepeat(
 }
 
 function afterRun(schedule: RepeatSchedule, policy: MisfirePolicy, latest: OccurrenceRecord, since: number, now: number): number {
-  // A repeat counts in whole seconds, and must not begin a part of one too soon.
+  // A repeat counts in whole seconds and must not start a fraction too early.
   const finishedAt = Math.ceil((latest.finishedAt ?? latest.at) / 1_000) * 1_000
   const run = { scheduledAt: latest.at, startedAt: latest.startedAt ?? finishedAt, finishedAt }
   const following = schedule.following(run)
@@ -158,7 +161,7 @@ function afterRun(schedule: RepeatSchedule, policy: MisfirePolicy, latest: Occur
   return catchUp(schedule, following, now, catchUpLimits(policy))
 }
 
-/** What fell into a pause is not made up for. */
+/** Occurrences during a pause are not made up for. */
 function afterBreak(schedule: RepeatSchedule, following: number, since: number): number {
   const resumedAt = Math.ceil(since / 1_000) * 1_000
   return Math.max(resumedAt, catchUp(schedule, following, since, { withinMs: 0, cap: 0 }))

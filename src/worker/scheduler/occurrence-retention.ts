@@ -6,7 +6,7 @@ const everyMs = 600_000
 const batchSize = 1_000
 const mostBatches = 100
 
-/** Housekeeping beside the passes of a scheduler: occurrences that nobody asks for any more. */
+/** Deletes occurrences that are no longer needed, alongside the passes of a scheduler. */
 export class OccurrenceRetention {
   readonly #schedules: ScheduleStore
   readonly #onError: (error: unknown) => void
@@ -17,9 +17,9 @@ export class OccurrenceRetention {
     this.#onError = onError
   }
 
-  /** Now and then. A failure is reported, and is no reason to repeat the pass. */
+  /** Runs from time to time. A failure is reported and does not cause the pass to be repeated. */
   async run(now: number): Promise<void> {
-    // Counted in both directions: a clock that was set back must not put it off.
+    // Absolute difference, so that a clock that was set back does not delay this.
     if (Math.abs(now - this.#lastAt) < everyMs) return
     this.#lastAt = now
     try {

@@ -1,23 +1,23 @@
-/** When a scheduler looks again, and how far ahead it stores what falls due in between. */
+/** When a scheduler wakes up, and how far ahead it stores occurrences. */
 export interface Pace {
   readonly horizonMs: number
-  /** The longest time between two passes that is as it should be. */
+  /** Maximum expected time between two passes. */
   readonly intervalMs: number
   wakeAt(now: number, nextAt: number | null): number
 }
 
-// Short, so that a machine that slept or whose clock was set finds its place soon.
+// Short, so that the scheduler recovers quickly after the machine slept or the clock was set.
 export const longestSleepMs = 30_000
 
-/** From occurrence to occurrence. */
+/** Wakes up for each occurrence. */
 export const occurrencePace: Pace = {
   horizonMs: 0,
   intervalMs: longestSleepMs,
-  // From the occurrence's own instant and not from the last wake-up: what a pass takes does not add up.
+  // Based on the time of the occurrence rather than the last wake-up, so that the duration of passes does not add up.
   wakeAt: (now, nextAt) => Math.min(nextAt ?? Number.POSITIVE_INFINITY, now + longestSleepMs),
 }
 
-/** On the multiples of an interval, whatever happened since the last one: there is no count of ticks that could go wrong. */
+/** Wakes up at multiples of the interval, whatever happened since the last one. There is no tick counter that could drift. */
 export function tickPace(intervalMs: number): Pace {
   return {
     horizonMs: intervalMs,

@@ -15,12 +15,12 @@ export interface ScheduleFollowingOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** So many changes are read at once. */
+/** Maximum number of changes per read. */
 const changesPerLook = 1_000
-/** That a schedule was removed is remembered for longer than this. */
+/** The store remembers removed schedules for longer than this. */
 const longestGapMs = 86_400_000
 
-/** All schedules that a program follows: those of its code, and those that were made at run time for jobs that it knows. */
+/** All schedules that a program follows: those defined in its code, and those created at run time for jobs that it knows. */
 export class ScheduleFollowing {
   readonly #options: ScheduleFollowingOptions
   readonly #coded: FollowedSchedules
@@ -36,19 +36,19 @@ export class ScheduleFollowing {
     this.#all = { coded: [], stored: [], both: [] }
   }
 
-  /** Tells the store what is new in the code, and learns from it what others have changed. */
+  /** Registers new schedules of the code in the store, and reads what others have changed. */
   async look(now: number): Promise<readonly Followed[]> {
     await this.#register()
     await this.#noticeChanges(now)
     return this.#both()
   }
 
-  /** Whether schedules were changed since the last look. */
+  /** Whether schedules have changed since the last `look`. */
   async isOutdated(): Promise<boolean> {
     return this.#revision !== undefined && (await this.#options.schedules.revision()) !== this.#revision
   }
 
-  /** Of the last look. */
+  /** Number of schedules as of the last `look`. */
   get count(): number {
     return this.#all.both.length
   }
@@ -57,7 +57,7 @@ export class ScheduleFollowing {
     return this.#coded.find(job)?.schedule.kind === 'repeat' || this.#stored.hasRepeatOf(job)
   }
 
-  /** The store has lost it: one of the code is registered again, any other is gone. */
+  /** The store has lost the schedule. One defined in code is registered again; any other is gone. */
   lose(followed: Followed): void {
     if (followed.stored === null) this.#coded.lose(followed)
     else this.#stored.drop(followed.name)
@@ -69,7 +69,7 @@ export class ScheduleFollowing {
     this.#options.logger.debug(`the scheduler follows ${length} ${length === 1 ? 'schedule' : 'schedules'}`)
   }
 
-  /** Only what was changed since the last look is read, and looked at anew. */
+  /** Reads and re-evaluates only what has changed since the last look. */
   async #noticeChanges(now: number): Promise<void> {
     const current = await this.#options.schedules.revision()
     if (current === this.#revision && now - this.#lookedAt <= longestGapMs) {
@@ -78,12 +78,12 @@ export class ScheduleFollowing {
     }
     const isContinued = this.#revision !== undefined && current >= this.#revision && now - this.#lookedAt <= longestGapMs
     const changes = isContinued ? await this.#read(this.#revision ?? 0) : await this.#readAll()
-    // An older version of the program has changed something, and did not say what.
+    // An older version of the program changed something without recording what.
     if (changes === 0) for (const each of this.#both()) each.uncover()
     this.#lookedAt = now
   }
 
-  /** After a long sleep, or when the database is another one: whatever is not there any more is forgotten. */
+  /** After a long sleep, or if the database is a different one: forget schedules that no longer exist. */
   async #readAll(): Promise<number> {
     this.#stored.clear()
     for (const each of this.#coded.all) each.uncover()

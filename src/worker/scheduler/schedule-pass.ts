@@ -22,14 +22,14 @@ import { ScheduleFollowing } from './schedule-following.ts'
 export interface SchedulePassOptions {
   readonly definitions: () => readonly JobDefinition[]
   readonly schedules: ScheduleStore
-  /** Seals the job of one occurrence; its payload is the definition's `args`, or that of the schedule. */
+  /** Seals the job of one occurrence. The payload is that of the schedule or the definition's `args`. */
   readonly envelope: SealOccurrence
-  /** Verify what was stored at run time; null where nothing is signed. */
+  /** Keys that verify schedules stored at run time; null if nothing is signed. */
   readonly keys: KeyRing | null
   readonly environment: string | null
   readonly logger: Logger
   readonly onError: (error: unknown) => void
-  /** Throws where this scheduler must not store anything any more. */
+  /** Throws if this scheduler must no longer store anything. */
   readonly beforeStoring?: () => Promise<void> | undefined
   readonly onEnqueued?: (schedule: string, at: number) => void
   readonly onMissed?: (missed: MissedOccurrences) => void
@@ -37,35 +37,35 @@ export interface SchedulePassOptions {
 
 export type SealOccurrence = (definition: JobDefinition, at: number, runAt: number, stored: StoredRun | null) => Promise<Envelope>
 
-/** Nobody was there when this schedule was due. */
+/** Occurrences that were due while no scheduler was running. */
 export interface MissedOccurrences {
   readonly schedule: string
-  /** Those that run now in spite of it. */
+  /** Missed occurrences that run now. */
   readonly madeUp: readonly number[]
-  /** How many are left out, up to a bound. */
+  /** Number of missed occurrences that are left out, up to a limit. */
   readonly leftOut: number
 }
 
 export interface TickReport {
   readonly enqueued: number
-  /** When the next occurrence falls due. */
+  /** When the next occurrence is due. */
   readonly nextAt: number | null
-  /** Schedules of which something could not be stored; the reasons were reported. */
+  /** Number of schedules with an occurrence that could not be stored. The reasons were reported. */
   readonly failed: number
 }
 
 /**
- * Stores the current and the next occurrence of every schedule that is followed here, and those that were missed as far as
- * their policies want it. It remembers for how long nothing can be new, so that a pass costs next to nothing until then.
+ * Stores the current and the next occurrence of every schedule that is followed here, and missed ones as their policies require.
+ * It remembers for how long nothing can change, so that a pass costs next to nothing until then.
  */
 export class SchedulePass {
   readonly #options: SchedulePassOptions
   readonly #following: ScheduleFollowing
   readonly #forgetting: OccurrenceRetention
-  /** The occurrence for which each failing schedule was reported; null where the schedule itself failed. */
+  /** The occurrence for which each failing schedule was reported; null if the schedule itself failed. */
   readonly #reported = new Map<string, number | null>()
   readonly #skippedRepeats = new Set<Followed>()
-  /** The occurrence of each repeat that is known to have been seen. */
+  /** The occurrence of each repeat that has been marked as seen. */
   readonly #seen = new WeakMap<Followed, number>()
   #failures = 0
 
@@ -93,7 +93,7 @@ export class SchedulePass {
     return { enqueued, nextAt: earliest(followed), failed: this.#failures - failuresBefore }
   }
 
-  /** Stores what falls on this instant, to be run now, and nothing else; of all schedules, or of these jobs only. */
+  /** Stores only what falls on this instant, to run now: for all schedules, or only for these jobs. */
   async runAt(at: number, now: number, jobs: readonly string[] | null): Promise<TickReport> {
     const failuresBefore = this.#failures
     const meant = (await this.#look(now)).filter(({ job }) => isAmong(jobs, job))
@@ -102,17 +102,17 @@ export class SchedulePass {
     return { enqueued: await this.#enqueue(sealed.flat()), nextAt: null, failed: this.#failures - failuresBefore }
   }
 
-  /** Whether schedules were changed since the last pass. */
+  /** Whether schedules have changed since the last pass. */
   isOutdated(): Promise<boolean> {
     return this.#following.isOutdated()
   }
 
-  /** Whether there is any schedule to follow, as of the last pass. */
+  /** Whether there was any schedule to follow in the last pass. */
   get isFollowing(): boolean {
     return this.#following.count > 0
   }
 
-  /** Whether the end of a run of this job may let a repeat go on. */
+  /** Whether the end of a run of this job may continue a repeat. */
   hasRepeatOf(job: string): boolean {
     return this.#following.hasRepeatOf(job)
   }
@@ -122,7 +122,7 @@ export class SchedulePass {
     return this.#following.look(now)
   }
 
-  /** Asked of the store where this pass cannot simply go on from the last one. */
+  /** Asks the store only if this pass cannot simply continue from the last one. */
   async #standingsOf(open: readonly Followed[], now: number): Promise<ReadonlyMap<string, ScheduleStanding>> {
     const unsure = open.filter((each) => mustAsk(each, now))
     if (unsure.length === 0) return new Map()
@@ -138,13 +138,13 @@ export class SchedulePass {
     const sealed = await Promise.all(plans.map((planned) => this.#seal(planned, now)))
     const enqueued = await this.#enqueue(sealed.flat())
     for (const [index, planned] of plans.entries()) {
-      // One that could not be sealed is tried again on the next pass.
+      // If sealing failed, the next pass tries again.
       if (sealed[index]?.length === planned.plan.occurrences.length) cover(planned, now)
     }
     return enqueued
   }
 
-  /** A repeat whose missed run was skipped goes on from that, as it does after any other end. */
+  /** A repeat whose missed run was skipped continues as after any other end. */
   async #goOnAfterSkipped(moment: Moment): Promise<number> {
     const skipped = [...this.#skippedRepeats]
     this.#skippedRepeats.clear()
@@ -167,13 +167,13 @@ export class SchedulePass {
     } catch (thrown) {
       this.#report(followed, null, thrown)
     }
-    // Somebody removed it from the store: the next pass registers it again.
+    // The schedule was removed from the store. The next pass registers it again.
     return undefined
   }
 
   /**
-   * During a deployment, what was registered last counts; this program's own idea of the schedule is the old one. One that was
-   * changed at run time since the last look is read with the next one.
+   * During a deployment, the version registered last counts, and this program's version is outdated. A schedule that was changed
+   * at run time since the last look is read in the next pass.
    */
   #leaveAlone(followed: Followed, now: number): void {
     followed.cover(now, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
@@ -199,7 +199,7 @@ export class SchedulePass {
     return this.#options.schedules.skipWaiting({ schedule, before, unseenOnly: true, why: 'missed: nobody was there' })
   }
 
-  /** After the run of a repeat nothing is stored that tells of a scheduler, before it has ended. */
+  /** Until the run of a repeat has ended, nothing else in the store shows that a scheduler was there. */
   async #markSeen(plans: readonly Planned[]): Promise<void> {
     const due = plans.flatMap(({ followed, plan }) =>
       plan.due === null || this.#seen.get(followed) === plan.due ? [] : [{ followed, at: plan.due }],
@@ -236,7 +236,7 @@ export class SchedulePass {
     return occurrences
   }
 
-  /** It is tried again on every pass, and said once for each occurrence. */
+  /** Every pass tries again, but each occurrence is reported only once. */
   #report({ name }: Followed, at: number | null, thrown: unknown): void {
     this.#failures++
     if (this.#reported.get(name) === at) return
@@ -252,7 +252,10 @@ interface Planned {
   readonly plan: OccurrencePlan
 }
 
-/** A repeat is moved on by whoever ends its run, and nothing is called missed before it is known that nobody else saw it. */
+/**
+ * A repeat continues wherever its run ended. And nothing counts as missed before it is certain that no other scheduler handled
+ * it.
+ */
 function mustAsk(followed: Followed, now: number): boolean {
   return !followed.isCovered || followed.schedule.kind === 'repeat' || followed.isOutOfStep(now, unusuallyLateMs)
 }
@@ -261,7 +264,7 @@ function cover({ followed, plan }: Planned, from: number): void {
   const { nextAt, occurrences } = plan
   const until = nextAt ?? Number.POSITIVE_INFINITY
   if (plan.isOver) followed.cover(from, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
-  // When a repeat goes on nobody can tell before its run has ended.
+  // Until the run of a repeat has ended, its next occurrence is unknown.
   else if (followed.schedule.kind === 'repeat' && nextAt === null) followed.uncover()
   else followed.cover(from, until, occurrences.at(-1)?.at ?? until)
 }
@@ -272,7 +275,7 @@ function earliest(followed: readonly Followed[]): number | null {
   return nextAt === Number.POSITIVE_INFINITY ? null : nextAt
 }
 
-/** So many occurrences are stored before the event loop and other programs get their turn. */
+/** Maximum number of occurrences to store before yielding to the event loop and to other programs. */
 const occurrencesPerStep = 2_000
 
 function* inSteps(plans: readonly Planned[]): Iterable<readonly Planned[]> {
@@ -289,5 +292,5 @@ function* inSteps(plans: readonly Planned[]): Iterable<readonly Planned[]> {
   if (step.length > 0) yield step
 }
 
-/** A scheduler that wakes so late was stopped, or its machine was. */
+/** If the scheduler wakes up this late, it or its machine was suspended. */
 const unusuallyLateMs = 5_000

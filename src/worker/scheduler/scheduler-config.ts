@@ -3,20 +3,20 @@ import { parseInstant } from '../../core/time/instant.ts'
 import { durationOr, isSwitch, isWithin, readOr } from '../option-values.ts'
 import type { AnyWorkOptions, WorkKind } from '../options.ts'
 
-/** How the schedules are followed, or null where they are not. */
+/** How to follow schedules. */
 export interface SchedulerConfig {
   readonly isSingle: boolean
-  /** Null is from occurrence to occurrence. */
+  /** Null wakes up for each occurrence instead. */
   readonly tickMs: number | null
   readonly maxOverruns: number | null
-  /** The instant to look at in place of now. */
+  /** The time to evaluate; null means now. */
   readonly at: number | null
 }
 
 const minTickMs = 1_000
 const maxTickMs = 3_600_000
 
-/** Of options that `workerConfig` has found sound. */
+/** Takes options that `workerConfig` has validated. Null if schedules are not followed. */
 export function schedulerConfig(options: AnyWorkOptions, kind: WorkKind): SchedulerConfig | null {
   const { scheduler = true, tick = 60_000, maxOverruns = 5, at } = options
   if (scheduler === false) return null

@@ -6,13 +6,13 @@ import type { Coordination, HeldLock, LockHolder } from '../../queue/contract/co
 
 const lockName = 'scheduler'
 
-/** Lets one scheduler at a time follow schedules. Not needed for correctness: occurrences are unique without it. */
+/** Lets only one scheduler at a time follow schedules. Not needed for correctness: occurrences are unique anyway. */
 export class SchedulerLock {
   readonly #coordination: Coordination
   readonly #holder: LockHolder
   readonly #ttlMs: number
   readonly #clock: Clock
-  /** From here on it may be somebody else's. */
+  /** From this time on, another scheduler may hold the lock. */
   #renewAt = Number.NEGATIVE_INFINITY
 
   constructor(coordination: Coordination, holder: LockHolder, ttlMs: number, clock: Clock) {
@@ -22,7 +22,7 @@ export class SchedulerLock {
     this.#clock = clock
   }
 
-  /** Takes or renews it; gives who has it where that is somebody else. */
+  /** Takes or renews the lock. Returns the holder if that is another scheduler, otherwise null. */
   async take(): Promise<HeldLock | null> {
     const askedAt = this.#clock.now()
     const answer = await this.#coordination.lock(lockName, this.#holder, this.#ttlMs)
@@ -30,7 +30,7 @@ export class SchedulerLock {
     return answer.held ? null : answer.by
   }
 
-  /** Renews it while the work goes on, however long that takes. A renewal that fails is made again with the next one. */
+  /** Keeps renewing the lock while the work is in progress. If a renewal fails, the next one tries again. */
   async during<Answer>(work: () => Promise<Answer>, onError: (error: unknown) => void): Promise<Answer> {
     let isOver = false
     let timer: Timer | undefined
@@ -50,7 +50,7 @@ export class SchedulerLock {
     }
   }
 
-  /** Before anything is stored: a scheduler that stood still may have lost it meanwhile, and must stop. */
+  /** Called before anything is stored. A scheduler that was suspended may have lost the lock and must stop. */
   async refuseLost(): Promise<void> {
     if (this.#clock.now() < this.#renewAt) return
     const by = await this.take()
@@ -65,7 +65,7 @@ export class SchedulerLock {
 
 const renewalsPerTtl = 3
 
-/** Who has the lock now; null where nobody has. */
+/** The current holder of the lock; null if it is free. */
 export async function schedulerLockHolder(coordination: Coordination): Promise<HeldLock | null> {
   const asking = { owner: randomToken(), host: hostName(), pid: processId() }
   const answer = await coordination.lock(lockName, asking, shortestTtlMs)
@@ -74,10 +74,12 @@ export async function schedulerLockHolder(coordination: Coordination): Promise<H
   return null
 }
 
-/** Whoever only asks for the holder has a free lock for no longer than this, should it end before it gives it back. */
+/**
+ * TTL for checking who holds the lock, which briefly takes a free lock. It expires soon if the process dies before releasing it.
+ */
 const shortestTtlMs = 1_000
 
-/** Nothing happens where the owner does not have it. */
+/** Does nothing if the owner does not hold the lock. */
 export async function releaseLockOf(owner: string, coordination: Coordination): Promise<void> {
   await coordination.unlock(lockName, owner)
 }

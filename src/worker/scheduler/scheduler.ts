@@ -10,19 +10,19 @@ import { TickStatistics, type TickSummary, type TickTimes } from './tick-statist
 export interface SchedulerOptions extends SchedulePassOptions {
   readonly clock: Clock
   readonly pace?: Pace
-  /** Only the scheduler that has it follows schedules; the others wait for it. */
+  /** Only the scheduler that holds the lock follows schedules. The others wait for it. */
   readonly lock?: SchedulerLock
-  /** Gives up after this many ticks in a row that took longer than their interval. */
+  /** Maximum number of consecutive ticks that take longer than their interval before the scheduler gives up. */
   readonly maxOverruns?: number
-  /** After a tick that was due by the pace, while there are schedules to follow. */
+  /** Called after a regular tick, while there are schedules to follow. */
   readonly onTick?: (tick: Tick) => void
 }
 
 export interface Tick extends TickReport, TickTimes {}
 
 /**
- * Turns schedules into jobs, one for each occurrence. Any number of these may run: the store keeps one row for a schedule and
- * an instant. The next occurrence is stored before it is due, so that it also runs where no scheduler lives to see it.
+ * Turns schedules into jobs, one for each occurrence. Any number of schedulers may run: the store keeps one row per schedule and
+ * instant. The next occurrence is stored before it is due, so it runs even if no scheduler is alive by then.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions
@@ -37,9 +37,9 @@ export class Scheduler {
   #enqueued = 0
   #failed = 0
   #lastTickAt: number | null = null
-  /** The time that its clock has shown last. */
+  /** The last time that its clock has shown. */
   #seenAt = Number.NEGATIVE_INFINITY
-  /** Whose lock is being waited for, so that it is said once. */
+  /** The owner of the lock it is waiting for, so that this is logged only once. */
   #waitsFor: string | undefined
 
   constructor(options: SchedulerOptions) {
@@ -49,17 +49,17 @@ export class Scheduler {
     this.#statistics = new TickStatistics(this.#pace.intervalMs)
   }
 
-  /** How many occurrences it has stored. */
+  /** Number of occurrences that it has stored. */
   get enqueued(): number {
     return this.#enqueued
   }
 
-  /** How often something of a schedule could not be stored. */
+  /** Number of failures to store an occurrence of a schedule. */
   get failed(): number {
     return this.#failed
   }
 
-  /** When it last looked at its schedules, and could. */
+  /** Time of the last successful pass. */
   get lastTickAt(): number | null {
     return this.#lastTickAt
   }
@@ -68,7 +68,10 @@ export class Scheduler {
     return this.#statistics.summary
   }
 
-  /** One pass. Rejects when the store fails or another scheduler has the lock; a definition that fails is reported and left out. */
+  /**
+   * Runs one pass. Rejects if the store fails or another scheduler holds the lock. A definition that fails is reported and left
+   * out.
+   */
   tick(): Promise<TickReport> {
     return this.#once(async () => {
       await this.#refuseLocked()
@@ -76,7 +79,7 @@ export class Scheduler {
     })
   }
 
-  /** One pass as if it were this instant. */
+  /** Runs one pass as if it were this instant. */
   tickAt(at: number, jobs: readonly string[] | null): Promise<TickReport> {
     return this.#once(async () => {
       await this.#refuseLocked()
@@ -96,23 +99,23 @@ export class Scheduler {
     })
   }
 
-  /** Resolves when the scheduler has given up; rejects with the reason. */
+  /** Resolves when the scheduler has stopped; rejects with the reason if it gave up. */
   async ended(): Promise<void> {
     await this.#loop
   }
 
-  /** Whether the end of a run of this job may let a repeat go on. */
+  /** Whether the end of a run of this job may continue a repeat. */
   hasRepeatOf(job: string): boolean {
     return this.#pass.hasRepeatOf(job)
   }
 
-  /** Looks now: what a schedule waits for may have happened. */
+  /** Runs a pass now, because what a schedule waits for may have happened. */
   wake(): void {
     this.#isWoken = true
     this.#sleeping?.abort()
   }
 
-  /** Resolves when the tick under way has ended. */
+  /** Resolves when the current tick has ended. */
   async stop(): Promise<void> {
     this.#stopping?.abort()
     this.wake()
@@ -194,8 +197,8 @@ export class Scheduler {
   }
 
   /**
-   * In short parts, looking at the clock after each: a machine sleeps, and clocks are set. False when it was woken before, or the
-   * clock was set back: then nothing that was planned holds any more.
+   * Sleeps in short parts and checks the clock after each, because machines sleep and clocks are set. Returns false if it was
+   * woken early or the clock was set back: then the planned time no longer applies.
    */
   async #sleepUntil(until: number, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options
@@ -210,7 +213,7 @@ export class Scheduler {
     return clock.now() >= until
   }
 
-  /** Whether the clock stands before a time that it has shown already. It is said where that is noticed by people. */
+  /** Whether the clock is behind a time that it has already shown. Logged if the difference is noticeable. */
   #isSetBack(now: number): boolean {
     const byMs = this.#seenAt - now
     this.#seenAt = now
@@ -220,20 +223,20 @@ export class Scheduler {
     return true
   }
 
-  /** However long the time between two ticks is, the lock's is short. */
+  /** The lock must be renewed even if the time between two ticks is long. */
   async #renewLock(): Promise<void> {
     if (this.#waitsFor === undefined) await this.#options.lock?.take().catch((error: unknown) => this.#options.onError(error))
   }
 
-  /** Somebody paused, resumed or changed a schedule. A database that does not answer is the next tick's affair. */
+  /** Whether a schedule was paused, resumed or changed. If the database does not respond, the next tick handles that. */
   async #isChanged(): Promise<boolean> {
     return this.#pass.isOutdated().catch(() => false)
   }
 }
 
 /**
- * After so long without a look at the clock and the revision of the store, a machine that woke up goes on, and a schedule that was
- * made or changed is followed: well within a second.
+ * How long to sleep before checking the clock and the store's revision again. So the scheduler resumes after the machine wakes
+ * up, and picks up new or changed schedules, well within a second.
  */
 const sleepPartMs = 500
 
@@ -244,5 +247,5 @@ function setBackText(byMs: number): string {
   return `the clock was set back by ${byMs} ms: schedules go on from there, but what they have stored for the instants that come again is not stored twice`
 }
 
-// With the jitter, the first pause is one to two seconds and the longest fifteen to thirty.
+// With jitter, the first pause is one to two seconds and the longest 15 to 30 seconds.
 const tickRetry: RetryPolicy = { strategy: 'exponential', baseMs: 2_000, factor: 2, maxMs: 30_000, jitter: 'equal' }

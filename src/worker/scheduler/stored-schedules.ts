@@ -14,12 +14,12 @@ export interface StoredSchedulesOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** The schedules that were made at run time, of the jobs that this program knows. Each is verified before it is followed. */
+/** The schedules created at run time for jobs that this program knows. Each is verified before it is followed. */
 export class StoredSchedules {
   readonly #options: StoredSchedulesOptions
   readonly #definitions = new Map<string, StoredDefinition>()
   readonly #followed = new Map<string, Followed>()
-  /** Of jobs that are not known here it is said once that they are left alone. */
+  /** Unknown jobs for which a warning has already been logged. */
   readonly #unknownJobs = new Set<string>()
   #knownJobs: readonly JobDefinition[] | undefined
   #byJob: ReadonlyMap<string, JobDefinition> = new Map()
@@ -40,7 +40,7 @@ export class StoredSchedules {
     return this.#all
   }
 
-  /** As of the last look at all of them. */
+  /** As of the last call of `all`. */
   hasRepeatOf(job: string): boolean {
     return this.#repeatJobs.has(job)
   }
@@ -49,7 +49,7 @@ export class StoredSchedules {
     return this.#followed.get(name)
   }
 
-  /** What the store says of them now. */
+  /** Applies changes from the store. */
   apply(changes: readonly ChangedSchedule[]): void {
     this.#followDefinitions()
     this.#reported = 0
@@ -78,7 +78,7 @@ export class StoredSchedules {
     this.#all = undefined
   }
 
-  /** A job that was defined meanwhile has its schedules followed; one that was defined anew, by what it is now. */
+  /** Follows the schedules of jobs that have been defined since, and updates those of jobs that have been redefined. */
   #followDefinitions(): void {
     const known = this.#options.definitions()
     if (known === this.#knownJobs) return
@@ -133,6 +133,6 @@ export class StoredSchedules {
   }
 }
 
-/** One by one in each look; of those beyond that, how many there are. */
+/** Maximum number of problems to report individually per call of `apply`. The others are only counted. */
 const mostReported = 10
 const mostUnknown = 1_000

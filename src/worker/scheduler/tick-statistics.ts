@@ -1,20 +1,22 @@
-/** How well a scheduler kept time. */
+/** How punctual a scheduler was. */
 export interface TickSummary {
   readonly ticks: number
-  /** Ticks that took longer than their interval. */
+  /** Number of ticks that took longer than their interval. */
   readonly overruns: number
-  /** Ticks that did not happen: the one before them took too long, the machine slept, or its clock was set. */
+  /** Number of ticks that did not happen because the previous one took too long, the machine slept or its clock was set. */
   readonly missedTicks: number
-  /** How often the clock was found far from where it should have been. */
+  /** How often the clock was far from the expected time. */
   readonly clockJumps: number
+  /** Duration of the longest tick. */
   readonly longestMs: number
+  /** Maximum delay of a tick after its planned time, not counting clock jumps. */
   readonly latestMs: number
 }
 
 export const noTicks: TickSummary = { ticks: 0, overruns: 0, missedTicks: 0, clockJumps: 0, longestMs: 0, latestMs: 0 }
 
 export interface TickTimes {
-  /** When the tick was meant to happen. */
+  /** When the tick was planned to happen. */
   readonly plannedAt: number
   readonly startedAt: number
   readonly endedAt: number
@@ -48,7 +50,7 @@ export class TickStatistics {
     summary.missedTicks += this.#intervalsIn(lateMs) + this.#intervalsIn(tookMs)
     summary.clockJumps += Number(isJump)
     summary.longestMs = Math.max(summary.longestMs, tookMs)
-    // What a machine slept through is a jump and says nothing of how late its ticks are.
+    // If the machine slept, that is a jump. It says nothing about how late ticks are.
     if (!isJump) summary.latestMs = Math.max(summary.latestMs, lateMs)
     this.#overrunsInARow = isOverrun ? this.#overrunsInARow + 1 : 0
   }

@@ -19,13 +19,13 @@ export interface CasualtiesDeps {
   readonly keepOf: (job: string) => Keep
   readonly maxRescues: number
   readonly logger: Logger
-  /** A run that was killed has been settled. */
+  /** Called when a killed run has been settled. */
   readonly onSettled: (lease: HeldLease, outcome: Outcome) => void
 }
 
-/** What became of a dead worker's jobs. */
+/** What happened to the jobs of a dead worker. */
 export interface Buried extends ReapReport {
-  /** Of the runs that it was killed for. */
+  /** Outcomes of the runs that it was killed for. */
   readonly retried: number
   readonly dead: number
 }
@@ -33,9 +33,9 @@ export interface Buried extends ReapReport {
 export const nothingBuried: Buried = { returned: 0, poisoned: 0, retried: 0, dead: 0 }
 
 /**
- * What a worker leaves behind that is dead and can settle nothing any more: the runs that it was killed for have failed, and the
- * rest goes back to the queue at once. The rest is counted as rescued also where others were to blame: a job without a timeout
- * may be what blocked the event loop, and must not take down one worker after the other forever.
+ * Settles the jobs of a dead worker. The runs that it was killed for have failed, and the rest returns to the queue immediately.
+ * The rest counts as rescued even if other jobs were to blame: a job without a timeout may have blocked the event loop, and must
+ * not take down one worker after another forever.
  */
 export async function bury(owner: string, overdue: readonly HeldLease[], deps: CasualtiesDeps): Promise<Buried> {
   const killed = await settleKilled(overdue, deps)
@@ -45,7 +45,7 @@ export async function bury(owner: string, overdue: readonly HeldLease[], deps: C
   return { ...reaped, retried: countOf('retry'), dead: countOf('dead') }
 }
 
-/** Nobody has to wait until its sign of life, and the lock that it may have had, run out. */
+/** Removes the worker's presence and its lock, if it held it, without waiting for them to expire. */
 async function endPresence(owner: string, { store, coordination }: QueueBackend): Promise<void> {
   await store?.workers.leave(owner)
   if (coordination !== undefined) await releaseLockOf(owner, coordination)
@@ -61,7 +61,9 @@ async function settleKilled(overdue: readonly HeldLease[], deps: CasualtiesDeps)
   return killed.filter((outcome) => outcome !== null)
 }
 
-/** What became of a run that was killed; null where its policy is not known here, and it goes back with the rest, or it is lost. */
+/**
+ * The outcome of a killed run. Null if its policy is not known here, so that it returns with the rest, or if its lease is lost.
+ */
 async function endKilled(
   held: HeldLease,
   settle: (settlement: Settlement) => Promise<SettleReceipt>,

@@ -8,18 +8,18 @@ export interface ChildDeps {
   readonly clock: Clock
   readonly start: StartChild
   readonly wearLimits: WearLimits
-  /** It was killed because it did not end in the time that it had. */
+  /** Called when it was killed because it did not exit in time. */
   readonly onOverstayed: (child: Child) => void
 }
 
-/** One worker process, from its start to its end. */
+/** One worker process, from start to end. */
 export class Child {
   readonly place: number
   readonly startedAt: number
-  /** False when it ended before. */
+  /** Resolves to false if the process ended before it was ready. */
   readonly ready: Promise<boolean>
   readonly ended: Promise<Exit>
-  /** Under which name it claims jobs; null before it does. */
+  /** The name under which it claims jobs; null until it does. */
   owner: string | null = null
   failure: ChildFailure | null = null
   report: RunReport | null = null
@@ -54,12 +54,12 @@ export class Child {
     return this.#handle.pid
   }
 
-  /** Works, and goes on to. */
+  /** Whether it is working and not about to end. */
   get isWorking(): boolean {
     return this.owner !== null && !this.isDraining && !this.#hasEnded
   }
 
-  /** Lets it finish what it runs. One that takes longer than this is killed. */
+  /** Lets it finish its running jobs. It is killed if that takes longer than this. */
   drain(longestMs: number): void {
     if (this.isDraining || this.#hasEnded) return
     this.isDraining = true

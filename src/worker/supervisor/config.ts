@@ -6,24 +6,24 @@ import type { WearLimits } from './wear.ts'
 
 /** How many worker processes to keep, and when to replace them. */
 export interface SupervisorOptions {
-  /** So many worker processes. */
+  /** Number of worker processes. */
   readonly processes: number
-  /** A process is replaced after this many jobs. */
+  /** Replace a process after this many jobs. */
   readonly maxJobs?: number
-  /** A process is replaced that has so much memory. */
+  /** Replace a process that uses this much memory. */
   readonly maxMemoryBytes?: number
 }
 
 export interface SupervisorConfig extends WearLimits {
   readonly processes: number
-  /** How long a process may take to end, from when it is told to. */
+  /** How long a process may take to exit after being told to drain. */
   readonly drainMs: number
-  /** The same from when it is told to abort what it runs. */
+  /** How long a process may take to exit after being told to abort. */
   readonly abortMs: number
 }
 
 export const mostProcesses = 256
-/** What a process that has done all its work may take to close its files. */
+/** How long a process that has finished its work may take to close its files. */
 const closingMs = 5_000
 const leastMemoryBytes = 32 * 1024 * 1024
 

@@ -1,25 +1,25 @@
 import type { RunReport } from '../runs/report.ts'
 
-// What a worker process and the one that watches over it say to each other.
+// Messages between a worker process and its supervisor.
 
-/** What a worker process reports to its supervisor. */
+/** A message from a worker process to its supervisor. */
 export type ChildMessage =
-  /** It works from here on, and claims jobs under this name. */
+  /** The process now works and claims jobs under this name. */
   | { readonly kind: 'ready'; readonly owner: string }
   | ({ readonly kind: 'usage' } & Usage)
-  /** A handler ignored its signal and was left behind; it may go on forever. */
+  /** A handler ignored its abort signal and was left behind. It may run forever. */
   | { readonly kind: 'abandoned' }
-  /** It could not start, or gave up, in an orderly way. */
+  /** The process could not start or gave up, in an orderly way. */
   | ({ readonly kind: 'failed' } & ChildFailure)
   | { readonly kind: 'report'; readonly report: RunReport }
 
-/** What a supervisor asks a worker process to do. */
+/** A request from a supervisor to a worker process. */
 export type ChildOrder = 'drain' | 'abort'
 
 export interface Usage {
-  /** That have ended since it started. */
+  /** Number of jobs that have ended since the process started. */
   readonly jobs: number
-  /** The memory that the system has given it. */
+  /** Resident memory of the process. */
   readonly rssBytes: number
 }
 
@@ -28,24 +28,24 @@ export interface ChildFailure {
   readonly message: string
 }
 
-/** How a process ended: by itself, or by a signal. */
+/** How a process ended: with an exit code or by a signal. */
 export interface Exit {
   readonly code: number | null
   readonly signal: string | null
 }
 
-/** A process, as far as it must be led. */
+/** Controls a worker process. */
 export interface ChildHandle {
   readonly pid: number
   tell(order: ChildOrder): void
-  /** At once, without a chance to tidy up. */
+  /** Kills the process immediately, without a chance to clean up. */
   kill(): void
 }
 
-/** What a supervisor wants to know of a process that it started. */
+/** Callbacks for a process that a supervisor started. */
 export interface ChildListener {
   onMessage(message: ChildMessage): void
-  /** Last, and once. */
+  /** Called once, after all messages. */
   onExit(exit: Exit): void
 }
 

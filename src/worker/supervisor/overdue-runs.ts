@@ -8,14 +8,14 @@ export interface OverdueRunsDeps {
   readonly store: Pick<JobStore, 'leases'>
   readonly clock: Clock
   readonly find: (job: string) => JobDefinition | undefined
-  /** How many jobs a worker runs at once. */
+  /** Maximum number of jobs that a worker runs at once. */
   readonly concurrency: number
 }
 
-/** From its claim a job may wait a little for a free hand, and its end for the disk. */
+/** Extra time for a job to get a free slot after its claim, and for its outcome to be written. */
 const marginMs = 5_000
 
-/** The runs of these workers that must have ended by now, had their event loops been free to end them. */
+/** The runs of these workers that should have ended by now. Their event loops are probably blocked. */
 export async function overdueRuns(owners: readonly string[], deps: OverdueRunsDeps): Promise<readonly HeldLease[]> {
   if (owners.length === 0) return []
   const leases = await deps.store.leases(owners)
@@ -23,7 +23,7 @@ export async function overdueRuns(owners: readonly string[], deps: OverdueRunsDe
   return begun(leases, deps.concurrency).filter((lease) => isOverdue(lease, now, deps))
 }
 
-/** Jobs are begun in the order of their claims: more than a worker can run at once have not been begun. */
+/** Jobs begin in the order of their claims, so those beyond the concurrency have not begun. */
 function begun(leases: readonly HeldLease[], concurrency: number): readonly HeldLease[] {
   const seen = new Map<string, number>()
   return leases.filter(({ owner }) => {

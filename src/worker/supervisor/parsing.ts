@@ -3,7 +3,10 @@ import type { ChildMessage, ChildOrder } from './messages.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A message of a worker process; undefined for whatever its handlers send through the same channel. It never throws. */
+/**
+ * Parses a message from a worker process. Undefined for anything else that its handlers send through the same channel. Never
+ * throws.
+ */
 export function parseChildMessage(value: unknown): ChildMessage | undefined {
   if (!isObject(value)) return undefined
   const { kind, owner, jobs, rssBytes, code, message, report } = value

@@ -2,16 +2,16 @@ import type { Timer } from '../../core/time/clock.ts'
 import type { Child } from './child.ts'
 import { RestartDelay } from './restart-delay.ts'
 
-/** Where one worker process stands, and after it the next. */
+/** A slot for a worker process and its successors. */
 export interface Place {
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number
   readonly delay: RestartDelay
   child: Child | null
-  /** What is to become the child once it is ready. */
+  /** The process that will take over once it is ready. */
   successor: Child | null
   restart: Timer | undefined
-  /** A worn child is not replaced before: the last attempt failed. */
+  /** A worn process is not replaced before this time, because the last attempt failed. */
   replaceableAt: number
 }
 

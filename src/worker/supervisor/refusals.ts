@@ -1,6 +1,6 @@
 import type { ChildFailure } from './messages.ts'
 
-/** Thrown where no process can start. */
+/** Thrown if no process can start. */
 export class StartRefused extends Error {
   readonly failure: ChildFailure
 
@@ -10,23 +10,23 @@ export class StartRefused extends Error {
   }
 }
 
-/** So many processes in a row that say why they cannot start are enough to believe it. */
+/** Number of consecutive processes that must report why they cannot start before the supervisor gives up. */
 const most = 3
-/** These may be over by the next start; a mistake in the config or in a job file does not go away by itself. */
+/** Transient errors. A mistake in the config or in a job file does not go away by itself. */
 const passing: readonly string[] = ['DATABASE_BUSY', 'DATABASE_FAILED', 'DATABASE_UNREACHABLE']
 
 /** Counts the processes that could not start. */
 export class Refusals {
   #inARow = 0
 
-  /** True when there is no point in starting another one. */
+  /** Returns whether there is no point in starting another process. */
   add(failure: ChildFailure | null): failure is ChildFailure {
     if (failure === null || passing.includes(failure.code)) return false
     this.#inARow++
     return this.#inARow >= most
   }
 
-  /** One has started. */
+  /** Called when a process has started. */
   reset(): void {
     this.#inARow = 0
   }

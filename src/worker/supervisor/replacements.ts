@@ -11,13 +11,13 @@ export interface Replacement {
 export type Replaced = { readonly done: true } | { readonly done: false; readonly failure: ChildFailure | null }
 
 export interface ReplacementsDeps {
-  /** Resolves when the old process has ended, or the new one could not start. */
+  /** Resolves when the old process has ended, or when the new one could not start. */
   readonly replace: (replacement: Replacement) => Promise<Replaced>
   readonly isCurrent: (child: Child) => boolean
   readonly tell: Tell
 }
 
-/** Processes that are to be replaced, one after the other, so that never more than one is there beyond the wanted number. */
+/** Replaces processes one after the other, so that there is never more than one extra process. */
 export class Replacements {
   readonly #deps: ReplacementsDeps
   #waiting: Replacement[] = []
@@ -38,7 +38,7 @@ export class Replacements {
     return this.#work()
   }
 
-  /** All of these, in place of what was asked for them before. */
+  /** Replaces all of these. Overrides earlier requests for them. */
   roll(children: readonly Child[]): Promise<void> {
     const others = this.#waiting.filter(({ child }) => !children.includes(child))
     this.#waiting = [...others, ...children.map((child) => ({ child, why: 'roll' as const }))]
@@ -66,7 +66,7 @@ export class Replacements {
     this.#isRolling = false
   }
 
-  /** What cannot start in one place will not start in the next. */
+  /** If a process cannot start in one place, it will not start in the next. */
   #noteRolled(replaced: Replaced): void {
     if (replaced.done) this.#rolled++
     else if (this.#isRolling) {

@@ -13,24 +13,24 @@ import { type Replaced, type Replacement, Replacements } from './replacements.ts
 export interface SupervisorDeps {
   readonly clock: Clock
   readonly start: StartChild
-  /** The runs of these owners that can be ended only by the end of their process. */
+  /** The runs of these owners that can only be ended by killing their process. */
   readonly overdue: (owners: readonly string[]) => Promise<readonly HeldLease[]>
-  /** Settles and gives back what a process held that has ended. */
+  /** Settles or returns the jobs of a process that has ended. */
   readonly bury: (owner: string, overdue: readonly HeldLease[]) => Promise<Buried>
   readonly tell: Tell
 }
 
 /** What all processes of a supervisor did together. */
 export interface SupervisorReport extends RunReport {
-  /** Processes that were started, and those that ended without being told to. */
+  /** Number of processes that were started. `died` counts those that ended without being told to. */
   readonly started: number
   readonly died: number
 }
 
 const lookEveryMs = 1_000
 /**
- * Keeps a number of worker processes running: restarts one that died, replaces those that have done their share, kills those that
- * cannot end a run by themselves, and shuts them all down in stages.
+ * Keeps a number of worker processes running: restarts processes that die, replaces those that have reached their limits, kills
+ * those that cannot end a run by themselves, and shuts all of them down in stages.
  */
 export class Supervisor {
   readonly #config: SupervisorConfig
@@ -83,7 +83,7 @@ export class Supervisor {
     void this.#chore(this.#replacements.roll(this.#places.flatMap(({ child }) => child ?? [])))
   }
 
-  /** Lets all processes finish what they run. */
+  /** Lets all processes finish their running jobs. */
   stop(): void {
     if (this.#isStopping) return
     this.#isStopping = true
@@ -93,12 +93,13 @@ export class Supervisor {
     this.#noticeIdle()
   }
 
-  /** Has them abort what they run, and give it back. */
+  /** Tells all processes to abort their running jobs and return them to the queue. */
   abort(): void {
     this.stop()
     for (const child of this.#children) child.abort(this.#config.abortMs)
   }
 
+  /** Kills all processes immediately. */
   kill(): void {
     this.stop()
     for (const child of this.#children) child.kill()
@@ -137,7 +138,7 @@ export class Supervisor {
     this.#deps.tell('child:ended', { ...eventOf(child), ...exit, expected, failure, returned, poisoned, restartInMs })
   }
 
-  /** Gives when another one is started there. */
+  /** Returns the delay before another process is started there; null if none will be. */
   #vacate(place: Place, child: Child): number | null {
     if (place.child !== child) return null
     place.child = null
@@ -153,7 +154,7 @@ export class Supervisor {
     return delayMs
   }
 
-  /** As long as others work, it is no reason to stop them. */
+  /** Does not stop the other processes while one of them works. */
   #countRefusal({ failure }: Child): void {
     if (!this.#refusals.add(failure) || [...this.#children].some(({ isWorking }) => isWorking)) return
     this.#refused = failure
@@ -165,7 +166,7 @@ export class Supervisor {
     try {
       return await this.#deps.bury(owner, overdue)
     } catch (error) {
-      // What it held comes back all the same, when its leases run out.
+      // Its jobs still return to the queue when their leases expire.
       this.#deps.tell('supervisor:error', { error })
       return nothingBuried
     }

@@ -1,12 +1,12 @@
 import type { Usage } from './messages.ts'
 
-/** After how much use a process is replaced; null is never. */
+/** How much use a process may get before it is replaced; null means no limit. */
 export interface WearLimits {
   readonly maxJobs: number | null
   readonly maxMemoryBytes: number | null
 }
 
-/** Why a process is replaced that does its work. */
+/** Why a working process is replaced. */
 export type Wear = 'jobs' | 'memory' | 'abandoned'
 
 export function wornBy({ jobs, rssBytes }: Usage, { maxJobs, maxMemoryBytes }: WearLimits): Wear | null {

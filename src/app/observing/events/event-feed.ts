@@ -9,32 +9,32 @@ import { together } from './event-filter.ts'
 import { type BufferedEvents, parsePosition, positionText } from './event-stream.ts'
 import { isSealed, type QueueEvent, readEvent } from './queue-event.ts'
 
-/** A listener that was killed is believed to be there for no longer than this. */
+/** How long a listener that was killed still counts as listening. */
 const ttlMs = 15_000
 const renewMs = 5_000
-/** How often it is looked for events. */
+/** How often to poll for events. */
 const lookMs = 200
 const longestLookMs = 2_000
-/** So many chunks are read at once. */
+/** Maximum number of chunks per read. */
 const chunksAtOnce = 20
 
 export interface EventFeedDeps {
   readonly store: EventStore
   readonly keys: KeyRing | null
   readonly logger: Logger
-  /** The time of the queue. */
+  /** The current time of the queue. */
   readonly now: () => number
-  /** What this program publishes itself must know at once who listens. */
+  /** Called when this process starts or stops listening, so that its own publisher notices immediately. */
   readonly onListening: () => void
 }
 
 interface Joining {
   readonly stream: BufferedEvents
-  /** Behind which event it goes on; null is behind the last one. */
+  /** The position after which to start; null means after the latest event. */
   readonly after: string | null
 }
 
-/** The events of the queue for all readers of one program: they are read once, and only while there is a reader. */
+/** The events of the queue for all readers in this process. They are read once for all readers, and only while there is one. */
 export class EventFeed {
   readonly #deps: EventFeedDeps
   readonly #id = `${hostName()}:${processId()}:${randomToken()}`
@@ -63,7 +63,7 @@ export class EventFeed {
     })
   }
 
-  /** The last reader may come back within `lingerMs`, and then has missed nothing. */
+  /** If the last reader comes back within `lingerMs`, it has missed nothing. */
   async leave(stream: BufferedEvents, lingerMs: number): Promise<void> {
     this.#streams.delete(stream)
     this.#joining = this.#joining.filter((each) => each.stream !== stream)
@@ -114,7 +114,7 @@ export class EventFeed {
     await this.#end()
   }
 
-  /** The queue cannot tell of events at all: whoever has just come is told so. */
+  /** The queue cannot provide events at all, so the new readers fail. */
   #failAll(thrown: unknown): void {
     for (const stream of this.#streams) stream.fail(thrown)
     this.#streams.clear()
@@ -123,17 +123,17 @@ export class EventFeed {
 
   async #listen(): Promise<void> {
     this.#hasChanged = false
-    // While the last reader may come back, what it wanted is still recorded.
+    // While the last reader may come back, keep recording what it wanted.
     if (this.#streams.size > 0) this.#wants = JSON.stringify(together([...this.#streams].map(({ wanted }) => wanted)))
     const { epoch, last } = await this.#deps.store.listen({ id: this.#id, wants: this.#wants }, ttlMs)
-    // Said also when nobody else did: a program that stood still for long was forgotten.
+    // Report a gap if the epoch changed: this listener expired during a long stall, so events may not have been recorded.
     if (this.#isListening && epoch !== this.#position.epoch) this.#tellDropped(this.#streams, null)
     if (!this.#isListening || epoch !== this.#position.epoch) this.#position = { epoch, number: last }
     this.#isListening = true
     this.#deps.onListening()
   }
 
-  /** Those who go on behind an event are given what came after it. */
+  /** Readers that resume after a given position first get the events that followed it. */
   async #admit(): Promise<void> {
     for (const { stream, after } of this.#joining.splice(0)) {
       stream.begun()
@@ -157,7 +157,7 @@ export class EventFeed {
     if (after < this.#position.number) this.#tellDropped([stream], this.#position.number - after)
   }
 
-  /** Gives whether there may be more at once. */
+  /** Returns whether there may be more to read immediately. */
   async #look(): Promise<boolean> {
     const chunks = await this.#deps.store.read(this.#position.number, chunksAtOnce)
     for (const chunk of chunks) {
@@ -167,7 +167,7 @@ export class EventFeed {
     return chunks.length === chunksAtOnce
   }
 
-  /** Tells what a chunk says after one number and up to another; gives the last number. */
+  /** Delivers the events of a chunk after `after` and up to `upTo`. Returns the last number. */
   #tell(streams: Iterable<BufferedEvents>, chunk: StoredEventChunk, after: number, upTo: number): number {
     const isKnown = chunk.first <= chunk.last
     const missed = (isKnown ? chunk.first - 1 : chunk.last) - after
@@ -196,10 +196,10 @@ export class EventFeed {
     const wasListening = this.#isListening
     this.#isListening = false
     this.#lingerUntil = null
-    // A row that cannot be removed ends by itself.
+    // A row that cannot be removed expires by itself.
     if (wasListening) await this.#deps.store.leave(this.#id).catch(() => {})
     this.#deps.onListening()
-    // One that came meanwhile finds nobody running.
+    // A reader may have joined while this loop was ending.
     if (this.#streams.size > 0) await this.#run()
   }
 }
@@ -213,7 +213,7 @@ function eventsIn({ text }: StoredEventChunk): readonly unknown[] {
   }
 }
 
-/** Why a queue cannot tell of events. */
+/** The error for a backend that cannot provide events. */
 export function noEvents(kind: string): TreadleError {
   const message = `The ${kind} backend cannot tell other processes what happens: it has no store. jobs.on(…) hears this process; a queue in a database, Redis or memory hears all of them`
   return new TreadleError('CAPABILITY_MISSING', message)

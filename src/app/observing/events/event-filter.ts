@@ -5,20 +5,23 @@ import { shown } from '../../../core/text/shown.ts'
 import { type EventDetail, eventDetailNames } from '../../../execution/event-details.ts'
 import { eventNames } from '../../../execution/events.ts'
 
-/** Which events are meant. Each part that is given must fit; one that speaks of jobs leaves out events of workers and schedules. */
+/**
+ * Selects events. An event must match every part that is given. A part that concerns jobs excludes events of workers and
+ * schedules.
+ */
 export interface EventFilter {
-  /** Names of events, or patterns such as `job:*`. */
+  /** Event names, or patterns such as `job:*`. */
   readonly types?: string | readonly string[]
-  /** Keys of jobs, or patterns such as `mail-*`. */
+  /** Job keys, or patterns such as `mail-*`. */
   readonly job?: string | readonly string[]
   readonly queue?: string | readonly string[]
-  /** Jobs that have one of these tags. */
+  /** Selects jobs that have at least one of these tags. */
   readonly tag?: string | readonly string[]
-  /** Ids of jobs. */
+  /** Job ids. */
   readonly id?: string | readonly string[]
 }
 
-/** What a listener wants, as other processes are told it; null is everything. */
+/** What a listener wants, in the form that is stored for other processes. Null means everything. */
 export interface WantedEvents {
   readonly types: readonly string[] | null
   readonly jobs: readonly string[] | null
@@ -28,7 +31,7 @@ export interface WantedEvents {
   readonly include: readonly EventDetail[]
 }
 
-/** Of an event, as far as it matters who wants it. */
+/** The parts of an event that filters apply to. */
 export interface FilteredEvent {
   readonly type: string
   readonly id?: unknown
@@ -37,7 +40,7 @@ export interface FilteredEvent {
   readonly tags?: readonly string[]
 }
 
-/** More filters than this, and all events are recorded: to ask them all would cost more. */
+/** Maximum number of filters. With more, all events are recorded, because evaluating the filters would cost more. */
 const mostFilters = 20
 const mostNames = 100
 
@@ -55,7 +58,7 @@ export function wantedEvents(filter: EventFilter, include: readonly EventDetail[
   }
 }
 
-/** `include` of those who listen, checked. */
+/** Validates the `include` of a listener. */
 export function detailNames(include: unknown, what: string): readonly EventDetail[] {
   if (include === undefined) return []
   const isKnown = (each: unknown): each is EventDetail => eventDetailNames.some((name) => name === each)
@@ -64,7 +67,7 @@ export function detailNames(include: unknown, what: string): readonly EventDetai
   throw new TreadleError('CONFIG_INVALID', message)
 }
 
-/** The options of `on`, checked. */
+/** Validates the options of `on`. */
 export function listenDetails(options: { readonly include?: unknown }): readonly EventDetail[] {
   refuseUnknownOptions(options, ['include'], 'on')
   return detailNames(options.include, 'on')
@@ -81,7 +84,7 @@ export function isWanted(wanted: WantedEvents, event: FilteredEvent): boolean {
   )
 }
 
-/** Many listeners are told as one that wants everything that any of them wants to know of an event. */
+/** Combines filters. Above `mostFilters`, a single filter for everything replaces them. */
 export function together(all: readonly WantedEvents[]): readonly WantedEvents[] {
   const distinct = [...new Map(all.map((each) => [JSON.stringify(each), each])).values()]
   if (distinct.length <= mostFilters) return distinct
@@ -89,7 +92,7 @@ export function together(all: readonly WantedEvents[]): readonly WantedEvents[] 
   return [{ types: null, jobs: null, queues: null, tags: null, ids: null, include }]
 }
 
-/** What listeners have written; what cannot be read is left out. */
+/** Parses the filters that listeners stored. Invalid ones are left out. */
 export function parseWanted(text: string): readonly WantedEvents[] {
   try {
     const parsed: unknown = JSON.parse(text)

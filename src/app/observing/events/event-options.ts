@@ -7,18 +7,19 @@ import type { QueueEvent } from './queue-event.ts'
 
 /** Options of `jobs.events`. */
 export interface EventsOptions extends EventFilter {
-  /** What the events are to say beside what they always say. */
+  /** Additional details to include in the events. */
   readonly include?: readonly EventDetail[]
-  /** Goes on behind this event, by its `position`, where its events are still kept. */
+  /** Resumes after the event with this `position`, if the events that followed it are still stored. */
   readonly after?: string
-  /** How many events wait for the reader, before the oldest are dropped and counted; 1,000 by default. */
+  /** Maximum number of unread events. Beyond that, the oldest are dropped and counted. Default: 1,000. */
   readonly buffer?: number
-  /** Whether the payload, the result and the error of an encrypted job are told where its key is here; true by default. */
+  /** Whether to decrypt the payload, result and error of encrypted jobs if this process has the key. Default: true. */
   readonly decrypt?: boolean
+  /** Ends the stream when it aborts. */
   readonly signal?: AbortSignal
 }
 
-/** What a server adds. */
+/** Additional options for servers. */
 export interface ServedEventsOptions extends EventsOptions {
   readonly sees?: (event: QueueEvent) => boolean
   /** A reader that comes back within this time has missed nothing. */

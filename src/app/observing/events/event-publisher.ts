@@ -8,29 +8,29 @@ import type { EventChunk, EventStore } from '../../../queue/contract/event-store
 import { isWanted, parseWanted, together, type WantedEvents } from './event-filter.ts'
 import { eventText, type HappenedEvent } from './queue-event.ts'
 
-/** For so long it is taken for granted that nobody else has begun to listen. */
+/** How long to rely on the last answer about whether other processes listen. */
 const freshMs = 1_000
-/** Events wait for each other for so long, and are written together. */
+/** How long to collect events before writing them together. */
 const gatherMs = 100
-/** So many wait to be written, of so many characters; more of them are dropped and counted. */
+/** Maximum number of events waiting to be written, and their maximum total length. Further ones are dropped and counted. */
 const mostWaiting = 5_000
 const mostWaitingChars = 4 * 1024 * 1024
 const largestChunk = 64_000
-/** While it is asked whether somebody listens. */
+/** Limits for events held back until it is known whether there are listeners. */
 const mostUndecided = 1_000
 const mostUndecidedChars = 4 * 1024 * 1024
-/** A program that ends waits for its last events no longer than this. */
+/** How long a closing program waits for its last events to be written. */
 const lastWordsMs = 1_000
 
 export interface EventPublisherDeps {
   readonly store: EventStore
-  /** The time of the queue. */
+  /** The current time of the queue. */
   readonly now: () => number
 }
 
 /**
- * Tells other processes what happens in this one, while one of them listens. Whether one does is asked when something happens, and
- * not more often than once a second: a program in which nothing happens asks nothing, and one that nobody listens to writes nothing.
+ * Publishes the events of this process to other processes while one of them listens. It checks for listeners when something
+ * happens, at most once a second. So an idle program sends no queries, and without listeners nothing is written.
  */
 export class EventPublisher implements EventTap<TreadleEvents, EventSubject> {
   readonly #deps: EventPublisherDeps
@@ -63,12 +63,12 @@ export class EventPublisher implements EventTap<TreadleEvents, EventSubject> {
     else if (this.#asking !== undefined) this.#holdBack(happened)
   }
 
-  /** Somebody of this very program has begun to listen, or has ended. */
+  /** Called when a listener in this process has started or stopped. */
   refresh(): void {
     this.#isStale = true
   }
 
-  /** What was heard until now is written, where that does not take long. */
+  /** Writes the remaining events, unless that takes too long. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#freshness?.cancel()
@@ -89,7 +89,7 @@ export class EventPublisher implements EventTap<TreadleEvents, EventSubject> {
     this.#isStale = false
     this.#asking = this.#deps.store.wanted().then(
       (wanted) => this.#decide(together(wanted.flatMap(parseWanted))),
-      // Whoever listens misses it: a queue that does not answer has other worries.
+      // Listeners miss these events: do not burden a queue that does not respond.
       () => this.#decide([]),
     )
   }
@@ -97,7 +97,7 @@ export class EventPublisher implements EventTap<TreadleEvents, EventSubject> {
   #decide(wanted: readonly WantedEvents[]): void {
     this.#asking = undefined
     this.#wanted = wanted
-    // Somebody has begun to listen while it was asked: what happened meanwhile is theirs, too.
+    // A listener joined while the check was in progress. It should get the events held back as well.
     if (this.#isStale && !this.#isClosed && this.#undecided.length > 0) {
       this.#ask()
       return
@@ -134,7 +134,7 @@ export class EventPublisher implements EventTap<TreadleEvents, EventSubject> {
     if (this.#writing === undefined) this.#writeSoon()
   }
 
-  /** What those who want it want to know of it; null where nobody wants it. */
+  /** The details requested by all filters that match; null if none matches. */
   #includedIn({ type, event, subject }: HappenedEvent): ReadonlySet<EventDetail> | null {
     let include: Set<EventDetail> | null = null
     for (const wanted of this.#wanted) {
@@ -165,7 +165,7 @@ export class EventPublisher implements EventTap<TreadleEvents, EventSubject> {
     try {
       await this.#deps.store.append(chunksOf(texts, dropped))
     } catch {
-      // What could not be written is not tried again: those who listen are told how many they missed.
+      // Failed writes are not retried. Listeners are told how many events they missed.
       this.#dropped += texts.length + dropped
     }
   }

@@ -1,34 +1,38 @@
 import { isWanted, type WantedEvents } from './event-filter.ts'
 import type { DroppedEvents, QueueEvent } from './queue-event.ts'
 
-/** Events as they come, from all processes of the queue. To leave the loop, `close`, or the signal ends it. */
+/** Live events from all processes of the queue. Leaving the loop, `close` or the signal ends the stream. */
 export interface EventStream extends AsyncIterableIterator<QueueEvent, undefined> {
-  /** Resolves when other processes can know that somebody listens; they notice within a second of what they do next. */
+  /**
+   * Resolves when the listener is registered. Other processes may take up to a second to notice it; until then, their events are
+   * missed.
+   */
   readonly listening: Promise<void>
-  /** How many events were dropped so far because they were not read in time. */
+  /** Number of events dropped so far because they were not read in time. */
   readonly dropped: number
+  /** Stops listening and discards unread events. */
   close(): Promise<void>
 }
 
 export interface StreamOptions {
   readonly wanted: WantedEvents
-  /** So many events wait for the reader; when there are more, the oldest are dropped and counted. */
+  /** Maximum number of unread events. Beyond that, the oldest are dropped and counted. */
   readonly buffer: number
-  /** Further narrows what it is given. */
+  /** Further restricts the events that the reader gets. */
   readonly sees: ((event: QueueEvent) => boolean) | null
-  /** What is encrypted is told where its key is here. */
+  /** Whether to decrypt encrypted parts if this process has the key. */
   readonly decrypts: boolean
   readonly onClose: () => Promise<void>
 }
 
-/** The events that wait for one reader. They are bounded: one that does not read loses the oldest, and is told how many. */
+/** The unread events of one reader. The buffer is bounded: a slow reader loses the oldest events and is told how many. */
 export class BufferedEvents implements EventStream {
   readonly wanted: WantedEvents
   readonly listening: Promise<void>
   dropped = 0
   readonly #options: StreamOptions
   #waiting: QueueEvent[] = []
-  /** Those of the waiting ones that were taken. */
+  /** Number of leading entries of `#waiting` that have already been read. */
   #taken = 0
   #untold = 0
   #isOver = false
@@ -44,7 +48,7 @@ export class BufferedEvents implements EventStream {
       this.#hasBegun = resolve
       this.#hasFailed = reject
     })
-    // Whoever reads is told as well.
+    // The reader gets this error from `next` as well.
     this.listening.catch(() => {})
   }
 
@@ -60,7 +64,7 @@ export class BufferedEvents implements EventStream {
     this.#hasBegun()
   }
 
-  /** Ends it with an error, which the reader gets after what waits for it. */
+  /** Ends the stream with an error, which the reader gets after the buffered events. */
   fail(error: unknown): void {
     this.#failure ??= { error }
     this.#hasFailed(error)
@@ -137,7 +141,7 @@ export class BufferedEvents implements EventStream {
   #dropOldest(): void {
     const oldest = this.#waiting[this.#taken]
     this.#taken++
-    // What was told to be dropped is still so, and nobody knows how many where nobody knew it.
+    // Dropping a `dropped` event must keep its count, which may be unknown.
     const count = oldest?.type === 'dropped' ? (oldest.count ?? 0) : 1
     this.#untold += count
     this.dropped += count
@@ -148,7 +152,7 @@ export class BufferedEvents implements EventStream {
   }
 }
 
-/** Where an event stands, as other processes know it too. */
+/** The position of an event in the queue, the same for all processes. */
 export interface StreamPosition {
   readonly epoch: number
   readonly number: number
@@ -158,13 +162,13 @@ export function positionText({ epoch, number }: StreamPosition): string {
   return `${epoch}-${number}`
 }
 
-/** Null where it is none. */
+/** Null if the text is not a position. */
 export function parsePosition(text: string): StreamPosition | null {
   const [, epoch, number] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? []
   return epoch === undefined || number === undefined ? null : { epoch: Number(epoch), number: Number(number) }
 }
 
-/** Whoever goes on behind a gap gets the event that follows it. */
+/** The position to resume from in order to get the event that follows a gap. */
 function before(position: string): string {
   const parsed = parsePosition(position)
   return parsed === null ? position : positionText({ ...parsed, number: parsed.number - 1 })

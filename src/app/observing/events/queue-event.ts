@@ -5,32 +5,32 @@ import type { KeyRing } from '../../../envelope/keys/key-ring.ts'
 import { detailsOf, type EventDetail, type EventDetails, type EventSubject } from '../../../execution/event-details.ts'
 import type { TreadleEvents } from '../../../execution/events.ts'
 
-/** What failed, as far as it travels to other processes. */
+/** The part of an error that is sent to other processes. */
 export interface ToldError {
   readonly message: string
   readonly code?: string
 }
 
-/** What every event of the queue says. */
+/** Properties of every event of the queue. */
 export interface EventOrigin<Type extends string> {
   readonly type: Type
-  /** UTC milliseconds. */
+  /** Time of the event in UTC milliseconds. */
   readonly at: number
-  /** Where it stands among all events, to go on behind it. */
+  /** Position among all events. Pass it as `after` to resume behind this event. */
   readonly position: string
-  /** The host and the process where it happened. */
+  /** The host and process id where the event happened. */
   readonly process: string
 }
 
-/** Events were lost before this one: there were too many of them for the reader, or for the queue. */
+/** Events before this one were lost, because there were too many for the reader or for the queue. */
 export interface DroppedEvents extends EventOrigin<'dropped'> {
-  /** Null where nobody knows: for a time nobody listened. */
+  /** Number of lost events; null if unknown, because for a while there was no listener. */
   readonly count: number | null
 }
 
 type Told<Event> = { readonly [Name in keyof Event]: Name extends 'error' ? ToldError : Event[Name] }
 
-/** Something that happened in any process of the queue. */
+/** An event from any process of the queue. */
 export type QueueEvent =
   | {
       readonly [Name in keyof TreadleEvents]: EventOrigin<Name> &
@@ -39,13 +39,13 @@ export type QueueEvent =
     }[keyof TreadleEvents]
   | DroppedEvents
 
-/** An event as it travels: an object of JSON. */
+/** An event in its stored form, as a JSON object. */
 export interface TravellingEvent {
   readonly type: string
   readonly at: number
   readonly process: string
   readonly tags?: readonly string[]
-  /** What an encrypted job must not say in the open: see `secretParts`. */
+  /** The parts of an encrypted job's event that must not be readable: see `secretParts`. */
   readonly secret?: string
 }
 
@@ -57,12 +57,12 @@ export interface HappenedEvent {
   readonly subject: EventSubject | undefined
 }
 
-/** An event that is larger than this leaves out what makes it so. */
+/** Maximum length of an event. The large parts of a longer one are omitted. */
 export const largestEvent = 60_000
 
 const secretParts = ['payload', 'result', 'error'] as const
 
-/** The text that travels. Of an encrypted job, what may quote its payload is encrypted too. */
+/** The stored text of an event. For encrypted jobs, the parts that may contain payload data are encrypted as well. */
 export function eventText(happened: HappenedEvent, include: ReadonlySet<EventDetail>): string {
   const { type, at, process, event, subject } = happened
   const told = { ...event, ...('error' in event && { error: toldError(event.error) }) }
@@ -75,7 +75,7 @@ export function eventText(happened: HappenedEvent, include: ReadonlySet<EventDet
   return short.length <= largestEvent ? short : textOf({ type, at, process, omitted: ['everything'] }, undefined)
 }
 
-/** The event that a text says; null where it says none. What is encrypted and cannot be read here is left out. */
+/** Parses a stored event; null if it is invalid. Encrypted parts that cannot be decrypted here are left out. */
 export function readEvent(text: unknown, position: string, keys: KeyRing | null): QueueEvent | null {
   if (typeof text !== 'object' || text === null) return null
   const { secret, ...told } = text as TravellingEvent & { readonly id?: string }
@@ -84,7 +84,7 @@ export function readEvent(text: unknown, position: string, keys: KeyRing | null)
   return { ...told, ...opened, position } as QueueEvent
 }
 
-/** Whether there is something to decrypt. */
+/** Whether the event has encrypted parts. */
 export function isSealed(text: unknown): boolean {
   return typeof text === 'object' && text !== null && 'secret' in text
 }
@@ -98,7 +98,7 @@ function textOf(whole: Readonly<Record<string, unknown>>, subject: EventSubject 
   return JSON.stringify({ ...Object.fromEntries(open), ...encrypted(Object.fromEntries(secret), identity, subject.keys) })
 }
 
-/** What no key of this program may encrypt is not told. */
+/** Parts that no key of this program may encrypt are left out. */
 function encrypted(
   secret: Readonly<Record<string, unknown>>,
   identity: { readonly id: string; readonly job: string; readonly queue: string },
@@ -107,7 +107,7 @@ function encrypted(
   try {
     if (keys !== null) return { secret: keys.encrypt(JSON.stringify(secret), contextOf(identity.id), identity) }
   } catch {
-    // As below.
+    // Handled below.
   }
   return 'error' in secret ? { error: { message: 'encrypted' } } : {}
 }
@@ -117,7 +117,7 @@ function openedSecret(secret: string, id: string, keys: KeyRing | null): object 
   try {
     if (parsed !== undefined && keys !== null) return JSON.parse(keys.decrypt(parsed, contextOf(id))) as object
   } catch {
-    // It was changed, or its key is not here.
+    // The text was modified, or the key is not available here.
   }
   return { error: { message: `encrypted (${parsed?.kid ?? 'unknown'})` } }
 }

@@ -11,7 +11,7 @@ export interface QueueEventsDeps {
   readonly open: () => Promise<Opened>
 }
 
-/** Both sides of the events of one queue: what this program tells, and what it hears of all programs. */
+/** Both directions of a queue's events: those that this process publishes, and those that it receives from all processes. */
 export class QueueEvents {
   readonly #deps: QueueEventsDeps
   #publisher: EventPublisher | undefined
@@ -22,7 +22,7 @@ export class QueueEvents {
     this.#deps = deps
   }
 
-  /** From here on other processes can hear this one. */
+  /** From now on, other processes can receive events of this one. */
   start({ backend, settings }: Pick<Opened, 'backend' | 'settings'>): void {
     const store = backend.store?.events
     if (store === undefined || this.#publisher !== undefined) return
@@ -48,7 +48,7 @@ export class QueueEvents {
     return stream
   }
 
-  /** Ends all streams, and tells what is still to be told. */
+  /** Ends all streams and writes the remaining events. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#publisher?.close()
