@@ -35,7 +35,7 @@ export function repeatWarnings({ expression }: Pick<RepeatSchedule, 'expression'
   ]
 }
 
-/** False after "start of month", since every month has a first day. */
+/** Whether a shift by months or years can overflow. It cannot from the first of a month, which every month has. */
 function mayLeaveMonth(modifiers: readonly string[]): boolean {
   let isOnFirst = false
   for (const modifier of modifiers) {
