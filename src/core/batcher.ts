@@ -1,6 +1,6 @@
 /**
- * Natural batching: one batch is in flight at a time, and items that arrive meanwhile form the next one. There is no timer, so an
- * idle system has the latency of one call and a busy one has the throughput of bulk calls.
+ * Natural batching: one batch is in flight at a time, and items that arrive in the meantime form the next one. There is no timer,
+ * so an idle system has the latency of one call and a busy one has the throughput of bulk calls.
  */
 export class Batcher<Item, Answer> {
   readonly #flush: (items: readonly Item[]) => Promise<readonly Answer[]>

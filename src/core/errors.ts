@@ -73,8 +73,8 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number]
 
 /**
- * The error class of this library, with a stable `code`, a message that says what to do, and a cause if there is one. Neither
- * contains passwords, even if the message of a driver does.
+ * The error class of this library, with a stable `code`, a message that says what to do, and a cause if there is one. Neither the
+ * message nor the cause contains passwords, even if a driver's message quotes one.
  */
 export class TreadleError extends Error {
   readonly code: ErrorCode
